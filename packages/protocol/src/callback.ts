@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { isJsonObject } from './json.js';
+import { LIMITS } from './limits.js';
+
+const URL_RULE = 'must be an http or https URL without user name and password';
+
+function isCallbackUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '';
+}
+
+/**
+ * Where the callback goes. Only its form is checked here: the address behind a name may be another one by the
+ * time the job ends, so the sender checks addresses when it connects.
+ */
+export const callbackUrl = z
+  .string({ error: 'must be a string' })
+  .max(LIMITS.callbackUrlCharacters, { error: `must be at most ${LIMITS.callbackUrlCharacters} characters` })
+  .refine(isCallbackUrl, { error: URL_RULE });
+
+/** Headers that belong to the connection and not to the message: a caller who could set them could smuggle requests. */
+const FORBIDDEN = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]);
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** A tab is the one control character that a header value may hold. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+function headerFault(header: string, value: unknown): string | null {
+  if (!TOKEN.test(header)) return 'is not a valid header name';
+  if (FORBIDDEN.has(header.toLowerCase())) return 'is a header that callers cannot set';
+  if (typeof value !== 'string') return 'must be a string';
+  if (!FIELD_VALUE.test(value)) return 'has a character that a header cannot carry';
+  return null;
+}
+
+/** Headers to merge into the callback request: strings by name, at most 20 and 4 KB, none that steers the connection. */
+export const callbackHeaders = z
+  .custom<Record<string, string>>(isJsonObject, { error: 'must be an object', abort: true })
+  .superRefine((headers, ctx) => {
+    const entries = Object.entries(headers);
+    if (entries.length > LIMITS.callbackHeaders) {
+      ctx.addIssue({ code: 'custom', message: `must have at most ${LIMITS.callbackHeaders} headers` });
+      return;
+    }
+    let bytes = 0;
+    const seen = new Set<string>();
+    for (const [header, value] of entries) {
+      const lower = header.toLowerCase();
+      const fault = seen.has(lower) ? 'is given twice' : headerFault(header, value);
+      if (fault !== null) ctx.addIssue({ code: 'custom', message: fault, path: [header] });
+      seen.add(lower);
+      bytes += header.length + String(value).length;
+    }
+    if (bytes > LIMITS.callbackHeadersBytes) {
+      ctx.addIssue({ code: 'custom', message: `must be at most ${LIMITS.callbackHeadersBytes} bytes in all` });
+    }
+  });

@@ -1,0 +1,66 @@
+/**
+ * Every error a caller can meet: code → HTTP status and default sentence. The code is the same word in the Lua
+ * scripts, in the throw, in the log and on the wire.
+ *
+ * @see spec §7, docs/api.md "Errors"
+ */
+export const ERRORS = {
+  INVALID_REQUEST: { status: 400, message: 'Request is not valid' },
+  UNAUTHENTICATED: { status: 401, message: 'A valid API key is required' },
+  FORBIDDEN: { status: 403, message: 'The API key does not allow this' },
+  JOB_NOT_FOUND: { status: 404, message: 'Job not found' },
+  KEY_NOT_FOUND: { status: 404, message: 'Key not found' },
+  NOT_FOUND: { status: 404, message: 'No such path' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'Method not allowed' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive' },
+  JOB_NOT_DELIVERED: { status: 409, message: 'Job is not in a valid state for ack' },
+  JOB_NOT_RUNNING: { status: 409, message: 'Job is not running' },
+  JOB_KILLED: { status: 409, message: 'Job has been killed' },
+  JOB_ENDED: { status: 409, message: 'Job has already ended' },
+  TOO_LARGE: { status: 413, message: 'Request is too large' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Content type is not supported' },
+  INTERNAL: { status: 500, message: 'Internal error' },
+  UNAVAILABLE: { status: 503, message: 'Storage did not answer; the outcome of this request is unknown' },
+  STORAGE_FULL: { status: 503, message: 'Storage is full; nothing was stored' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One fault of a request: where it is, and what must hold there. */
+export interface FaultDetail {
+  /** Path into the request, e.g. `subProgress.build.percent`. */
+  path: string;
+  /** Full sentence that starts with the path. */
+  message: string;
+}
+
+/** Fields that some errors carry beside `error` and `code`. */
+export interface ErrorExtras {
+  /** Status the job has now; on every 409. */
+  jobStatus?: string;
+  /** Only when several fields are wrong. */
+  details?: FaultDetail[];
+}
+
+/** A refusal that the caller is meant to see; everything else that is thrown is a bug and answered as INTERNAL. */
+export class YardmasterError extends Error {
+  override readonly name = 'YardmasterError';
+
+  /**
+   * @param message sentence for the caller; the catalogue's when left out
+   * @param options.cause the library error behind it, for the log only
+   */
+  constructor(
+    readonly code: ErrorCode,
+    message: string = ERRORS[code].message,
+    readonly extras: ErrorExtras = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  /** HTTP status of this error. */
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}

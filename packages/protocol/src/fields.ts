@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
+import { LIMITS } from './limits.js';
+
+// The messages below are the second half of a sentence; `firstFault` puts the field's path in front.
+
+/** `is required` for a field that is not there, else what it must be. */
+export function required(mustBe: string) {
+  return { error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : mustBe) };
+}
+
+const fitsName = (text: string) => text.length >= 1 && [...text].length <= LIMITS.nameCharacters;
+
+/** A job or key name: 1 to 128 characters. Lone surrogates are refused, they cannot be stored as UTF-8. */
+export const name = z
+  .string({
+    error: (issue) => (issue.input === undefined || issue.input === null ? 'is required' : 'must be a string'),
+  })
+  .refine((text) => text !== '', { error: 'is required', abort: true })
+  .refine(fitsName, { error: `must be 1 to ${LIMITS.nameCharacters} characters` })
+  .refine((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' });
+
+/** Identifier of a space: it exists as soon as a job is created in it. */
+export const spaceId = z.string(required('must be a string')).regex(/^[A-Za-z0-9._:-]{1,128}$/, {
+  error: `must be 1 to ${LIMITS.spaceIdCharacters} characters of A-Z a-z 0-9 . _ : -`,
+});
+
+/** Refuse what `jsonFault` finds. */
+export function refuseJsonFaults(value: unknown, ctx: z.RefinementCtx): void {
+  const fault = jsonFault(value);
+  if (fault !== null) ctx.addIssue({ code: 'custom', message: fault });
+}
+
+/** Any JSON value that can be stored and given back equal; passes the very object through. */
+export const jsonValue = z.custom<JsonValue>().superRefine(refuseJsonFaults);
+
+/** A JSON object, likewise. zod's own object and record types would drop a "__proto__" key. */
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, { ...required('must be an object'), abort: true })
+  .superRefine(refuseJsonFaults);
+
+/** A whole number within bounds; the same sentence for a wrong type and a wrong value. */
+export function integerBetween(min: number, max: number) {
+  const error = `must be an integer between ${min} and ${max}`;
+  return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** A point in time with its offset, given back in UTC with milliseconds. */
+export const timestamp = z.iso
+  .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone' })
+  .transform((text) => new Date(text).toISOString());

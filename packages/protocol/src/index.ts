@@ -1,0 +1,14 @@
+export * from './callback.js';
+export * from './errors.js';
+export * from './events.js';
+export { spaceId } from './fields.js';
+export * from './job.js';
+export * from './json.js';
+export * from './key.js';
+export * from './limits.js';
+export * from './progress.js';
+export * from './requests.js';
+export * from './scopes.js';
+export * from './status.js';
+export * from './transitions.js';
+export * from './validate.js';

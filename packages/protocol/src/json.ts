@@ -1,0 +1,32 @@
+import { LIMITS } from './limits.js';
+
+/** Anything that JSON can say. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/** Whether a parsed JSON value is an object, and not an array or null. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Find what keeps a parsed JSON value from being stored and given back equal.
+ *
+ * @param levels how deep arrays and objects may nest; a scalar is 0 deep, `{}` is 1
+ * @returns the missing half of a sentence that starts with the field's name, or null when all is well
+ */
+export function jsonFault(value: unknown, levels: number = LIMITS.jsonDepth): string | null {
+  // JSON.parse reads 1e400 as Infinity, which JSON.stringify would silently turn into null.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return 'must not contain a number beyond the range of a double';
+  if (typeof value !== 'object' || value === null) return null;
+  if (levels === 0) return `must not nest deeper than ${LIMITS.jsonDepth} levels`;
+  // Object.values also lists an own "__proto__" key, which JSON.parse makes.
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    const fault = jsonFault(item, levels - 1);
+    if (fault !== null) return fault;
+  }
+  return null;
+}

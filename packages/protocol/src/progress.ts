@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { required } from './fields.js';
+import { isJsonObject } from './json.js';
+import { LIMITS } from './limits.js';
+
+const PERCENT = 'must be between 0 and 100';
+const percent = z.number(required('must be a number')).min(0, { error: PERCENT }).max(100, { error: PERCENT });
+
+const stage = z.object(
+  { percent, message: z.string({ error: 'must be a string' }).optional() },
+  { error: 'must be an object' },
+);
+
+type Stage = { percent: number; message?: string };
+
+/** Stages by name. Built entry by entry, since zod's record would drop a stage named "__proto__". */
+const subProgress = z
+  .custom<object>(isJsonObject, { error: 'must be an object', abort: true })
+  .transform((stages, ctx) => {
+    const entries = Object.entries(stages);
+    if (entries.length > LIMITS.subProgressStages) {
+      ctx.addIssue({ code: 'custom', message: `must have at most ${LIMITS.subProgressStages} stages` });
+      return z.NEVER;
+    }
+    const checked: [string, Stage][] = [];
+    for (const [stageName, value] of entries) {
+      const outcome = stage.safeParse(value);
+      if (outcome.success) checked.push([stageName, outcome.data as Stage]);
+      else
+        for (const { path, message } of outcome.error.issues)
+          ctx.addIssue({ code: 'custom', message, path: [stageName, ...path] });
+    }
+    return Object.fromEntries(checked);
+  });
+
+/**
+ * A progress report: percent 0 to 100 with decimals, a message for the people who wait, and optional stages.
+ * Fields beyond these are dropped.
+ *
+ * @see spec §2.3, §4.9
+ */
+export const progressRequest = z.object(
+  {
+    percent,
+    message: z.string(required('must be a string')).min(1, { error: 'must not be empty' }),
+    subProgress: subProgress.optional(),
+  },
+  { error: 'must be an object' },
+);
+
+export type Progress = z.output<typeof progressRequest>;

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { callbackHeaders, callbackUrl } from './callback.js';
+import {
+  integerBetween,
+  jsonObject,
+  jsonValue,
+  name,
+  refuseJsonFaults,
+  required,
+  spaceId,
+  timestamp,
+} from './fields.js';
+import { isJsonObject, type JsonObject } from './json.js';
+import { LIMITS } from './limits.js';
+import { SCOPES } from './scopes.js';
+import { STATUSES } from './status.js';
+
+// Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is
+// what the store's verbs take.
+
+const anObject = { error: 'must be an object' };
+
+const timeoutRule = `must be a number above 0 and at most ${LIMITS.timeoutSecondsMax}`;
+
+/** Body of Create Job (spec §4.1). */
+export const createJobRequest = z.object(
+  {
+    name,
+    payload: jsonObject.nullable().default(null),
+    maxRetries: integerBetween(0, LIMITS.maxRetriesMax).default(LIMITS.maxRetriesDefault),
+    timeoutSeconds: z
+      .number({ error: timeoutRule })
+      .positive({ error: timeoutRule })
+      .max(LIMITS.timeoutSecondsMax, { error: timeoutRule })
+      .default(LIMITS.timeoutSecondsDefault),
+    callbackUrl: callbackUrl.nullable().default(null),
+    callbackHeaders: callbackHeaders.nullable().default(null),
+  },
+  anObject,
+);
+export type CreateJobRequest = z.output<typeof createJobRequest>;
+
+/** A whole number in a query string; below `min` is refused, above `max` served as `max`. */
+function queryInteger(min: number, max: number, byDefault: number) {
+  const error = `must be an integer of at least ${min}`;
+  return z
+    .string({ error: 'must be given once' })
+    .regex(/^-?\d+$/, { error })
+    .transform(Number)
+    .refine((value) => value >= min, { error })
+    .transform((value) => Math.min(value, max))
+    .default(byDefault);
+}
+
+/** Query of List Jobs (spec §4.2). */
+export const listJobsQuery = z.object({
+  status: z.enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` }).optional(),
+  limit: queryInteger(1, LIMITS.listMax, LIMITS.listDefault),
+  offset: queryInteger(0, Number.MAX_SAFE_INTEGER, 0),
+});
+export type ListJobsQuery = z.output<typeof listJobsQuery>;
+
+const COUNT_RULE = 'must be an integer of at least 1';
+const FILTER_RULE = 'must be a string or an array of strings';
+const LIST_RULE = 'must be an array of strings';
+
+const filterNames = (error: string) =>
+  z.array(name, { error }).max(LIMITS.pollNames, { error: `must have at most ${LIMITS.pollNames} names` });
+
+/** One name or a list of them. Branches by hand: a union would hide which entry of the list is wrong. */
+const nameOrNames = z.unknown().transform((value, ctx): string[] => {
+  const outcome = filterNames(FILTER_RULE).safeParse(typeof value === 'string' ? [value] : value);
+  if (outcome.success) return outcome.data;
+  for (const { path, message } of outcome.error.issues) {
+    ctx.addIssue({ code: 'custom', message, path: typeof value === 'string' ? [] : path });
+  }
+  return z.NEVER;
+});
+
+/**
+ * Body of Poll for Jobs (spec §4.3); an absent body counts as `{}`.
+ *
+ * The output's `names` are the filter that wins (types, type, names, name), empty for no filter.
+ */
+export const pollRequest = z
+  .object(
+    {
+      count: z
+        .number({ error: COUNT_RULE })
+        .int({ error: COUNT_RULE })
+        .min(1, { error: COUNT_RULE })
+        .transform((count) => Math.min(count, LIMITS.pollMax))
+        .default(LIMITS.pollDefault),
+      types: filterNames(LIST_RULE).optional(),
+      type: nameOrNames.optional(),
+      names: filterNames(LIST_RULE).optional(),
+      name: nameOrNames.optional(),
+    },
+    anObject,
+  )
+  .transform(({ count, types, type, names, name: olderName }) => ({
+    count,
+    names: [...new Set(types ?? type ?? names ?? olderName ?? [])],
+  }));
+export type PollRequest = z.output<typeof pollRequest>;
+
+/** Body of Checkpoint and of Custom Event (spec §4.10, §4.11): any JSON; an absent body is null. */
+export const dataRequest = jsonValue;
+
+/** Body of Complete Job (spec §4.13); an absent body or result is null. */
+export const completeRequest = z.object({ result: jsonValue.default(null) }, anObject);
+
+const isMessage = (value: unknown): value is string | JsonObject => typeof value === 'string' || isJsonObject(value);
+
+/** Body of Fail Job (spec §4.14). */
+export const failRequest = z.object(
+  {
+    error: z
+      .custom<string | JsonObject>(isMessage, { ...required('must be a string or an object'), abort: true })
+      .superRefine(refuseJsonFaults),
+  },
+  anObject,
+);
+
+/** Body of Kill Job (spec §4.15); an absent body or reason is null. */
+export const killRequest = z.object(
+  { reason: z.string({ error: 'must be a string' }).nullable().default(null) },
+  anObject,
+);
+
+/** Body of Create Key (our addition, contract §5). */
+export const createKeyRequest = z
+  .object(
+    {
+      name,
+      scopes: z
+        .array(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), required('must be an array of scopes'))
+        .min(1, { error: 'must have at least one scope' })
+        .transform((scopes) => [...new Set(scopes)]),
+      spaceId: spaceId.nullable().default(null),
+      expiresAt: timestamp.nullable().default(null),
+    },
+    anObject,
+  )
+  // A key that is bound to a space but may make keys could make itself one for every other space.
+  .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {
+    path: ['scopes'],
+    error: 'must not hold keys:manage when the key is bound to a space',
+  });
+export type CreateKeyRequest = z.output<typeof createKeyRequest>;

@@ -1,0 +1,69 @@
+import type { ErrorCode } from './errors.js';
+import type { EventType } from './events.js';
+import type { Status } from './status.js';
+
+/** What can move a job. Time-outs are triggers like any call: the clock pulls them. */
+export type Trigger =
+  | 'poll'
+  | 'claim'
+  | 'ack'
+  | 'progress'
+  | 'checkpoint'
+  | 'event'
+  | 'keepalive'
+  | 'complete'
+  | 'fail'
+  | 'kill'
+  | 'delivery_timeout'
+  | 'execution_timeout';
+
+export interface Transition {
+  trigger: Trigger;
+  /** Only for triggers whose outcome depends on the retries left. */
+  when?: 'retries remain' | 'no retries remain';
+  from: readonly Status[];
+  to: Status;
+  /** Event that is recorded and published, or null when the move leaves no trace. */
+  event: EventType | null;
+}
+
+/**
+ * The life of a job, complete: what is not a row here is refused (see `refusalOf`).
+ * A job is born pending with the event `created`.
+ *
+ * @see spec §3
+ */
+export const TRANSITIONS: readonly Transition[] = [
+  { trigger: 'poll', from: ['pending'], to: 'delivered', event: 'delivered' },
+  { trigger: 'claim', from: ['pending'], to: 'delivered', event: 'delivered' },
+  { trigger: 'ack', from: ['delivered'], to: 'running', event: 'acked' },
+  { trigger: 'delivery_timeout', from: ['delivered'], to: 'pending', event: 'delivery_timeout' },
+  { trigger: 'progress', from: ['running'], to: 'running', event: 'progress' },
+  { trigger: 'checkpoint', from: ['running'], to: 'running', event: 'checkpoint' },
+  { trigger: 'event', from: ['running'], to: 'running', event: 'event' },
+  { trigger: 'keepalive', from: ['running'], to: 'running', event: null },
+  { trigger: 'complete', from: ['running'], to: 'completed', event: 'completed' },
+  { trigger: 'fail', when: 'retries remain', from: ['running'], to: 'pending', event: 'retried' },
+  { trigger: 'fail', when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
+  { trigger: 'execution_timeout', when: 'retries remain', from: ['running'], to: 'pending', event: 'retried' },
+  { trigger: 'execution_timeout', when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
+  { trigger: 'kill', from: ['pending', 'delivered', 'running'], to: 'killed', event: 'killed' },
+  { trigger: 'kill', from: ['killed'], to: 'killed', event: null },
+];
+
+const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keepalive'];
+
+/**
+ * How a trigger that finds no row of `TRANSITIONS` is answered.
+ *
+ * @returns the code of the error, or null when the trigger quietly does nothing: a poll or a claim does not
+ *   hand the job out (§3 rule 5), and a timer whose job has moved on is simply late
+ * @see spec §3 rules 1, 2 and 5, §7.3
+ */
+export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {
+  if (trigger === 'ack') return 'JOB_NOT_DELIVERED';
+  if (trigger === 'kill') return 'JOB_ENDED';
+  if (HEARTBEATS.includes(trigger)) return status === 'killed' ? 'JOB_KILLED' : 'JOB_NOT_RUNNING';
+  if (trigger === 'complete' || trigger === 'fail') return 'JOB_NOT_RUNNING';
+  return null;
+}

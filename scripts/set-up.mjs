@@ -1,0 +1,60 @@
+// What a fresh clone needs before it can run: dependencies and a build. Quick when both are there already.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../', import.meta.url));
+
+const stampFile = `${root}node_modules/.yardmaster-installed`;
+
+const read = (path) => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** Run a command of this checkout; its failure ends ours. */
+export function run(command, args, options = {}) {
+  const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
+  if (error) throw error;
+  if (signal) process.kill(process.pid, signal);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  process.stderr.write(`Yardmaster needs Node.js 20.19 or later; this is ${process.versions.node}.\n`);
+  process.exit(1);
+}
+
+function install() {
+  const stamp = createHash('sha256')
+    .update(read(`${root}package-lock.json`))
+    .digest('hex');
+  if (read(stampFile) === stamp) return;
+  process.stdout.write('Installing dependencies …\n');
+  const began = performance.now();
+  // The build needs the compiler, whatever NODE_ENV says. Windows finds npm only through a shell.
+  run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
+    shell: process.platform === 'win32',
+  });
+  writeFileSync(stampFile, stamp);
+  process.stdout.write(`Dependencies installed in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
+}
+
+/** Compile projects and what they refer to; no argument means all, the tests included. */
+export function build(...projects) {
+  run(process.execPath, ['scripts/lua-module.mjs']);
+  run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...projects]);
+}
+
+/** Make this checkout ready to run. */
+export function setUp(...projects) {
+  checkNode();
+  install();
+  build(...projects);
+}
