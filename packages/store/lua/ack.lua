@@ -1,0 +1,16 @@
+-- KEYS job
+-- ARGV base jobId keySpaceId eventsPerJob
+--
+-- Start the attempt of a delivered job: running, attempt + 1, execution window open.
+-- Returns {'OK'}; {'JOB_NOT_DELIVERED', status}; JOB_NOT_FOUND or FORBIDDEN.
+-- @include clock job move_status publish record window
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+if found.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', found.status } end
+
+local now = nowMs()
+moveStatus(found, 'running')
+openWindow(found, now)
+record(found, now, 'acked', 'running', 'null', eventsPerJob, 'startedAt', digits(now), 'attempt', digits(found.attempt + 1))
+return { 'OK' }

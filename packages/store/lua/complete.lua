@@ -1,0 +1,18 @@
+-- KEYS job
+-- ARGV base jobId keySpaceId result eventsPerJob retentionMs
+--
+-- End a running job with its result.
+--   result    JSON text
+-- Returns {'OK'}; {'JOB_NOT_RUNNING', status}; JOB_NOT_FOUND or FORBIDDEN.
+-- @include clock job move_status publish record end_job
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
+
+local now = nowMs()
+moveStatus(found, 'completed')
+retain(found, now, retentionMs)
+oweCallback(found, now)
+record(found, now, 'completed', 'completed', result, eventsPerJob, 'result', result)
+return { 'OK' }

@@ -1,0 +1,24 @@
+-- KEYS job
+-- ARGV base jobId space name maxRetries timeoutSeconds payload callback
+--
+-- Create a pending job at the end of its space's queues. Refused by Redis when memory is full.
+--   base            'ym:{pp}:', the partition every key below shares
+--   payload         JSON text, '' for null
+--   callback        JSON text of {url, headers}, '' for none
+-- Returns {'OK', order}: the creation time in ms is floor(order / 1024).
+-- @include clock order queue publish
+local now = nowMs()
+local order = nextOrder(base, space, now)
+local created = { key = job, base = base, id = jobId, space = space, name = name }
+
+redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order,
+  'maxRetries', maxRetries, 'timeoutSeconds', timeoutSeconds)
+-- A field less is 60 bytes less, on every job.
+if payload ~= '' then redis.call('HSET', job, 'payload', payload) end
+if callback ~= '' then redis.call('HSET', job, 'callback', callback) end
+
+redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
+redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
+enqueue(created, order)
+publish(created, 1, 'created', 'pending', math.floor(tonumber(order) / 1024), 'null')
+return { 'OK', order }

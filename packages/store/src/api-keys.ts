@@ -1,0 +1,89 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type ApiKey, type CreateKeyRequest, type NewApiKey, YardmasterError } from '@yardmaster/protocol';
+import { randomBase32 } from './partition.js';
+import { asked } from './redis-errors.js';
+import type { Store } from './store.js';
+
+/** A key as stored: the secret only as its SHA-256, base64. */
+export interface StoredKey extends ApiKey {
+  secretHash: string;
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
+
+/** Whether a secret is the one whose hash this is, in constant time. */
+export function isSecretOf(key: Pick<StoredKey, 'secretHash'>, secret: string): boolean {
+  return timingSafeEqual(Buffer.from(key.secretHash, 'base64'), sha256(secret));
+}
+
+/** SHA-256 of a secret, base64. */
+export function hashOfSecret(secret: string): string {
+  return sha256(secret).toString('base64');
+}
+
+/** Split `ym_<keyId>_<secret>`; null for a text of another shape. */
+export function splitApiKey(text: string): { id: string; secret: string } | null {
+  const match = /^ym_([a-z2-7]{1,32})_([A-Za-z0-9_-]{1,128})$/.exec(text);
+  return match ? { id: match[1] as string, secret: match[2] as string } : null;
+}
+
+const withoutSecret = ({ secretHash: _, ...key }: StoredKey): ApiKey => key;
+
+async function redisNow(store: Store): Promise<number> {
+  const [seconds, micros] = await asked(store.redis.time());
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}
+
+/**
+ * Create an API key.
+ *
+ * @returns the key with its secret, which is never shown again
+ * @throws STORAGE_FULL, UNAVAILABLE
+ */
+export async function createKey(store: Store, request: CreateKeyRequest): Promise<NewApiKey> {
+  const secret = randomBytes(32).toString('hex');
+  const key: ApiKey = { id: randomBase32(16), ...request, createdAt: new Date(await redisNow(store)).toISOString() };
+  const stored: StoredKey = { ...key, secretHash: hashOfSecret(secret) };
+  await asked(store.redis.hset(store.keys.apiKeys, key.id, JSON.stringify(stored)));
+  const { id, name, scopes, spaceId, expiresAt, createdAt } = key;
+  return { id, key: `ym_${id}_${secret}`, name, scopes, spaceId, expiresAt, createdAt };
+}
+
+/** List every API key, newest first, without secrets. */
+export async function listKeys(store: Store): Promise<ApiKey[]> {
+  const records = await asked(store.redis.hvals(store.keys.apiKeys));
+  return records
+    .map((text) => withoutSecret(JSON.parse(text) as StoredKey))
+    .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id));
+}
+
+/** Whether any API key exists. */
+export async function hasKeys(store: Store): Promise<boolean> {
+  return (await asked(store.redis.hlen(store.keys.apiKeys))) > 0;
+}
+
+/**
+ * Read one key, and how long it stays valid by Redis' clock, so that a pod whose clock is off keeps no key too long.
+ *
+ * @returns null for an unknown, revoked or expired key
+ */
+export async function readKey(store: Store, id: string): Promise<{ key: StoredKey; validMs: number } | null> {
+  // One pipeline, one round trip.
+  const [record, now] = await Promise.all([asked(store.redis.hget(store.keys.apiKeys, id)), redisNow(store)]);
+  if (record === null) return null;
+  const key = JSON.parse(record) as StoredKey;
+  const validMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(key.expiresAt) - now;
+  return validMs > 0 ? { key, validMs } : null;
+}
+
+/**
+ * Revoke a key: it is gone at once, and every pod is told to forget it.
+ *
+ * @throws KEY_NOT_FOUND, UNAVAILABLE
+ */
+export async function revokeKey(store: Store, id: string): Promise<void> {
+  const reply = await asked(
+    store.redis.multi().hdel(store.keys.apiKeys, id).publish(store.keys.revocations, id).exec(),
+  );
+  if (reply?.[0]?.[1] === 0) throw new YardmasterError('KEY_NOT_FOUND');
+}

@@ -1,0 +1,39 @@
+import type { ClaimedJob, ClaimOutcome, PollRequest, Status } from '@yardmaster/protocol';
+import { claimedJobOf } from './record.js';
+import { runScript } from './script.js';
+import { claim, poll } from './scripts.generated.js';
+import type { Caller, Store } from './store.js';
+import { worksOn } from './works-on.js';
+
+/**
+ * Hand out up to `count` pending jobs of a space, oldest first, each to this caller alone.
+ *
+ * @param request `names` empty means any name
+ * @returns the jobs, delivered now; empty when none waits
+ * @throws UNAVAILABLE: jobs may have been delivered to nobody and come back after the delivery window
+ * @see spec §4.3
+ */
+export async function pollJobs(store: Store, spaceId: string, { count, names }: PollRequest): Promise<ClaimedJob[]> {
+  const { deliveryTimeoutMs, eventsPerJob } = store.settings;
+  const reply = await runScript(store, poll, {
+    keys: { queue: store.keys.queue(spaceId) },
+    args: { base: store.keys.baseOfSpace(spaceId), count, deliveryTimeoutMs, eventsPerJob },
+    rest: names,
+  });
+  return (reply.slice(1) as string[][]).map(claimedJobOf);
+}
+
+/**
+ * Hand out this one job, if it is pending.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see spec §4.4
+ */
+export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
+  const { deliveryTimeoutMs, eventsPerJob } = store.settings;
+  const { keys, args } = worksOn(store, caller, jobId);
+  const reply = await runScript(store, claim, { keys, args: { ...args, deliveryTimeoutMs, eventsPerJob } });
+  return reply[0] === 'OK'
+    ? { claimed: true, job: claimedJobOf(reply[1] as string[]) }
+    : { claimed: false, reason: 'not_pending', status: reply[1] as Status };
+}

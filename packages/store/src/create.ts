@@ -1,0 +1,50 @@
+import type { CreateJobRequest, Job } from '@yardmaster/protocol';
+import { newJobId } from './partition.js';
+import { runScript } from './script.js';
+import { create } from './scripts.generated.js';
+import type { Store } from './store.js';
+import { isoOfOrder } from './time.js';
+
+/**
+ * Create a pending job at the end of its space's queue.
+ *
+ * @returns the job as stored
+ * @throws STORAGE_FULL, UNAVAILABLE
+ * @see spec §4.1
+ */
+export async function createJob(store: Store, spaceId: string, request: CreateJobRequest): Promise<Job> {
+  const id = newJobId(spaceId);
+  const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
+  const reply = await runScript(store, create, {
+    keys: { job: store.keys.job(id) },
+    args: {
+      base: store.keys.baseOfJob(id),
+      jobId: id,
+      space: spaceId,
+      name,
+      maxRetries,
+      timeoutSeconds,
+      payload: payload === null ? '' : JSON.stringify(payload),
+      callback: callbackUrl === null ? '' : JSON.stringify({ url: callbackUrl, headers: callbackHeaders }),
+    },
+  });
+  const createdAt = isoOfOrder(reply[1] as string);
+  return {
+    id,
+    spaceId,
+    name,
+    payload,
+    status: 'pending',
+    maxRetries,
+    attemptNumber: 0,
+    timeoutSeconds,
+    callbackUrl,
+    callbackHeaders,
+    deliveredAt: null,
+    startedAt: null,
+    completedAt: null,
+    result: null,
+    createdAt,
+    updatedAt: createdAt,
+  };
+}

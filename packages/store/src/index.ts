@@ -1,0 +1,11 @@
+export { createKey, hasKeys, listKeys, revokeKey } from './api-keys.js';
+export * from './attempt.js';
+export * from './claim.js';
+export { createJob } from './create.js';
+export { KeyRing, type KeyRingOptions, type Principal } from './key-ring.js';
+export { type KeyMap, keyMap } from './keys.js';
+export { killJob } from './kill.js';
+export { isJobId, newJobId, PARTITIONS, partitionOf } from './partition.js';
+export { prepareRedis } from './prepare.js';
+export { getJob, getProgress, listJobs } from './read.js';
+export { ANY_SPACE, type Caller, createStore, STORE_DEFAULTS, type Store, type StoreSettings } from './store.js';

@@ -1,0 +1,117 @@
+import { grantsOf, SCOPES, type Scope } from '@yardmaster/protocol';
+import type { Redis } from 'ioredis';
+import { hashOfSecret, isSecretOf, readKey, type StoredKey, splitApiKey } from './api-keys.js';
+import type { Store } from './store.js';
+
+/** Whose call it is: what an API key may do and where. */
+export interface Principal {
+  keyId: string;
+  /** Every scope granted, the covered ones included. */
+  grants: ReadonlySet<Scope>;
+  /** The one space it works in; null for every space. */
+  spaceId: string | null;
+}
+
+interface Entry {
+  stored: StoredKey;
+  principal: Principal;
+  /** `performance.now()` at which the entry is no longer believed. */
+  until: number;
+}
+
+export interface KeyRingOptions {
+  /** Plain text of ADMIN_API_KEY, a key with every scope in every space. */
+  adminKey?: string | undefined;
+  /** How long a key is believed without asking Redis again, in milliseconds. At most 5 000. */
+  cacheMs?: number;
+  /** Keys remembered at once. Default 10 000. */
+  capacity?: number;
+}
+
+/**
+ * Tells whose API key a text is, with a bounded cache in front of Redis: the only state a pod has.
+ *
+ * A revocation is announced on a channel and takes effect here at once; when the announcement is lost, the cache
+ * believes a key for at most `cacheMs`. A Redis failure is an error, never a pass.
+ */
+export class KeyRing {
+  readonly #store: Store;
+  readonly #admin: (Principal & Pick<StoredKey, 'secretHash'>) | null;
+  readonly #cacheMs: number;
+  readonly #capacity: number;
+  readonly #entries = new Map<string, Entry>();
+  /** Ids seen revoked. Ids are never used again, so these stay true; kept for reads that were under way. */
+  readonly #revoked = new Set<string>();
+  readonly #listeners = new Set<(keyId: string) => void>();
+
+  constructor(store: Store, { adminKey, cacheMs = 5_000, capacity = 10_000 }: KeyRingOptions = {}) {
+    this.#store = store;
+    this.#cacheMs = cacheMs;
+    this.#capacity = capacity;
+    this.#admin = adminKey
+      ? { keyId: 'admin', grants: new Set(SCOPES), spaceId: null, secretHash: hashOfSecret(adminKey) }
+      : null;
+  }
+
+  /**
+   * Listen for revocations on a connection made for subscribing. After a lost connection announcements may have
+   * been missed, so the cache is dropped.
+   */
+  async listen(subscriber: Redis): Promise<void> {
+    const channel = this.#store.keys.revocations;
+    subscriber.on('message', (from: string, keyId: string) => {
+      if (from === channel) this.#forget(keyId);
+    });
+    subscriber.on('close', () => this.#entries.clear());
+    await subscriber.subscribe(channel);
+  }
+
+  /** Call back with the id of each key that is revoked from now on; the gateway closes its sockets. */
+  onRevoked(listener: (keyId: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * @param text what the caller presented
+   * @returns null when it is no valid key: unknown, revoked, expired, or of another shape
+   * @throws UNAVAILABLE when Redis cannot tell
+   */
+  async find(text: string): Promise<Principal | null> {
+    if (this.#admin !== null && isSecretOf(this.#admin, text)) return this.#admin;
+    const parts = splitApiKey(text);
+    if (parts === null) return null;
+    const entry = await this.#entry(parts.id);
+    return entry !== null && isSecretOf(entry.stored, parts.secret) ? entry.principal : null;
+  }
+
+  async #entry(id: string): Promise<Entry | null> {
+    const cached = this.#entries.get(id);
+    if (cached !== undefined && cached.until > performance.now()) return cached;
+
+    const asOf = performance.now();
+    const found = await readKey(this.#store, id);
+    this.#entries.delete(id);
+    // The announcement may have overtaken the read: what Redis said then is no longer so.
+    if (found === null || this.#revoked.has(id)) return null;
+
+    const { key, validMs } = found;
+    const principal: Principal = { keyId: id, grants: grantsOf(key.scopes), spaceId: key.spaceId };
+    const entry: Entry = { stored: key, principal, until: asOf + Math.min(this.#cacheMs, validMs) };
+    if (this.#entries.size >= this.#capacity) this.#dropOldest(this.#entries);
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #forget(keyId: string): void {
+    this.#entries.delete(keyId);
+    if (this.#revoked.size >= this.#capacity) this.#dropOldest(this.#revoked);
+    this.#revoked.add(keyId);
+    for (const listener of this.#listeners) listener(keyId);
+  }
+
+  #dropOldest(from: Map<string, Entry> | Set<string>): void {
+    const oldest = from.keys().next();
+    if (!oldest.done) from.delete(oldest.value);
+  }
+}

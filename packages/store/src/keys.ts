@@ -1,0 +1,44 @@
+import type { Status } from '@yardmaster/protocol';
+import { partitionOf, partitionOfJob } from './partition.js';
+
+/**
+ * Every Redis key and channel of the service. `{pp}` is the partition's hash tag. `/` ends the space id, which
+ * cannot hold one: with `:` the queue of space `a` for `jobs` would be the key `…a:queue:jobs`, and so would the
+ * jobs of a space named `a:queue`.
+ *
+ * | key | type | members | written by | goes |
+ * |---|---|---|---|---|
+ * | `ym:meta` | hash | partitions | first start | never |
+ * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
+ * | `ym:{pp}:job:<id>:events` | list | `[seq, type, ms, data]`, `created` left out | every event | purge |
+ * | `ym:{pp}:space:<s>/jobs` | zset | job id by creation order | create | purge |
+ * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |
+ * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out | poll, claim, kill |
+ * | `ym:{pp}:space:<s>/queue/<name>` | zset | the same, of one name | as above | as above |
+ * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | never |
+ * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions |
+ * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | complete, dead | final outcome |
+ * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
+ */
+export function keyMap(prefix: string) {
+  const base = (partition: string) => `${prefix}:{${partition}}:`;
+  const space = (spaceId: string) => `${base(partitionOf(spaceId))}space:${spaceId}/`;
+  return {
+    /** What every key of a job's partition starts with. */
+    baseOfJob: (jobId: string) => base(partitionOfJob(jobId)),
+    baseOfSpace: (spaceId: string) => base(partitionOf(spaceId)),
+    job: (jobId: string) => `${base(partitionOfJob(jobId))}job:${jobId}`,
+    jobs: (spaceId: string) => `${space(spaceId)}jobs`,
+    jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
+    queue: (spaceId: string) => `${space(spaceId)}queue`,
+    /** Channels, not keys: PublishedEvent as JSON. */
+    jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,
+    spaceChannel: (spaceId: string) => `${base(partitionOf(spaceId))}stream:space:${spaceId}`,
+    meta: `${prefix}:meta`,
+    apiKeys: `${prefix}:{keys}:records`,
+    /** Channel: the id of an API key that was just revoked. */
+    revocations: `${prefix}:{keys}:revoked`,
+  };
+}
+
+export type KeyMap = ReturnType<typeof keyMap>;

@@ -1,0 +1,16 @@
+import { runScript } from './script.js';
+import { kill } from './scripts.generated.js';
+import type { Caller, Store } from './store.js';
+import { worksOn } from './works-on.js';
+
+/**
+ * Force-stop a job that has not ended; killing it again succeeds and changes nothing.
+ *
+ * @throws JOB_ENDED for a completed or dead job; JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see spec §4.15
+ */
+export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
+  const { keys, args } = worksOn(store, caller, jobId);
+  const { eventsPerJob, retentionMs } = store.settings;
+  await runScript(store, kill, { keys, args: { ...args, reason: JSON.stringify(reason), eventsPerJob, retentionMs } });
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+
+/**
+ * Partitions the keys are spread over: a space's keys and its jobs share one, and with it one Redis Cluster slot.
+ * Written to Redis at first start; another number later would look for jobs where they are not.
+ */
+export const PARTITIONS = 64;
+
+/** Two characters that name the partition of a space: Redis Cluster hash tag and start of every job id. */
+export function partitionOf(spaceId: string): string {
+  // FNV-1a, 32 bits: spaceId is ASCII, and the hash must never change.
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < spaceId.length; i++) hash = Math.imul(hash ^ spaceId.charCodeAt(i), 0x01000193);
+  return ((hash >>> 0) % PARTITIONS).toString(16).padStart(2, '0');
+}
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** Lower-case base-32 characters from the system's CSPRNG, 5 bits each. */
+export function randomBase32(characters: number): string {
+  let text = '';
+  for (const byte of randomBytes(characters)) text += ALPHABET[byte & 31];
+  return text;
+}
+
+/** A new job id: its partition, then 130 random bits, since an anonymous stream makes the id a capability. */
+export function newJobId(spaceId: string): string {
+  return partitionOf(spaceId) + randomBase32(26);
+}
+
+const JOB_ID = /^[0-3][0-9a-f][a-z2-7]{26}$/;
+
+/** Whether a text can be the id of a job at all; what cannot is never put into a Redis key. */
+export function isJobId(text: string): boolean {
+  return JOB_ID.test(text);
+}
+
+/** The partition a job's keys are in. */
+export function partitionOfJob(jobId: string): string {
+  return jobId.slice(0, 2);
+}

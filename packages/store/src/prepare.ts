@@ -1,0 +1,41 @@
+import { PARTITIONS } from './partition.js';
+import { asked } from './redis-errors.js';
+import type { Store } from './store.js';
+
+/** Oldest Redis whose commands and script rules ours rely on. */
+const MIN_REDIS = [6, 2] as const;
+
+function isOldRedis(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < MIN_REDIS[0] || (major === MIN_REDIS[0] && minor < MIN_REDIS[1]);
+}
+
+const fieldOf = (info: string, field: string) => info.match(new RegExp(`^${field}:(.*?)\r?$`, 'm'))?.[1];
+
+/**
+ * Check that this Redis can hold our jobs, and mark it as ours at the first start.
+ *
+ * @returns warnings for the operator: what works but will lose jobs one day
+ * @throws Error when the Redis is too old, or holds jobs in another layout; UNAVAILABLE
+ */
+export async function prepareRedis(store: Store): Promise<string[]> {
+  const info = await asked(store.redis.info());
+  const version = fieldOf(info, 'redis_version') ?? '0';
+  if (isOldRedis(version)) throw new Error(`Redis ${version} is too old: ${MIN_REDIS.join('.')} or later is needed`);
+
+  await asked(store.redis.hsetnx(store.keys.meta, 'partitions', PARTITIONS));
+  const partitions = await asked(store.redis.hget(store.keys.meta, 'partitions'));
+  if (partitions !== String(PARTITIONS)) {
+    throw new Error(`Redis holds jobs spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
+  }
+
+  const warnings: string[] = [];
+  const policy = fieldOf(info, 'maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction') {
+    warnings.push(`Redis may evict jobs: maxmemory-policy is ${policy}, it must be noeviction`);
+  }
+  if (fieldOf(info, 'aof_enabled') === '0') {
+    warnings.push('Redis keeps no append-only file: jobs created since its last snapshot are lost when it crashes');
+  }
+  return warnings;
+}

@@ -1,0 +1,121 @@
+import type { ClaimedJob, EventType, Job, JobEvent, JsonValue, ListedJob, Status } from '@yardmaster/protocol';
+import { isoOf, isoOfOrder, isoOrNull } from './time.js';
+
+/**
+ * Fields of the hash `job:<id>` that make up a listed job, in the order in which list.lua reads them.
+ *
+ * `payload`, `result`, `progress`, `checkpoint`, `error` and `callback` are JSON text that Lua never looks into:
+ * its JSON library would turn `[]` into `{}` and round big integers. A field that would hold its default is left
+ * out. Times are epoch milliseconds. Beside these there are `eventSeq` (seq of the newest event, absent: 1),
+ * `callback` ({url, headers}), `progress`, `progressAt`, `checkpoint` and `error` (of a dead job, for its callback).
+ */
+export const LISTED_FIELDS = [
+  'space',
+  'name',
+  'payload',
+  'status',
+  'maxRetries',
+  'attempt',
+  'timeoutSeconds',
+  'order',
+  'deliveredAt',
+  'startedAt',
+  'updatedAt',
+  'result',
+] as const;
+
+/** The record as Redis gives it; an absent field is null or not there. */
+export type JobRecord = Partial<Record<(typeof LISTED_FIELDS)[number] | 'callback', string | null>>;
+
+/** Parse a field that holds JSON text; absent is null. */
+export function parseJson(text: string | null | undefined): JsonValue {
+  return text ? (JSON.parse(text) as JsonValue) : null;
+}
+
+/** A record from the flat list of names and values that HGETALL replies with in a script. */
+export function recordOf(flat: readonly string[]): JobRecord {
+  const record: Record<string, string> = {};
+  for (let i = 0; i < flat.length; i += 2) record[flat[i] as string] = flat[i + 1] as string;
+  return record;
+}
+
+/** A record from a list of values in the order of LISTED_FIELDS. */
+export function recordOfListed(values: readonly (string | null)[]): JobRecord {
+  const record: JobRecord = {};
+  LISTED_FIELDS.forEach((field, i) => {
+    record[field] = values[i] ?? null;
+  });
+  return record;
+}
+
+/** The job that a record describes, as List Jobs shows it. */
+export function listedJobOf(id: string, record: JobRecord): ListedJob {
+  const status = record.status as Status;
+  const createdAt = isoOfOrder(record.order as string);
+  const updatedAt = record.updatedAt ? isoOf(record.updatedAt) : createdAt;
+  return {
+    id,
+    spaceId: record.space as string,
+    name: record.name as string,
+    payload: parseJson(record.payload) as Job['payload'],
+    status,
+    maxRetries: Number(record.maxRetries),
+    attemptNumber: Number(record.attempt ?? 0),
+    timeoutSeconds: Number(record.timeoutSeconds),
+    deliveredAt: isoOrNull(record.deliveredAt),
+    startedAt: isoOrNull(record.startedAt),
+    // Nothing changes a completed job, so its last change is its completion.
+    completedAt: status === 'completed' ? updatedAt : null,
+    result: parseJson(record.result),
+    createdAt,
+    updatedAt,
+  };
+}
+
+/** The job that a record describes, with its callback. */
+export function jobOf(id: string, record: JobRecord): Job {
+  const callback = parseJson(record.callback) as { url: string; headers: Record<string, string> | null } | null;
+  const { createdAt, updatedAt, ...fields } = listedJobOf(id, record);
+  return {
+    ...fields,
+    callbackUrl: callback?.url ?? null,
+    callbackHeaders: callback?.headers ?? null,
+    createdAt,
+    updatedAt,
+  };
+}
+
+/** One entry of `job:<id>:events`. */
+type StoredEvent = [seq: number, type: EventType, atMs: number, data: JsonValue];
+
+/** A job's history, oldest first. `created` is derived from the job, so that a pending job needs no list at all. */
+export function historyOf(job: Job, entries: readonly string[]): JobEvent[] {
+  const event = (seq: number, type: EventType, createdAt: string, data: JsonValue): JobEvent => ({
+    id: `${job.id}.${seq}`,
+    jobId: job.id,
+    spaceId: job.spaceId,
+    type,
+    data,
+    createdAt,
+  });
+  const later = entries.map((entry) => {
+    const [seq, type, atMs, data] = JSON.parse(entry) as StoredEvent;
+    return event(seq, type, isoOf(atMs), data);
+  });
+  return [event(1, 'created', job.createdAt, null), ...later];
+}
+
+/** The claimed job of deliver.lua's flat list. */
+export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
+  const [id, name, timeoutSeconds, maxRetries, attempt, order, payload, checkpoint] = flat;
+  return {
+    id: id as string,
+    name: name as string,
+    payload: parseJson(payload) as ClaimedJob['payload'],
+    timeoutSeconds: Number(timeoutSeconds),
+    maxRetries: Number(maxRetries),
+    attemptNumber: Number(attempt),
+    createdAt: isoOfOrder(order as string),
+    checkpoint: parseJson(checkpoint),
+  };
+}

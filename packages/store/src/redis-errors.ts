@@ -1,0 +1,40 @@
+import { type ErrorCode, YardmasterError } from '@yardmaster/protocol';
+
+/** Reply prefixes of a Redis that is there but cannot serve just now: starting, failing over, stuck in a script. */
+const BUSY_REPLIES =
+  /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|UNBLOCKED|ASK|MOVED)\b/;
+
+/** What ioredis says when the answer did not come. It has no codes for these, only texts. */
+const NO_ANSWER =
+  /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit|Socket timeout|connect |read |write |getaddrinfo |All sentinels are unreachable|Failed to refresh slots cache)/;
+
+function codeOf(error: Error): ErrorCode | null {
+  const system = (error as NodeJS.ErrnoException).code;
+  if (error.message.startsWith('OOM ')) return 'STORAGE_FULL';
+  if (BUSY_REPLIES.test(error.message) || NO_ANSWER.test(error.message)) return 'UNAVAILABLE';
+  if (error.name === 'MaxRetriesPerRequestError' || error.name === 'AbortError') return 'UNAVAILABLE';
+  if (system !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|ENOENT|EAI_)/.test(system))
+    return 'UNAVAILABLE';
+  return null;
+}
+
+/**
+ * Turn what a Redis call threw into what a caller of ours can act on.
+ *
+ * @returns UNAVAILABLE when no answer came (the outcome is unknown), STORAGE_FULL when Redis refused a write for
+ *   lack of memory (nothing was stored), else the error itself: a bug
+ */
+export function fromRedisError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = codeOf(error);
+  return code === null ? error : new YardmasterError(code, undefined, {}, { cause: error });
+}
+
+/** Await a Redis call that is not a script, with its errors turned. */
+export async function asked<T>(reply: Promise<T>): Promise<T> {
+  try {
+    return await reply;
+  } catch (error) {
+    throw fromRedisError(error);
+  }
+}

@@ -1,0 +1,63 @@
+import { ERRORS, type ErrorCode, YardmasterError } from '@yardmaster/protocol';
+import { fromRedisError } from './redis-errors.js';
+import type { Store } from './store.js';
+
+/** A compiled Lua file; its names make the typed call. */
+export interface Script<K extends string = string, A extends string = string, R extends string | null = string | null> {
+  name: string;
+  /** By which Redis knows the text; two releases side by side never share a script by accident. */
+  sha1: string;
+  text: string;
+  keys: readonly K[];
+  args: readonly A[];
+  /** Name of the list that takes all further arguments. */
+  rest: R;
+}
+
+type Argument = string | number;
+
+type Inputs<K extends string, A extends string, R extends string | null> = { keys: Record<K, string> } & {
+  args: Record<A, Argument>;
+} & (R extends string ? { rest: readonly Argument[] } : { rest?: never });
+
+/** Words that scripts return beside OK and the codes of the catalogue. */
+export type ScriptWord = 'OK' | 'NOT_PENDING';
+
+/**
+ * Run a script, once. A reply that does not come is never asked for again: the script may have run.
+ *
+ * @returns the reply's words: `['OK', …]`, or `['NOT_PENDING', status]`
+ * @throws the code word the script returned, with the job's status where it gave one; UNAVAILABLE; STORAGE_FULL
+ */
+export async function runScript<K extends string, A extends string, R extends string | null>(
+  store: Store,
+  script: Script<K, A, R>,
+  inputs: Inputs<K, A, R>,
+): Promise<unknown[]> {
+  const parameters: Argument[] = [];
+  for (const key of script.keys) parameters.push(inputs.keys[key]);
+  for (const arg of script.args) parameters.push(inputs.args[arg]);
+  if (inputs.rest) parameters.push(...inputs.rest);
+
+  const reply = await evaluate(store, script, parameters);
+  const word = reply[0] as string;
+  if (word in ERRORS) {
+    const jobStatus = reply[1];
+    throw new YardmasterError(word as ErrorCode, undefined, typeof jobStatus === 'string' ? { jobStatus } : {});
+  }
+  return reply;
+}
+
+async function evaluate(store: Store, script: Script, parameters: Argument[]): Promise<unknown[]> {
+  try {
+    return (await store.redis.evalsha(script.sha1, script.keys.length, ...parameters)) as unknown[];
+  } catch (error) {
+    // After a restart or a SCRIPT FLUSH; NOSCRIPT is said before anything ran, so this is no repetition.
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw fromRedisError(error);
+  }
+  try {
+    return (await store.redis.eval(script.text, script.keys.length, ...parameters)) as unknown[];
+  } catch (error) {
+    throw fromRedisError(error);
+  }
+}

@@ -1,0 +1,707 @@
+// Made by scripts/lua-module.mjs from packages/store/lua. Do not edit: edit the .lua files and build.
+
+export const ack = {
+  name: 'ack',
+  sha1: '85171714ede222673aa7cb5b3a1591598d6228f2',
+  keys: ['job'],
+  args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, keySpaceId, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  return {
+    key = key, base = base, id = id,
+    status = v[1], space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(v[5] or 0),
+    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
+    maxRetries = v[7], timeoutSeconds = v[8],
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function moveStatus(job, to)
+  local index = job.base .. 'space:' .. job.space .. '/status/'
+  redis.call('ZREM', index .. job.status, job.id)
+  redis.call('ZADD', index .. to, job.order, job.id)
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  job.eventSeq = job.eventSeq + 1
+  job.status = status
+  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  local history = job.key .. ':events'
+  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local keep = tonumber(eventsPerJob) - 1
+  if length > keep then redis.call('LTRIM', history, -keep, -1) end
+  publish(job, job.eventSeq, type, status, now, data)
+end
+local function openWindow(job, now)
+  local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
+  redis.call('ZADD', job.base .. 'deadlines', digits(closes), job.id)
+end
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+if found.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', found.status } end
+local now = nowMs()
+moveStatus(found, 'running')
+openWindow(found, now)
+record(found, now, 'acked', 'running', 'null', eventsPerJob, 'startedAt', digits(now), 'attempt', digits(found.attempt + 1))
+return { 'OK' }
+`,
+} as const;
+
+export const claim = {
+  name: 'claim',
+  sha1: '33c5b638b986b97b7d5ca237a29263f1fdc38687',
+  keys: ['job'],
+  args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  return {
+    key = key, base = base, id = id,
+    status = v[1], space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(v[5] or 0),
+    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
+    maxRetries = v[7], timeoutSeconds = v[8],
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function moveStatus(job, to)
+  local index = job.base .. 'space:' .. job.space .. '/status/'
+  redis.call('ZREM', index .. job.status, job.id)
+  redis.call('ZADD', index .. to, job.order, job.id)
+end
+local function enqueue(job, order)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZADD', queue, order, job.id)
+  redis.call('ZADD', queue .. '/' .. job.name, order, job.id)
+end
+local function dequeue(job)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZREM', queue, job.id)
+  redis.call('ZREM', queue .. '/' .. job.name, job.id)
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  job.eventSeq = job.eventSeq + 1
+  job.status = status
+  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  local history = job.key .. ':events'
+  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local keep = tonumber(eventsPerJob) - 1
+  if length > keep then redis.call('LTRIM', history, -keep, -1) end
+  publish(job, job.eventSeq, type, status, now, data)
+end
+local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
+  dequeue(job)
+  moveStatus(job, 'delivered')
+  redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(deliveryTimeoutMs)), job.id)
+  record(job, now, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', digits(now))
+  local opaque = redis.call('HMGET', job.key, 'payload', 'checkpoint')
+  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, digits(job.attempt), job.order, opaque[1], opaque[2] }
+end
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+if found.status ~= 'pending' then return { 'NOT_PENDING', found.status } end
+return { 'OK', deliver(found, nowMs(), deliveryTimeoutMs, eventsPerJob) }
+`,
+} as const;
+
+export const complete = {
+  name: 'complete',
+  sha1: '2ed927b70b8868aa8ee0a3c9e2820f3f2ac93178',
+  keys: ['job'],
+  args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, keySpaceId, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  return {
+    key = key, base = base, id = id,
+    status = v[1], space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(v[5] or 0),
+    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
+    maxRetries = v[7], timeoutSeconds = v[8],
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function moveStatus(job, to)
+  local index = job.base .. 'space:' .. job.space .. '/status/'
+  redis.call('ZREM', index .. job.status, job.id)
+  redis.call('ZADD', index .. to, job.order, job.id)
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  job.eventSeq = job.eventSeq + 1
+  job.status = status
+  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  local history = job.key .. ':events'
+  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local keep = tonumber(eventsPerJob) - 1
+  if length > keep then redis.call('LTRIM', history, -keep, -1) end
+  publish(job, job.eventSeq, type, status, now, data)
+end
+local function retain(job, now, retentionMs)
+  if tonumber(retentionMs) > 0 then
+    redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+  end
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callback') == 1 then
+    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  end
+end
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
+local now = nowMs()
+moveStatus(found, 'completed')
+retain(found, now, retentionMs)
+oweCallback(found, now)
+record(found, now, 'completed', 'completed', result, eventsPerJob, 'result', result)
+return { 'OK' }
+`,
+} as const;
+
+export const create = {
+  name: 'create',
+  sha1: 'ec73f06668451f698c5b7c2ce0a48254e4c89336',
+  keys: ['job'],
+  args: ['base', 'jobId', 'space', 'name', 'maxRetries', 'timeoutSeconds', 'payload', 'callback'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, space, name, maxRetries, timeoutSeconds, payload, callback = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function nextOrder(base, space, now)
+  local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
+  local order = math.max(last + 1, now * 1024)
+  redis.call('ZADD', base .. 'spaces', digits(order), space)
+  return digits(order)
+end
+local function enqueue(job, order)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZADD', queue, order, job.id)
+  redis.call('ZADD', queue .. '/' .. job.name, order, job.id)
+end
+local function dequeue(job)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZREM', queue, job.id)
+  redis.call('ZREM', queue .. '/' .. job.name, job.id)
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local now = nowMs()
+local order = nextOrder(base, space, now)
+local created = { key = job, base = base, id = jobId, space = space, name = name }
+redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order,
+  'maxRetries', maxRetries, 'timeoutSeconds', timeoutSeconds)
+if payload ~= '' then redis.call('HSET', job, 'payload', payload) end
+if callback ~= '' then redis.call('HSET', job, 'callback', callback) end
+redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
+redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
+enqueue(created, order)
+publish(created, 1, 'created', 'pending', math.floor(tonumber(order) / 1024), 'null')
+return { 'OK', order }
+`,
+} as const;
+
+export const fail = {
+  name: 'fail',
+  sha1: 'bd73aaec1062a11c959e12ee843ae8ead3fb4944',
+  keys: ['job'],
+  args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, keySpaceId, failure, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function nextOrder(base, space, now)
+  local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
+  local order = math.max(last + 1, now * 1024)
+  redis.call('ZADD', base .. 'spaces', digits(order), space)
+  return digits(order)
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  return {
+    key = key, base = base, id = id,
+    status = v[1], space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(v[5] or 0),
+    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
+    maxRetries = v[7], timeoutSeconds = v[8],
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function moveStatus(job, to)
+  local index = job.base .. 'space:' .. job.space .. '/status/'
+  redis.call('ZREM', index .. job.status, job.id)
+  redis.call('ZADD', index .. to, job.order, job.id)
+end
+local function enqueue(job, order)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZADD', queue, order, job.id)
+  redis.call('ZADD', queue .. '/' .. job.name, order, job.id)
+end
+local function dequeue(job)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZREM', queue, job.id)
+  redis.call('ZREM', queue .. '/' .. job.name, job.id)
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  job.eventSeq = job.eventSeq + 1
+  job.status = status
+  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  local history = job.key .. ':events'
+  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local keep = tonumber(eventsPerJob) - 1
+  if length > keep then redis.call('LTRIM', history, -keep, -1) end
+  publish(job, job.eventSeq, type, status, now, data)
+end
+local function retain(job, now, retentionMs)
+  if tonumber(retentionMs) > 0 then
+    redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+  end
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callback') == 1 then
+    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  end
+end
+local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
+  if job.attempt <= tonumber(job.maxRetries) then
+    moveStatus(job, 'pending')
+    enqueue(job, nextOrder(job.base, job.space, now))
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
+    local data = '{"error":' .. failure .. ',"attemptNumber":' .. digits(job.attempt) .. '}'
+    record(job, now, 'retried', 'pending', data, eventsPerJob)
+  else
+    moveStatus(job, 'dead')
+    retain(job, now, retentionMs)
+    oweCallback(job, now)
+    record(job, now, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+  end
+end
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
+failAttempt(found, nowMs(), failure, eventsPerJob, retentionMs)
+return { 'OK' }
+`,
+} as const;
+
+export const get = {
+  name: 'get',
+  sha1: 'c5c5741482d2eae32591b4ab4cb1c42ae1b45b86',
+  keys: ['job'],
+  args: ['keySpaceId'],
+  rest: null,
+  text: `local job = KEYS[1]
+local keySpaceId = ARGV[1]
+local space = redis.call('HGET', job, 'space')
+if not space then return { 'JOB_NOT_FOUND' } end
+if keySpaceId ~= '' and keySpaceId ~= space then return { 'FORBIDDEN' } end
+return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', job .. ':events', 0, -1) }
+`,
+} as const;
+
+export const heartbeat = {
+  name: 'heartbeat',
+  sha1: '66d4f11a67ca191efa8c47455c36e16d10931481',
+  keys: ['job'],
+  args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, keySpaceId, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  return {
+    key = key, base = base, id = id,
+    status = v[1], space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(v[5] or 0),
+    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
+    maxRetries = v[7], timeoutSeconds = v[8],
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  job.eventSeq = job.eventSeq + 1
+  job.status = status
+  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  local history = job.key .. ':events'
+  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local keep = tonumber(eventsPerJob) - 1
+  if length > keep then redis.call('LTRIM', history, -keep, -1) end
+  publish(job, job.eventSeq, type, status, now, data)
+end
+local function openWindow(job, now)
+  local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
+  redis.call('ZADD', job.base .. 'deadlines', digits(closes), job.id)
+end
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+if found.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
+local now = nowMs()
+if kind == 'keepalive' then
+  redis.call('ZREM', base .. 'deadlines', jobId)
+  openWindow(found, now)
+  redis.call('HSET', job, 'updatedAt', digits(now))
+  return { 'OK' }
+end
+openWindow(found, now)
+if kind == 'progress' then
+  record(found, now, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', digits(now))
+elseif kind == 'checkpoint' then
+  record(found, now, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+else
+  record(found, now, kind, 'running', data, eventsPerJob)
+end
+return { 'OK' }
+`,
+} as const;
+
+export const kill = {
+  name: 'kill',
+  sha1: '82f9888a8d5637f21f9c3dd2e675f7b0e0d44837',
+  keys: ['job'],
+  args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  return {
+    key = key, base = base, id = id,
+    status = v[1], space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(v[5] or 0),
+    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
+    maxRetries = v[7], timeoutSeconds = v[8],
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function moveStatus(job, to)
+  local index = job.base .. 'space:' .. job.space .. '/status/'
+  redis.call('ZREM', index .. job.status, job.id)
+  redis.call('ZADD', index .. to, job.order, job.id)
+end
+local function enqueue(job, order)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZADD', queue, order, job.id)
+  redis.call('ZADD', queue .. '/' .. job.name, order, job.id)
+end
+local function dequeue(job)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZREM', queue, job.id)
+  redis.call('ZREM', queue .. '/' .. job.name, job.id)
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  job.eventSeq = job.eventSeq + 1
+  job.status = status
+  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  local history = job.key .. ':events'
+  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local keep = tonumber(eventsPerJob) - 1
+  if length > keep then redis.call('LTRIM', history, -keep, -1) end
+  publish(job, job.eventSeq, type, status, now, data)
+end
+local function retain(job, now, retentionMs)
+  if tonumber(retentionMs) > 0 then
+    redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+  end
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callback') == 1 then
+    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  end
+end
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+if found.status == 'killed' then return { 'OK' } end
+if found.status == 'completed' or found.status == 'dead' then return { 'JOB_ENDED', found.status } end
+local now = nowMs()
+if found.status == 'pending' then dequeue(found) end
+moveStatus(found, 'killed')
+retain(found, now, retentionMs)
+record(found, now, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+return { 'OK' }
+`,
+} as const;
+
+export const list = {
+  name: 'list',
+  sha1: '30f15a74d484b118d1d4aae4d000a87c7f938114',
+  keys: ['index'],
+  args: ['base', 'offset', 'limit'],
+  rest: 'fields',
+  text: `local index = KEYS[1]
+local base, offset, limit = ARGV[1], ARGV[2], ARGV[3]
+local fields = { unpack(ARGV, 4) }
+local ids = redis.call('ZREVRANGE', index, offset, tonumber(offset) + tonumber(limit) - 1)
+local reply = { 'OK' }
+for _, id in ipairs(ids) do
+  local values = redis.call('HMGET', base .. 'job:' .. id, unpack(fields))
+  if values[1] then
+    table.insert(values, 1, id)
+    reply[#reply + 1] = values
+  end
+end
+return reply
+`,
+} as const;
+
+export const poll = {
+  name: 'poll',
+  sha1: '9353df12bc30a838b07eebe908026c239d3d68d1',
+  keys: ['queue'],
+  args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
+  rest: 'names',
+  text: `local queue = KEYS[1]
+local base, count, deliveryTimeoutMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local names = { unpack(ARGV, 5) }
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  return {
+    key = key, base = base, id = id,
+    status = v[1], space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(v[5] or 0),
+    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
+    maxRetries = v[7], timeoutSeconds = v[8],
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function moveStatus(job, to)
+  local index = job.base .. 'space:' .. job.space .. '/status/'
+  redis.call('ZREM', index .. job.status, job.id)
+  redis.call('ZADD', index .. to, job.order, job.id)
+end
+local function enqueue(job, order)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZADD', queue, order, job.id)
+  redis.call('ZADD', queue .. '/' .. job.name, order, job.id)
+end
+local function dequeue(job)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZREM', queue, job.id)
+  redis.call('ZREM', queue .. '/' .. job.name, job.id)
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  job.eventSeq = job.eventSeq + 1
+  job.status = status
+  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  local history = job.key .. ':events'
+  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local keep = tonumber(eventsPerJob) - 1
+  if length > keep then redis.call('LTRIM', history, -keep, -1) end
+  publish(job, job.eventSeq, type, status, now, data)
+end
+local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
+  dequeue(job)
+  moveStatus(job, 'delivered')
+  redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(deliveryTimeoutMs)), job.id)
+  record(job, now, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', digits(now))
+  local opaque = redis.call('HMGET', job.key, 'payload', 'checkpoint')
+  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, digits(job.attempt), job.order, opaque[1], opaque[2] }
+end
+local queues = {}
+for i, name in ipairs(names) do queues[i] = { key = queue .. '/' .. name } end
+if #queues == 0 then queues[1] = { key = queue } end
+local wanted = tonumber(count)
+local portion = math.ceil(wanted / #queues)
+local function head(q)
+  if not q.entries or (q.at > #q.entries and #q.entries > 0) then
+    q.entries = redis.call('ZRANGE', q.key, 0, portion - 1, 'WITHSCORES')
+    q.at = 1
+  end
+  return q.entries[q.at], tonumber(q.entries[q.at + 1])
+end
+local function oldest()
+  local first, firstOrder
+  for _, q in ipairs(queues) do
+    local id, order = head(q)
+    if id and (not first or order < firstOrder) then first, firstOrder = q, order end
+  end
+  return first
+end
+local now = nowMs()
+local reply = { 'OK' }
+for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
+  local q = #reply <= wanted and oldest()
+  if not q then break end
+  local id = q.entries[q.at]
+  q.at = q.at + 2
+  local found = loadJob(base .. 'job:' .. id, base, id)
+  if found.status == 'pending' then
+    reply[#reply + 1] = deliver(found, now, deliveryTimeoutMs, eventsPerJob)
+  else
+    redis.call('ZREM', q.key, id) -- never strand the queue behind an entry whose record is gone
+  end
+end
+return reply
+`,
+} as const;

@@ -1,0 +1,52 @@
+import type { Redis } from 'ioredis';
+import { type KeyMap, keyMap } from './keys.js';
+
+/** What the store's verbs need of their surroundings. */
+export interface StoreSettings {
+  /** First part of every key. Default `ym`. */
+  keyPrefix: string;
+  /** How long a delivered job waits for its ack, in milliseconds. Default 30 000. */
+  deliveryTimeoutMs: number;
+  /** How long an ended job stays, in milliseconds; 0 keeps it for ever. Default 7 days. */
+  retentionMs: number;
+  /** Records of history kept per job, `created` counted. Default 1 000. */
+  eventsPerJob: number;
+}
+
+export const STORE_DEFAULTS: StoreSettings = {
+  keyPrefix: 'ym',
+  deliveryTimeoutMs: 30_000,
+  retentionMs: 7 * 24 * 3_600_000,
+  eventsPerJob: 1_000,
+};
+
+/**
+ * A Redis connection, its keys and its settings: first argument of every verb. The verbs are the service layer;
+ * each is one round trip.
+ */
+export interface Store {
+  redis: Redis;
+  keys: KeyMap;
+  settings: StoreSettings;
+}
+
+/**
+ * Put a store on a connection. The connection stays the caller's to open and close.
+ *
+ * It must not resend: a script that ran although its reply was lost would run twice.
+ */
+export function createStore(redis: Redis, settings: Partial<StoreSettings> = {}): Store {
+  const all = { ...STORE_DEFAULTS, ...settings };
+  return { redis, keys: keyMap(all.keyPrefix), settings: all };
+}
+
+/**
+ * Who calls a verb on a job, as far as the job cares.
+ */
+export interface Caller {
+  /** The one space this caller may touch; null for every space. */
+  spaceId: string | null;
+}
+
+/** A caller that may touch every space: the service itself, and keys that are bound to none. */
+export const ANY_SPACE: Caller = { spaceId: null };

@@ -1,0 +1,14 @@
+/** ISO 8601 in UTC with milliseconds, of epoch milliseconds as Redis keeps them. */
+export function isoOf(epochMs: number | string): string {
+  return new Date(Number(epochMs)).toISOString();
+}
+
+/** The same, where an absent field means null. */
+export function isoOrNull(epochMs: string | null | undefined): string | null {
+  return epochMs ? isoOf(epochMs) : null;
+}
+
+/** Creation time of a job: the upper part of its order score (see lua/shared/order.lua). */
+export function isoOfOrder(order: string): string {
+  return isoOf(Math.floor(Number(order) / 1024));
+}
