@@ -1,0 +1,40 @@
+import type { z } from 'zod';
+import { VARIABLES, type VariableName } from './variables.js';
+
+type ValueOf<N extends VariableName> = z.output<(typeof VARIABLES)[N]['schema']>;
+type WithDefault<N extends VariableName> = (typeof VARIABLES)[N]['default'] extends string ? true : false;
+
+/** Values of the variables named, each under its own name; undefined only where there is no default. */
+export type Config<N extends VariableName> = {
+  [K in N]: WithDefault<K> extends true ? ValueOf<K> : ValueOf<K> | undefined;
+};
+
+/** Configuration that a process must not start with. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  /** @param faults one sentence each, starting with the variable's name */
+  constructor(readonly faults: readonly string[]) {
+    super(`Configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  }
+}
+
+/**
+ * Read variables from the environment. An empty value counts as unset.
+ *
+ * @throws ConfigError with every fault, not only the first
+ */
+export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names: readonly N[]): Config<N> {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const name of names) {
+    const variable = VARIABLES[name];
+    const text = env[name] || variable.default;
+    if (text === null) continue;
+    const outcome = variable.schema.safeParse(text);
+    if (outcome.success) values[name] = outcome.data;
+    else faults.push(`${name} ${outcome.error.issues[0]?.message}`);
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return values as Config<N>;
+}

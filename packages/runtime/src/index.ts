@@ -1,0 +1,7 @@
+export * from './config.js';
+export * from './logger.js';
+export { createRedis, onceReachable, type RedisUse, watchSubscriber } from './redis.js';
+export { findRedisServer, type RedisBinary } from './redis-server/find.js';
+export { PrivateRedis, type PrivateRedisOptions } from './redis-server/private.js';
+export * from './service.js';
+export * from './variables.js';

@@ -1,0 +1,54 @@
+import { type Logger, pino, stdTimeFunctions } from 'pino';
+
+export type { Logger };
+
+/** Names under which a secret could travel; redacted wherever they turn up, two levels deep. */
+const SECRETS = [
+  'apiKey',
+  'key',
+  'token',
+  'secret',
+  'password',
+  'authorization',
+  '["x-api-key"]',
+  'payload',
+  'callbackHeaders',
+];
+
+const paths = SECRETS.flatMap((name) => {
+  const tail = name.startsWith('[') ? name : `.${name}`;
+  return [name, `*${tail}`, `*.*${tail}`];
+});
+
+/**
+ * What the log keeps of an error. Not its other properties: ioredis hangs the whole command on its errors, with
+ * payloads and secrets.
+ */
+export function errorForLog(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { name, message, stack } = error;
+  const code = (error as { code?: unknown }).code;
+  return {
+    type: name,
+    message,
+    ...(typeof code === 'string' ? { code } : {}),
+    stack,
+    ...(error.cause === undefined ? {} : { cause: errorForLog(error.cause) }),
+  };
+}
+
+/**
+ * Make a logger: JSON lines on standard output, ISO times, level names, secrets redacted.
+ *
+ * @param app name of the process, in every line
+ */
+export function createLogger(app: string, level: string): Logger {
+  return pino({
+    level,
+    base: { app },
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: errorForLog },
+    redact: { paths, censor: '[redacted]' },
+  });
+}

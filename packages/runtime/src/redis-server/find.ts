@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { cachedDebianRedis, fetchDebianRedis } from './debian.js';
+
+const run = promisify(execFile);
+
+/** A redis-server that runs on this machine. */
+export interface RedisBinary {
+  /** Path, or a name that PATH resolves. */
+  command: string;
+  /** Arguments that come before redis-server's own. */
+  args: string[];
+}
+
+/** `redis-server --version` says `v=7.0.15`; valkey says the same. */
+async function isUsable({ command, args }: RedisBinary): Promise<boolean> {
+  try {
+    const { stdout } = await run(command, [...args, '--version']);
+    const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
+    return major > 6 || (major === 6 && minor >= 2);
+  } catch {
+    return false; // Not there, or not for this machine: look further.
+  }
+}
+
+const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
+  darwin: 'brew install redis',
+  linux: 'sudo apt-get install redis-server   (or: sudo dnf install redis)',
+  win32: 'docker run -p 6379:6379 redis:7, then set REDIS_URL=redis://127.0.0.1:6379',
+};
+
+/**
+ * Find a redis-server of version 6.2 or later: on PATH, in the cache folder, or, on Debian and its kin, fetched
+ * into the cache folder.
+ *
+ * @param cacheDir where a fetched copy is kept for the next time
+ * @param say told what takes time, in words for a person
+ * @throws Error whose message is the command that gets one on this platform
+ */
+export async function findRedisServer(cacheDir: string, say: (line: string) => void): Promise<RedisBinary> {
+  for (const command of ['redis-server', 'valkey-server']) {
+    const installed = { command, args: [] };
+    if (await isUsable(installed)) return installed;
+  }
+  const cached = await cachedDebianRedis(cacheDir);
+  if (await isUsable(cached)) return cached;
+
+  try {
+    say(`No redis-server on this machine: fetching the distribution's package into ${cacheDir} …`);
+    const began = performance.now();
+    await fetchDebianRedis(cacheDir);
+    say(`redis-server fetched in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  } catch {
+    // No apt, or its sources are out of reach; the sentence below says what to do either way.
+  }
+  const fetched = await cachedDebianRedis(cacheDir);
+  if (await isUsable(fetched)) return fetched;
+  throw new Error(
+    `Yardmaster needs redis-server 6.2 or later. Get one with\n\n    ${INSTALL[process.platform] ?? INSTALL.linux}\n\nor set REDIS_URL to a Redis that is there already.`,
+  );
+}

@@ -1,0 +1,71 @@
+import type { Logger } from './logger.js';
+
+/** A long-lived part of a process. */
+export interface Service {
+  /** For the log. */
+  name: string;
+  /** Resolves when it serves. A failure leaves nothing behind. */
+  start(): Promise<void>;
+  /** Takes no new work, finishes what is open, resolves when all is released. Safe after a failed start. */
+  stop(): Promise<void>;
+}
+
+/** Several services as one: started in order, stopped in reverse. */
+export function compose(name: string, services: readonly Service[]): Service {
+  const started: Service[] = [];
+  const stop = async () => {
+    for (let service = started.pop(); service; service = started.pop()) await service.stop();
+  };
+  return {
+    name,
+    stop,
+    async start() {
+      for (const service of services) {
+        started.push(service);
+        try {
+          await service.start();
+        } catch (error) {
+          await stop();
+          throw error;
+        }
+      }
+    },
+  };
+}
+
+export interface RunOptions {
+  log: Logger;
+  /** How long `stop` may take before the process ends anyway, in milliseconds. */
+  stopWithinMs: number;
+}
+
+/**
+ * Run a service as this process: start it, stop it on SIGTERM or SIGINT, exit 0. A second signal, or a stop that
+ * takes too long, exits 1 at once.
+ */
+export async function runProcess(service: Service, { log, stopWithinMs }: RunOptions): Promise<void> {
+  let stopping = false;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (stopping) {
+      log.warn({ signal }, 'second signal, exiting at once');
+      process.exit(1);
+    }
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => {
+      log.error({ stopWithinMs }, 'stop took too long, exiting');
+      process.exit(1);
+    }, stopWithinMs).unref();
+    try {
+      await service.stop();
+      log.info('stopped');
+      process.exit(0);
+    } catch (err) {
+      log.error({ err }, 'stop failed');
+      process.exit(1);
+    }
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  await service.start();
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+
+// One row per environment variable of any of our processes. README.md shows the same table; a test compares them.
+
+interface Variable<T, D extends string | null> {
+  /** As the README shows it; null for none. */
+  default: D;
+  meaning: string;
+  schema: z.ZodType<T, string>;
+}
+
+const row = <T, D extends string | null>(
+  byDefault: D,
+  meaning: string,
+  schema: z.ZodType<T, string>,
+): Variable<T, D> => ({
+  default: byDefault,
+  meaning,
+  schema,
+});
+
+function integer(min: number, max: number) {
+  const error = `must be an integer between ${min} and ${max}`;
+  return z
+    .string()
+    .regex(/^\d+$/, { error })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error });
+}
+
+function seconds(max: number, { zero }: { zero: boolean }) {
+  const error = `must be a number of seconds ${zero ? 'from 0' : 'above 0'} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, { error })
+    .transform(Number)
+    .refine((value) => (zero || value > 0) && value <= max, { error });
+}
+
+const bytes = integer(1_024, 512 * 1_048_576);
+const YEARS = 100 * 366 * 86_400;
+
+const redisUrl = z
+  .string()
+  .refine((url) => /^unix:\/\/\/./.test(url) || (/^rediss?:\/\/[^/]/.test(url) && URL.canParse(url)), {
+    error: 'must be redis://, rediss:// or unix:///path',
+  });
+
+const origins = z
+  .string()
+  .transform((list) => list.split(',').map((origin) => origin.trim()))
+  .refine(
+    (list) => list.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)),
+    {
+      error: 'must be a comma-separated list of origins such as https://app.example.com, or *',
+    },
+  );
+
+export const VARIABLES = {
+  PORT: row('8080', 'Port to listen on; 0 picks a free one', integer(0, 65_535)),
+  HOST: row('127.0.0.1', 'Address to listen on', z.string()),
+  REDIS_URL: row(
+    null,
+    'Redis to keep everything in: `redis://`, `rediss://` or `unix:///path`. Unset: the standalone runs a private one; every other process refuses to start',
+    redisUrl,
+  ),
+  DATA_DIR: row('.data', 'Standalone only: where its private Redis and its admin key are kept', z.string()),
+  ADMIN_API_KEY: row(
+    null,
+    'A key with every scope in every space. Unset: the standalone makes one; the API refuses to start unless keys exist',
+    z
+      .string()
+      .min(16, { error: 'must have at least 16 characters' })
+      .regex(/^[\x21-\x7e]+$/, {
+        error: 'must be printable ASCII without spaces',
+      }),
+  ),
+  KEY_PREFIX: row(
+    'ym',
+    'First part of every Redis key',
+    z.string().regex(/^[A-Za-z0-9._-]{1,32}$/, {
+      error: 'must be 1 to 32 characters of A-Z a-z 0-9 . _ -',
+    }),
+  ),
+  DELIVERY_TIMEOUT_SECONDS: row(
+    '30',
+    'How long a delivered job waits for its ack before it is pending again',
+    seconds(86_400, { zero: false }),
+  ),
+  RETENTION_SECONDS: row('604800', 'How long an ended job stays; 0 keeps it for ever', seconds(YEARS, { zero: true })),
+  EVENTS_PER_JOB: row('1000', 'Events of history kept per job, the newest', integer(10, 100_000)),
+  MAX_BODY_BYTES: row('1048576', 'Largest request body, on the wire and inflated', bytes),
+  MAX_PAYLOAD_BYTES: row('262144', 'Largest `payload` and `result`, as JSON', bytes),
+  MAX_EVENT_BYTES: row('65536', 'Largest progress, checkpoint, event and error, as JSON', bytes),
+  CORS_ORIGINS: row(null, 'Origins whose pages may call the API, comma-separated, or `*`. Unset: none', origins),
+  LOG_LEVEL: row(
+    'info',
+    'trace, debug, info, warn, error, fatal or silent; debug shows every request',
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'must be trace, debug, info, warn, error, fatal or silent',
+    }) as unknown as z.ZodType<string, string>,
+  ),
+  SHUTDOWN_SECONDS: row('25', 'How long open requests may take after SIGTERM', seconds(3_600, { zero: false })),
+} as const;
+
+export type VariableName = keyof typeof VARIABLES;
