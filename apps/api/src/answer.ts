@@ -1,0 +1,31 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { YardmasterError } from '@yardmaster/protocol';
+
+/** Headers of every answer: it is somebody's data, and nothing but JSON. */
+const COMMON: OutgoingHttpHeaders = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Write a whole answer. Express' own `res.json` would look up settings and hash the body for each. */
+export function sendJson(res: ServerResponse, status: number, value: unknown, headers: OutgoingHttpHeaders = {}): void {
+  const text = JSON.stringify(value);
+  res.writeHead(status, { ...COMMON, ...headers, 'content-length': Buffer.byteLength(text) });
+  res.end(text);
+}
+
+/** Body of an error answer. */
+export function errorBody(error: YardmasterError): Record<string, unknown> {
+  return { error: error.message, code: error.code, ...error.extras };
+}
+
+/** Answer with an error of the catalogue. */
+export function sendError(res: ServerResponse, error: YardmasterError, headers: OutgoingHttpHeaders = {}): void {
+  sendJson(res, error.status, errorBody(error), error.status === 503 ? { ...headers, 'retry-after': '1' } : headers);
+}
+
+/** What is answered for anything that is no YardmasterError: a bug, told apart from its kin by the request id only. */
+export function internalError(requestId: string): YardmasterError {
+  return new YardmasterError('INTERNAL', `Internal error (request ${requestId})`);
+}

@@ -1,0 +1,100 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import type { Logger } from '@yardmaster/runtime';
+import cors from 'cors';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import { internalError, sendError, sendJson } from './answer.js';
+import { handle, type Surroundings } from './handle.js';
+import { requestIdOf } from './request-id.js';
+import { ROUTES, type Route } from './routes.js';
+
+export interface AppOptions extends Surroundings {
+  log: Logger;
+  /** Origins whose pages may call, or `['*']`; none: no CORS headers at all. */
+  corsOrigins?: readonly string[] | undefined;
+  /** Whether the process is ready for work; false while Redis is away and while it stops. */
+  isReady: () => Promise<boolean>;
+}
+
+/** HTTP errors that Express and its router throw by themselves, e.g. for a path with a broken `%`. */
+function fromExpress(error: unknown): YardmasterError | null {
+  const { status } = error as { status?: number };
+  return status === 400 ? new YardmasterError('INVALID_REQUEST', 'path must be valid percent-encoding') : null;
+}
+
+/** Build the Express app: one row of ROUTES after the other, then 405 for known paths and 404 for the rest. */
+export function createApp({ log, corsOrigins, isReady, ...surroundings }: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+
+  app.use((req, res, next) => {
+    res.setHeader('x-request-id', requestIdOf(req));
+    if (log.isLevelEnabled('debug')) logWhenDone(log, req, res);
+    next();
+  });
+  if (corsOrigins !== undefined) {
+    const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
+    app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600 }));
+  }
+
+  app.get('/livez', (_req, res) => sendJson(res, 200, { status: 'ok' }));
+  app.get('/readyz', async (_req, res) => {
+    const ready = await isReady();
+    sendJson(res, ready ? 200 : 503, { status: ready ? 'ok' : 'not ready' });
+  });
+
+  for (const route of ROUTES) {
+    const serve = async (req: Request, res: Response) => {
+      const answer = await handle(route, req, surroundings);
+      sendJson(res, route.created ? 201 : 200, answer);
+    };
+    if (route.method === 'GET') app.get(route.path, serve);
+    else if (route.method === 'POST') app.post(route.path, serve);
+    else app.delete(route.path, serve);
+  }
+  for (const [path, allow] of allowedMethods(ROUTES)) app.all(path, (req, res) => refuseMethod(req, res, allow));
+  app.use((_req, res) => sendError(res, new YardmasterError('NOT_FOUND')));
+  app.use(answerError(log));
+  return app;
+}
+
+/** The methods of each path, as the `Allow` header says them. GET serves HEAD as well. */
+function allowedMethods(routes: readonly Route[]): Map<string, string> {
+  const allowed = new Map<string, string>();
+  for (const { path, method } of routes) {
+    const methods = method === 'GET' ? 'GET, HEAD' : method;
+    const before = allowed.get(path);
+    allowed.set(path, before === undefined ? `OPTIONS, ${methods}` : `${before}, ${methods}`);
+  }
+  return allowed;
+}
+
+function refuseMethod(req: Request, res: Response, allow: string): void {
+  if (req.method === 'OPTIONS') res.writeHead(204, { allow }).end();
+  else sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${allow}`), { allow });
+}
+
+function answerError(log: Logger): ErrorRequestHandler {
+  return (thrown, req, res, _next) => {
+    const requestId = String(res.getHeader('x-request-id'));
+    const known = thrown instanceof YardmasterError ? thrown : fromExpress(thrown);
+    const error = known ?? internalError(requestId);
+    const line = { requestId, method: req.method, path: req.path, code: error.code };
+    if (known === null) log.error({ ...line, err: thrown }, 'request failed');
+    else if (error.status >= 500) log.warn({ ...line, err: error }, 'request not served');
+    else log.debug(line, 'request refused');
+    // A half-written answer can only be cut off.
+    if (res.headersSent) res.destroy();
+    else sendError(res, error);
+  };
+}
+
+function logWhenDone(log: Logger, req: Request, res: Response): void {
+  const began = performance.now();
+  const requestId = res.getHeader('x-request-id');
+  const { method, path } = req;
+  res.on('close', () => {
+    log.debug({ requestId, method, path, status: res.statusCode, ms: performance.now() - began }, 'request done');
+  });
+}

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import { type Scope, YardmasterError } from '@yardmaster/protocol';
+import type { KeyRing, Principal } from '@yardmaster/store';
+
+/**
+ * Tell who is calling.
+ *
+ * @throws UNAUTHENTICATED without a valid key; UNAVAILABLE when Redis cannot tell
+ * @see spec §5.1
+ */
+export async function authenticate(keyRing: KeyRing, req: IncomingMessage): Promise<Principal> {
+  const presented = req.headers['x-api-key'];
+  const principal = typeof presented === 'string' && presented !== '' ? await keyRing.find(presented) : null;
+  if (principal === null) throw new YardmasterError('UNAUTHENTICATED');
+  return principal;
+}
+
+/**
+ * Refuse a key that holds none of the scopes that would do, or that is bound to another space than the one in
+ * the path. For a path that names a job, the store compares the job's space in the same step as the rest.
+ *
+ * @throws FORBIDDEN
+ */
+export function authorize(principal: Principal, anyOf: readonly Scope[], spaceId: string | undefined): void {
+  if (!anyOf.some((scope) => principal.grants.has(scope))) {
+    throw new YardmasterError('FORBIDDEN', `The API key lacks the scope ${anyOf.join(' or ')}`);
+  }
+  if (spaceId !== undefined && principal.spaceId !== null && principal.spaceId !== spaceId) {
+    throw new YardmasterError('FORBIDDEN');
+  }
+}

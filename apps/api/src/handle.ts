@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
+import type { KeyRing, Store } from '@yardmaster/store';
+import type { Request } from 'express';
+import { authenticate, authorize } from './authenticate.js';
+import { readJson } from './body.js';
+import type { Route } from './routes.js';
+import { checkSize, type SizeLimits } from './sizes.js';
+
+/** What the endpoints work with: all of it shared by every request. */
+export interface Surroundings {
+  store: Store;
+  keyRing: KeyRing;
+  sizes: SizeLimits;
+}
+
+async function bodyOf(route: Route, req: IncomingMessage, sizes: SizeLimits): Promise<unknown> {
+  if (route.body === undefined) return undefined;
+  const { value, bytes } = await readJson(req, sizes.bodyBytes);
+  const input = validate(route.body, value === undefined ? (route.absentBody === null ? null : {}) : value);
+  for (const { path, limit } of route.measured ?? []) {
+    const part = path === null ? input : (input as Record<string, unknown>)[path];
+    checkSize(path ?? 'body', part, sizes[limit], bytes);
+  }
+  return input;
+}
+
+/**
+ * Serve one request for one endpoint. The order of the checks is the contract's: path, key, scope, body, job.
+ *
+ * @returns the body of the answer
+ * @throws every refusal there is
+ */
+export async function handle(route: Route, req: Request, { store, keyRing, sizes }: Surroundings): Promise<unknown> {
+  // Express types a parameter as maybe a list, which only its wildcards are.
+  const { spaceId, jobId = '', keyId = '' } = req.params as Record<string, string | undefined>;
+  if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
+
+  const caller = await authenticate(keyRing, req);
+  authorize(caller, route.scopes, spaceId);
+
+  const input = route.query ? validate(route.query, req.query, 'query') : await bodyOf(route, req, sizes);
+  return route.run({ store, caller, spaceId: spaceId ?? '', jobId, keyId, input });
+}
