@@ -1,0 +1,1 @@
+export { createStandalone, STANDALONE_VARIABLES, type StandaloneConfig, type StandaloneOptions } from './standalone.js';

@@ -1,0 +1,97 @@
+import type { Redis } from 'ioredis';
+
+type Members = Map<string, string>;
+
+/** All that is stored under a prefix, sorted by what it is. Names of indexes are without the prefix. */
+interface Dump {
+  jobs: Map<string, Record<string, string>>;
+  histories: Map<string, string[]>;
+  indexes: Map<string, Members>;
+  unknown: string[];
+}
+
+/** All keys of a prefix. */
+export async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const batch of redis.scanStream({ match: `${prefix}:*`, count: 1_000 })) keys.push(...(batch as string[]));
+  return [...new Set(keys)];
+}
+
+async function membersOf(redis: Redis, key: string): Promise<Members> {
+  const flat = await redis.zrange(key, 0, -1, 'WITHSCORES');
+  const members: Members = new Map();
+  for (let i = 0; i < flat.length; i += 2) members.set(flat[i] as string, flat[i + 1] as string);
+  return members;
+}
+
+async function dump(redis: Redis, prefix: string): Promise<Dump> {
+  const all: Dump = { jobs: new Map(), histories: new Map(), indexes: new Map(), unknown: [] };
+  for (const key of await keysOf(redis, prefix)) {
+    const name = key.slice(prefix.length + 1);
+    const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events)?$/.exec(name) ?? [];
+    if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
+    else if (id) all.jobs.set(id, await redis.hgetall(key));
+    else if (/^\{..\}:(space:|deadlines$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
+    else if (!/^(meta|\{keys\}:records|\{..\}:spaces)$/.test(name)) all.unknown.push(key);
+  }
+  return all;
+}
+
+/** The indexes a job must be in, and no others. */
+function indexesOf(id: string, job: Record<string, string>): string[] {
+  const base = `{${id.slice(0, 2)}}:`;
+  const space = `${base}space:${job.space}/`;
+  const owesCallback = job.callback && (job.status === 'completed' || job.status === 'dead');
+  return [
+    `${space}jobs`,
+    `${space}status/${job.status}`,
+    ...(job.status === 'pending' ? [`${space}queue`, `${space}queue/${job.name}`] : [`${base}deadlines`]),
+    ...(owesCallback ? [`${base}callbacks`] : []),
+  ];
+}
+
+function historyFaults(id: string, job: Record<string, string>, history: string[]): string[] {
+  const seqs = history.map((entry) => (JSON.parse(entry) as [number])[0]);
+  const last = Number(job.eventSeq ?? 1);
+  const isDense = seqs.every((seq, i) => seq === last - seqs.length + 1 + i);
+  return isDense ? [] : [`${id} has event seqs ${seqs}, not up to ${last}`];
+}
+
+/** Every `index id` that should be, with the score it must have where the record tells. */
+function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
+  const entries = new Map<string, string | null>();
+  for (const [id, job] of jobs) {
+    for (const index of indexesOf(id, job)) {
+      entries.set(`${index} ${id}`, /\/(jobs|status\/\w+)$/.test(index) ? (job.order as string) : null);
+    }
+  }
+  return entries;
+}
+
+/** Every `index id` there is, with its score. */
+function actualEntries(indexes: Dump['indexes']): Map<string, string> {
+  const entries = new Map<string, string>();
+  for (const [index, members] of indexes) for (const [id, score] of members) entries.set(`${index} ${id}`, score);
+  return entries;
+}
+
+/**
+ * Compare every record with every index: what must hold at any moment, whoever crashed before.
+ *
+ * @returns one sentence per disagreement
+ */
+export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
+  const { jobs, histories, indexes, unknown } = await dump(redis, prefix);
+  const expected = expectedEntries(jobs);
+  const actual = actualEntries(indexes);
+
+  const faults = unknown.map((key) => `unknown key ${key}`);
+  for (const [entry, score] of expected) {
+    if (!actual.has(entry)) faults.push(`missing: ${entry}`);
+    else if (score !== null && actual.get(entry) !== score) faults.push(`misplaced: ${entry}`);
+  }
+  for (const entry of actual.keys()) if (!expected.has(entry)) faults.push(`should not be: ${entry}`);
+  for (const [id, job] of jobs) faults.push(...historyFaults(id, job, histories.get(id) ?? []));
+  for (const id of histories.keys()) if (!jobs.has(id)) faults.push(`events of ${id}, which does not exist`);
+  return faults;
+}

@@ -1,0 +1,38 @@
+import type { Status } from '@yardmaster/protocol';
+import type { TestService } from './service.js';
+
+type Fields = Record<string, unknown>;
+
+/** Create a job; spell out only the fields that matter. */
+export async function createJob(service: TestService, spaceId: string, fields: Fields = {}) {
+  const { status, body } = await service.call('POST', `/spaces/${spaceId}/jobs`, { body: { name: 'work', ...fields } });
+  if (status !== 201) throw new Error(`not created: ${JSON.stringify(body)}`);
+  return body as { id: string; createdAt: string };
+}
+
+async function step(service: TestService, id: string, verb: string, body?: unknown): Promise<void> {
+  const answer = await service.call('POST', `/jobs/${id}/${verb}`, { body });
+  if (answer.status !== 200) throw new Error(`${verb}: ${answer.text}`);
+}
+
+/** How to bring a fresh job into a status, through the API as anybody would. */
+const PATHS: Record<Status, [verb: string, body?: unknown][]> = {
+  pending: [],
+  delivered: [['claim']],
+  running: [['claim'], ['ack']],
+  completed: [['claim'], ['ack'], ['complete', { result: { answer: 42 } }]],
+  dead: [['claim'], ['ack'], ['fail', { error: 'broken' }]],
+  killed: [['kill', { reason: 'stop' }]],
+};
+
+/** Create a job and bring it into a status. A dead one needs `maxRetries: 0`. */
+export async function jobIn(
+  service: TestService,
+  status: Status,
+  spaceId: string,
+  fields: Fields = {},
+): Promise<string> {
+  const { id } = await createJob(service, spaceId, status === 'dead' ? { maxRetries: 0, ...fields } : fields);
+  for (const [verb, body] of PATHS[status]) await step(service, id, verb, body);
+  return id;
+}

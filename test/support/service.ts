@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { API_VARIABLES, type ApiConfig, createApi } from '@yardmaster/api';
+import { createLogger, readConfig } from '@yardmaster/runtime';
+import { createStore, type Store } from '@yardmaster/store';
+import { Redis } from 'ioredis';
+import { fsck } from './fsck.js';
+import { type Answer, type CallOptions, HttpClient } from './http.js';
+
+export const ADMIN_KEY = 'admin-key-of-the-tests';
+
+export interface TestService {
+  url: string;
+  http: HttpClient;
+  /** A connection of the test's own, to look at what is stored. */
+  redis: Redis;
+  store: Store;
+  prefix: string;
+  /** Call an endpoint below /api/v1, as admin unless told. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Create an API key and return it. */
+  key(scopes: string[], fields?: { spaceId?: string; expiresAt?: string }): Promise<{ id: string; key: string }>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Start an API of the test file's own: real sockets, the shared real Redis (or `redisUrl`), its own key prefix.
+ * `stop` also checks that what it leaves in Redis agrees with itself.
+ */
+export async function startService(
+  env: Record<string, string> = {},
+  { redisUrl = process.env.TEST_REDIS_URL as string, check = true } = {},
+): Promise<TestService> {
+  const prefix = env.KEY_PREFIX ?? `t-${randomUUID().slice(0, 8)}`;
+  const variables = { PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent', ...env };
+  const config: ApiConfig = readConfig(variables, API_VARIABLES);
+  const api = createApi({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
+  await api.start();
+
+  const redis = new Redis(redisUrl.replace('unix://', ''));
+  redis.on('error', () => undefined); // Tests that stop Redis know.
+  const http = new HttpClient(api.url());
+  const call = (method: string, path: string, options: CallOptions = {}) =>
+    http.call(method, `/api/v1${path}`, 'key' in options ? options : { ...options, key: ADMIN_KEY });
+
+  return {
+    url: api.url(),
+    http,
+    redis,
+    store: createStore(redis, { keyPrefix: prefix }),
+    prefix,
+    call,
+    async key(scopes, fields = {}) {
+      const { status, body } = await call('POST', '/keys', { body: { name: 'test', scopes, ...fields } });
+      if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
+      return body;
+    },
+    async stop() {
+      http.close();
+      await api.stop();
+      const faults = check ? await fsck(redis, prefix) : [];
+      redis.disconnect();
+      if (faults.length > 0) throw new Error(`Redis does not agree with itself:\n${faults.join('\n')}`);
+    },
+  };
+}
