@@ -36,7 +36,7 @@ export async function startService(
   const api = createApi({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
   await api.start();
 
-  const redis = new Redis(redisUrl.replace('unix://', ''));
+  const redis = new Redis(redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });
   redis.on('error', () => undefined); // Tests that stop Redis know.
   const http = new HttpClient(api.url());
   const call = (method: string, path: string, options: CallOptions = {}) =>

@@ -8,7 +8,7 @@ import {
   type Logger,
   onceReachable,
   type Service,
-  watchSubscriber,
+  watchConnection,
 } from '@yardmaster/runtime';
 import { createStore, hasKeys, KeyRing, prepareRedis } from '@yardmaster/store';
 import { createApp } from './app.js';
@@ -80,7 +80,7 @@ export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger
     },
   });
   const server = createServer(app);
-  let stopWatching = () => {};
+  const stopWatching: (() => void)[] = [];
 
   async function prepare(): Promise<void> {
     const warnings = await prepareRedis(store);
@@ -96,16 +96,18 @@ export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger
     async start() {
       await listen(server, config.PORT, config.HOST);
       // A first attempt that fails is followed by others; what waits for Redis is below.
-      for (const connection of [redis, subscriber]) connection.connect().catch(() => undefined);
+      for (const connection of [redis, subscriber]) {
+        connection.connect().catch(() => undefined);
+        stopWatching.push(watchConnection(connection));
+      }
       await onceReachable(prepare, { isUnavailable, signal: stopping.signal });
       await keyRing.listen(subscriber);
-      stopWatching = watchSubscriber(subscriber);
       prepared = true;
       log.info({ url: urlOf(server) }, 'api listening');
     },
     async stop() {
       stopping.abort();
-      stopWatching();
+      for (const stop of stopWatching) stop();
       await drain(server);
       redis.disconnect();
       subscriber.disconnect();

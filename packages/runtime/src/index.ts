@@ -1,6 +1,6 @@
 export * from './config.js';
 export * from './logger.js';
-export { createRedis, onceReachable, type RedisUse, watchSubscriber } from './redis.js';
+export { createRedis, onceReachable, type RedisUse, watchConnection } from './redis.js';
 export { findRedisServer, type RedisBinary } from './redis-server/find.js';
 export { PrivateRedis, type PrivateRedisOptions } from './redis-server/private.js';
 export * from './service.js';

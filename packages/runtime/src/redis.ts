@@ -12,6 +12,8 @@ const COMMON: RedisOptions = {
   retryStrategy,
   connectTimeout: 2_000,
   keepAlive: 10_000,
+  // How long a closing socket may linger; its timer also keeps the process from ending.
+  disconnectTimeout: 100,
   // A failed-over primary answers READONLY on the old connection for ever.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 };
@@ -26,8 +28,8 @@ const BY_USE: Record<RedisUse, RedisOptions> = {
     enableOfflineQueue: false,
     // 503 within 2 s, with room for the rest of the request.
     commandTimeout: 1_500,
-    // No byte for this long while an answer is due: the connection is half open, make a new one.
-    socketTimeout: 2_000,
+    // ioredis' socketTimeout is left off: its timer outlives the socket it was set for and then cuts the next one.
+    // `watchConnection` finds half-open connections instead.
   },
   subscriber: { ...COMMON, maxRetriesPerRequest: null, autoResubscribe: true, commandTimeout: 2_000 },
 };
@@ -81,15 +83,19 @@ export async function onceReachable<T>(
 }
 
 /**
- * Ping a subscriber's connection, and make a new one when no pong comes: pub/sub loses silently otherwise.
+ * Ping a connection, and make a new one when no pong comes: a half-open one never heals by itself, and pub/sub
+ * loses silently.
  *
  * @returns a function that ends the watch
  */
-export function watchSubscriber(redis: Redis, everyMs = 5_000): () => void {
-  const timer = setInterval(() => {
-    if (redis.status !== 'ready') return;
-    // `true`: reconnect, and with it resubscribe.
-    redis.ping().catch(() => redis.disconnect(true));
+export function watchConnection(redis: Redis, everyMs = 1_000): () => void {
+  let waiting = false;
+  const timer = setInterval(async () => {
+    if (waiting || redis.status !== 'ready') return;
+    waiting = true;
+    // The command time-out is the deadline. A new connection also subscribes again.
+    await redis.ping().catch(() => redis.status === 'ready' && redis.disconnect(true));
+    waiting = false;
   }, everyMs);
   timer.unref();
   return () => clearInterval(timer);

@@ -139,6 +139,7 @@ function probe(socket: string): Redis {
     retryStrategy: () => null,
     enableReadyCheck: false,
     maxRetriesPerRequest: 0,
+    disconnectTimeout: 50,
   });
   redis.on('error', () => undefined); // Said by the call that fails.
   return redis;
