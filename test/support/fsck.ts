@@ -50,11 +50,21 @@ function indexesOf(id: string, job: Record<string, string>): string[] {
   ];
 }
 
+/** The last event that moves a job says where the job is. */
+const STATUS_AFTER: Record<string, string> = {
+  delivered: 'delivered',
+  acked: 'running',
+  completed: 'completed',
+  retried: 'pending',
+  delivery_timeout: 'pending',
+  dead: 'dead',
+  killed: 'killed',
+};
+
 function historyFaults(id: string, job: Record<string, string>, history: string[]): string[] {
-  const seqs = history.map((entry) => (JSON.parse(entry) as [number])[0]);
-  const last = Number(job.eventSeq ?? 1);
-  const isDense = seqs.every((seq, i) => seq === last - seqs.length + 1 + i);
-  return isDense ? [] : [`${id} has event seqs ${seqs}, not up to ${last}`];
+  const moves = history.map((entry) => STATUS_AFTER[(JSON.parse(entry) as [string])[0]]).filter(Boolean);
+  const status = moves.at(-1) ?? (job.eventsDropped ? job.status : 'pending');
+  return status === job.status ? [] : [`${id} is ${job.status}, its history says ${status}`];
 }
 
 /** Every `index id` that should be, with the score it must have where the record tells. */

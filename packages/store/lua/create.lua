@@ -11,9 +11,10 @@ local now = nowMs()
 local order = nextOrder(base, space, now)
 local created = { key = job, base = base, id = jobId, space = space, name = name }
 
-redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order,
-  'maxRetries', maxRetries, 'timeoutSeconds', timeoutSeconds)
--- A field less is 60 bytes less, on every job.
+redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order)
+-- A field less is 60 bytes less, on every job. See loadJob for what an absent one means.
+if maxRetries ~= '3' then redis.call('HSET', job, 'maxRetries', maxRetries) end
+if timeoutSeconds ~= '300' then redis.call('HSET', job, 'timeoutSeconds', timeoutSeconds) end
 if payload ~= '' then redis.call('HSET', job, 'payload', payload) end
 if callback ~= '' then redis.call('HSET', job, 'callback', callback) end
 

@@ -23,8 +23,9 @@ import { worksOn } from './works-on.js';
 export async function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
   const { keys, args } = worksOn(store, caller, jobId);
   const [, flat, entries] = await runScript(store, get, { keys, args });
-  const job = jobOf(jobId, recordOf(flat as string[]));
-  return { ...job, events: historyOf(job, entries as string[]) };
+  const record = recordOf(flat as string[]);
+  const job = jobOf(jobId, record);
+  return { ...job, events: historyOf(job, entries as string[], Number(record.eventsDropped ?? 0)) };
 }
 
 /**

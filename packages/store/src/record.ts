@@ -6,8 +6,9 @@ import { isoOf, isoOfOrder, isoOrNull } from './time.js';
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callback` are JSON text that Lua never looks into:
  * its JSON library would turn `[]` into `{}` and round big integers. A field that would hold its default is left
- * out. Times are epoch milliseconds. Beside these there are `eventSeq` (seq of the newest event, absent: 1),
- * `callback` ({url, headers}), `progress`, `progressAt`, `checkpoint` and `error` (of a dead job, for its callback).
+ * out: maxRetries 3, timeoutSeconds 300, attempt 0. Times are epoch milliseconds. Beside these there are `callback`
+ * ({url, headers}), `progress`, `progressAt`, `checkpoint`, `error` (of a dead job, for its callback) and
+ * `eventsDropped` (how many events the history has lost at its old end).
  */
 export const LISTED_FIELDS = [
   'space',
@@ -25,7 +26,7 @@ export const LISTED_FIELDS = [
 ] as const;
 
 /** The record as Redis gives it; an absent field is null or not there. */
-export type JobRecord = Partial<Record<(typeof LISTED_FIELDS)[number] | 'callback', string | null>>;
+export type JobRecord = Partial<Record<(typeof LISTED_FIELDS)[number] | 'callback' | 'eventsDropped', string | null>>;
 
 /** Parse a field that holds JSON text; absent is null. */
 export function parseJson(text: string | null | undefined): JsonValue {
@@ -59,9 +60,9 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     name: record.name as string,
     payload: parseJson(record.payload) as Job['payload'],
     status,
-    maxRetries: Number(record.maxRetries),
+    maxRetries: Number(record.maxRetries ?? 3),
     attemptNumber: Number(record.attempt ?? 0),
-    timeoutSeconds: Number(record.timeoutSeconds),
+    timeoutSeconds: Number(record.timeoutSeconds ?? 300),
     deliveredAt: isoOrNull(record.deliveredAt),
     startedAt: isoOrNull(record.startedAt),
     // Nothing changes a completed job, so its last change is its completion.
@@ -86,10 +87,10 @@ export function jobOf(id: string, record: JobRecord): Job {
 }
 
 /** One entry of `job:<id>:events`. */
-type StoredEvent = [seq: number, type: EventType, atMs: number, data: JsonValue];
+type StoredEvent = [type: EventType, atMs: number, data: JsonValue];
 
 /** A job's history, oldest first. `created` is derived from the job, so that a pending job needs no list at all. */
-export function historyOf(job: Job, entries: readonly string[]): JobEvent[] {
+export function historyOf(job: Job, entries: readonly string[], dropped: number): JobEvent[] {
   const event = (seq: number, type: EventType, createdAt: string, data: JsonValue): JobEvent => ({
     id: `${job.id}.${seq}`,
     jobId: job.id,
@@ -98,9 +99,9 @@ export function historyOf(job: Job, entries: readonly string[]): JobEvent[] {
     data,
     createdAt,
   });
-  const later = entries.map((entry) => {
-    const [seq, type, atMs, data] = JSON.parse(entry) as StoredEvent;
-    return event(seq, type, isoOf(atMs), data);
+  const later = entries.map((entry, i) => {
+    const [type, atMs, data] = JSON.parse(entry) as StoredEvent;
+    return event(2 + dropped + i, type, isoOf(atMs), data);
   });
   return [event(1, 'created', job.createdAt, null), ...later];
 }

@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: '85171714ede222673aa7cb5b3a1591598d6228f2',
+  sha1: '2ff58c80a71a05566ac086219f2e43322e223e89',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -16,13 +16,11 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
     status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0),
-    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
-    maxRetries = v[7], timeoutSeconds = v[8],
+    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -45,14 +43,16 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local function record(job, now, type, status, data, eventsPerJob, ...)
-  job.eventSeq = job.eventSeq + 1
-  job.status = status
-  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
-  local keep = tonumber(eventsPerJob) - 1
-  if length > keep then redis.call('LTRIM', history, -keep, -1) end
-  publish(job, job.eventSeq, type, status, now, data)
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
 end
 local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -72,7 +72,7 @@ return { 'OK' }
 
 export const claim = {
   name: 'claim',
-  sha1: '33c5b638b986b97b7d5ca237a29263f1fdc38687',
+  sha1: 'ac2dab17b9ec383abf894bc84295a76eb514d2cb',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: null,
@@ -86,13 +86,11 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
     status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0),
-    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
-    maxRetries = v[7], timeoutSeconds = v[8],
+    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -125,14 +123,16 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local function record(job, now, type, status, data, eventsPerJob, ...)
-  job.eventSeq = job.eventSeq + 1
-  job.status = status
-  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
-  local keep = tonumber(eventsPerJob) - 1
-  if length > keep then redis.call('LTRIM', history, -keep, -1) end
-  publish(job, job.eventSeq, type, status, now, data)
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
 end
 local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
   dequeue(job)
@@ -152,7 +152,7 @@ return { 'OK', deliver(found, nowMs(), deliveryTimeoutMs, eventsPerJob) }
 
 export const complete = {
   name: 'complete',
-  sha1: '2ed927b70b8868aa8ee0a3c9e2820f3f2ac93178',
+  sha1: '968fdfb398eb3038b1e54b0ac234bce8fbdd6867',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -166,13 +166,11 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
     status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0),
-    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
-    maxRetries = v[7], timeoutSeconds = v[8],
+    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -195,14 +193,16 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local function record(job, now, type, status, data, eventsPerJob, ...)
-  job.eventSeq = job.eventSeq + 1
-  job.status = status
-  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
-  local keep = tonumber(eventsPerJob) - 1
-  if length > keep then redis.call('LTRIM', history, -keep, -1) end
-  publish(job, job.eventSeq, type, status, now, data)
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
 end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -231,7 +231,7 @@ return { 'OK' }
 
 export const create = {
   name: 'create',
-  sha1: 'ec73f06668451f698c5b7c2ce0a48254e4c89336',
+  sha1: '521aad54a470194ca78c6b96eb14fa5437101ef4',
   keys: ['job'],
   args: ['base', 'jobId', 'space', 'name', 'maxRetries', 'timeoutSeconds', 'payload', 'callback'],
   rest: null,
@@ -273,8 +273,9 @@ end
 local now = nowMs()
 local order = nextOrder(base, space, now)
 local created = { key = job, base = base, id = jobId, space = space, name = name }
-redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order,
-  'maxRetries', maxRetries, 'timeoutSeconds', timeoutSeconds)
+redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order)
+if maxRetries ~= '3' then redis.call('HSET', job, 'maxRetries', maxRetries) end
+if timeoutSeconds ~= '300' then redis.call('HSET', job, 'timeoutSeconds', timeoutSeconds) end
 if payload ~= '' then redis.call('HSET', job, 'payload', payload) end
 if callback ~= '' then redis.call('HSET', job, 'callback', callback) end
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
@@ -287,7 +288,7 @@ return { 'OK', order }
 
 export const fail = {
   name: 'fail',
-  sha1: 'bd73aaec1062a11c959e12ee843ae8ead3fb4944',
+  sha1: '7e8c1ab6abcdac33e8bebd6ec47364e19c165884',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -307,13 +308,11 @@ local function nextOrder(base, space, now)
   return digits(order)
 end
 local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
     status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0),
-    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
-    maxRetries = v[7], timeoutSeconds = v[8],
+    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -346,14 +345,16 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local function record(job, now, type, status, data, eventsPerJob, ...)
-  job.eventSeq = job.eventSeq + 1
-  job.status = status
-  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
-  local keep = tonumber(eventsPerJob) - 1
-  if length > keep then redis.call('LTRIM', history, -keep, -1) end
-  publish(job, job.eventSeq, type, status, now, data)
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
 end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -408,7 +409,7 @@ return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', job .. ':events'
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: '66d4f11a67ca191efa8c47455c36e16d10931481',
+  sha1: 'a3802ea1bcab34d3bf593ebd1eadb499fc4cbabc',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -422,13 +423,11 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
     status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0),
-    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
-    maxRetries = v[7], timeoutSeconds = v[8],
+    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -446,14 +445,16 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local function record(job, now, type, status, data, eventsPerJob, ...)
-  job.eventSeq = job.eventSeq + 1
-  job.status = status
-  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
-  local keep = tonumber(eventsPerJob) - 1
-  if length > keep then redis.call('LTRIM', history, -keep, -1) end
-  publish(job, job.eventSeq, type, status, now, data)
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
 end
 local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -485,7 +486,7 @@ return { 'OK' }
 
 export const kill = {
   name: 'kill',
-  sha1: '82f9888a8d5637f21f9c3dd2e675f7b0e0d44837',
+  sha1: 'ce1dd9b339d7bc1ab0f293e21e3cd588bfd458a7',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -499,13 +500,11 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
     status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0),
-    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
-    maxRetries = v[7], timeoutSeconds = v[8],
+    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -538,14 +537,16 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local function record(job, now, type, status, data, eventsPerJob, ...)
-  job.eventSeq = job.eventSeq + 1
-  job.status = status
-  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
-  local keep = tonumber(eventsPerJob) - 1
-  if length > keep then redis.call('LTRIM', history, -keep, -1) end
-  publish(job, job.eventSeq, type, status, now, data)
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
 end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -597,7 +598,7 @@ return reply
 
 export const poll = {
   name: 'poll',
-  sha1: '9353df12bc30a838b07eebe908026c239d3d68d1',
+  sha1: '00411a6b944901cd108c6b74aea21effd8a4f134',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -612,13 +613,11 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
     status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0),
-    eventSeq = tonumber(v[6] or 1), -- \`created\` is event 1 and is not stored
-    maxRetries = v[7], timeoutSeconds = v[8],
+    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -651,14 +650,16 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local function record(job, now, type, status, data, eventsPerJob, ...)
-  job.eventSeq = job.eventSeq + 1
-  job.status = status
-  redis.call('HSET', job.key, 'status', status, 'eventSeq', digits(job.eventSeq), 'updatedAt', digits(now), ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '[' .. digits(job.eventSeq) .. ',"' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
-  local keep = tonumber(eventsPerJob) - 1
-  if length > keep then redis.call('LTRIM', history, -keep, -1) end
-  publish(job, job.eventSeq, type, status, now, data)
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
 end
 local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
   dequeue(job)

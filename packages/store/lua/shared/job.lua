@@ -1,12 +1,11 @@
 -- The parts of a record that transitions look at; `status` is false when there is no such job.
 local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'eventSeq', 'maxRetries', 'timeoutSeconds')
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
     status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0),
-    eventSeq = tonumber(v[6] or 1), -- `created` is event 1 and is not stored
-    maxRetries = v[7], timeoutSeconds = v[8],
+    -- An absent field means this value, for ever: records of earlier releases are read by later ones.
+    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
   }
 end
 
