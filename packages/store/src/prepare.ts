@@ -1,5 +1,6 @@
 import { PARTITIONS } from './partition.js';
 import { asked } from './redis-errors.js';
+import * as scripts from './scripts.generated.js';
 import type { Store } from './store.js';
 
 /** Oldest Redis whose commands and script rules ours rely on. */
@@ -13,7 +14,7 @@ function isOldRedis(version: string): boolean {
 const fieldOf = (info: string, field: string) => info.match(new RegExp(`^${field}:(.*?)\r?$`, 'm'))?.[1];
 
 /**
- * Check that this Redis can hold our jobs, and mark it as ours at the first start.
+ * Check that this Redis can hold our jobs, mark it as ours at the first start, and give it our scripts.
  *
  * @returns warnings for the operator: what works but will lose jobs one day
  * @throws Error when the Redis is too old, or holds jobs in another layout; UNAVAILABLE
@@ -28,6 +29,9 @@ export async function prepareRedis(store: Store): Promise<string[]> {
   if (partitions !== String(PARTITIONS)) {
     throw new Error(`Redis holds jobs spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
   }
+
+  // Calls that find a script missing send it again and so fall behind calls that came later: better not at start.
+  await asked(Promise.all(Object.values(scripts).map(({ text }) => store.redis.script('LOAD', text))));
 
   const warnings: string[] = [];
   const policy = fieldOf(info, 'maxmemory_policy');
