@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from '@jest/globals';
+import { ROUTES } from '@yardmaster/api';
+import { ERRORS, TRANSITIONS } from '@yardmaster/protocol';
+import { VARIABLES } from '@yardmaster/runtime';
+
+const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+
+it('shows every variable in the README with its default and its meaning, and no others', () => {
+  const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$/gm)];
+  expect(rows.map(([, name, byDefault, meaning]) => [name, byDefault, meaning])).toEqual(
+    Object.entries(VARIABLES).map(([name, { default: byDefault, meaning }]) => [
+      name,
+      byDefault === null ? 'none' : `\`${byDefault}\``,
+      meaning,
+    ]),
+  );
+});
+
+it('lists every endpoint with its scopes in the API reference', () => {
+  const rows = [...read('docs/api.md').matchAll(/^\| (GET|POST|DELETE) \| `(.+?)` \| (.+?) \|/gm)];
+  const documented = rows.map(([, method, path, scopes]) => `${method} ${path} ${scopes}`).sort();
+  const served = ROUTES.map(
+    ({ method, path, scopes }) => `${method} ${path} ${scopes.map((s) => `\`${s}\``).join(' or ')}`,
+  );
+  expect(documented).toEqual(served.sort());
+});
+
+it('lists every error code with its status in the API reference', () => {
+  const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)];
+  expect(rows.map(([, status, code]) => `${code} ${status}`).sort()).toEqual(
+    Object.entries(ERRORS)
+      .map(([code, { status }]) => `${code} ${status}`)
+      .sort(),
+  );
+});
+
+it('draws every move of the transition table in the README', () => {
+  const drawn = [...read('README.md').matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm)].flatMap(([, from, to, triggers]) =>
+    (triggers as string).split(', ').map((trigger) => `${from} ${trigger} ${to}`),
+  );
+  const words = { 'retries remain': ' (retries remain)', 'no retries remain': ' (no retries remain)', always: '' };
+  const moves = TRANSITIONS.flatMap(({ trigger, when, from, to }) =>
+    from.filter((status) => status !== to).map((status) => `${status} ${trigger}${words[when ?? 'always']} ${to}`),
+  );
+  expect(drawn.sort()).toEqual(moves.sort());
+});

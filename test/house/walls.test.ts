@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What each workspace may import of ours, and of the libraries that not everybody may use. */
+const ALLOWED: Record<string, string[]> = {
+  'packages/protocol': ['zod'],
+  'packages/store': ['@yardmaster/protocol', 'ioredis'],
+  'packages/runtime': ['ioredis', 'pino', 'zod'],
+  'apps/api': [
+    '@yardmaster/protocol',
+    '@yardmaster/runtime',
+    '@yardmaster/store',
+    'cors',
+    'express',
+    'raw-body',
+    'zod',
+  ],
+  'apps/standalone': ['@yardmaster/api', '@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store'],
+};
+
+const workspaces = ['packages', 'apps'].flatMap((folder) =>
+  readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
+);
+
+function sourcesOf(workspace: string): string[] {
+  return readdirSync(join(root, workspace, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => join(root, workspace, 'src', file));
+}
+
+/** Names of packages that a source imports; files of the same workspace and Node's own modules left out. */
+function importsOf(file: string): string[] {
+  const specifiers = [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+    ([, name]) => name as string,
+  );
+  return specifiers
+    .filter((name) => !name.startsWith('.') && !name.startsWith('node:'))
+    .map((name) =>
+      name
+        .split('/')
+        .slice(0, name.startsWith('@') ? 2 : 1)
+        .join('/'),
+    );
+}
+
+describe.each(workspaces)('%s', (workspace) => {
+  const sources = sourcesOf(workspace);
+
+  it('has its walls written down', () => {
+    expect(Object.keys(ALLOWED)).toContain(workspace);
+    expect(sources.length).toBeGreaterThan(0);
+  });
+
+  it.each(sources.map((file) => relative(root, file)))('%s imports only what its workspace may', (file) => {
+    expect(importsOf(join(root, file)).filter((name) => !ALLOWED[workspace]?.includes(name))).toEqual([]);
+  });
+
+  it('declares what it imports, and nothing more', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, workspace, 'package.json'), 'utf8'));
+    expect(Object.keys(dependencies).sort()).toEqual([...new Set(sources.flatMap(importsOf))].sort());
+  });
+
+  it('reads process.env only in main.ts, and never leaves its own folder by a path', () => {
+    for (const file of sources) {
+      const text = readFileSync(file, 'utf8');
+      if (!file.endsWith('/main.ts'))
+        expect({ file, reads: /process\.env/.test(text) }).toEqual({ file, reads: false });
+      const paths = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) => join(file, '..', path as string));
+      expect(paths.filter((path) => !path.startsWith(join(root, workspace, 'src')))).toEqual([]);
+    }
+  });
+});
