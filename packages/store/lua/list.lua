@@ -5,14 +5,14 @@
 --   index     the space's /jobs or /status/<status>
 --   limit     at most 100
 --   fields    of the record
--- Returns {'OK', {id, value, …}, …}; an entry whose record is gone is left out.
+-- Returns {'OK', {id, {value, …}}, …}; an entry whose record is gone is left out.
 local ids = redis.call('ZREVRANGE', index, offset, tonumber(offset) + tonumber(limit) - 1)
-local reply = { 'OK' }
+local rows = {}
 for _, id in ipairs(ids) do
   local values = redis.call('HMGET', base .. 'job:' .. id, unpack(fields))
-  if values[1] then
-    table.insert(values, 1, id)
-    reply[#reply + 1] = values
+  if type(values[1]) == 'string' then
+    rows[#rows + 1] = { id, values }
   end
 end
-return reply
+-- A table constructor, and not a table that grew: ioredis-mock returns only the former as an array.
+return { 'OK', unpack(rows) }

@@ -34,17 +34,17 @@ local function oldest()
 end
 
 local now = nowMs()
-local reply = { 'OK' }
+local claimed = {}
 for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
-  local q = #reply <= wanted and oldest()
+  local q = #claimed < wanted and oldest()
   if not q then break end
   local id = q.entries[q.at]
   q.at = q.at + 2
   local found = loadJob(base .. 'job:' .. id, base, id)
   if found.status == 'pending' then
-    reply[#reply + 1] = deliver(found, now, deliveryTimeoutMs, eventsPerJob)
+    claimed[#claimed + 1] = deliver(found, now, deliveryTimeoutMs, eventsPerJob)
   else
     redis.call('ZREM', q.key, id) -- never strand the queue behind an entry whose record is gone
   end
 end
-return reply
+return { 'OK', unpack(claimed) } -- a constructor, see list.lua

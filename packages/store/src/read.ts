@@ -59,5 +59,5 @@ export async function listJobs(
     args: { base: store.keys.baseOfSpace(spaceId), offset, limit },
     rest: LISTED_FIELDS,
   });
-  return (rows as string[][]).map(([id, ...values]) => listedJobOf(id as string, recordOfListed(values)));
+  return (rows as [string, string[]][]).map(([id, values]) => listedJobOf(id, recordOfListed(values)));
 }

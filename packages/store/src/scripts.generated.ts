@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: '2ff58c80a71a05566ac086219f2e43322e223e89',
+  sha1: '2eb7c9d482a4cf02c05a18e40154cb364f6fbf79',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -15,12 +15,18 @@ end
 local function digits(number)
   return string.format('%.0f', number)
 end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
 local function loadJob(key, base, id)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
-    status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -72,7 +78,7 @@ return { 'OK' }
 
 export const claim = {
   name: 'claim',
-  sha1: 'ac2dab17b9ec383abf894bc84295a76eb514d2cb',
+  sha1: '5f13f5b0536aa4d6626a480f593f9e45f0b66ca6',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: null,
@@ -85,12 +91,18 @@ end
 local function digits(number)
   return string.format('%.0f', number)
 end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
 local function loadJob(key, base, id)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
-    status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -152,7 +164,7 @@ return { 'OK', deliver(found, nowMs(), deliveryTimeoutMs, eventsPerJob) }
 
 export const complete = {
   name: 'complete',
-  sha1: '968fdfb398eb3038b1e54b0ac234bce8fbdd6867',
+  sha1: '2dc87261f798934095ca12b253413e553e92b1a9',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -165,12 +177,18 @@ end
 local function digits(number)
   return string.format('%.0f', number)
 end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
 local function loadJob(key, base, id)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
-    status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -288,7 +306,7 @@ return { 'OK', order }
 
 export const fail = {
   name: 'fail',
-  sha1: '7e8c1ab6abcdac33e8bebd6ec47364e19c165884',
+  sha1: '64e4c07a05f49f559d133e2173b74589eacff3eb',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -307,12 +325,18 @@ local function nextOrder(base, space, now)
   redis.call('ZADD', base .. 'spaces', digits(order), space)
   return digits(order)
 end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
 local function loadJob(key, base, id)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
-    status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -409,7 +433,7 @@ return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', job .. ':events'
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: 'a3802ea1bcab34d3bf593ebd1eadb499fc4cbabc',
+  sha1: 'be9ed6f8ccad18aa31b14433a9f20db88212fcc5',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -422,12 +446,18 @@ end
 local function digits(number)
   return string.format('%.0f', number)
 end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
 local function loadJob(key, base, id)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
-    status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -486,7 +516,7 @@ return { 'OK' }
 
 export const kill = {
   name: 'kill',
-  sha1: 'ce1dd9b339d7bc1ab0f293e21e3cd588bfd458a7',
+  sha1: '6747feb5d9973a926c1820e29c6557bbbe0d0742',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -499,12 +529,18 @@ end
 local function digits(number)
   return string.format('%.0f', number)
 end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
 local function loadJob(key, base, id)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
-    status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -576,7 +612,7 @@ return { 'OK' }
 
 export const list = {
   name: 'list',
-  sha1: '30f15a74d484b118d1d4aae4d000a87c7f938114',
+  sha1: 'f31aa9f371991866aaf2ceb6b68e1c037e17b0c0',
   keys: ['index'],
   args: ['base', 'offset', 'limit'],
   rest: 'fields',
@@ -584,21 +620,20 @@ export const list = {
 local base, offset, limit = ARGV[1], ARGV[2], ARGV[3]
 local fields = { unpack(ARGV, 4) }
 local ids = redis.call('ZREVRANGE', index, offset, tonumber(offset) + tonumber(limit) - 1)
-local reply = { 'OK' }
+local rows = {}
 for _, id in ipairs(ids) do
   local values = redis.call('HMGET', base .. 'job:' .. id, unpack(fields))
-  if values[1] then
-    table.insert(values, 1, id)
-    reply[#reply + 1] = values
+  if type(values[1]) == 'string' then
+    rows[#rows + 1] = { id, values }
   end
 end
-return reply
+return { 'OK', unpack(rows) }
 `,
 } as const;
 
 export const poll = {
   name: 'poll',
-  sha1: '00411a6b944901cd108c6b74aea21effd8a4f134',
+  sha1: '502e7905eb390a753fdabb644dbf36c1867846fd',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -612,12 +647,18 @@ end
 local function digits(number)
   return string.format('%.0f', number)
 end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
 local function loadJob(key, base, id)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
-    status = v[1], space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
   }
 end
 local function refuse(job, keySpaceId)
@@ -690,19 +731,19 @@ local function oldest()
   return first
 end
 local now = nowMs()
-local reply = { 'OK' }
+local claimed = {}
 for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
-  local q = #reply <= wanted and oldest()
+  local q = #claimed < wanted and oldest()
   if not q then break end
   local id = q.entries[q.at]
   q.at = q.at + 2
   local found = loadJob(base .. 'job:' .. id, base, id)
   if found.status == 'pending' then
-    reply[#reply + 1] = deliver(found, now, deliveryTimeoutMs, eventsPerJob)
+    claimed[#claimed + 1] = deliver(found, now, deliveryTimeoutMs, eventsPerJob)
   else
     redis.call('ZREM', q.key, id) -- never strand the queue behind an entry whose record is gone
   end
 end
-return reply
+return { 'OK', unpack(claimed) } -- a constructor, see list.lua
 `,
 } as const;

@@ -1,11 +1,19 @@
--- The parts of a record that transitions look at; `status` is false when there is no such job.
+-- The text of a field, nil for an absent one, whether the server says false for it (Redis) or a null (ioredis-mock).
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+
+-- The parts of a record that transitions look at; `status` is nil when there is no such job.
 local function loadJob(key, base, id)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
   return {
     key = key, base = base, id = id,
-    status = v[1], space = v[2], name = v[3], order = v[4],
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
     -- An absent field means this value, for ever: records of earlier releases are read by later ones.
-    attempt = tonumber(v[5] or 0), maxRetries = v[6] or '3', timeoutSeconds = v[7] or '300', eventsDropped = tonumber(v[8] or 0),
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
   }
 end
 

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { CreateKeyRequest } from '@yardmaster/protocol';
+import { createKey, createStore, KeyRing, revokeKey, type Store } from '@yardmaster/store';
+import { Redis } from 'ioredis';
+import { until } from '../support/until.js';
+
+const connections: Redis[] = [];
+const connect = () => {
+  const redis = new Redis((process.env.TEST_REDIS_URL as string).replace('unix://', ''), { disconnectTimeout: 50 });
+  connections.push(redis);
+  return redis;
+};
+afterAll(() => {
+  for (const redis of connections) redis.disconnect();
+});
+
+let store: Store;
+beforeEach(() => {
+  store = createStore(connect(), { keyPrefix: `t-${randomUUID().slice(0, 8)}` });
+});
+
+const request: CreateKeyRequest = { name: 'test', scopes: ['jobs:read'], spaceId: null, expiresAt: null };
+
+/** Count how often the store asks Redis for a key. */
+function countReads(of: Store): () => number {
+  let reads = 0;
+  const hget = of.redis.hget.bind(of.redis);
+  of.redis.hget = ((...args: Parameters<typeof hget>) => {
+    reads++;
+    return hget(...args);
+  }) as typeof of.redis.hget;
+  return () => reads;
+}
+
+it('asks Redis once for a key that it believes, and grants what its scopes cover', async () => {
+  const { key, id } = await createKey(store, { ...request, spaceId: 'mine' });
+  const ring = new KeyRing(store);
+  const reads = countReads(store);
+  for (let i = 0; i < 3; i++) {
+    expect(await ring.find(key)).toEqual({
+      keyId: id,
+      grants: new Set(['jobs:read', 'jobs:read:progress']),
+      spaceId: 'mine',
+    });
+  }
+  expect(reads()).toBe(1);
+});
+
+it('believes a key no longer than it may, and then asks again', async () => {
+  const { key } = await createKey(store, request);
+  const ring = new KeyRing(store, { cacheMs: 50 });
+  const reads = countReads(store);
+  await ring.find(key);
+  await until(async () => (await ring.find(key)) !== null && reads() === 2);
+});
+
+it('keeps no more keys than its capacity', async () => {
+  const keys = await Promise.all([1, 2, 3].map(() => createKey(store, request)));
+  const ring = new KeyRing(store, { capacity: 2 });
+  const reads = countReads(store);
+  for (const { key } of keys) await ring.find(key);
+  await ring.find(keys[2]?.key as string);
+  expect(reads()).toBe(3);
+  await ring.find(keys[0]?.key as string);
+  expect(reads()).toBe(4);
+});
+
+it('stores no secret', async () => {
+  const { key } = await createKey(store, request);
+  const stored = JSON.stringify(await store.redis.hgetall(store.keys.apiKeys));
+  expect(stored).not.toContain(key.split('_')[2]);
+});
+
+describe('a revoked key', () => {
+  it('is refused by a ring that believed it, as soon as it hears of it', async () => {
+    const { key, id } = await createKey(store, request);
+    const ring = new KeyRing(store);
+    await ring.listen(connect());
+    const heard: string[] = [];
+    ring.onRevoked((keyId) => heard.push(keyId));
+    expect(await ring.find(key)).not.toBeNull();
+
+    await revokeKey(store, id);
+
+    await until(() => heard.length > 0);
+    expect(heard).toEqual([id]);
+    expect(await ring.find(key)).toBeNull();
+  });
+
+  it('is not put back by a read that was under way when the news came', async () => {
+    const { key, id } = await createKey(store, request);
+    const ring = new KeyRing(store);
+    await ring.listen(connect());
+    const heard: string[] = [];
+    ring.onRevoked((keyId) => heard.push(keyId));
+    // The reply is held back until the revocation has been heard: it still says that the key is good.
+    const hget = store.redis.hget.bind(store.redis);
+    store.redis.hget = (async (...args: Parameters<typeof hget>) => {
+      const reply = await hget(...args);
+      await revokeKey(store, id);
+      await until(() => heard.length > 0);
+      return reply;
+    }) as typeof store.redis.hget;
+
+    expect(await ring.find(key)).toBeNull();
+    store.redis.hget = hget;
+    expect(await ring.find(key)).toBeNull();
+  });
+
+  it('is refused after a lost connection, although the news was missed', async () => {
+    const { key, id } = await createKey(store, request);
+    const ring = new KeyRing(store);
+    const subscriber = connect();
+    await ring.listen(subscriber);
+    expect(await ring.find(key)).not.toBeNull();
+    await store.redis.hdel(store.keys.apiKeys, id); // As revoked, but nobody is told.
+    expect(await ring.find(key)).not.toBeNull();
+    subscriber.disconnect(true);
+    await until(async () => (await ring.find(key)) === null);
+  });
+});
