@@ -28,7 +28,11 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
 
   async function startRedis(): Promise<string> {
     const binary = await findRedisServer(cacheDir, say);
-    redis = new PrivateRedis({ binary, dataDir: join(config.DATA_DIR, 'redis') });
+    redis = new PrivateRedis({
+      binary,
+      dataDir: join(config.DATA_DIR, 'redis'),
+      onCrash: (output) => log.error({ output }, 'redis-server ended by itself, starting it again'),
+    });
     await redis.start();
     return redis.url;
   }
