@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { API_VARIABLES, type Api, type ApiConfig, createApi } from '@yardmaster/api';
 import { type Config, findRedisServer, type Logger, PrivateRedis, type Service } from '@yardmaster/runtime';
 import { adminKeyOf } from './admin-key.js';
@@ -51,7 +51,7 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
         const url = config.REDIS_URL ?? (await startRedis());
         api = createApi({ ...config, REDIS_URL: url, ADMIN_API_KEY: adminKey }, log);
         await api.start();
-        say(banner({ url: api.url(), adminKey, dataDir: redis === null ? null : config.DATA_DIR }));
+        say(banner({ url: api.url(), adminKey, dataDir: redis === null ? null : resolve(config.DATA_DIR) }));
       } catch (error) {
         await stop();
         throw error;

@@ -33,6 +33,9 @@ export function compose(name: string, services: readonly Service[]): Service {
   };
 }
 
+/** Signals that come this close after the first are the same one. */
+const ONE_KEYSTROKE_MS = 1_000;
+
 export interface RunOptions {
   log: Logger;
   /** How long `stop` may take before the process ends anyway, in milliseconds. */
@@ -44,13 +47,15 @@ export interface RunOptions {
  * takes too long, exits 1 at once.
  */
 export async function runProcess(service: Service, { log, stopWithinMs }: RunOptions): Promise<void> {
-  let stopping = false;
+  let stoppingSince = Number.POSITIVE_INFINITY;
   const stop = async (signal: NodeJS.Signals) => {
-    if (stopping) {
+    // One Ctrl-C below npm arrives twice: from the terminal, and passed on by npm.
+    if (performance.now() - stoppingSince > ONE_KEYSTROKE_MS) {
       log.warn({ signal }, 'second signal, exiting at once');
       process.exit(1);
     }
-    stopping = true;
+    if (stoppingSince < Number.POSITIVE_INFINITY) return;
+    stoppingSince = performance.now();
     log.info({ signal }, 'stopping');
     setTimeout(() => {
       log.error({ stopWithinMs }, 'stop took too long, exiting');
