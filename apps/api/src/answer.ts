@@ -1,8 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
+import { discard } from './discard.js';
 
 /** Headers of every answer: it is somebody's data, and nothing but JSON. */
-const COMMON: OutgoingHttpHeaders = {
+export const COMMON: OutgoingHttpHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -10,9 +11,16 @@ const COMMON: OutgoingHttpHeaders = {
 
 /** Write a whole answer. Express' own `res.json` would look up settings and hash the body for each. */
 export function sendJson(res: ServerResponse, status: number, value: unknown, headers: OutgoingHttpHeaders = {}): void {
+  if (!res.req.complete) discard(res.req);
   const text = JSON.stringify(value);
   res.writeHead(status, { ...COMMON, ...headers, 'content-length': Buffer.byteLength(text) });
   res.end(text);
+}
+
+/** Write an answer without a body. */
+export function sendEmpty(res: ServerResponse, headers: OutgoingHttpHeaders): void {
+  if (!res.req.complete) discard(res.req);
+  res.writeHead(204, headers).end();
 }
 
 /** Body of an error answer. */

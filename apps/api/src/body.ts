@@ -7,8 +7,7 @@ import getRawBody from 'raw-body';
 
 const inflate = promisify(gunzip);
 
-/** How much of a refused body is still read, so that the client gets to see the refusal instead of a reset. */
-const DISCARD_BYTES = 16 * 1_048_576;
+const NO_BODY = { value: undefined, bytes: 0 };
 
 const isAbsent = (req: IncomingMessage) =>
   req.headers['transfer-encoding'] === undefined && (req.headers['content-length'] ?? '0') === '0';
@@ -27,23 +26,11 @@ function checkContentType(header: string | undefined): void {
 
 const tooLarge = (limit: number) => new YardmasterError('TOO_LARGE', `body must be at most ${limit} bytes`);
 
-/** Read a refused body to its end without keeping it; a client that goes on for ever is cut off. */
-function discard(req: IncomingMessage): void {
-  let bytes = 0;
-  req.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > DISCARD_BYTES) req.socket.destroy();
-  });
-  req.on('error', () => undefined); // The client went away, which ends it as well.
-  req.resume();
-}
-
 async function readWire(req: IncomingMessage, limit: number): Promise<Buffer> {
   try {
     return await getRawBody(req, { length: req.headers['content-length'] ?? null, limit });
   } catch (error) {
     const { type } = error as { type?: string };
-    discard(req);
     if (type === 'entity.too.large') throw tooLarge(limit);
     // Cut short or aborted: nobody is left to read this answer, but it is no bug of ours.
     throw new YardmasterError('INVALID_REQUEST', 'body ended before it was complete', {}, { cause: error });
@@ -68,15 +55,17 @@ async function decode(bytes: Buffer, encoding: string, limit: number): Promise<B
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<{ value: unknown; bytes: number }> {
-  if (isAbsent(req)) return { value: undefined, bytes: 0 };
+  if (isAbsent(req)) return NO_BODY;
+  const wire = await readWire(req, limit);
+  if (wire.length === 0) return NO_BODY; // A chunked body of no chunks.
   checkContentType(req.headers['content-type']);
   const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding !== 'identity' && encoding !== 'gzip') {
     throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be gzip or identity');
   }
 
-  const body = await decode(await readWire(req, limit), encoding, limit);
-  if (body.length === 0) return { value: undefined, bytes: 0 }; // A chunked body of no chunks.
+  const body = await decode(wire, encoding, limit);
+  if (body.length === 0) return NO_BODY;
   if (!isUtf8(body)) throw new YardmasterError('INVALID_REQUEST', 'body must be valid UTF-8');
   try {
     return { value: JSON.parse(body.toString()), bytes: body.length };
