@@ -4,11 +4,8 @@ import { LIMITS } from './limits.js';
 
 const URL_RULE = 'must be an http or https URL without user name and password';
 
-function isCallbackUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '';
-}
+/** Scheme and host in full, and no blanks: the URL parser would mend `http:a` and ` http://a`, and drop the @ of `http://@a`. */
+const FORM = /^https?:\/\/[^\s/?#\\@]+([/?#]\S*)?$/i;
 
 /**
  * Where the callback goes. Only its form is checked here: the address behind a name may be another one by the
@@ -17,7 +14,7 @@ function isCallbackUrl(text: string): boolean {
 export const callbackUrl = z
   .string({ error: 'must be a string' })
   .max(LIMITS.callbackUrlCharacters, { error: `must be at most ${LIMITS.callbackUrlCharacters} characters` })
-  .refine(isCallbackUrl, { error: URL_RULE });
+  .refine((text) => FORM.test(text) && URL.canParse(text), { error: URL_RULE });
 
 /** Headers that belong to the connection and not to the message: a caller who could set them could smuggle requests. */
 const FORBIDDEN = new Set([

@@ -17,6 +17,11 @@ export const LIMITS = {
   timeoutSecondsDefault: 300,
   timeoutSecondsMax: 86_400,
   subProgressStages: 50,
+  /** Our choice: more than there are scopes. */
+  keyScopes: 50,
+  /** Our choice: a 400 lists this many faults, and quotes this much of a name that the caller made up. */
+  faultDetails: 20,
+  faultPathCharacters: 100,
   jsonDepth: 64,
   callbackUrlCharacters: 2048,
   callbackHeaders: 20,

@@ -4,7 +4,12 @@ import { isJsonObject } from './json.js';
 import { LIMITS } from './limits.js';
 
 const PERCENT = 'must be between 0 and 100';
-const percent = z.number(required('must be a number')).min(0, { error: PERCENT }).max(100, { error: PERCENT });
+// 1e400 is read as Infinity: a number, and out of range.
+const percentRule = (issue: { input?: unknown }) => {
+  if (issue.input === undefined) return 'is required';
+  return typeof issue.input === 'number' ? PERCENT : 'must be a number';
+};
+const percent = z.number({ error: percentRule }).min(0, { error: PERCENT }).max(100, { error: PERCENT });
 
 const stage = z.object(
   { percent, message: z.string({ error: 'must be a string' }).optional() },

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { callbackHeaders, callbackUrl } from './callback.js';
 import {
+  boundedArray,
   integerBetween,
   jsonObject,
   jsonValue,
   name,
+  nameFilter,
   refuseJsonFaults,
   required,
   spaceId,
@@ -64,8 +66,7 @@ const COUNT_RULE = 'must be an integer of at least 1';
 const FILTER_RULE = 'must be a string or an array of strings';
 const LIST_RULE = 'must be an array of strings';
 
-const filterNames = (error: string) =>
-  z.array(name, { error }).max(LIMITS.pollNames, { error: `must have at most ${LIMITS.pollNames} names` });
+const filterNames = (error: string) => boundedArray(nameFilter, { max: LIMITS.pollNames, what: 'names', error });
 
 /** One name or a list of them. Branches by hand: a union would hide which entry of the list is wrong. */
 const nameOrNames = z.unknown().transform((value, ctx): string[] => {
@@ -87,8 +88,8 @@ export const pollRequest = z
     {
       count: z
         .number({ error: COUNT_RULE })
-        .int({ error: COUNT_RULE })
-        .min(1, { error: COUNT_RULE })
+        // Not `.int()`, which also refuses what is above 2^53: that is more than 50, and served as 50.
+        .refine((count) => Number.isInteger(count) && count >= 1, { error: COUNT_RULE })
         .transform((count) => Math.min(count, LIMITS.pollMax))
         .default(LIMITS.pollDefault),
       types: filterNames(LIST_RULE).optional(),
@@ -133,9 +134,12 @@ export const createKeyRequest = z
   .object(
     {
       name,
-      scopes: z
-        .array(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), required('must be an array of scopes'))
-        .min(1, { error: 'must have at least one scope' })
+      scopes: boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), {
+        max: LIMITS.keyScopes,
+        what: 'scopes',
+        error: 'must be an array of scopes',
+      })
+        .refine((scopes) => scopes.length > 0, { error: 'must have at least one scope' })
         .transform((scopes) => [...new Set(scopes)]),
       spaceId: spaceId.nullable().default(null),
       expiresAt: timestamp.nullable().default(null),
