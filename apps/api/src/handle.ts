@@ -40,5 +40,5 @@ export async function handle(route: Route, req: Request, { store, keyRing, sizes
   authorize(caller, route.scopes, spaceId);
 
   const input = route.query ? validate(route.query, req.query, 'query') : await bodyOf(route, req, sizes);
-  return route.run({ store, caller, spaceId: spaceId ?? '', jobId, keyId, input });
+  return route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input });
 }

@@ -20,12 +20,12 @@ import {
   getJob,
   getProgress,
   heartbeatJob,
+  type KeyRing,
   killJob,
   listJobs,
   listKeys,
   type Principal,
   pollJobs,
-  revokeKey,
   type Store,
 } from '@yardmaster/store';
 import type { z } from 'zod';
@@ -40,6 +40,7 @@ interface Measured {
 /** One request, checked: key, scope, path, and body or query are what they must be. */
 interface Call<B> {
   store: Store;
+  keyRing: KeyRing;
   caller: Principal;
   /** Space in the path; '' where the path has none. */
   spaceId: string;
@@ -225,8 +226,8 @@ export const ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: '/api/v1/keys/:keyId',
     scopes: ['keys:manage'],
-    run: async ({ store, keyId }) => {
-      await revokeKey(store, keyId);
+    run: async ({ keyRing, keyId }) => {
+      await keyRing.revoke(keyId);
       return SUCCESS;
     },
   }),

@@ -1,6 +1,6 @@
 import { grantsOf, SCOPES, type Scope } from '@yardmaster/protocol';
 import type { Redis } from 'ioredis';
-import { hashOfSecret, isSecretOf, readKey, type StoredKey, splitApiKey } from './api-keys.js';
+import { hashOfSecret, isSecretOf, readKey, revokeKey, type StoredKey, splitApiKey } from './api-keys.js';
 import type { Store } from './store.js';
 
 /** Whose call it is: what an API key may do and where. */
@@ -85,6 +85,16 @@ export class KeyRing {
     return entry !== null && isSecretOf(entry.stored, parts.secret) ? entry.principal : null;
   }
 
+  /**
+   * Revoke a key: here at once, in other processes as soon as they hear of it.
+   *
+   * @throws KEY_NOT_FOUND, UNAVAILABLE
+   */
+  async revoke(keyId: string): Promise<void> {
+    await revokeKey(this.#store, keyId);
+    this.#forget(keyId);
+  }
+
   async #entry(id: string): Promise<Entry | null> {
     const cached = this.#entries.get(id);
     if (cached !== undefined && cached.until > performance.now()) return cached;
@@ -105,6 +115,7 @@ export class KeyRing {
 
   #forget(keyId: string): void {
     this.#entries.delete(keyId);
+    if (this.#revoked.has(keyId)) return; // Our own revocation, announced to us as well.
     if (this.#revoked.size >= this.#capacity) this.#dropOldest(this.#revoked);
     this.#revoked.add(keyId);
     for (const listener of this.#listeners) listener(keyId);
