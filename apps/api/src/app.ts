@@ -2,8 +2,9 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { internalError, sendError, sendJson } from './answer.js';
+import { internalError, sendEmpty, sendError, sendJson } from './answer.js';
 import { handle, type Surroundings } from './handle.js';
+import { hasOneHost } from './host.js';
 import { requestIdOf } from './request-id.js';
 import { ROUTES, type Route } from './routes.js';
 
@@ -14,6 +15,12 @@ export interface AppOptions extends Surroundings {
   /** Whether the process is ready for work; false while Redis is away and while it stops. */
   isReady: () => Promise<boolean>;
 }
+
+/** For Kubernetes; they need no key. */
+const PROBES = [
+  { method: 'GET', path: '/livez' },
+  { method: 'GET', path: '/readyz' },
+] as const;
 
 /** HTTP errors that Express and its router throw by themselves, e.g. for a path with a broken `%`. */
 function fromExpress(error: unknown): YardmasterError | null {
@@ -31,11 +38,13 @@ export function createApp({ log, corsOrigins, isReady, ...surroundings }: AppOpt
   app.use((req, res, next) => {
     res.setHeader('x-request-id', requestIdOf(req));
     if (log.isLevelEnabled('debug')) logWhenDone(log, req, res);
+    if (!hasOneHost(req)) throw new YardmasterError('INVALID_REQUEST', 'Host header must be there once');
     next();
   });
   if (corsOrigins !== undefined) {
     const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
-    app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600 }));
+    // A preflight goes on to its path like every OPTIONS: `Allow` where there is one, else 404.
+    app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600, preflightContinue: true }));
   }
 
   app.get('/livez', (_req, res) => sendJson(res, 200, { status: 'ok' }));
@@ -53,14 +62,15 @@ export function createApp({ log, corsOrigins, isReady, ...surroundings }: AppOpt
     else if (route.method === 'POST') app.post(route.path, serve);
     else app.delete(route.path, serve);
   }
-  for (const [path, allow] of allowedMethods(ROUTES)) app.all(path, (req, res) => refuseMethod(req, res, allow));
+  for (const [path, allow] of allowedMethods([...PROBES, ...ROUTES]))
+    app.all(path, (req, res) => refuseMethod(req, res, allow));
   app.use((_req, res) => sendError(res, new YardmasterError('NOT_FOUND')));
   app.use(answerError(log));
   return app;
 }
 
 /** The methods of each path, as the `Allow` header says them. GET serves HEAD as well. */
-function allowedMethods(routes: readonly Route[]): Map<string, string> {
+function allowedMethods(routes: readonly Pick<Route, 'path' | 'method'>[]): Map<string, string> {
   const allowed = new Map<string, string>();
   for (const { path, method } of routes) {
     const methods = method === 'GET' ? 'GET, HEAD' : method;
@@ -71,7 +81,7 @@ function allowedMethods(routes: readonly Route[]): Map<string, string> {
 }
 
 function refuseMethod(req: Request, res: Response, allow: string): void {
-  if (req.method === 'OPTIONS') res.writeHead(204, { allow }).end();
+  if (req.method === 'OPTIONS') sendEmpty(res, { allow });
   else sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${allow}`), { allow });
 }
 
