@@ -6,7 +6,8 @@ import { internalError, sendEmpty, sendError, sendJson } from './answer.js';
 import { handle, type Surroundings } from './handle.js';
 import { hasOneHost } from './host.js';
 import { requestIdOf } from './request-id.js';
-import { ROUTES, type Route } from './routes.js';
+import type { Route } from './route.js';
+import { ROUTES } from './routes.js';
 
 export interface AppOptions extends Surroundings {
   log: Logger;

@@ -4,7 +4,7 @@ import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { authenticate, authorize } from './authenticate.js';
 import { readJson } from './body.js';
-import type { Route } from './routes.js';
+import type { Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 
 /** What the endpoints work with: all of it shared by every request. */

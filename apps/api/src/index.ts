@@ -1,2 +1,3 @@
 export { API_VARIABLES, type Api, type ApiConfig, createApi } from './api.js';
-export { ROUTES, type Route } from './routes.js';
+export type { Route } from './route.js';
+export { ROUTES } from './routes.js';

@@ -8,7 +8,6 @@ import {
   listJobsQuery,
   pollRequest,
   progressRequest,
-  type Scope,
 } from '@yardmaster/protocol';
 import {
   ackJob,
@@ -20,62 +19,18 @@ import {
   getJob,
   getProgress,
   heartbeatJob,
-  type KeyRing,
   killJob,
   listJobs,
   listKeys,
-  type Principal,
   pollJobs,
-  type Store,
 } from '@yardmaster/store';
-import type { z } from 'zod';
-import type { SizeLimits } from './sizes.js';
+import { type Measured, type Route, route } from './route.js';
 
-/** A part of a body that has a size limit of its own; `path` null is the whole body. */
-interface Measured {
-  path: string | null;
-  limit: keyof SizeLimits;
-}
-
-/** One request, checked: key, scope, path, and body or query are what they must be. */
-interface Call<B> {
-  store: Store;
-  keyRing: KeyRing;
-  caller: Principal;
-  /** Space in the path; '' where the path has none. */
-  spaceId: string;
-  /** Job in the path; '' where the path has none. */
-  jobId: string;
-  /** API key in the path; '' where the path has none. */
-  keyId: string;
-  /** Output of the row's schema. */
-  input: B;
-}
-
-interface Row<S extends z.ZodType> {
-  method: 'GET' | 'POST' | 'DELETE';
-  path: string;
-  /** Any one of them will do. There is no row without: a scope cannot be forgotten. */
-  scopes: readonly [Scope, ...Scope[]];
-  /** Schema of the JSON body. Without it a body is not read. */
-  body?: S;
-  /** What an absent body stands for. Default `{}`, whose missing fields the schema then names. */
-  absentBody?: null;
-  /** Schema of the query. */
-  query?: S;
-  measured?: readonly Measured[];
-  /** Status of a success. Default 200. */
-  created?: true;
-  /** @returns the body of the answer */
-  run(call: Call<z.output<S>>): Promise<unknown>;
-}
-
-export type Route = Row<z.ZodType>;
-
-/** Ties a row's `run` to its schema; the table then holds rows of all kinds. */
-const route = <S extends z.ZodType>(row: Row<S>): Route => row as unknown as Route;
-
-const SUCCESS = { success: true };
+/** Answer of the endpoints that have nothing to tell but that it is done. */
+const done = async (work: Promise<void>) => {
+  await work;
+  return { success: true };
+};
 const event = (path: string | null): readonly Measured[] => [{ path, limit: 'eventBytes' }];
 const payload = (path: string): readonly Measured[] => [{ path, limit: 'payloadBytes' }];
 
@@ -101,10 +56,7 @@ export const ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/api/v1/jobs/:jobId/ack',
     scopes: ['jobs:ack'],
-    run: async ({ store, caller, jobId }) => {
-      await ackJob(store, caller, jobId);
-      return SUCCESS;
-    },
+    run: ({ store, caller, jobId }) => done(ackJob(store, caller, jobId)),
   }),
   route({
     method: 'POST',
@@ -112,19 +64,14 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:progress'],
     body: progressRequest,
     measured: event(null),
-    run: async ({ store, caller, jobId, input }) => {
-      await heartbeatJob(store, caller, jobId, { kind: 'progress', data: input });
-      return SUCCESS;
-    },
+    run: ({ store, caller, jobId, input }) =>
+      done(heartbeatJob(store, caller, jobId, { kind: 'progress', data: input })),
   }),
   route({
     method: 'POST',
     path: '/api/v1/jobs/:jobId/keepalive',
     scopes: ['jobs:keepalive'],
-    run: async ({ store, caller, jobId }) => {
-      await heartbeatJob(store, caller, jobId, { kind: 'keepalive' });
-      return SUCCESS;
-    },
+    run: ({ store, caller, jobId }) => done(heartbeatJob(store, caller, jobId, { kind: 'keepalive' })),
   }),
   route({
     method: 'POST',
@@ -133,10 +80,8 @@ export const ROUTES: readonly Route[] = [
     body: dataRequest,
     absentBody: null,
     measured: event(null),
-    run: async ({ store, caller, jobId, input }) => {
-      await heartbeatJob(store, caller, jobId, { kind: 'checkpoint', data: input });
-      return SUCCESS;
-    },
+    run: ({ store, caller, jobId, input }) =>
+      done(heartbeatJob(store, caller, jobId, { kind: 'checkpoint', data: input })),
   }),
   route({
     method: 'POST',
@@ -145,10 +90,7 @@ export const ROUTES: readonly Route[] = [
     body: dataRequest,
     absentBody: null,
     measured: event(null),
-    run: async ({ store, caller, jobId, input }) => {
-      await heartbeatJob(store, caller, jobId, { kind: 'event', data: input });
-      return SUCCESS;
-    },
+    run: ({ store, caller, jobId, input }) => done(heartbeatJob(store, caller, jobId, { kind: 'event', data: input })),
   }),
   route({
     method: 'POST',
@@ -156,10 +98,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:complete'],
     body: completeRequest,
     measured: payload('result'),
-    run: async ({ store, caller, jobId, input }) => {
-      await completeJob(store, caller, jobId, input.result);
-      return SUCCESS;
-    },
+    run: ({ store, caller, jobId, input }) => done(completeJob(store, caller, jobId, input.result)),
   }),
   route({
     method: 'POST',
@@ -167,10 +106,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:fail'],
     body: failRequest,
     measured: event('error'),
-    run: async ({ store, caller, jobId, input }) => {
-      await failJob(store, caller, jobId, input.error);
-      return SUCCESS;
-    },
+    run: ({ store, caller, jobId, input }) => done(failJob(store, caller, jobId, input.error)),
   }),
   route({
     method: 'POST',
@@ -184,10 +120,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:kill'],
     body: killRequest,
     measured: event('reason'),
-    run: async ({ store, caller, jobId, input }) => {
-      await killJob(store, caller, jobId, input.reason);
-      return SUCCESS;
-    },
+    run: ({ store, caller, jobId, input }) => done(killJob(store, caller, jobId, input.reason)),
   }),
   route({
     method: 'GET',
@@ -226,9 +159,6 @@ export const ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: '/api/v1/keys/:keyId',
     scopes: ['keys:manage'],
-    run: async ({ keyRing, keyId }) => {
-      await keyRing.revoke(keyId);
-      return SUCCESS;
-    },
+    run: ({ keyRing, keyId }) => done(keyRing.revoke(keyId)),
   }),
 ];

@@ -1,16 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { RedisBinary } from './binary.js';
 import { cachedDebianRedis, fetchDebianRedis } from './debian.js';
 
 const run = promisify(execFile);
-
-/** A redis-server that runs on this machine. */
-export interface RedisBinary {
-  /** Path, or a name that PATH resolves. */
-  command: string;
-  /** Arguments that come before redis-server's own. */
-  args: string[];
-}
 
 /** `redis-server --version` says `v=7.0.15`; valkey says the same. */
 async function isUsable({ command, args }: RedisBinary): Promise<boolean> {

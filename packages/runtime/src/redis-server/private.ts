@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { RedisBinary } from './find.js';
+import type { RedisBinary } from './binary.js';
 import { noteOwner, releaseOwnership, takeOwnership } from './ownership.js';
 import { answers } from './probe.js';
 

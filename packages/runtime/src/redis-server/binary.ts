@@ -1,0 +1,7 @@
+/** A redis-server that runs on this machine. */
+export interface RedisBinary {
+  /** Path, or a name that PATH resolves. */
+  command: string;
+  /** Arguments that come before redis-server's own. */
+  args: string[];
+}
