@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The service said no. */
+export class Refusal extends Error {
+  /** @param repeated whether the request had been sent before, with an unknown outcome */
+  constructor({ request, status, body, repeated }) {
+    super(`${request} was answered with ${status}: ${body.error ?? 'no reason given'}`);
+    this.status = status;
+    this.repeated = repeated;
+  }
+}
+
+/** Nobody answered. */
+export class Unreachable extends Error {}
+
+/** Answers after which the same request is sent again: nobody knows whether the first one took effect. */
+const OUTCOME_UNKNOWN = new Set([429, 502, 503, 504]);
+
+const ANSWER_WITHIN_MS = 30_000;
+
+/**
+ * Make the one function through which this example talks to the service.
+ *
+ * A request without an answer, and a 503, is sent again for up to `patienceMs`, after the `Retry-After` of the
+ * service or a growing pause. It may have taken effect the first time: a 409 to a repeated request can be the echo of
+ * its own success. The refusal then has `repeated` set, and the caller looks at the job to decide.
+ *
+ * @returns `call(method, path, body)`, path below /api/v1, which gives the parsed body of a success
+ * @throws Refusal, Unreachable
+ */
+export function createClient({ url, key, patienceMs = 60_000 }) {
+  return async function call(method, path, body) {
+    const giveUpAt = performance.now() + patienceMs;
+    for (let sent = 1; ; sent++) {
+      const answer = await send(`${url}/api/v1${path}`, { method, key, body });
+      if (answer.status < 400) return answer.body;
+      const waitMs = answer.retryAfterMs ?? pauseMs(sent);
+      if (!OUTCOME_UNKNOWN.has(answer.status) || performance.now() + waitMs > giveUpAt) {
+        if (answer.cause) throw new Unreachable(`${url} does not answer: ${reasonOf(answer.cause)}`);
+        throw new Refusal({ request: `${method} ${path}`, ...answer, repeated: sent > 1 });
+      }
+      // Clients that were refused together should not come back together.
+      await sleep(waitMs * (1 + Math.random() / 4));
+    }
+  };
+}
+
+/** @throws Unreachable with what to do about it */
+export async function assertReachable(url) {
+  try {
+    await (await fetch(`${url}/livez`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })).text();
+  } catch (error) {
+    throw new Unreachable(
+      `The service is not reachable at ${url} (${reasonOf(error)}): start it with npm start, or say where it is with --url.`,
+    );
+  }
+}
+
+/** Growing pauses with full jitter: about 0.1 s, then twice as long each time, at most 5 s. */
+export function pauseMs(times, { first = 100, max = 5_000 } = {}) {
+  return Math.min(max, first * 2 ** (times - 1)) * (0.5 + Math.random() / 2);
+}
+
+/** One request. No answer counts as a 503: the service may have had it and be gone since. */
+async function send(url, { method, key, body }) {
+  const headers = { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  try {
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal });
+    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+    const answer = { status: response.status, body: parse(await response.text()) };
+    return Number.isNaN(retryAfter) ? answer : { ...answer, retryAfterMs: retryAfter * 1_000 };
+  } catch (cause) {
+    return { status: 503, body: {}, cause };
+  }
+}
+
+/** Something between us and the service may answer in HTML. */
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { error: text.slice(0, 200) };
+  }
+}
+
+/** fetch only says "fetch failed"; the reason is in its cause. */
+const reasonOf = (error) => error.cause?.code ?? error.cause?.message ?? error.message;

@@ -1,0 +1,17 @@
+/** Run `act` on every item, at most `limit` at a time. The first failure stops what has not begun. */
+export async function inParallel(items, limit, act) {
+  const rest = items.values();
+  let failed = false;
+  const lane = async () => {
+    // The lanes share one iterator: an item goes to whichever is free.
+    for (const item of rest) {
+      if (failed) return;
+      await act(item);
+    }
+  };
+  const lanes = Array.from({ length: Math.min(limit, items.length) }, lane);
+  await Promise.all(lanes).catch((error) => {
+    failed = true;
+    throw error;
+  });
+}

@@ -1,0 +1,62 @@
+// What there is in the space, and how to take a job back from a worker that is gone.
+
+import { Refusal } from './client.mjs';
+
+const PAGE = 100;
+
+/** Every job of a space, or those of one status, newest first, page by page. */
+export async function listJobs(call, space, status) {
+  const filter = status ? `&status=${status}` : '';
+  const jobs = [];
+  for (;;) {
+    const page = await call('GET', `/spaces/${space}/jobs?limit=${PAGE}&offset=${jobs.length}${filter}`);
+    jobs.push(...page);
+    if (page.length < PAGE) return jobs;
+  }
+}
+
+/** Whether any job of a space has this status; costs one row. */
+export async function hasJobs(call, space, status) {
+  return (await call('GET', `/spaces/${space}/jobs?limit=1&status=${status}`)).length > 0;
+}
+
+export const hasEnded = ({ status }) => status === 'completed' || status === 'dead' || status === 'killed';
+
+/** Attempts before the one that a delivered or running job is in; an attempt counts from its ack. */
+export const attemptsBefore = ({ status, attemptNumber }) => (status === 'running' ? attemptNumber - 1 : attemptNumber);
+
+/**
+ * Fail one attempt on behalf of the worker that had it and is gone. A job that was delivered is acked first, because
+ * only a running job can fail. (A service with time-outs for delivery and execution would put the job back by itself
+ * after a while; whoever sees the worker die need not wait for that.)
+ *
+ * @param attempt `{ id, attemptsBefore }`
+ * @returns whether there was anything to fail; not so if the worker had got that far itself, or somebody killed the job
+ */
+export async function failForWorker(call, attempt) {
+  const job = await call('GET', `/jobs/${attempt.id}`);
+  const isThatAttempt = attemptsBefore(job) === attempt.attemptsBefore;
+  if (!isThatAttempt || (job.status !== 'delivered' && job.status !== 'running')) return false;
+  try {
+    if (job.status === 'delivered') await ackFor(call, attempt.id);
+    await call('POST', `/jobs/${attempt.id}/fail`, { error: 'worker died' });
+    return true;
+  } catch (error) {
+    return refusedAsOver(error);
+  }
+}
+
+async function ackFor(call, id) {
+  try {
+    await call('POST', `/jobs/${id}/ack`);
+  } catch (error) {
+    // The worker's own ack, sent as it died, was quicker, or the first sending of ours got through: to be failed all the same.
+    if (!(error instanceof Refusal && error.status === 409)) throw error;
+  }
+}
+
+/** A repeated fail is refused after it took effect; else somebody ended the job between our look and our fail. */
+function refusedAsOver(error) {
+  if (error instanceof Refusal && error.status === 409) return error.repeated;
+  throw error;
+}

@@ -1,0 +1,127 @@
+// One worker process, forked by the supervisor:
+//
+//   poll → tell the supervisor what we hold → each job: ack, report progress, complete or fail, tell → poll …
+//
+// It may be killed at any moment. The supervisor knows what it held and sees to that.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checksum } from './checksum.mjs';
+import { createClient, pauseMs, Refusal, Unreachable } from './client.mjs';
+
+const { YARDMASTER_URL: url, YARDMASTER_API_KEY: key, CHECKSUMS_SPACE: space, CHECKSUMS_TYPES } = process.env;
+const types = CHECKSUMS_TYPES.split(',');
+const call = createClient({ url, key });
+
+/** Jobs of one poll. They run side by side, so that none waits for its ack behind a large file. */
+const BATCH = 4;
+
+/** The supervisor's latest round, see `leftovers.mjs`. */
+let round = 0;
+process.on('message', (message) => {
+  round = message.round;
+});
+// The supervisor wants us to end, or has ended itself, however: nobody is left to work for.
+process.on('disconnect', () => process.exit());
+// Ctrl-C reaches the whole terminal; when we end is for the supervisor to say.
+process.on('SIGINT', () => {});
+
+try {
+  await work();
+} catch (error) {
+  // The process's end is the report: the supervisor fails what we held and starts another in our place.
+  process.stderr.write(`Worker ${process.pid}: ${error.message}\n`);
+  process.exit(1);
+}
+
+async function work() {
+  for (let emptyPolls = 0; ; ) {
+    const asOf = round;
+    const { jobs } = await call('POST', `/spaces/${space}/jobs/poll`, { count: BATCH, types });
+    if (jobs.length === 0) {
+      await tell({ type: 'idle', round: asOf });
+      emptyPolls += 1;
+      await sleep(pauseMs(emptyPolls, { first: 50, max: 2_000 }));
+    } else {
+      emptyPolls = 0;
+      // Before the first ack. Once it is written, the message arrives even if we are killed on the next line.
+      await tell({
+        type: 'holding',
+        jobs: jobs.map(({ id, attemptNumber }) => ({ id, attemptsBefore: attemptNumber })),
+      });
+      await Promise.all(jobs.map(async (job) => tell({ type: 'done', id: job.id, outcome: await attempt(job) })));
+    }
+  }
+}
+
+/** A closed channel means what 'disconnect' means, and may show first. */
+function tell(message) {
+  return new Promise((resolve) => process.send(message, (error) => (error ? process.exit() : resolve())));
+}
+
+/**
+ * Run one attempt of a job.
+ *
+ * @returns `completed`, `failed` (it will be retried), `dead`, or `dropped`: the job is no longer ours, because it was
+ *   killed, timed out, or was failed for us
+ */
+async function attempt(job) {
+  try {
+    if (!(await ack(job))) return 'dropped';
+    const result = await checksum(job.payload.path, (percent, message) => post(job, 'progress', { percent, message }));
+    return (await complete(job, result)) ? 'completed' : 'dropped';
+  } catch (error) {
+    if (isNoLongerOurs(error)) return 'dropped';
+    if (error instanceof Refusal || error instanceof Unreachable) throw error;
+    return fail(job, error.message);
+  }
+}
+
+function post(job, verb, body) {
+  return call('POST', `/jobs/${job.id}/${verb}`, body);
+}
+
+/** 409: not running any more, or killed (JOB_KILLED). 404: its retention is over. Either way, stop. */
+function isNoLongerOurs(error) {
+  return error instanceof Refusal && (error.status === 409 || error.status === 404);
+}
+
+/** @returns whether the attempt is ours to run */
+async function ack(job) {
+  try {
+    await post(job, 'ack');
+    return true;
+  } catch (error) {
+    // If it is our own ack that already took effect, the job runs now and this is its next attempt. Should another
+    // worker have got it meanwhile, both read the same file, and the second to complete is refused.
+    return tookEffect(error, job, ({ status, attemptNumber }) => {
+      return status === 'running' && attemptNumber === job.attemptNumber + 1;
+    });
+  }
+}
+
+/** @returns whether the result is stored */
+async function complete(job, result) {
+  try {
+    await post(job, 'complete', { result });
+    return true;
+  } catch (error) {
+    return tookEffect(error, job, ({ status }) => status === 'completed');
+  }
+}
+
+/** Look at the job, to tell whether a repeated request was refused because its first sending got through. */
+async function tookEffect(error, job, hasEffect) {
+  if (!isNoLongerOurs(error) || !error.repeated) throw error;
+  return hasEffect(await call('GET', `/jobs/${job.id}`));
+}
+
+async function fail(job, message) {
+  try {
+    await post(job, 'fail', { error: message });
+  } catch (error) {
+    // A repeated fail that got through is refused like one that came too late; what the job is now is in the table.
+    if (!isNoLongerOurs(error)) throw error;
+    if (!error.repeated) return 'dropped';
+  }
+  return job.attemptNumber + 1 > job.maxRetries ? 'dead' : 'failed';
+}
