@@ -30,7 +30,13 @@ export type JobRecord = Partial<Record<(typeof LISTED_FIELDS)[number] | 'callbac
 
 /** Parse a field that holds JSON text; absent is null. */
 export function parseJson(text: string | null | undefined): JsonValue {
-  return text ? (JSON.parse(text) as JsonValue) : null;
+  if (!text) return null;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    // V8's message quotes the text, which is a caller's and must not reach the log.
+    throw new Error('a field of a job record holds no JSON');
+  }
 }
 
 /** A record from the flat list of names and values that HGETALL replies with in a script. */

@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
+
+export interface RunningProcess {
+  child: ChildProcess;
+  /** All it has printed so far, on both channels. */
+  output: () => string;
+  /** Wait until it ends by itself. */
+  ended: () => Promise<number | null>;
+  /** Send a signal and wait for the end. */
+  stop: (signal?: NodeJS.Signals) => Promise<number | null>;
+}
+
+/** Start a compiled app, e.g. `api`, with just these variables. */
+export function runApp(app: string, env: Record<string, string | undefined>): RunningProcess {
+  const main = fileURLToPath(new URL(`../../apps/${app}/dist/main.js`, import.meta.url));
+  const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH as string, ...env } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const ended = async () => {
+    await until(() => child.exitCode !== null || child.signalCode !== null, 60_000);
+    return child.exitCode;
+  };
+  return {
+    child,
+    output: () => output,
+    ended,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      return (await exited)[0];
+    },
+  };
+}
