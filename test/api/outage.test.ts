@@ -92,6 +92,37 @@ it('applies a call at most once when its answer was lost', async () => {
   expect(job.events.filter(({ type }: { type: string }) => type === 'delivered').length).toBeLessThanOrEqual(1);
 });
 
+it('applies every call exactly once while Redis forgets its scripts', async () => {
+  const flush = () => service.redis.script('FLUSH');
+  const id = (await createJob(service, 'flush', { maxRetries: 1 })).id;
+  const steps: [verb: string, body?: unknown][] = [
+    ['claim'],
+    ['ack'],
+    ['progress', { percent: 1, message: 'x' }],
+    ['fail', { error: 'x' }],
+    ['claim'],
+    ['ack'],
+    ['complete', { result: 1 }],
+  ];
+  for (const [verb, body] of steps) {
+    await flush();
+    expect(await service.call('POST', `/jobs/${id}/${verb}`, { body })).toMatchObject({ status: 200 });
+  }
+  await flush();
+  const { events, attemptNumber } = (await service.call('GET', `/jobs/${id}`)).body;
+  expect(attemptNumber).toBe(2);
+  expect(events.map(({ type }: { type: string }) => type)).toEqual([
+    'created',
+    'delivered',
+    'acked',
+    'progress',
+    'retried',
+    'delivered',
+    'acked',
+    'completed',
+  ]);
+});
+
 describe('when Redis has no memory left', () => {
   it('refuses new jobs with STORAGE_FULL and lets running ones go on and end', async () => {
     const [running, failing, delivered, killed] = [
