@@ -1,14 +1,23 @@
+export interface BannerOptions {
+  url: string;
+  /** The key that was made here; null when the operator gave one, which is then not shown again. */
+  adminKey: string | null;
+  /** Null when the jobs are in a Redis of the operator's. */
+  dataDir: string | null;
+}
+
 /** What a person sees once it serves: where it is, the key, and a line to paste. */
-export function banner({ url, adminKey, dataDir }: { url: string; adminKey: string; dataDir: string | null }): string {
+export function banner({ url, adminKey, dataDir }: BannerOptions): string {
+  const header = adminKey === null ? '"x-api-key: $ADMIN_API_KEY"' : `'x-api-key: ${adminKey}'`;
   return `
   Yardmaster is ready at ${url}
 
-  Admin key   ${adminKey}
+  Admin key   ${adminKey ?? 'the one in ADMIN_API_KEY'}
   Jobs        ${dataDir === null ? 'in the Redis at REDIS_URL' : `kept in ${dataDir}`}
 
   Create a job in the space "demo":
 
-    curl -s -X POST ${url}/api/v1/spaces/demo/jobs -H 'x-api-key: ${adminKey}' -H 'content-type: application/json' -d '{"name":"hello"}'
+    curl -s -X POST ${url}/api/v1/spaces/demo/jobs -H ${header} -H 'content-type: application/json' -d '{"name":"hello"}'
 
   Stop with Ctrl-C.
 `;

@@ -38,8 +38,11 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
   }
 
   const stop = async () => {
-    await api?.stop();
-    await redis?.stop();
+    try {
+      await api?.stop();
+    } finally {
+      await redis?.stop();
+    }
   };
 
   return {
@@ -51,7 +54,13 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
         const url = config.REDIS_URL ?? (await startRedis());
         api = createApi({ ...config, REDIS_URL: url, ADMIN_API_KEY: adminKey }, log);
         await api.start();
-        say(banner({ url: api.url(), adminKey, dataDir: redis === null ? null : resolve(config.DATA_DIR) }));
+        say(
+          banner({
+            url: api.url(),
+            adminKey: config.ADMIN_API_KEY === undefined ? adminKey : null,
+            dataDir: redis === null ? null : resolve(config.DATA_DIR),
+          }),
+        );
       } catch (error) {
         await stop();
         throw error;

@@ -10,29 +10,6 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Several services as one: started in order, stopped in reverse. */
-export function compose(name: string, services: readonly Service[]): Service {
-  const started: Service[] = [];
-  const stop = async () => {
-    for (let service = started.pop(); service; service = started.pop()) await service.stop();
-  };
-  return {
-    name,
-    stop,
-    async start() {
-      for (const service of services) {
-        started.push(service);
-        try {
-          await service.start();
-        } catch (error) {
-          await stop();
-          throw error;
-        }
-      }
-    },
-  };
-}
-
 /** Signals that come this close after the first are the same one. */
 const ONE_KEYSTROKE_MS = 1_000;
 
@@ -70,7 +47,12 @@ export async function runProcess(service: Service, { log, stopWithinMs }: RunOpt
       process.exit(1);
     }
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  await service.start();
+  // SIGHUP: the terminal is gone.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+  try {
+    await service.start();
+  } catch (error) {
+    // Stopped while it started: `stop` ends the process once what is open is done.
+    if (stoppingSince === Number.POSITIVE_INFINITY) throw error;
+  }
 }

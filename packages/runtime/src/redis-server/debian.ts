@@ -50,7 +50,7 @@ export async function fetchDebianRedis(cacheDir: string): Promise<void> {
     ...(process.getuid?.() === 0 ? ['APT::Sandbox::User=root'] : []),
   ].flatMap((option) => ['-o', option]);
   const aptGet = (args: string[], cwd = apt) =>
-    run('apt-get', [...options, '-q', ...args], { cwd, maxBuffer: 64 * 1_048_576 });
+    run('apt-get', [...options, '-q', ...args], { cwd, maxBuffer: 64 * 1_048_576, timeout: 120_000 });
 
   // One source of several may be out of reach; what counts is whether the packages are to be had.
   await aptGet(['update']).catch(() => undefined);

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 /** `redis-server --version` says `v=7.0.15`; valkey says the same. */
 async function isUsable({ command, args }: RedisBinary): Promise<boolean> {
   try {
-    const { stdout } = await run(command, [...args, '--version']);
+    const { stdout } = await run(command, [...args, '--version'], { timeout: 10_000 });
     const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
     return major > 6 || (major === 6 && minor >= 2);
   } catch {
@@ -18,7 +18,8 @@ async function isUsable({ command, args }: RedisBinary): Promise<boolean> {
 
 const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
   darwin: 'brew install redis',
-  linux: 'sudo apt-get install redis-server   (or: sudo dnf install redis)',
+  linux:
+    'sudo apt-get install redis-server   (or: sudo dnf install redis, or: sudo apk add redis; where that is older than 6.2: docker run -p 6379:6379 redis:7, and set REDIS_URL=redis://127.0.0.1:6379)',
   win32: 'docker run -p 6379:6379 redis:7, then set REDIS_URL=redis://127.0.0.1:6379',
 };
 
@@ -43,8 +44,8 @@ export async function findRedisServer(cacheDir: string, say: (line: string) => v
     const began = performance.now();
     await fetchDebianRedis(cacheDir);
     say(`redis-server fetched in ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  } catch {
-    // No apt, or its sources are out of reach; the sentence below says what to do either way.
+  } catch (error) {
+    say(`It could not be fetched: ${(error as Error).message.split('\n')[0]}`);
   }
   const fetched = await cachedDebianRedis(cacheDir);
   if (await isUsable(fetched)) return fetched;

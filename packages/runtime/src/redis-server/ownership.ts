@@ -1,14 +1,16 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { shutDown, waitFor } from './probe.js';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { answers, shutDown, waitFor } from './probe.js';
 
 /** Who uses a data folder, as written into it. */
 interface Owner {
   /** Process that runs the redis-server. */
   pid: number;
   /** The redis-server, once it runs. */
-  redisPid?: number;
+  redisPid?: number | undefined;
   socket?: string;
+  /** Folder made for the socket alone, when the data folder's path is too long for one. */
+  socketDir?: string | null;
 }
 
 const fileOf = (dataDir: string) => join(dataDir, 'owner.json');
@@ -22,24 +24,36 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function readOwner(dataDir: string): Promise<Owner | null> {
+async function readOwner(file: string): Promise<Owner | null> {
   try {
-    return JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as Owner;
+    return JSON.parse(await readFile(file, 'utf8')) as Owner;
   } catch {
     return null; // None, or cut short by a crash.
   }
 }
 
 /** A process that was killed could not stop its redis-server: stop it now, since two would write the same file. */
-async function endLeftover(dataDir: string, { redisPid, socket }: Owner): Promise<void> {
-  if (redisPid === undefined || socket === undefined || !isAlive(redisPid)) return;
-  await shutDown(socket);
-  if (await waitFor(() => !isAlive(redisPid), 10_000)) {
-    // A socket elsewhere has a folder of its own, see MAX_SOCKET_PATH.
-    if (dirname(socket) !== dataDir) await rm(dirname(socket), { recursive: true, force: true });
-    return;
+async function endLeftover({ redisPid, socket, socketDir }: Owner): Promise<void> {
+  // Nobody on the socket: whatever process has that number by now, it is not the one we look for.
+  if (socket !== undefined && (await answers(socket))) {
+    await shutDown(socket);
+    const isGone = await waitFor(() => redisPid === undefined || !isAlive(redisPid), 10_000);
+    if (!isGone) throw new Error(`Process ${redisPid} is a redis-server left behind that does not end`);
   }
-  throw new Error(`Process ${redisPid}, a redis-server left behind, may still use ${dataDir}: end it first`);
+  if (socketDir) await rm(socketDir, { recursive: true, force: true });
+}
+
+/** Take the file of an owner that is gone out of the way, unless it is a new owner's by now. */
+async function clearAway(file: string, owner: Owner | null): Promise<void> {
+  const aside = `${file}.${process.pid}`;
+  try {
+    await rename(file, aside);
+  } catch {
+    return; // Somebody else did.
+  }
+  const moved = await readOwner(aside);
+  if (moved?.pid === owner?.pid) await rm(aside, { force: true });
+  else await rename(aside, file);
 }
 
 /**
@@ -48,16 +62,24 @@ async function endLeftover(dataDir: string, { redisPid, socket }: Owner): Promis
  * @throws Error when another process that is alive has it, or left a redis-server there that does not end
  */
 export async function takeOwnership(dataDir: string): Promise<void> {
-  const owner = await readOwner(dataDir);
-  if (owner !== null && owner.pid !== process.pid) {
-    if (isAlive(owner.pid)) {
-      throw new Error(
-        `${dataDir} is in use by process ${owner.pid}. Stop it, set another DATA_DIR, or delete ${fileOf(dataDir)}`,
-      );
+  const file = fileOf(dataDir);
+  for (let attempt = 0; attempt < 5; attempt++) {
+    try {
+      // `wx`: of two that start at once, one finds the other's file.
+      await writeFile(file, JSON.stringify({ pid: process.pid } satisfies Owner), { mode: 0o600, flag: 'wx' });
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    await endLeftover(dataDir, owner);
+    const owner = await readOwner(file);
+    const isOther = owner !== null && owner.pid !== process.pid;
+    if (isOther && isAlive(owner.pid)) {
+      throw new Error(`${dataDir} is in use by process ${owner.pid}. Stop it, set another DATA_DIR, or delete ${file}`);
+    }
+    if (isOther) await endLeftover(owner);
+    await clearAway(file, owner);
   }
-  await noteOwner(dataDir, {});
+  throw new Error(`${dataDir} is being taken by several processes at once`);
 }
 
 /** Note which redis-server this process runs on the folder, for whoever has to clean up after it. */

@@ -10,8 +10,11 @@ import { answers } from './probe.js';
 /** The kernel cuts a socket's path at 107 bytes; redis-server would bind something else. */
 const MAX_SOCKET_PATH = 100;
 
-/** How long after it ended by itself it is started again. */
+/** How long after it ended by itself it is started again: twice as long each time in a row, up to the longest. */
 const RESTART_MS = 500;
+const LONGEST_RESTART_MS = 30_000;
+/** A run as long as this ends the row. */
+const GOOD_RUN_MS = 60_000;
 
 export interface PrivateRedisOptions {
   binary: RedisBinary;
@@ -40,6 +43,12 @@ export class PrivateRedis {
   /** From a successful start until stop. */
   #isWanted = false;
   #ownsFolder = false;
+  #restartMs = RESTART_MS;
+  #startedAt = 0;
+  /** However this process ends, short of kill -9, it takes its redis-server along. */
+  readonly #onExit = () => {
+    this.#child?.kill('SIGTERM');
+  };
 
   constructor(options: PrivateRedisOptions) {
     this.#options = options;
@@ -70,8 +79,9 @@ export class PrivateRedis {
       this.#socketDir = await mkdtemp(join(tmpdir(), 'yardmaster-'));
       this.#socket = join(this.#socketDir, 'redis.sock');
     }
+    process.on('exit', this.#onExit);
     const child = this.#spawn();
-    await noteOwner(this.#dataDir, { redisPid: child.pid ?? 0, socket: this.#socket });
+    await this.#note();
     // A big append-only file takes as long as it takes: wait while the process lives.
     while (!(await answers(this.#socket))) {
       if (hasEnded(child)) throw new Error(`redis-server did not start: ${this.#output.trim()}`);
@@ -89,6 +99,7 @@ export class PrivateRedis {
       child.kill('SIGTERM');
       await exited;
     }
+    process.off('exit', this.#onExit);
     if (this.#ownsFolder) await releaseOwnership(this.#dataDir);
     this.#ownsFolder = false;
     if (this.#socketDir !== null) await rm(this.#socketDir, { recursive: true, force: true });
@@ -98,12 +109,16 @@ export class PrivateRedis {
   #spawn(): ChildProcess {
     const { binary } = this.#options;
     this.#output = '';
+    this.#startedAt = performance.now();
     const child = spawn(binary.command, [...binary.args, ...this.#arguments()], {
       // Its own process group: Ctrl-C in the terminal must reach us first, and it last.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    child.on('error', (error) => this.#hear(error.message));
+    child.on('error', (error) => {
+      this.#hear(error.message);
+      if (child.pid === undefined) this.#restart(); // It did not even start, so there will be no exit.
+    });
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => this.#hear(String(chunk)));
     child.on('exit', () => this.#restart());
     this.#child = child;
@@ -133,14 +148,20 @@ export class PrivateRedis {
     this.#output = (this.#output + text).slice(-4_096);
   }
 
+  #note(): Promise<void> {
+    return noteOwner(this.#dataDir, { redisPid: this.pid, socket: this.#socket, socketDir: this.#socketDir });
+  }
+
   #restart(): void {
     if (!this.#isWanted) return;
     this.#options.onCrash?.(this.#output.trim());
+    if (performance.now() - this.#startedAt > GOOD_RUN_MS) this.#restartMs = RESTART_MS;
     setTimeout(() => {
       if (!this.#isWanted) return;
-      const { pid: redisPid = 0 } = this.#spawn();
-      // Should this fail, only a later crash of ours leaves one behind that nobody knows of.
-      noteOwner(this.#dataDir, { redisPid, socket: this.#socket }).catch(() => undefined);
-    }, RESTART_MS);
+      this.#spawn();
+      // Should this fail, only a later kill -9 of ours leaves one behind that nobody knows of.
+      this.#note().catch(() => undefined);
+    }, this.#restartMs).unref();
+    this.#restartMs = Math.min(2 * this.#restartMs, LONGEST_RESTART_MS);
   }
 }
