@@ -15,7 +15,8 @@ const COMMON: RedisOptions = {
   // How long a closing socket may linger; its timer also keeps the process from ending.
   disconnectTimeout: 100,
   // A failed-over primary answers READONLY on the old connection for ever.
-  reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  // Redis 6.2 wraps what a script's command got: `ERR Error running script …: -READONLY …`.
+  reconnectOnError: (error) => /(^|: -)READONLY\b/.test(error.message),
 };
 
 const BY_USE: Record<RedisUse, RedisOptions> = {
@@ -31,7 +32,9 @@ const BY_USE: Record<RedisUse, RedisOptions> = {
     // ioredis' socketTimeout is left off: its timer outlives the socket it was set for and then cuts the next one.
     // `watchConnection` finds half-open connections instead.
   },
-  subscriber: { ...COMMON, maxRetriesPerRequest: null, autoResubscribe: true, commandTimeout: 2_000 },
+  // Whoever subscribes does so again at each `ready`: ioredis drops the promise of its own attempt, and when that
+  // is not answered in time the rejection, unhandled, ends the process.
+  subscriber: { ...COMMON, maxRetriesPerRequest: null, autoResubscribe: false },
 };
 
 /** ioredis reads host and port from a URL by itself, but not a socket path. */
@@ -59,27 +62,53 @@ export function createRedis(url: string, use: RedisUse, log: Logger): Redis {
   return redis;
 }
 
-/**
- * Keep asking until Redis is there.
- *
- * @param attempt what to do on the connection; called again while `isUnavailable` says so of its error
- */
-export async function onceReachable<T>(
-  attempt: () => Promise<T>,
-  {
-    isUnavailable,
-    signal,
-    everyMs = 250,
-  }: { isUnavailable: (error: unknown) => boolean; signal: AbortSignal; everyMs?: number },
-): Promise<T> {
-  for (;;) {
+export interface WaitOptions {
+  /** Whether an error means that Redis is not there yet. */
+  isUnavailable: (error: unknown) => boolean;
+  /** Told of an error that is another than the one before. */
+  onWait: (error: unknown) => void;
+  /** Ends the waiting: the error is thrown. */
+  signal: AbortSignal;
+}
+
+/** Keep trying until Redis is there. */
+export async function onceReachable<T>(attempt: () => Promise<T>, options: WaitOptions): Promise<T> {
+  const { isUnavailable, onWait, signal } = options;
+  for (let said = ''; ; ) {
     try {
       return await attempt();
     } catch (error) {
       if (!isUnavailable(error) || signal.aborted) throw error;
+      const cause = String((error as Error).cause ?? error);
+      if (cause !== said) onWait(error);
+      said = cause;
     }
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    await new Promise((resolve) => setTimeout(resolve, 250));
   }
+}
+
+/** How long a pong may take: longer than a command, since a long reply in front of it is no fault of the connection. */
+const PONG_MS = 3_000;
+
+async function answersPing(redis: Redis): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, PONG_MS, false).unref();
+  });
+  const pong = redis.ping().then(
+    () => true,
+    // The command's own time-out is shorter; ask again within the deadline. Any other error is for `close` to mend.
+    (error: Error) =>
+      error.message === 'Command timed out'
+        ? redis.ping().then(
+            () => true,
+            () => false,
+          )
+        : true,
+  );
+  const answered = await Promise.race([pong, late]);
+  clearTimeout(timer);
+  return answered;
 }
 
 /**
@@ -93,8 +122,9 @@ export function watchConnection(redis: Redis, everyMs = 1_000): () => void {
   const timer = setInterval(async () => {
     if (waiting || redis.status !== 'ready') return;
     waiting = true;
-    // The command time-out is the deadline. A new connection also subscribes again.
-    await redis.ping().catch(() => redis.status === 'ready' && redis.disconnect(true));
+    const { stream } = redis;
+    // Only the socket that was asked: it may have been replaced meanwhile.
+    if (!(await answersPing(redis)) && redis.stream === stream) redis.disconnect(true);
     waiting = false;
   }, everyMs);
   timer.unref();

@@ -68,7 +68,7 @@ export async function hasKeys(store: Store): Promise<boolean> {
  * @returns null for an unknown, revoked or expired key
  */
 export async function readKey(store: Store, id: string): Promise<{ key: StoredKey; validMs: number } | null> {
-  // One pipeline, one round trip.
+  // Sent together, answered together.
   const [record, now] = await Promise.all([asked(store.redis.hget(store.keys.apiKeys, id)), redisNow(store)]);
   if (record === null) return null;
   const key = JSON.parse(record) as StoredKey;
@@ -82,8 +82,11 @@ export async function readKey(store: Store, id: string): Promise<{ key: StoredKe
  * @throws KEY_NOT_FOUND, UNAVAILABLE
  */
 export async function revokeKey(store: Store, id: string): Promise<void> {
-  const reply = await asked(
-    store.redis.multi().hdel(store.keys.apiKeys, id).publish(store.keys.revocations, id).exec(),
-  );
-  if (reply?.[0]?.[1] === 0) throw new YardmasterError('KEY_NOT_FOUND');
+  // In one batch, but not in MULTI, which Redis refuses altogether when memory is full. Should only the first get
+  // through, the caches forget the key by themselves.
+  const [deleted] = await Promise.all([
+    asked(store.redis.hdel(store.keys.apiKeys, id)),
+    asked(store.redis.publish(store.keys.revocations, id)),
+  ]);
+  if (deleted === 0) throw new YardmasterError('KEY_NOT_FOUND');
 }

@@ -54,16 +54,29 @@ export class KeyRing {
   }
 
   /**
-   * Listen for revocations on a connection made for subscribing. After a lost connection announcements may have
-   * been missed, so the cache is dropped.
+   * Listen for revocations on a connection made for subscribing, on every socket that it makes from now on.
+   * Announcements may have been missed before each, so the cache is dropped once it is subscribed.
+   *
+   * @returns when it is subscribed for the first time
    */
-  async listen(subscriber: Redis): Promise<void> {
+  listen(subscriber: Redis): Promise<void> {
     const channel = this.#store.keys.revocations;
     subscriber.on('message', (from: string, keyId: string) => {
       if (from === channel) this.#forget(keyId);
     });
-    subscriber.on('close', () => this.#entries.clear());
-    await subscriber.subscribe(channel);
+    return new Promise((resolve) => {
+      const subscribe = async () => {
+        try {
+          await subscriber.subscribe(channel);
+          this.#entries.clear();
+          resolve();
+        } catch {
+          // The socket broke again, which the next `ready` mends, or hangs, which its watch finds.
+        }
+      };
+      subscriber.on('ready', subscribe);
+      if (subscriber.status === 'ready') void subscribe();
+    });
   }
 
   /** Call back with the id of each key that is revoked from now on; the gateway closes its sockets. */

@@ -13,6 +13,15 @@ function isOldRedis(version: string): boolean {
 
 const fieldOf = (info: string, field: string) => info.match(new RegExp(`^${field}:(.*?)\r?$`, 'm'))?.[1];
 
+/** Read how many partitions the jobs are spread over; written by the very first process. */
+async function partitionsOf(store: Store): Promise<string | null> {
+  const { meta } = store.keys;
+  const known = await asked(store.redis.hget(meta, 'partitions'));
+  // Only then a write: a full Redis refuses HSETNX even where it would write nothing, and no process could start.
+  if (known === null) await asked(store.redis.hsetnx(meta, 'partitions', PARTITIONS));
+  return known ?? asked(store.redis.hget(meta, 'partitions'));
+}
+
 /**
  * Check that this Redis can hold our jobs, mark it as ours at the first start, and give it our scripts.
  *
@@ -24,8 +33,7 @@ export async function prepareRedis(store: Store): Promise<string[]> {
   const version = fieldOf(info, 'redis_version') ?? '0';
   if (isOldRedis(version)) throw new Error(`Redis ${version} is too old: ${MIN_REDIS.join('.')} or later is needed`);
 
-  await asked(store.redis.hsetnx(store.keys.meta, 'partitions', PARTITIONS));
-  const partitions = await asked(store.redis.hget(store.keys.meta, 'partitions'));
+  const partitions = await partitionsOf(store);
   if (partitions !== String(PARTITIONS)) {
     throw new Error(`Redis holds jobs spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
   }

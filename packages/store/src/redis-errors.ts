@@ -2,7 +2,16 @@ import { type ErrorCode, YardmasterError } from '@yardmaster/protocol';
 
 /** Reply prefixes of a Redis that is there but cannot serve just now: starting, failing over, stuck in a script. */
 const BUSY_REPLIES =
-  /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|UNBLOCKED|ASK|MOVED)\b/;
+  /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|UNBLOCKED|ASK|MOVED|EXECABORT)$/;
+
+/**
+ * The word by which a reply says what is wrong. Redis 6.2 wraps the reply that a script's command got:
+ * `ERR Error running script (call to f_…): @user_script:13: @user_script: 13: -OOM command not allowed …`.
+ */
+function replyWord(message: string): string {
+  const wrapped = /^ERR Error running script .*?: -([A-Z]+)\b/.exec(message)?.[1];
+  return wrapped ?? /^-?([A-Z]+)\b/.exec(message)?.[1] ?? '';
+}
 
 /** What ioredis says when the answer did not come. It has no codes for these, only texts. */
 const NO_ANSWER =
@@ -10,8 +19,9 @@ const NO_ANSWER =
 
 function codeOf(error: Error): ErrorCode | null {
   const system = (error as NodeJS.ErrnoException).code;
-  if (error.message.startsWith('OOM ')) return 'STORAGE_FULL';
-  if (BUSY_REPLIES.test(error.message) || NO_ANSWER.test(error.message)) return 'UNAVAILABLE';
+  const word = replyWord(error.message);
+  if (word === 'OOM') return 'STORAGE_FULL';
+  if (BUSY_REPLIES.test(word) || NO_ANSWER.test(error.message)) return 'UNAVAILABLE';
   if (error.name === 'MaxRetriesPerRequestError' || error.name === 'AbortError') return 'UNAVAILABLE';
   if (system !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|ENOENT|EAI_)/.test(system))
     return 'UNAVAILABLE';
