@@ -41,7 +41,7 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
 function indexesOf(id: string, job: Record<string, string>): string[] {
   const base = `{${id.slice(0, 2)}}:`;
   const space = `${base}space:${job.space}/`;
-  const owesCallback = job.callback && (job.status === 'completed' || job.status === 'dead');
+  const owesCallback = job.callbackUrl && (job.status === 'completed' || job.status === 'dead');
   return [
     `${space}jobs`,
     `${space}status/${job.status}`,

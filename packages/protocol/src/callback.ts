@@ -60,7 +60,7 @@ export const callbackHeaders = z
       const fault = seen.has(lower) ? 'is given twice' : headerFault(header, value);
       if (fault !== null) ctx.addIssue({ code: 'custom', message: fault, path: [header] });
       seen.add(lower);
-      bytes += header.length + String(value).length;
+      bytes += header.length + (typeof value === 'string' ? value.length : 0);
     }
     if (bytes > LIMITS.callbackHeadersBytes) {
       ctx.addIssue({ code: 'custom', message: `must be at most ${LIMITS.callbackHeadersBytes} bytes in all` });

@@ -7,7 +7,7 @@
 export const ERRORS = {
   INVALID_REQUEST: { status: 400, message: 'Request is not valid' },
   UNAUTHENTICATED: { status: 401, message: 'A valid API key is required' },
-  FORBIDDEN: { status: 403, message: 'The API key does not allow this' },
+  FORBIDDEN: { status: 403, message: 'The API key is bound to another space' },
   JOB_NOT_FOUND: { status: 404, message: 'Job not found' },
   KEY_NOT_FOUND: { status: 404, message: 'Key not found' },
   NOT_FOUND: { status: 404, message: 'No such path' },

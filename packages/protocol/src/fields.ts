@@ -9,6 +9,7 @@ export function required(mustBe: string) {
   return { error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : mustBe) };
 }
 
+const UNICODE_RULE = 'must be well-formed Unicode';
 const NAME_RULE = `must be 1 to ${LIMITS.nameCharacters} characters`;
 // The first test spares a megabyte the counting: a character is at most two code units.
 const fitsName = (text: string) =>
@@ -21,10 +22,13 @@ export const name = z
   })
   .refine((text) => text !== '', { error: 'is required', abort: true })
   .refine(fitsName, { error: NAME_RULE })
-  .refine((text) => text.isWellFormed(), { error: 'must be well-formed Unicode' });
+  .refine((text) => text.isWellFormed(), { error: UNICODE_RULE });
 
 /** A name to look for: what no job can be called is a mistake. */
-export const nameFilter = z.string({ error: 'must be a string' }).refine(fitsName, { error: NAME_RULE });
+export const nameFilter = z
+  .string({ error: 'must be a string' })
+  .refine(fitsName, { error: NAME_RULE })
+  .refine((text) => text.isWellFormed(), { error: UNICODE_RULE });
 
 /**
  * An array whose length is checked before its entries are: a million wrong ones must not become a million faults.

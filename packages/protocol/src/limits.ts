@@ -1,7 +1,4 @@
-/**
- * Numbers of spec §8 and contract that no deployment changes. Sizes that operators may change are configuration
- * (`MAX_*_BYTES`), with their defaults here so that documents and clients can name them.
- */
+/** Numbers of spec §8 and contract that no deployment changes. Sizes in bytes are variables, `MAX_*_BYTES`. */
 export const LIMITS = {
   nameCharacters: 128,
   spaceIdCharacters: 128,
@@ -26,14 +23,4 @@ export const LIMITS = {
   callbackUrlCharacters: 2048,
   callbackHeaders: 20,
   callbackHeadersBytes: 4096,
-} as const;
-
-/** Sizes in bytes, each the default of a variable. */
-export const SIZE_DEFAULTS = {
-  /** Whole request body, on the wire and inflated. */
-  bodyBytes: 1_048_576,
-  /** `payload` and `result`, as JSON text. */
-  payloadBytes: 262_144,
-  /** Checkpoint, event, progress, and the error of a failure, as JSON text. */
-  eventBytes: 65_536,
 } as const;

@@ -1,10 +1,10 @@
 -- KEYS job
--- ARGV base jobId space name maxRetries timeoutSeconds payload callback
+-- ARGV base jobId space name maxRetries timeoutSeconds payload callbackUrl callbackHeaders
 --
 -- Create a pending job at the end of its space's queues. Refused by Redis when memory is full.
---   base            'ym:{pp}:', the partition every key below shares
---   payload         JSON text, '' for null
---   callback        JSON text of {url, headers}, '' for none
+--   base    'ym:{pp}:', the partition every key below shares
+--   payload, callbackHeaders    JSON text, '' for null
+--   callbackUrl                 '' for null
 -- Returns {'OK', order}: the creation time in ms is floor(order / 1024).
 -- @include clock order queue publish
 local now = nowMs()
@@ -16,7 +16,8 @@ redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'orde
 if maxRetries ~= '3' then redis.call('HSET', job, 'maxRetries', maxRetries) end
 if timeoutSeconds ~= '300' then redis.call('HSET', job, 'timeoutSeconds', timeoutSeconds) end
 if payload ~= '' then redis.call('HSET', job, 'payload', payload) end
-if callback ~= '' then redis.call('HSET', job, 'callback', callback) end
+if callbackUrl ~= '' then redis.call('HSET', job, 'callbackUrl', callbackUrl) end
+if callbackHeaders ~= '' then redis.call('HSET', job, 'callbackHeaders', callbackHeaders) end
 
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)

@@ -4,7 +4,8 @@
 -- A sign of life of a running job: the execution window opens again, and what came with it is kept.
 --   kind    progress, checkpoint, event or keepalive
 --   data    JSON text; not used for keepalive
--- Returns {'OK'}; {'JOB_KILLED', status}, {'JOB_NOT_RUNNING', status}; JOB_NOT_FOUND or FORBIDDEN.
+-- Returns {'OK'}; {'JOB_KILLED', status}, {'JOB_NOT_RUNNING', status}; JOB_NOT_FOUND or FORBIDDEN; STORAGE_FULL when
+-- the window is open again but what came with the sign of life could not be kept.
 -- @include clock job publish record window
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
@@ -13,15 +14,14 @@ if found.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
 
 local now = nowMs()
-if kind == 'keepalive' then
-  -- The ZREM lets the rest pass when memory is full: a full Redis must not time out work that is alive.
-  redis.call('ZREM', base .. 'deadlines', jobId)
-  openWindow(found, now)
-  redis.call('HSET', job, 'updatedAt', digits(now))
-  return { 'OK' }
-end
-
+-- A full Redis refuses the first write, and must not time out work that is alive: the ZREM lets the rest pass.
+local refused = redis.pcall('HSET', job, 'updatedAt', digits(now))
+local isFull = type(refused) == 'table' and refused.err ~= nil
+redis.call('ZREM', base .. 'deadlines', jobId)
 openWindow(found, now)
+if kind == 'keepalive' then return { 'OK' } end
+if isFull then return { 'STORAGE_FULL' } end
+
 if kind == 'progress' then
   record(found, now, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', digits(now))
 elseif kind == 'checkpoint' then

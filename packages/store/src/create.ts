@@ -25,7 +25,8 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
       maxRetries,
       timeoutSeconds,
       payload: payload === null ? '' : JSON.stringify(payload),
-      callback: callbackUrl === null ? '' : JSON.stringify({ url: callbackUrl, headers: callbackHeaders }),
+      callbackUrl: callbackUrl ?? '',
+      callbackHeaders: callbackHeaders === null ? '' : JSON.stringify(callbackHeaders),
     },
   });
   const createdAt = isoOfOrder(reply[1] as string);

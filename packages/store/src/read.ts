@@ -1,4 +1,6 @@
 import {
+  type Job,
+  type JobEvent,
   type JobWithEvents,
   type LatestProgress,
   type ListedJob,
@@ -6,26 +8,56 @@ import {
   type Progress,
   YardmasterError,
 } from '@yardmaster/protocol';
-import { historyOf, jobOf, LISTED_FIELDS, listedJobOf, parseJson, recordOf, recordOfListed } from './record.js';
+import {
+  createdEventOf,
+  eventsOf,
+  jobOf,
+  LISTED_FIELDS,
+  listedJobOf,
+  parseJson,
+  recordOf,
+  recordOfListed,
+} from './record.js';
 import { asked } from './redis-errors.js';
 import { runScript } from './script.js';
-import { get, list } from './scripts.generated.js';
+import { get, history, list } from './scripts.generated.js';
 import type { Caller, Store } from './store.js';
 import { isoOrNull } from './time.js';
 import { worksOn } from './works-on.js';
 
+/** Entries of history read at once: 6 MB when each is as large as may be, which takes Redis some 40 ms. */
+const PORTION = 100;
+
+/** Calls that go over the connection for long reads. */
+const onReads = (store: Store): Store => ({ ...store, redis: store.reads });
+
 /**
- * Read a job with its history, oldest event first, as of one moment.
+ * Read a job with its history, oldest event first, as of one moment. A long history is read in portions, of which
+ * later ones may lack what was dropped at the old end in the meantime.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see spec §4.5
  */
-export async function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
-  const { keys, args } = worksOn(store, caller, jobId);
-  const [, flat, entries] = await runScript(store, get, { keys, args });
-  const record = recordOf(flat as string[]);
-  const job = jobOf(jobId, record);
-  return { ...job, events: historyOf(job, entries as string[], Number(record.eventsDropped ?? 0)) };
+export function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
+  return store.inTurn(async () => {
+    const { keys, args } = worksOn(store, caller, jobId);
+    const reply = await runScript(onReads(store), get, { keys, args: { ...args, portion: PORTION } });
+    const [, flat, entries, length] = reply as [string, string[], string[], number];
+    const record = recordOf(flat);
+    const firstSeq = 2 + Number(record.eventsDropped ?? 0);
+    const job = jobOf(jobId, record);
+    const events = [createdEventOf(job), ...eventsOf(job, firstSeq, entries)];
+    for (let seq = firstSeq + PORTION; seq < firstSeq + length; seq += PORTION) {
+      events.push(...(await readPortion(store, job, seq)).filter((_, i) => seq + i < firstSeq + length));
+    }
+    return { ...job, events };
+  });
+}
+
+async function readPortion(store: Store, job: Job, fromSeq: number): Promise<JobEvent[]> {
+  const inputs = { keys: { job: store.keys.job(job.id) }, args: { fromSeq, portion: PORTION } };
+  const [, firstSeq, entries] = await runScript(onReads(store), history, inputs);
+  return eventsOf(job, firstSeq as number, entries as string[]);
 }
 
 /**
@@ -54,10 +86,12 @@ export async function listJobs(
   { status, limit, offset }: ListJobsQuery,
 ): Promise<ListedJob[]> {
   const index = status ? store.keys.jobsByStatus(spaceId, status) : store.keys.jobs(spaceId);
-  const [, ...rows] = await runScript(store, list, {
-    keys: { index },
-    args: { base: store.keys.baseOfSpace(spaceId), offset, limit },
-    rest: LISTED_FIELDS,
-  });
+  const [, ...rows] = await store.inTurn(() =>
+    runScript(onReads(store), list, {
+      keys: { index },
+      args: { base: store.keys.baseOfSpace(spaceId), offset, limit },
+      rest: LISTED_FIELDS,
+    }),
+  );
   return (rows as [string, string[]][]).map(([id, values]) => listedJobOf(id, recordOfListed(values)));
 }

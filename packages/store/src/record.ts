@@ -4,10 +4,10 @@ import { isoOf, isoOfOrder, isoOrNull } from './time.js';
 /**
  * Fields of the hash `job:<id>` that make up a listed job, in the order in which list.lua reads them.
  *
- * `payload`, `result`, `progress`, `checkpoint`, `error` and `callback` are JSON text that Lua never looks into:
+ * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never looks into:
  * its JSON library would turn `[]` into `{}` and round big integers. A field that would hold its default is left
- * out: maxRetries 3, timeoutSeconds 300, attempt 0. Times are epoch milliseconds. Beside these there are `callback`
- * ({url, headers}), `progress`, `progressAt`, `checkpoint`, `error` (of a dead job, for its callback) and
+ * out: maxRetries 3, timeoutSeconds 300, attempt 0. Times are epoch milliseconds. Beside these there are `callbackUrl`,
+ * `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of a dead job, for its callback) and
  * `eventsDropped` (how many events the history has lost at its old end).
  */
 export const LISTED_FIELDS = [
@@ -26,7 +26,9 @@ export const LISTED_FIELDS = [
 ] as const;
 
 /** The record as Redis gives it; an absent field is null or not there. */
-export type JobRecord = Partial<Record<(typeof LISTED_FIELDS)[number] | 'callback' | 'eventsDropped', string | null>>;
+export type JobRecord = Partial<
+  Record<(typeof LISTED_FIELDS)[number] | 'callbackUrl' | 'callbackHeaders' | 'eventsDropped', string | null>
+>;
 
 /** Parse a field that holds JSON text; absent is null. */
 export function parseJson(text: string | null | undefined): JsonValue {
@@ -81,12 +83,11 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
 
 /** The job that a record describes, with its callback. */
 export function jobOf(id: string, record: JobRecord): Job {
-  const callback = parseJson(record.callback) as { url: string; headers: Record<string, string> | null } | null;
   const { createdAt, updatedAt, ...fields } = listedJobOf(id, record);
   return {
     ...fields,
-    callbackUrl: callback?.url ?? null,
-    callbackHeaders: callback?.headers ?? null,
+    callbackUrl: record.callbackUrl ?? null,
+    callbackHeaders: parseJson(record.callbackHeaders) as Job['callbackHeaders'],
     createdAt,
     updatedAt,
   };
@@ -95,21 +96,17 @@ export function jobOf(id: string, record: JobRecord): Job {
 /** One entry of `job:<id>:events`. */
 type StoredEvent = [type: EventType, atMs: number, data: JsonValue];
 
-/** A job's history, oldest first. `created` is derived from the job, so that a pending job needs no list at all. */
-export function historyOf(job: Job, entries: readonly string[], dropped: number): JobEvent[] {
-  const event = (seq: number, type: EventType, createdAt: string, data: JsonValue): JobEvent => ({
-    id: `${job.id}.${seq}`,
-    jobId: job.id,
-    spaceId: job.spaceId,
-    type,
-    data,
-    createdAt,
+/** The first event of a job, derived from the job, so that a pending job needs no list at all. */
+export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
+  return { id: `${id}.1`, jobId: id, spaceId, type: 'created', data: null, createdAt };
+}
+
+/** Entries of a job's history that stand one after the other, the first of them with this seq. */
+export function eventsOf({ id, spaceId }: Job, firstSeq: number, entries: readonly string[]): JobEvent[] {
+  return entries.map((entry, i) => {
+    const [type, atMs, data] = parseJson(entry) as unknown as StoredEvent;
+    return { id: `${id}.${firstSeq + i}`, jobId: id, spaceId, type, data, createdAt: isoOf(atMs) };
   });
-  const later = entries.map((entry, i) => {
-    const [type, atMs, data] = JSON.parse(entry) as StoredEvent;
-    return event(2 + dropped + i, type, isoOf(atMs), data);
-  });
-  return [event(1, 'created', job.createdAt, null), ...later];
 }
 
 /** The claimed job of deliver.lua's flat list. */

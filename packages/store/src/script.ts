@@ -20,9 +20,6 @@ type Inputs<K extends string, A extends string, R extends string | null> = { key
   args: Record<A, Argument>;
 } & (R extends string ? { rest: readonly Argument[] } : { rest?: never });
 
-/** Words that scripts return beside OK and the codes of the catalogue. */
-export type ScriptWord = 'OK' | 'NOT_PENDING';
-
 /**
  * Run a script, once. A reply that does not come is never asked for again: the script may have run.
  *

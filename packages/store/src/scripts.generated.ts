@@ -164,7 +164,7 @@ return { 'OK', deliver(found, nowMs(), deliveryTimeoutMs, eventsPerJob) }
 
 export const complete = {
   name: 'complete',
-  sha1: '2dc87261f798934095ca12b253413e553e92b1a9',
+  sha1: '053884ded67ab31cc1534a1bc8debe282515a4c8',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -230,7 +230,7 @@ local function retain(job, now, retentionMs)
   end
 end
 local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callback') == 1 then
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
     redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   end
 end
@@ -249,12 +249,12 @@ return { 'OK' }
 
 export const create = {
   name: 'create',
-  sha1: '521aad54a470194ca78c6b96eb14fa5437101ef4',
+  sha1: '5ed1ea7420bc1aa01706fd539ee06d832090acb5',
   keys: ['job'],
-  args: ['base', 'jobId', 'space', 'name', 'maxRetries', 'timeoutSeconds', 'payload', 'callback'],
+  args: ['base', 'jobId', 'space', 'name', 'maxRetries', 'timeoutSeconds', 'payload', 'callbackUrl', 'callbackHeaders'],
   rest: null,
   text: `local job = KEYS[1]
-local base, jobId, space, name, maxRetries, timeoutSeconds, payload, callback = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local base, jobId, space, name, maxRetries, timeoutSeconds, payload, callbackUrl, callbackHeaders = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local function nowMs()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
@@ -295,7 +295,8 @@ redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'orde
 if maxRetries ~= '3' then redis.call('HSET', job, 'maxRetries', maxRetries) end
 if timeoutSeconds ~= '300' then redis.call('HSET', job, 'timeoutSeconds', timeoutSeconds) end
 if payload ~= '' then redis.call('HSET', job, 'payload', payload) end
-if callback ~= '' then redis.call('HSET', job, 'callback', callback) end
+if callbackUrl ~= '' then redis.call('HSET', job, 'callbackUrl', callbackUrl) end
+if callbackHeaders ~= '' then redis.call('HSET', job, 'callbackHeaders', callbackHeaders) end
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
 enqueue(created, order)
@@ -306,7 +307,7 @@ return { 'OK', order }
 
 export const fail = {
   name: 'fail',
-  sha1: '64e4c07a05f49f559d133e2173b74589eacff3eb',
+  sha1: 'b0f0c000d5f227e177eb789f4c9c676f22b4579c',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -388,7 +389,7 @@ local function retain(job, now, retentionMs)
   end
 end
 local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callback') == 1 then
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
     redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   end
 end
@@ -418,22 +419,23 @@ return { 'OK' }
 
 export const get = {
   name: 'get',
-  sha1: 'c5c5741482d2eae32591b4ab4cb1c42ae1b45b86',
+  sha1: '5c0b52b9473274b3f6e412fae7d7b963ed9e3237',
   keys: ['job'],
-  args: ['keySpaceId'],
+  args: ['keySpaceId', 'portion'],
   rest: null,
   text: `local job = KEYS[1]
-local keySpaceId = ARGV[1]
+local keySpaceId, portion = ARGV[1], ARGV[2]
 local space = redis.call('HGET', job, 'space')
 if not space then return { 'JOB_NOT_FOUND' } end
 if keySpaceId ~= '' and keySpaceId ~= space then return { 'FORBIDDEN' } end
-return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', job .. ':events', 0, -1) }
+local history = job .. ':events'
+return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', history, 0, tonumber(portion) - 1), redis.call('LLEN', history) }
 `,
 } as const;
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: 'be9ed6f8ccad18aa31b14433a9f20db88212fcc5',
+  sha1: '545bc04b3fbef36e8d19033b450a940bef82579b',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -496,13 +498,12 @@ if refusal then return { refusal } end
 if found.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
 local now = nowMs()
-if kind == 'keepalive' then
-  redis.call('ZREM', base .. 'deadlines', jobId)
-  openWindow(found, now)
-  redis.call('HSET', job, 'updatedAt', digits(now))
-  return { 'OK' }
-end
+local refused = redis.pcall('HSET', job, 'updatedAt', digits(now))
+local isFull = type(refused) == 'table' and refused.err ~= nil
+redis.call('ZREM', base .. 'deadlines', jobId)
 openWindow(found, now)
+if kind == 'keepalive' then return { 'OK' } end
+if isFull then return { 'STORAGE_FULL' } end
 if kind == 'progress' then
   record(found, now, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', digits(now))
 elseif kind == 'checkpoint' then
@@ -514,9 +515,24 @@ return { 'OK' }
 `,
 } as const;
 
+export const history = {
+  name: 'history',
+  sha1: '83e0d109e20a0ddd51c1e0e1731602fa1a386073',
+  keys: ['job'],
+  args: ['fromSeq', 'portion'],
+  rest: null,
+  text: `local job = KEYS[1]
+local fromSeq, portion = ARGV[1], ARGV[2]
+local dropped = tonumber(redis.call('HGET', job, 'eventsDropped') or 0)
+local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is \`created\`, which is not in the list
+local events = redis.call('LRANGE', job .. ':events', first, first + tonumber(portion) - 1)
+return { 'OK', first + 2 + dropped, events }
+`,
+} as const;
+
 export const kill = {
   name: 'kill',
-  sha1: '6747feb5d9973a926c1820e29c6557bbbe0d0742',
+  sha1: '2f224027c74bbbcfc23233613c9013752b26275b',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -592,7 +608,7 @@ local function retain(job, now, retentionMs)
   end
 end
 local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callback') == 1 then
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
     redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   end
 end

@@ -1,5 +1,9 @@
 import type { Redis } from 'ioredis';
+import pLimit from 'p-limit';
 import { type KeyMap, keyMap } from './keys.js';
+
+/** Reads that may be megabytes long and so take turns: this many at once, for each process. */
+const READS_AT_ONCE = 4;
 
 /** What the store's verbs need of their surroundings. */
 export interface StoreSettings {
@@ -22,10 +26,14 @@ export const STORE_DEFAULTS: StoreSettings = {
 
 /**
  * A Redis connection, its keys and its settings: first argument of every verb. The verbs are the service layer;
- * each is one round trip.
+ * those that workers call are one round trip each.
  */
 export interface Store {
   redis: Redis;
+  /** Connection for reads that may be long: what waits behind a reply of megabytes is no worker's call. */
+  reads: Redis;
+  /** Runs a long read when its turn has come. */
+  inTurn: <T>(read: () => Promise<T>) => Promise<T>;
   keys: KeyMap;
   settings: StoreSettings;
 }
@@ -33,11 +41,13 @@ export interface Store {
 /**
  * Put a store on a connection. The connection stays the caller's to open and close.
  *
+ * @param reads a second connection for long reads; the first when left out
+ *
  * It must not resend: a script that ran although its reply was lost would run twice.
  */
-export function createStore(redis: Redis, settings: Partial<StoreSettings> = {}): Store {
+export function createStore(redis: Redis, settings: Partial<StoreSettings> = {}, reads: Redis = redis): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
-  return { redis, keys: keyMap(all.keyPrefix), settings: all };
+  return { redis, reads, inTurn: pLimit(READS_AT_ONCE), keys: keyMap(all.keyPrefix), settings: all };
 }
 
 /**

@@ -9,7 +9,7 @@ end
 
 -- Owe the callback, in the step that ends the job, so that no crash can come between.
 local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callback') == 1 then
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
     redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   end
 end
