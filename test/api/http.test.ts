@@ -425,6 +425,7 @@ describe('what is not HTTP', () => {
 
   const bare: [what: string, bytes: string, status: number][] = [
     ['no host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['a URL that is none', `GET http://[ HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`, 404],
     ['two hosts', `GET /livez HTTP/1.1\r\n${HOST}Host: example.com\r\nConnection: close\r\n\r\n`, 400],
   ];
   it.each(bare)('%s is refused as JSON', async (_, bytes, status) => {
@@ -433,7 +434,10 @@ describe('what is not HTTP', () => {
       return raw.closed();
     });
     expect(answer).toMatchObject({ status, headers: { 'content-type': JSON_TYPE } });
-    expect(JSON.parse(answer?.text ?? '')).toEqual({ error: expect.any(String), code: 'INVALID_REQUEST' });
+    expect(JSON.parse(answer?.text ?? '')).toEqual({
+      error: expect.any(String),
+      code: status === 404 ? 'NOT_FOUND' : 'INVALID_REQUEST',
+    });
   });
 
   it.each([

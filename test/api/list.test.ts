@@ -105,3 +105,18 @@ it('keeps the order of creation when the clock of Redis steps back', async () =>
   const third = await createJob(service, 'clock');
   expect(await listAll('clock')).toEqual([third.id, second.id, first.id]);
 });
+
+it('keeps callback headers that were given without a URL', async () => {
+  const { id } = await createJob(service, 'headers', { callbackHeaders: { 'x-mine': 'yes' } });
+  const { body } = await service.call('GET', `/jobs/${id}`);
+  expect(body).toMatchObject({ callbackUrl: null, callbackHeaders: { 'x-mine': 'yes' } });
+});
+
+it.each(['{"toString":1}', `${'['.repeat(200_000)}${']'.repeat(200_000)}`])(
+  'refuses a callback header that is no string',
+  async (value) => {
+    const raw = `{"name":"x","callbackHeaders":{"a":${value}}}`;
+    const answer = await service.http.call('POST', '/api/v1/spaces/headers/jobs', { key: ADMIN_KEY, raw });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'callbackHeaders.a must be a string' } });
+  },
+);

@@ -123,6 +123,14 @@ it('applies every call exactly once while Redis forgets its scripts', async () =
   ]);
 });
 
+const deadlineOf = async (id: string) =>
+  Number(await service.redis.zscore(`${service.store.keys.baseOfJob(id)}deadlines`, id));
+
+const redisNow = async () => {
+  const [seconds, micros] = await service.redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+};
+
 describe('when Redis has no memory left', () => {
   it('refuses new jobs with STORAGE_FULL and lets running ones go on and end', async () => {
     const [running, failing, delivered, killed] = [
@@ -132,13 +140,29 @@ describe('when Redis has no memory left', () => {
       await jobIn(service, 'pending', 'full'),
     ];
     await createJob(service, 'full');
+    const key = await service.key(['jobs:read']);
     await service.redis.config('SET', 'maxmemory', '1mb');
+
+    // A process that starts now must find its way in: those that run may be replaced at any time.
+    const another = await startService({ KEY_PREFIX: service.prefix }, { redisUrl: redis.url, check: false });
+    expect((await another.call('GET', '/spaces/full/jobs')).status).toBe(200);
+    await another.stop();
 
     const refused = { status: 503, body: { error: 'Storage is full; nothing was stored', code: 'STORAGE_FULL' } };
     const create = await service.call('POST', '/spaces/full/jobs', { body: { name: 'x' } });
     expect(create).toMatchObject(refused);
     expect(create.headers['retry-after']).toBe('1');
-    expect(await service.call('POST', `/jobs/${running}/event`, { body: 1 })).toMatchObject(refused);
+    for (const [verb, body] of [
+      ['event', 1],
+      ['checkpoint', {}],
+      ['progress', { percent: 1, message: 'x' }],
+    ] as const) {
+      const before = await deadlineOf(running);
+      await until(async () => (await redisNow()) > before - 300_000);
+      expect(await service.call('POST', `/jobs/${running}/${verb}`, { body })).toMatchObject(refused);
+      // The worker is alive all the same, and keeps its window.
+      expect(await deadlineOf(running)).toBeGreaterThan(before);
+    }
 
     const works = async (path: string, body?: unknown) =>
       expect(await service.call('POST', path, { body })).toMatchObject({ status: 200 });
@@ -148,6 +172,8 @@ describe('when Redis has no memory left', () => {
     await works(`/jobs/${delivered}/ack`);
     await works(`/jobs/${killed}/kill`);
     await works('/spaces/full/jobs/poll');
+    expect(await service.call('DELETE', `/keys/${key.id}`)).toMatchObject({ status: 200 });
+    expect((await service.call('GET', '/spaces/full/jobs', { key: key.key })).status).toBe(401);
     await service.redis.config('SET', 'maxmemory', '0');
     expect((await createJob(service, 'full')).id).toBeDefined();
   });

@@ -151,6 +151,18 @@ describe('attempts', () => {
     expect(listed.body.map((job: { id: string }) => job.id)).toEqual([second.id, first]);
   });
 
+  it('shows a long history whole, in order and without gaps', async () => {
+    const id = await jobIn(service, 'running', 'long');
+    for (let i = 0; i < 250; i++) await service.call('POST', `/jobs/${id}/event`, { body: i });
+    const { events } = (await service.call('GET', `/jobs/${id}`)).body;
+    expect(events.map((event: { id: string }) => event.id)).toEqual(
+      Array.from({ length: 253 }, (_, i) => `${id}.${i + 1}`),
+    );
+    expect(events.slice(3).map((event: { data: number }) => event.data)).toEqual(
+      Array.from({ length: 250 }, (_, i) => i),
+    );
+  });
+
   it('keeps the newest events up to the limit and always `created`', async () => {
     const limited = await startService({ EVENTS_PER_JOB: '10' });
     const id = await jobIn(limited, 'running', 'short');

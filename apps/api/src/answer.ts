@@ -9,12 +9,23 @@ export const COMMON: OutgoingHttpHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Write a whole answer. Express' own `res.json` would look up settings and hash the body for each. */
-export function sendJson(res: ServerResponse, status: number, value: unknown, headers: OutgoingHttpHeaders = {}): void {
+/**
+ * Write a whole answer. Express' own `res.json` would look up settings and hash the body for each.
+ *
+ * @returns size of the body in bytes
+ */
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: OutgoingHttpHeaders = {},
+): number {
   if (!res.req.complete) discard(res.req);
   const text = JSON.stringify(value);
-  res.writeHead(status, { ...COMMON, ...headers, 'content-length': Buffer.byteLength(text) });
+  const bytes = Buffer.byteLength(text);
+  res.writeHead(status, { ...COMMON, ...headers, 'content-length': bytes });
   res.end(text);
+  return bytes;
 }
 
 /** Write an answer without a body. */

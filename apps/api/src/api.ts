@@ -1,5 +1,3 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { YardmasterError } from '@yardmaster/protocol';
 import {
   type Config,
@@ -12,6 +10,7 @@ import {
 } from '@yardmaster/runtime';
 import { createStore, hasKeys, KeyRing, prepareRedis } from '@yardmaster/store';
 import { createApp } from './app.js';
+import { drain, listen, urlOf } from './listen.js';
 import { createServer } from './server.js';
 
 /** Variables that the API reads. */
@@ -50,37 +49,42 @@ const isUnavailable = (error: unknown) => error instanceof YardmasterError && er
  */
 export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): Api {
   const redis = createRedis(config.REDIS_URL, 'commands', log);
+  const reads = createRedis(config.REDIS_URL, 'commands', log);
   const subscriber = createRedis(config.REDIS_URL, 'subscriber', log);
-  const store = createStore(redis, {
+  const connections = [redis, reads, subscriber];
+  const settings = {
     keyPrefix: config.KEY_PREFIX,
     deliveryTimeoutMs: config.DELIVERY_TIMEOUT_SECONDS * 1000,
     retentionMs: config.RETENTION_SECONDS * 1000,
     eventsPerJob: config.EVENTS_PER_JOB,
-  });
+  };
+  const store = createStore(redis, settings, reads);
   const keyRing = new KeyRing(store, { adminKey: config.ADMIN_API_KEY });
   const stopping = new AbortController();
-  let prepared = false;
+  let isPrepared = false;
 
+  const isReady = async () => {
+    if (!isPrepared || stopping.signal.aborted) return false;
+    return redis.ping().then(
+      () => true,
+      () => false,
+    );
+  };
   const app = createApp({
     store,
     keyRing,
     log,
+    isReady,
+    isStopping: () => stopping.signal.aborted,
     corsOrigins: config.CORS_ORIGINS,
     sizes: {
       bodyBytes: config.MAX_BODY_BYTES,
       payloadBytes: config.MAX_PAYLOAD_BYTES,
       eventBytes: config.MAX_EVENT_BYTES,
     },
-    isReady: async () => {
-      if (!prepared || stopping.signal.aborted) return false;
-      return redis.ping().then(
-        () => true,
-        () => false,
-      );
-    },
   });
   const server = createServer(app);
-  const stopWatching: (() => void)[] = [];
+  const watches: (() => void)[] = [];
 
   async function prepare(): Promise<void> {
     const warnings = await prepareRedis(store);
@@ -95,46 +99,23 @@ export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger
     url: () => urlOf(server),
     async start() {
       await listen(server, config.PORT, config.HOST);
-      // A first attempt that fails is followed by others; what waits for Redis is below.
-      for (const connection of [redis, subscriber]) {
+      const listening = keyRing.listen(subscriber);
+      for (const connection of connections) {
+        // A first attempt that fails is followed by others; what waits for Redis is below.
         connection.connect().catch(() => undefined);
-        stopWatching.push(watchConnection(connection));
+        watches.push(watchConnection(connection));
       }
-      await onceReachable(prepare, { isUnavailable, signal: stopping.signal });
-      await keyRing.listen(subscriber);
-      prepared = true;
+      const onWait = (err: unknown) => log.warn({ err }, 'waiting for redis');
+      await onceReachable(prepare, { isUnavailable, onWait, signal: stopping.signal });
+      await listening;
+      isPrepared = true;
       log.info({ url: urlOf(server) }, 'api listening');
     },
     async stop() {
       stopping.abort();
-      for (const stop of stopWatching) stop();
-      await drain(server);
-      redis.disconnect();
-      subscriber.disconnect();
+      await drain(server, (config.SHUTDOWN_SECONDS * 1000) / 2);
+      for (const stopWatching of watches) stopWatching();
+      for (const connection of connections) connection.disconnect();
     },
   };
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-/** Accept nothing new and wait for the open requests; their connections close as they fall idle. */
-async function drain(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  await closed;
-  clearInterval(sweep);
-}
-
-function urlOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -5,6 +5,8 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import { internalError, sendEmpty, sendError, sendJson } from './answer.js';
 import { handle, type Surroundings } from './handle.js';
 import { hasOneHost } from './host.js';
+import { createOutageLog } from './outage-log.js';
+import { Outgoing } from './outgoing.js';
 import { requestIdOf } from './request-id.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
@@ -15,6 +17,8 @@ export interface AppOptions extends Surroundings {
   corsOrigins?: readonly string[] | undefined;
   /** Whether the process is ready for work; false while Redis is away and while it stops. */
   isReady: () => Promise<boolean>;
+  /** Whether it is about to end. */
+  isStopping: () => boolean;
 }
 
 /** For Kubernetes; they need no key. */
@@ -30,7 +34,7 @@ function fromExpress(error: unknown): YardmasterError | null {
 }
 
 /** Build the Express app: one row of ROUTES after the other, then 405 for known paths and 404 for the rest. */
-export function createApp({ log, corsOrigins, isReady, ...surroundings }: AppOptions): Express {
+export function createApp({ log, corsOrigins, isReady, isStopping, ...surroundings }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -38,6 +42,7 @@ export function createApp({ log, corsOrigins, isReady, ...surroundings }: AppOpt
 
   app.use((req, res, next) => {
     res.setHeader('x-request-id', requestIdOf(req));
+    if (isStopping()) res.shouldKeepAlive = false; // The next request must go to another process.
     if (log.isLevelEnabled('debug')) logWhenDone(log, req, res);
     if (!hasOneHost(req)) throw new YardmasterError('INVALID_REQUEST', 'Host header must be there once');
     next();
@@ -54,10 +59,12 @@ export function createApp({ log, corsOrigins, isReady, ...surroundings }: AppOpt
     sendJson(res, ready ? 200 : 503, { status: ready ? 'ok' : 'not ready' });
   });
 
+  const outgoing = new Outgoing();
   for (const route of ROUTES) {
     const serve = async (req: Request, res: Response) => {
+      if (route.isLarge) outgoing.checkRoom();
       const answer = await handle(route, req, surroundings);
-      sendJson(res, route.created ? 201 : 200, answer);
+      outgoing.count(res, sendJson(res, route.created ? 201 : 200, answer));
     };
     if (route.method === 'GET') app.get(route.path, serve);
     else if (route.method === 'POST') app.post(route.path, serve);
@@ -87,13 +94,14 @@ function refuseMethod(req: Request, res: Response, allow: string): void {
 }
 
 function answerError(log: Logger): ErrorRequestHandler {
+  const logOutage = createOutageLog(log);
   return (thrown, req, res, _next) => {
     const requestId = String(res.getHeader('x-request-id'));
     const known = thrown instanceof YardmasterError ? thrown : fromExpress(thrown);
     const error = known ?? internalError(requestId);
     const line = { requestId, method: req.method, path: req.path, code: error.code };
     if (known === null) log.error({ ...line, err: thrown }, 'request failed');
-    else if (error.status >= 500) log.warn({ ...line, err: error }, 'request not served');
+    else if (error.status >= 500) logOutage(error, line);
     else log.debug(line, 'request refused');
     // A half-written answer can only be cut off.
     if (res.headersSent) res.destroy();

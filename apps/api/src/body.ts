@@ -19,7 +19,7 @@ function checkContentType(header: string | undefined): void {
   if (type.trim() !== 'application/json') {
     throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json');
   }
-  if (charset !== undefined && charset.replaceAll('"', '') !== 'charset=utf-8') {
+  if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) {
     throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'charset must be utf-8');
   }
 }

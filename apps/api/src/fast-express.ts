@@ -1,5 +1,7 @@
 import http from 'node:http';
-import express, { type Express } from 'express';
+import { YardmasterError } from '@yardmaster/protocol';
+import express, { type Express, type Request, type Response } from 'express';
+import { sendError } from './answer.js';
 
 /**
  * Make an HTTP server for an Express app whose requests and responses are born with Express' methods.
@@ -23,5 +25,12 @@ export function createExpressServer(app: Express, options: http.ServerOptions): 
   app.request = ExpressRequest.prototype as unknown as Express['request'];
   app.response = ExpressResponse.prototype as unknown as Express['response'];
 
-  return http.createServer({ ...options, IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse }, app);
+  // What not even the router can make sense of, such as a URL that is none, is a path that there is not.
+  const listener = (req: Request, res: Response) =>
+    app(req, res, () => sendError(res, new YardmasterError('NOT_FOUND')));
+  const classes = { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
+  return http.createServer(
+    { ...options, ...classes },
+    listener as unknown as http.RequestListener<typeof ExpressRequest>,
+  );
 }

@@ -4,6 +4,7 @@ import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { authenticate, authorize } from './authenticate.js';
 import { readJson } from './body.js';
+import { REDIS_BUDGET_MS, within } from './deadline.js';
 import type { Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 
@@ -36,9 +37,11 @@ export async function handle(route: Route, req: Request, { store, keyRing, sizes
   const { spaceId, jobId = '', keyId = '' } = req.params as Record<string, string | undefined>;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
-  const caller = await authenticate(keyRing, req);
+  const began = performance.now();
+  const caller = await within(REDIS_BUDGET_MS, authenticate(keyRing, req));
+  const left = REDIS_BUDGET_MS - (performance.now() - began);
   authorize(caller, route.scopes, spaceId);
 
   const input = route.query ? validate(route.query, req.query, 'query') : await bodyOf(route, req, sizes);
-  return route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input });
+  return within(left, route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input }));
 }

@@ -38,6 +38,8 @@ interface Row<S extends z.ZodType> {
   measured?: readonly Measured[];
   /** Status of a success. Default 200. */
   created?: true;
+  /** Whether the answer may be megabytes long. */
+  isLarge?: true;
   /** @returns the body of the answer */
   run(call: Call<z.output<S>>): Promise<unknown>;
 }

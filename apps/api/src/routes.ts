@@ -126,6 +126,7 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/jobs/:jobId',
     scopes: ['jobs:read'],
+    isLarge: true,
     run: ({ store, caller, jobId }) => getJob(store, caller, jobId),
   }),
   route({
@@ -139,6 +140,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/spaces/:spaceId/jobs',
     scopes: ['jobs:read'],
     query: listJobsQuery,
+    isLarge: true,
     run: ({ store, spaceId, input }) => listJobs(store, spaceId, input),
   }),
   route({

@@ -16,6 +16,8 @@ export function createServer(app: Express): Server {
     connectionsCheckingInterval: 2_000,
     requireHostHeader: false, // The app refuses it, with a body that says why.
   });
+  // No byte sent or read for so long while a request is open: the client does not read its answer.
+  server.timeout = 30_000;
   // An expectation that we do not know may be ignored; Node's 417 would have no body.
   server.on('checkExpectation', app);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
