@@ -93,8 +93,8 @@ export function jobOf(id: string, record: JobRecord): Job {
   };
 }
 
-/** One entry of `job:<id>:events`. */
-type StoredEvent = [type: EventType, atMs: number, data: JsonValue];
+/** One entry of `job:<id>:events`; without data when there is none, and for `completed`, whose data is the result. */
+type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
 
 /** The first event of a job, derived from the job, so that a pending job needs no list at all. */
 export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
@@ -102,9 +102,10 @@ export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
 }
 
 /** Entries of a job's history that stand one after the other, the first of them with this seq. */
-export function eventsOf({ id, spaceId }: Job, firstSeq: number, entries: readonly string[]): JobEvent[] {
+export function eventsOf({ id, spaceId, result }: Job, firstSeq: number, entries: readonly string[]): JobEvent[] {
   return entries.map((entry, i) => {
-    const [type, atMs, data] = parseJson(entry) as unknown as StoredEvent;
+    const [type, atMs, kept = null] = parseJson(entry) as unknown as StoredEvent;
+    const data = type === 'completed' ? result : kept;
     return { id: `${id}.${firstSeq + i}`, jobId: id, spaceId, type, data, createdAt: isoOf(atMs) };
   });
 }

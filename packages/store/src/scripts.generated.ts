@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: '2eb7c9d482a4cf02c05a18e40154cb364f6fbf79',
+  sha1: 'bcf4ddd6c8411c00189314b8744163e2ea37e850',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -51,7 +51,8 @@ end
 local function record(job, now, type, status, data, eventsPerJob, ...)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
@@ -78,7 +79,7 @@ return { 'OK' }
 
 export const claim = {
   name: 'claim',
-  sha1: '5f13f5b0536aa4d6626a480f593f9e45f0b66ca6',
+  sha1: '3eeb28091ae47da3dad9ea9aec2ee9ed82f41a07',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: null,
@@ -137,7 +138,8 @@ end
 local function record(job, now, type, status, data, eventsPerJob, ...)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
@@ -164,7 +166,7 @@ return { 'OK', deliver(found, nowMs(), deliveryTimeoutMs, eventsPerJob) }
 
 export const complete = {
   name: 'complete',
-  sha1: '053884ded67ab31cc1534a1bc8debe282515a4c8',
+  sha1: 'f5178c9a8b7eec7de34da7447452fa890cebe0f4',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -213,7 +215,8 @@ end
 local function record(job, now, type, status, data, eventsPerJob, ...)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
@@ -307,7 +310,7 @@ return { 'OK', order }
 
 export const fail = {
   name: 'fail',
-  sha1: 'b0f0c000d5f227e177eb789f4c9c676f22b4579c',
+  sha1: 'a5f58aee9fce172f783cbbce81a57431c68226c3',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -372,7 +375,8 @@ end
 local function record(job, now, type, status, data, eventsPerJob, ...)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
@@ -435,7 +439,7 @@ return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', history, 0, tonu
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: '545bc04b3fbef36e8d19033b450a940bef82579b',
+  sha1: '392279ebf6618dda64b8e5c4d89dc48e9b51bb9d',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -479,7 +483,8 @@ end
 local function record(job, now, type, status, data, eventsPerJob, ...)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
@@ -532,7 +537,7 @@ return { 'OK', first + 2 + dropped, events }
 
 export const kill = {
   name: 'kill',
-  sha1: '2f224027c74bbbcfc23233613c9013752b26275b',
+  sha1: '44a4b5bcf0a99ce1ea0e6af42a965b2bbab6529a',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -591,7 +596,8 @@ end
 local function record(job, now, type, status, data, eventsPerJob, ...)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
@@ -649,7 +655,7 @@ return { 'OK', unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '502e7905eb390a753fdabb644dbf36c1867846fd',
+  sha1: '58336c0dd51f6fac5a64200fc0f9951b12373db1',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -709,7 +715,8 @@ end
 local function record(job, now, type, status, data, eventsPerJob, ...)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   local history = job.key .. ':events'
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. ',' .. data .. ']')
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
