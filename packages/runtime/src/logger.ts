@@ -4,6 +4,8 @@ export type { Logger };
 
 /** Names under which a secret could travel; redacted wherever they turn up, two levels deep. */
 const SECRETS = [
+  'result',
+  'checkpoint',
   'apiKey',
   'key',
   'token',
