@@ -598,7 +598,8 @@ describe('a body over the limit', () => {
       );
       // 96 MB arrived and all eight connections are open.
       expect(raws.every(({ socket }) => !socket.closed)).toBe(true);
-      expect(held() - before).toBeLessThan(16 * MB);
+      // Freed memory is given back a little later; what is held on to never is.
+      await until(() => held() - before < 16 * MB);
     } finally {
       for (const { socket } of raws) socket.destroy();
     }
