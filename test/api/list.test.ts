@@ -54,6 +54,17 @@ it('lists jobs created one after the other newest first, and none twice over pag
   expect(await listAll('slow')).toEqual(created.reverse());
 });
 
+it('lists a page of large jobs whole, in order, although it is read in steps', async () => {
+  const payload = { text: 'x'.repeat(250_000) };
+  const created: string[] = [];
+  for (let i = 0; i < 40; i++) created.push((await createJob(service, 'large', { payload })).id);
+  expect((await createJob(service, 'large')).id).toBeDefined();
+  const { body } = await service.call('GET', '/spaces/large/jobs?limit=39&offset=1');
+  expect(body.map(({ id }: Listed) => id)).toEqual(created.reverse().slice(0, 39));
+  expect(body[38].payload).toEqual(payload);
+  expect(await listAll('large')).toHaveLength(41);
+});
+
 it('filters by status at the place of creation', async () => {
   const running = await jobIn(service, 'running', 'filter');
   const dead = await jobIn(service, 'dead', 'filter');

@@ -1,18 +1,24 @@
 -- KEYS index
--- ARGV base offset limit fields...
+-- ARGV base offset limit budget fields...
 --
--- Read a page of a space's jobs, newest first, as of one moment.
+-- Read a page of a space's jobs, newest first, or the start of it when its records are large.
 --   index     the space's /jobs or /status/<status>
 --   limit     at most 100
+--   budget    bytes of records after which to stop, so that Redis is not busy with one page for long
 --   fields    of the record
--- Returns {'OK', {id, {value, …}}, …}; an entry whose record is gone is left out.
+-- Returns {'OK', entries looked at, entries left, {id, {value, …}}, …}; an entry whose record is gone is left out.
 local ids = redis.call('ZREVRANGE', index, offset, tonumber(offset) + tonumber(limit) - 1)
-local rows = {}
+local rows, bytes, looked = {}, 0, 0
 for _, id in ipairs(ids) do
+  if bytes > tonumber(budget) then break end
+  looked = looked + 1
   local values = redis.call('HMGET', base .. 'job:' .. id, unpack(fields))
   if type(values[1]) == 'string' then
     rows[#rows + 1] = { id, values }
+    for i = 1, #fields do
+      if type(values[i]) == 'string' then bytes = bytes + #values[i] end
+    end
   end
 end
 -- A table constructor, and not a table that grew: ioredis-mock returns only the former as an array.
-return { 'OK', unpack(rows) }
+return { 'OK', looked, #ids - looked, unpack(rows) }

@@ -634,22 +634,27 @@ return { 'OK' }
 
 export const list = {
   name: 'list',
-  sha1: 'f31aa9f371991866aaf2ceb6b68e1c037e17b0c0',
+  sha1: '3e71aa83c51e1947bff577aac371b50c6ae26bd2',
   keys: ['index'],
-  args: ['base', 'offset', 'limit'],
+  args: ['base', 'offset', 'limit', 'budget'],
   rest: 'fields',
   text: `local index = KEYS[1]
-local base, offset, limit = ARGV[1], ARGV[2], ARGV[3]
-local fields = { unpack(ARGV, 4) }
+local base, offset, limit, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local fields = { unpack(ARGV, 5) }
 local ids = redis.call('ZREVRANGE', index, offset, tonumber(offset) + tonumber(limit) - 1)
-local rows = {}
+local rows, bytes, looked = {}, 0, 0
 for _, id in ipairs(ids) do
+  if bytes > tonumber(budget) then break end
+  looked = looked + 1
   local values = redis.call('HMGET', base .. 'job:' .. id, unpack(fields))
   if type(values[1]) == 'string' then
     rows[#rows + 1] = { id, values }
+    for i = 1, #fields do
+      if type(values[i]) == 'string' then bytes = bytes + #values[i] end
+    end
   end
 end
-return { 'OK', unpack(rows) }
+return { 'OK', looked, #ids - looked, unpack(rows) }
 `,
 } as const;
 
