@@ -1,6 +1,4 @@
 import {
-  type Job,
-  type JobEvent,
   type JobWithEvents,
   type LatestProgress,
   type ListedJob,
@@ -45,19 +43,24 @@ export function getJob(store: Store, caller: Caller, jobId: string): Promise<Job
     const [, flat, entries, length] = reply as [string, string[], string[], number];
     const record = recordOf(flat);
     const firstSeq = 2 + Number(record.eventsDropped ?? 0);
+    const endSeq = firstSeq + length;
     const job = jobOf(jobId, record);
     const events = [createdEventOf(job), ...eventsOf(job, firstSeq, entries)];
-    for (let seq = firstSeq + PORTION; seq < firstSeq + length; seq += PORTION) {
-      events.push(...(await readPortion(store, job, seq)).filter((_, i) => seq + i < firstSeq + length));
+    for (let next = firstSeq + entries.length; next < endSeq; ) {
+      // What was asked for may be dropped by now: the portion then starts, and so ends, later.
+      const portion = await readPortion(store, keys, next);
+      if (portion.entries.length === 0) break;
+      events.push(...eventsOf(job, portion.firstSeq, portion.entries.slice(0, Math.max(0, endSeq - portion.firstSeq))));
+      next = portion.firstSeq + portion.entries.length;
     }
     return { ...job, events };
   });
 }
 
-async function readPortion(store: Store, job: Job, fromSeq: number): Promise<JobEvent[]> {
-  const inputs = { keys: { job: store.keys.job(job.id) }, args: { fromSeq, portion: PORTION } };
-  const [, firstSeq, entries] = await runScript(onReads(store), history, inputs);
-  return eventsOf(job, firstSeq as number, entries as string[]);
+async function readPortion(store: Store, keys: { job: string }, fromSeq: number) {
+  const reply = await runScript(onReads(store), history, { keys, args: { fromSeq, portion: PORTION } });
+  const [, firstSeq, entries] = reply as [string, number, string[]];
+  return { firstSeq, entries };
 }
 
 /**
