@@ -5,12 +5,10 @@ import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { type Answer, HttpClient } from '../support/http.js';
+import { runApp } from '../support/process.js';
 import { until } from '../support/until.js';
-
-const main = fileURLToPath(new URL('../../apps/standalone/dist/main.js', import.meta.url));
 
 let dataDir: string;
 const started: ChildProcess[] = [];
@@ -31,13 +29,9 @@ interface Standalone {
 }
 
 function launch(env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH as string, PORT: '0', DATA_DIR: dataDir, ...env },
-  });
-  started.push(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  return { child, output: () => output };
+  const app = runApp('standalone', { PORT: '0', DATA_DIR: dataDir, ...env });
+  started.push(app.child);
+  return app;
 }
 
 async function start(env: Record<string, string> = {}): Promise<Standalone> {

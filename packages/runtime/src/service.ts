@@ -20,8 +20,8 @@ export interface RunOptions {
 }
 
 /**
- * Run a service as this process: start it, stop it on SIGTERM or SIGINT, exit 0. A second signal, or a stop that
- * takes too long, exits 1 at once.
+ * Run a service as this process: start it, stop it on SIGTERM, SIGINT or SIGHUP, exit 0. A second signal, or a stop
+ * that takes too long, exits 1 at once.
  */
 export async function runProcess(service: Service, { log, stopWithinMs }: RunOptions): Promise<void> {
   let stoppingSince = Number.POSITIVE_INFINITY;

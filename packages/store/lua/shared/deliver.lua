@@ -1,5 +1,5 @@
 -- Hand a pending job to the one caller that asked, and start its delivery window.
--- Returns the claimed job as a flat list; the order is that of CLAIMED_FIELDS in the store.
+-- Returns the claimed job as a flat list; claimedJobOf in the store reads it in this order.
 local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
   dequeue(job)
   moveStatus(job, 'delivered')
