@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createJob, jobIn } from '../support/jobs.js';
 import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
 
 let service: TestService;
 beforeAll(async () => {
@@ -63,6 +64,22 @@ it('lists a page of large jobs whole, in order, although it is read in steps', a
   expect(body.map(({ id }: Listed) => id)).toEqual(created.reverse().slice(0, 39));
   expect(body[38].payload).toEqual(payload);
   expect(await listAll('large')).toHaveLength(41);
+});
+
+it('counts no answer for ever whose client was gone before it was written', async () => {
+  const payload = { text: 'x'.repeat(250_000) };
+  for (let i = 0; i < 30; i++) await createJob(service, 'gone', { payload });
+  const { hostname, port } = new URL(service.url);
+  const request = `GET /api/v1/spaces/gone/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n\r\n`;
+  // 60 × 7 MB: three times what may wait for its readers.
+  for (let i = 0; i < 60; i++) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    await new Promise<void>((resolve) => socket.write(request, () => resolve()));
+    socket.resetAndDestroy();
+  }
+  const read = async () => (await service.call('GET', '/spaces/gone/jobs?limit=1')).status;
+  await until(async () => (await read()) === 200);
 });
 
 it('filters by status at the place of creation', async () => {

@@ -22,7 +22,8 @@ export class Outgoing {
 
   /** Count an answer that was just written, until it is gone. */
   count(res: ServerResponse, bytes: number): void {
-    if (bytes < LARGE_BYTES) return;
+    // A client that is gone already closed its answer, and `close` does not come twice.
+    if (bytes < LARGE_BYTES || res.closed || res.destroyed) return;
     this.#bytes += bytes;
     res.once('close', () => {
       this.#bytes -= bytes;
