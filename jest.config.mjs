@@ -10,8 +10,8 @@ export default {
   transform: { '^.+\\.ts$': swc },
   // Tests run the sources, so that a failing line is a line of ours.
   moduleNameMapper: {
-    '^@yardmaster/(protocol|store|runtime)$': '<rootDir>/packages/$1/src/index.ts',
-    '^@yardmaster/(api|standalone)$': '<rootDir>/apps/$1/src/index.ts',
+    '^@yardmaster/(protocol|store|runtime|backend)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@yardmaster/(api|gateway|standalone)$': '<rootDir>/apps/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',

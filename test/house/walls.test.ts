@@ -10,7 +10,9 @@ const ALLOWED: Record<string, string[]> = {
   'packages/protocol': ['zod'],
   'packages/store': ['@yardmaster/protocol', 'ioredis', 'p-limit'],
   'packages/runtime': ['ioredis', 'pino', 'zod'],
+  'packages/backend': ['@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store'],
   'apps/api': [
+    '@yardmaster/backend',
     '@yardmaster/protocol',
     '@yardmaster/runtime',
     '@yardmaster/store',
@@ -19,7 +21,16 @@ const ALLOWED: Record<string, string[]> = {
     'raw-body',
     'zod',
   ],
-  'apps/standalone': ['@yardmaster/api', '@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store'],
+  'apps/gateway': [
+    '@yardmaster/backend',
+    '@yardmaster/protocol',
+    '@yardmaster/runtime',
+    '@yardmaster/store',
+    'ipaddr.js',
+    'proxy-addr',
+    'ws',
+  ],
+  'apps/standalone': ['@yardmaster/api', '@yardmaster/backend', '@yardmaster/gateway', '@yardmaster/runtime'],
 };
 
 const workspaces = ['packages', 'apps'].flatMap((folder) =>

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CreateKeyRequest } from '@yardmaster/protocol';
-import { createKey, createStore, KeyRing, revokeKey, type Store } from '@yardmaster/store';
+import { createKey, createStore, KeyRing, revokeKey, type Store, Subscriptions } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { until } from '../support/until.js';
 
 const connections: Redis[] = [];
 const connect = () => {
-  const redis = new Redis((process.env.TEST_REDIS_URL as string).replace('unix://', ''), { disconnectTimeout: 50 });
+  const redis = new Redis((process.env.TEST_REDIS_URL as string).replace('unix://', ''), {
+    disconnectTimeout: 50,
+    autoResubscribe: false, // As for every subscriber of ours.
+  });
   connections.push(redis);
   return redis;
 };
@@ -76,7 +79,7 @@ describe('a revoked key', () => {
   it('is refused by a ring that believed it, as soon as it hears of it', async () => {
     const { key, id } = await createKey(store, request);
     const ring = new KeyRing(store);
-    await ring.listen(connect());
+    await ring.listen(new Subscriptions(connect()));
     const heard: string[] = [];
     ring.onRevoked((keyId) => heard.push(keyId));
     expect(await ring.find(key)).not.toBeNull();
@@ -91,7 +94,7 @@ describe('a revoked key', () => {
   it('is not put back by a read that was under way when the news came', async () => {
     const { key, id } = await createKey(store, request);
     const ring = new KeyRing(store);
-    await ring.listen(connect());
+    await ring.listen(new Subscriptions(connect()));
     const heard: string[] = [];
     ring.onRevoked((keyId) => heard.push(keyId));
     // The reply is held back until the revocation has been heard: it still says that the key is good.
@@ -112,7 +115,7 @@ describe('a revoked key', () => {
     const { key, id } = await createKey(store, request);
     const ring = new KeyRing(store);
     const subscriber = connect();
-    await ring.listen(subscriber);
+    await ring.listen(new Subscriptions(subscriber));
     expect(await ring.find(key)).not.toBeNull();
     await store.redis.hdel(store.keys.apiKeys, id); // As revoked, but nobody is told.
     expect(await ring.find(key)).not.toBeNull();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { API_VARIABLES, type ApiConfig, createApi } from '@yardmaster/api';
 import { createLogger, readConfig } from '@yardmaster/runtime';
+import { createWhole, STANDALONE_VARIABLES } from '@yardmaster/standalone';
 import { createStore, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { fsck } from './fsck.js';
@@ -23,7 +23,7 @@ export interface TestService {
 }
 
 /**
- * Start an API of the test file's own: real sockets, the shared real Redis (or `redisUrl`), its own key prefix.
+ * Start HTTP and streams of the test file's own: real sockets, the shared real Redis (or `redisUrl`), its own key prefix.
  * `stop` also checks that what it leaves in Redis agrees with itself.
  */
 export async function startService(
@@ -32,8 +32,8 @@ export async function startService(
 ): Promise<TestService> {
   const prefix = env.KEY_PREFIX ?? `t-${randomUUID().slice(0, 8)}`;
   const variables = { PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent', ...env };
-  const config: ApiConfig = readConfig(variables, API_VARIABLES);
-  const api = createApi({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
+  const config = readConfig(variables, STANDALONE_VARIABLES);
+  const api = createWhole({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
   await api.start();
 
   const redis = new Redis(redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });

@@ -1,81 +1,48 @@
-import { YardmasterError } from '@yardmaster/protocol';
 import {
-  type Config,
-  ConfigError,
-  createRedis,
-  type Logger,
-  onceReachable,
-  type Service,
-  watchConnection,
-} from '@yardmaster/runtime';
-import { createStore, hasKeys, KeyRing, prepareRedis } from '@yardmaster/store';
+  BACKEND_VARIABLES,
+  type Backend,
+  createBackend,
+  createFront,
+  FRONT_VARIABLES,
+  type Front,
+  protectServer,
+  SERVER_OPTIONS,
+  type Streams,
+} from '@yardmaster/backend';
+import type { Config, Logger } from '@yardmaster/runtime';
 import { createApp } from './app.js';
-import { drain, listen, urlOf } from './listen.js';
-import { createServer } from './server.js';
+import { createExpressServer } from './fast-express.js';
 
 /** Variables that the API reads. */
 export const API_VARIABLES = [
-  'PORT',
-  'HOST',
-  'REDIS_URL',
-  'ADMIN_API_KEY',
-  'KEY_PREFIX',
-  'DELIVERY_TIMEOUT_SECONDS',
-  'RETENTION_SECONDS',
-  'EVENTS_PER_JOB',
+  ...BACKEND_VARIABLES,
+  ...FRONT_VARIABLES,
   'MAX_BODY_BYTES',
   'MAX_PAYLOAD_BYTES',
   'MAX_EVENT_BYTES',
   'CORS_ORIGINS',
   'LOG_LEVEL',
-  'SHUTDOWN_SECONDS',
 ] as const;
 
 export type ApiConfig = Config<(typeof API_VARIABLES)[number]>;
 
-/** The HTTP API as a service, and where it listens once started. */
-export interface Api extends Service {
-  /** `http://127.0.0.1:8080` */
-  url(): string;
+export interface ApiServerOptions {
+  backend: Backend;
+  config: ApiConfig;
+  log: Logger;
+  /** Serve these on the same port. Without them their paths are unknown here. */
+  streams?: Streams | undefined;
 }
 
-const isUnavailable = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
-
-/**
- * Make the HTTP API. It listens first and then waits for Redis: until Redis is there it is live, not ready, and
- * answers 503.
- *
- * `start` throws a ConfigError when nobody could ever authenticate: no ADMIN_API_KEY and no keys.
- */
-export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): Api {
-  const redis = createRedis(config.REDIS_URL, 'commands', log);
-  const reads = createRedis(config.REDIS_URL, 'commands', log);
-  const subscriber = createRedis(config.REDIS_URL, 'subscriber', log);
-  const connections = [redis, reads, subscriber];
-  const settings = {
-    keyPrefix: config.KEY_PREFIX,
-    deliveryTimeoutMs: config.DELIVERY_TIMEOUT_SECONDS * 1000,
-    retentionMs: config.RETENTION_SECONDS * 1000,
-    eventsPerJob: config.EVENTS_PER_JOB,
-  };
-  const store = createStore(redis, settings, reads);
-  const keyRing = new KeyRing(store, { adminKey: config.ADMIN_API_KEY });
-  const stopping = new AbortController();
-  let isPrepared = false;
-
-  const isReady = async () => {
-    if (!isPrepared || stopping.signal.aborted) return false;
-    return redis.ping().then(
-      () => true,
-      () => false,
-    );
-  };
+/** Make the HTTP server of the API on a backend. */
+export function createApiServer({ backend, config, log, streams }: ApiServerOptions) {
+  const { store, keyRing, stopping } = backend;
   const app = createApp({
     store,
     keyRing,
     log,
-    isReady,
-    isStopping: () => stopping.signal.aborted,
+    isReady: () => backend.isReady(),
+    isStopping: () => stopping.aborted,
     corsOrigins: config.CORS_ORIGINS,
     sizes: {
       bodyBytes: config.MAX_BODY_BYTES,
@@ -83,39 +50,16 @@ export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger
       eventBytes: config.MAX_EVENT_BYTES,
     },
   });
-  const server = createServer(app);
-  const watches: (() => void)[] = [];
+  return protectServer(createExpressServer(app, SERVER_OPTIONS, streams));
+}
 
-  async function prepare(): Promise<void> {
-    const warnings = await prepareRedis(store);
-    for (const warning of warnings) log.warn(warning);
-    if (config.ADMIN_API_KEY === undefined && !(await hasKeys(store))) {
-      throw new ConfigError(['ADMIN_API_KEY is required, because there is no API key yet and nobody could make one']);
-    }
-  }
-
-  return {
-    name: 'api',
-    url: () => urlOf(server),
-    async start() {
-      await listen(server, config.PORT, config.HOST);
-      const listening = keyRing.listen(subscriber);
-      for (const connection of connections) {
-        // A first attempt that fails is followed by others; what waits for Redis is below.
-        connection.connect().catch(() => undefined);
-        watches.push(watchConnection(connection));
-      }
-      const onWait = (err: unknown) => log.warn({ err }, 'waiting for redis');
-      await onceReachable(prepare, { isUnavailable, onWait, signal: stopping.signal });
-      await listening;
-      isPrepared = true;
-      log.info({ url: urlOf(server) }, 'api listening');
-    },
-    async stop() {
-      stopping.abort();
-      await drain(server, (config.SHUTDOWN_SECONDS * 1000) / 2);
-      for (const stopWatching of watches) stopWatching();
-      for (const connection of connections) connection.disconnect();
-    },
-  };
+/**
+ * Make the HTTP API as a process of its own.
+ *
+ * `start` throws a ConfigError when nobody could ever authenticate: no ADMIN_API_KEY and no keys.
+ */
+export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): Front {
+  const backend = createBackend(config, log, { refuseWithoutKeys: true });
+  const server = createApiServer({ backend, config, log });
+  return createFront({ name: 'api', backend, server, config, log });
 }

@@ -1,13 +1,11 @@
+import { createOutageLog, internalError, requestIdOf, sendEmpty, sendError, sendJson } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { internalError, sendEmpty, sendError, sendJson } from './answer.js';
 import { handle, type Surroundings } from './handle.js';
 import { hasOneHost } from './host.js';
-import { createOutageLog } from './outage-log.js';
 import { Outgoing } from './outgoing.js';
-import { requestIdOf } from './request-id.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
+import { asksForWebSocket, type Streams, sendError, takeUpgrades } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import express, { type Express, type Request, type Response } from 'express';
-import { sendError } from './answer.js';
 
 /**
  * Make an HTTP server for an Express app whose requests and responses are born with Express' methods.
@@ -12,7 +12,7 @@ import { sendError } from './answer.js';
  * that the change changes nothing. Plain subclasses are what is fast; instances made with a foreign prototype
  * (Reflect.construct) are slower than Express as it comes.
  */
-export function createExpressServer(app: Express, options: http.ServerOptions): http.Server {
+export function createExpressServer(app: Express, options: http.ServerOptions, streams?: Streams): http.Server {
   class ExpressRequest extends http.IncomingMessage {}
   class ExpressResponse extends http.ServerResponse {}
 
@@ -27,10 +27,17 @@ export function createExpressServer(app: Express, options: http.ServerOptions): 
 
   // What not even the router can make sense of, such as a URL that is none, is a path that there is not.
   const listener = (req: Request, res: Response) =>
-    app(req, res, () => sendError(res, new YardmasterError('NOT_FOUND')));
+    streams?.isFor(req)
+      ? streams.answer(req, res)
+      : app(req, res, () => sendError(res, new YardmasterError('NOT_FOUND')));
   const classes = { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
-  return http.createServer(
+  const server = http.createServer(
     { ...options, ...classes },
     listener as unknown as http.RequestListener<typeof ExpressRequest>,
   );
+  if (streams) {
+    takeUpgrades(ExpressRequest, (req) => asksForWebSocket(req) && streams.isFor(req));
+    server.on('upgrade', (req, socket, head) => streams.upgrade(req, socket, head));
+  }
+  return server;
 }

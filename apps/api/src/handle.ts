@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { authenticate, authorize, REDIS_BUDGET_MS, within } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
-import { authenticate, authorize } from './authenticate.js';
 import { readJson } from './body.js';
-import { REDIS_BUDGET_MS, within } from './deadline.js';
 import type { Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 
@@ -38,7 +37,7 @@ export async function handle(route: Route, req: Request, { store, keyRing, sizes
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
   const began = performance.now();
-  const caller = await within(REDIS_BUDGET_MS, authenticate(keyRing, req));
+  const caller = await within(REDIS_BUDGET_MS, authenticate(keyRing, req.headers['x-api-key']));
   const left = REDIS_BUDGET_MS - (performance.now() - began);
   authorize(caller, route.scopes, spaceId);
 

@@ -1,1 +1,7 @@
-export { createStandalone, STANDALONE_VARIABLES, type StandaloneConfig, type StandaloneOptions } from './standalone.js';
+export {
+  createStandalone,
+  createWhole,
+  STANDALONE_VARIABLES,
+  type StandaloneConfig,
+  type StandaloneOptions,
+} from './standalone.js';

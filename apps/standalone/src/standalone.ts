@@ -1,13 +1,15 @@
 import { join, resolve } from 'node:path';
-import { API_VARIABLES, type Api, type ApiConfig, createApi } from '@yardmaster/api';
+import { API_VARIABLES, createApiServer } from '@yardmaster/api';
+import { createBackend, createFront, type Front } from '@yardmaster/backend';
+import { createStreams, STREAM_VARIABLES } from '@yardmaster/gateway';
 import { type Config, findRedisServer, type Logger, PrivateRedis, type Service } from '@yardmaster/runtime';
 import { adminKeyOf } from './admin-key.js';
 import { banner } from './banner.js';
 
 /** Variables that the standalone reads. */
-export const STANDALONE_VARIABLES = [...API_VARIABLES, 'DATA_DIR'] as const;
+export const STANDALONE_VARIABLES = [...API_VARIABLES, ...STREAM_VARIABLES, 'DATA_DIR'] as const;
 
-export type StandaloneConfig = ApiConfig & Config<'DATA_DIR'>;
+export type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
 
 export interface StandaloneOptions {
   config: StandaloneConfig;
@@ -18,13 +20,21 @@ export interface StandaloneOptions {
   say: (text: string) => void;
 }
 
+/** Make HTTP and streams on one port, over the same connections to Redis. */
+export function createWhole(config: StandaloneConfig & { REDIS_URL: string }, log: Logger): Front {
+  const backend = createBackend(config, log);
+  const streams = createStreams({ backend, config, log });
+  const server = createApiServer({ backend, config, log, streams });
+  return createFront({ name: 'yardmaster', backend, server, streams, config, log });
+}
+
 /**
  * The whole service in one process on one port. With no REDIS_URL it runs a redis-server of its own, whose data
  * and whose admin key are kept in DATA_DIR.
  */
 export function createStandalone({ config, log, cacheDir, say }: StandaloneOptions): Service {
   let redis: PrivateRedis | null = null;
-  let api: Api | null = null;
+  let front: Front | null = null;
 
   async function startRedis(): Promise<string> {
     const binary = await findRedisServer(cacheDir, say);
@@ -39,7 +49,7 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
 
   const stop = async () => {
     try {
-      await api?.stop();
+      await front?.stop();
     } finally {
       await redis?.stop();
     }
@@ -52,11 +62,11 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
       try {
         const adminKey = config.ADMIN_API_KEY ?? (await adminKeyOf(config.DATA_DIR));
         const url = config.REDIS_URL ?? (await startRedis());
-        api = createApi({ ...config, REDIS_URL: url, ADMIN_API_KEY: adminKey }, log);
-        await api.start();
+        front = createWhole({ ...config, REDIS_URL: url, ADMIN_API_KEY: adminKey }, log);
+        await front.start();
         say(
           banner({
-            url: api.url(),
+            url: front.url(),
             adminKey: config.ADMIN_API_KEY === undefined ? adminKey : null,
             dataDir: redis === null ? null : resolve(config.DATA_DIR),
           }),

@@ -19,6 +19,8 @@ export const ERRORS = {
   JOB_ENDED: { status: 409, message: 'Job has already ended' },
   TOO_LARGE: { status: 413, message: 'Request is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Content type is not supported' },
+  UPGRADE_REQUIRED: { status: 426, message: 'This is a stream: connect to it with WebSocket' },
+  TOO_MANY_STREAMS: { status: 429, message: 'Too many streams are open' },
   INTERNAL: { status: 500, message: 'Internal error' },
   UNAVAILABLE: { status: 503, message: 'Storage did not answer; the outcome of this request is unknown' },
   STORAGE_FULL: { status: 503, message: 'Storage is full; nothing was stored' },

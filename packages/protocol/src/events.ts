@@ -38,16 +38,16 @@ export interface JobEvent {
 }
 
 /**
- * What a transition publishes to the job's and the space's channel, as JSON, in the step that makes it true.
+ * What a transition, or an append of logs, publishes to the job's and the space's channel, as JSON, in the step that makes it true.
  * The stream messages of spec §6.1 are cut from it.
  */
 export interface PublishedEvent {
-  /** Place in the job's history; a reader that has seen `seq` ignores everything up to it. */
-  seq: number;
+  /** Place in the job's history; a reader that has seen `seq` ignores everything up to it. Null: not in the history. */
+  seq: number | null;
   jobId: string;
   jobName: string;
   spaceId: string;
-  type: EventType;
+  type: EventType | 'logs_appended';
   /** Status of the job after the event. */
   status: Status;
   data: JsonValue;

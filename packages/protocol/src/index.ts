@@ -10,5 +10,6 @@ export * from './progress.js';
 export * from './requests.js';
 export * from './scopes.js';
 export * from './status.js';
+export * from './streams.js';
 export * from './transitions.js';
 export * from './validate.js';

@@ -51,6 +51,11 @@ export const TRANSITIONS: readonly Transition[] = [
   { trigger: 'kill', from: ['killed'], to: 'killed', event: null },
 ];
 
+/** Status that a job has after an event of a type; null for a type that no transition has. */
+export function statusAfter(type: EventType): Status | null {
+  return TRANSITIONS.find(({ event }) => event === type)?.to ?? null;
+}
+
 const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keepalive'];
 
 /**

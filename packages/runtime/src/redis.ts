@@ -33,8 +33,14 @@ const BY_USE: Record<RedisUse, RedisOptions> = {
     // `watchConnection` finds half-open connections instead.
   },
   // Whoever subscribes does so again at each `ready`: ioredis drops the promise of its own attempt, and when that
-  // is not answered in time the rejection, unhandled, ends the process.
-  subscriber: { ...COMMON, maxRetriesPerRequest: null, autoResubscribe: false },
+  // is not answered in time the rejection, unhandled, ends the process. Nor may it send again what it sent before.
+  subscriber: {
+    ...COMMON,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    enableOfflineQueue: false,
+    autoResubscribe: false,
+  },
 };
 
 /** ioredis reads host and port from a URL by itself, but not a socket path. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 // One row per environment variable of any of our processes. README.md shows the same table; a test compares them.
@@ -46,6 +47,20 @@ const redisUrl = z
     error: 'must be redis://, rediss:// or unix:///path',
   });
 
+const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  if (bits === undefined) return NETWORK_NAMES.includes(text) || isIP(address) !== 0;
+  return (
+    rest.length === 0 &&
+    isIP(address) !== 0 &&
+    /^\d{1,3}$/.test(bits) &&
+    Number(bits) > 0 &&
+    Number(bits) <= (isIP(address) === 4 ? 32 : 128)
+  );
+}
+
 const origins = z
   .string()
   .transform((list) => list.split(',').map((origin) => origin.trim()))
@@ -55,6 +70,18 @@ const origins = z
       error: 'must be a comma-separated list of origins such as https://app.example.com, or *',
     },
   );
+
+const flag = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((text) => text === 'true') as unknown as z.ZodType<boolean, string>;
+
+const networks = z
+  .string()
+  .transform((list) => list.split(',').map((network) => network.trim()))
+  .refine((list) => list.every(isNetwork), {
+    error:
+      'must be a comma-separated list of addresses and networks such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
+  });
 
 export const VARIABLES = {
   PORT: row('8080', 'Port to listen on; 0 picks a free one', integer(0, 65_535)),
@@ -93,6 +120,19 @@ export const VARIABLES = {
   MAX_PAYLOAD_BYTES: row('262144', 'Largest `payload` and `result`, as JSON', bytes),
   MAX_EVENT_BYTES: row('65536', 'Largest progress, checkpoint, event and error, as JSON', bytes),
   CORS_ORIGINS: row(null, 'Origins whose pages may call the API, comma-separated, or `*`. Unset: none', origins),
+  ANONYMOUS_STREAMS: row('true', 'Whether a job stream may be opened without a token, to see its progress', flag),
+  STREAMS_PER_ADDRESS: row(
+    '256',
+    'Streams without a token at once, for each client address (IPv6: each /64 network), in one process',
+    integer(0, 1_000_000),
+  ),
+  STREAMS_PER_KEY: row('20000', 'Streams at once for each API key, in one process', integer(0, 1_000_000)),
+  STREAMS_PER_JOB: row('5000', 'Streams at once of each job, in one process', integer(0, 1_000_000)),
+  TRUSTED_PROXIES: row(
+    null,
+    'Proxies whose `X-Forwarded-For` is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, comma-separated. Unset: none',
+    networks,
+  ),
   LOG_LEVEL: row(
     'info',
     'trace, debug, info, warn, error, fatal or silent; debug shows every request',

@@ -3,6 +3,7 @@ import { type ApiKey, type CreateKeyRequest, type NewApiKey, YardmasterError } f
 import { randomBase32 } from './partition.js';
 import { asked } from './redis-errors.js';
 import type { Store } from './store.js';
+import { redisNow } from './time.js';
 
 /** A key as stored: the secret only as its SHA-256, base64. */
 export interface StoredKey extends ApiKey {
@@ -28,11 +29,6 @@ export function splitApiKey(text: string): { id: string; secret: string } | null
 }
 
 const withoutSecret = ({ secretHash: _, ...key }: StoredKey): ApiKey => key;
-
-async function redisNow(store: Store): Promise<number> {
-  const [seconds, micros] = await asked(store.redis.time());
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-}
 
 /**
  * Create an API key.

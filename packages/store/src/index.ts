@@ -8,4 +8,8 @@ export { killJob } from './kill.js';
 export { isJobId, newJobId, PARTITIONS, partitionOf } from './partition.js';
 export { prepareRedis } from './prepare.js';
 export { getJob, getProgress, listJobs } from './read.js';
+export { type PastEvent, readSince } from './since.js';
+export { readSnapshot, type Snapshot } from './snapshot.js';
 export { ANY_SPACE, type Caller, createStore, STORE_DEFAULTS, type Store, type StoreSettings } from './store.js';
+export { type Listener, Subscriptions } from './subscriptions.js';
+export { isoOf, redisNow } from './time.js';

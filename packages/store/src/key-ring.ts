@@ -1,7 +1,7 @@
 import { grantsOf, SCOPES, type Scope } from '@yardmaster/protocol';
-import type { Redis } from 'ioredis';
 import { hashOfSecret, isSecretOf, readKey, revokeKey, type StoredKey, splitApiKey } from './api-keys.js';
 import type { Store } from './store.js';
+import type { Subscriptions } from './subscriptions.js';
 
 /** Whose call it is: what an API key may do and where. */
 export interface Principal {
@@ -54,32 +54,25 @@ export class KeyRing {
   }
 
   /**
-   * Listen for revocations on a connection made for subscribing, on every socket that it makes from now on.
-   * Announcements may have been missed before each, so the cache is dropped once it is subscribed.
+   * Listen for revocations from now on. Announcements may be missed while there is no connection, so the cache is
+   * dropped each time that it is subscribed.
    *
    * @returns when it is subscribed for the first time
    */
-  listen(subscriber: Redis): Promise<void> {
-    const channel = this.#store.keys.revocations;
-    subscriber.on('message', (from: string, keyId: string) => {
-      if (from === channel) this.#forget(keyId);
-    });
+  listen(subscriptions: Subscriptions): Promise<void> {
     return new Promise((resolve) => {
-      const subscribe = async () => {
-        try {
-          await subscriber.subscribe(channel);
+      subscriptions.add(this.#store.keys.revocations, {
+        message: (keyId) => this.#forget(keyId),
+        lost: () => undefined, // The cache believes a key for seconds only, and revocation waits no longer for us.
+        subscribed: () => {
           this.#entries.clear();
           resolve();
-        } catch {
-          // The socket broke again, which the next `ready` mends, or hangs, which its watch finds.
-        }
-      };
-      subscriber.on('ready', subscribe);
-      if (subscriber.status === 'ready') void subscribe();
+        },
+      });
     });
   }
 
-  /** Call back with the id of each key that is revoked from now on; the gateway closes its sockets. */
+  /** Call back with the id of each key that is heard to be revoked from now on. */
   onRevoked(listener: (keyId: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -96,6 +89,20 @@ export class KeyRing {
     if (parts === null) return null;
     const entry = await this.#entry(parts.id);
     return entry !== null && isSecretOf(entry.stored, parts.secret) ? entry.principal : null;
+  }
+
+  /** Whether a revocation of this key has been heard; false for one that was not heard of lately. */
+  hasHeardRevoked(keyId: string): boolean {
+    return this.#revoked.has(keyId);
+  }
+
+  /**
+   * Tell whether a key that was good still is: neither revoked nor expired. At most `cacheMs` old.
+   *
+   * @throws UNAVAILABLE when Redis cannot tell
+   */
+  async isValid(keyId: string): Promise<boolean> {
+    return keyId === this.#admin?.keyId || (await this.#entry(keyId)) !== null;
   }
 
   /**

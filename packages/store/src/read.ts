@@ -19,15 +19,12 @@ import {
 import { asked } from './redis-errors.js';
 import { runScript } from './script.js';
 import { get, history, list } from './scripts.generated.js';
-import type { Caller, Store } from './store.js';
+import { type Caller, onReads, type Store } from './store.js';
 import { isoOrNull } from './time.js';
 import { worksOn } from './works-on.js';
 
 /** Entries of history read at once: 6 MB when each is as large as may be, which takes Redis some 40 ms. */
 const PORTION = 100;
-
-/** Calls that go over the connection for long reads. */
-const onReads = (store: Store): Store => ({ ...store, redis: store.reads });
 
 /**
  * Read a job with its history, oldest event first, as of one moment. A long history is read in portions, of which

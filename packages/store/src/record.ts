@@ -102,7 +102,11 @@ export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
 }
 
 /** Entries of a job's history that stand one after the other, the first of them with this seq. */
-export function eventsOf({ id, spaceId, result }: Job, firstSeq: number, entries: readonly string[]): JobEvent[] {
+export function eventsOf(
+  { id, spaceId, result }: Pick<Job, 'id' | 'spaceId' | 'result'>,
+  firstSeq: number,
+  entries: readonly string[],
+): JobEvent[] {
   return entries.map((entry, i) => {
     const [type, atMs, kept = null] = parseJson(entry) as unknown as StoredEvent;
     const data = type === 'completed' ? result : kept;

@@ -775,3 +775,44 @@ end
 return { 'OK', unpack(claimed) } -- a constructor, see list.lua
 `,
 } as const;
+
+export const since = {
+  name: 'since',
+  sha1: '3a69c9342c287f62ebd9d6efb33307a20a0d03e5',
+  keys: ['job'],
+  args: ['fromSeq', 'portion'],
+  rest: null,
+  text: `local job = KEYS[1]
+local fromSeq, portion = ARGV[1], ARGV[2]
+local v = redis.call('HMGET', job, 'eventsDropped', 'status', 'name', 'space', 'result')
+if type(v[2]) ~= 'string' then return { 'JOB_NOT_FOUND' } end
+local dropped = type(v[1]) == 'string' and tonumber(v[1]) or 0
+local history = job .. ':events'
+local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is \`created\`, which is not in the list
+local events = redis.call('LRANGE', history, first, first + tonumber(portion) - 1)
+return { 'OK', first + 2 + dropped, events, 1 + dropped + redis.call('LLEN', history), v[2], v[3], v[4], v[5] }
+`,
+} as const;
+
+export const snapshot = {
+  name: 'snapshot',
+  sha1: '8244056dfc90d3da909c20ebab02824e20969c0d',
+  keys: ['job'],
+  args: ['keySpaceId'],
+  rest: null,
+  text: `local job = KEYS[1]
+local keySpaceId = ARGV[1]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local v = redis.call('HMGET', job, 'eventsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
+if type(v[2]) ~= 'string' then return { 'JOB_NOT_FOUND' } end
+if keySpaceId ~= '' and keySpaceId ~= v[3] then return { 'FORBIDDEN' } end
+local dropped = type(v[1]) == 'string' and tonumber(v[1]) or 0
+return { 'OK', 1 + dropped + redis.call('LLEN', job .. ':events'), digits(nowMs()), v[2], v[3], v[4], v[5], v[6] }
+`,
+} as const;

@@ -50,6 +50,9 @@ export function createStore(redis: Redis, settings: Partial<StoreSettings> = {},
   return { redis, reads, inTurn: pLimit(READS_AT_ONCE), keys: keyMap(all.keyPrefix), settings: all };
 }
 
+/** The same store, whose calls go over the connection for long reads. */
+export const onReads = (store: Store): Store => ({ ...store, redis: store.reads });
+
 /**
  * Who calls a verb on a job, as far as the job cares.
  */

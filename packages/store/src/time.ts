@@ -1,3 +1,16 @@
+import { asked } from './redis-errors.js';
+import type { Store } from './store.js';
+
+/**
+ * Redis' clock, epoch milliseconds: the only clock that jobs know.
+ *
+ * @throws UNAVAILABLE
+ */
+export async function redisNow(store: Store): Promise<number> {
+  const [seconds, micros] = await asked(store.redis.time());
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}
+
 /** ISO 8601 in UTC with milliseconds, of epoch milliseconds as Redis keeps them. */
 export function isoOf(epochMs: number | string): string {
   return new Date(Number(epochMs)).toISOString();

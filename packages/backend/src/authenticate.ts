@@ -1,15 +1,14 @@
-import type { IncomingMessage } from 'node:http';
 import { type Scope, YardmasterError } from '@yardmaster/protocol';
 import type { KeyRing, Principal } from '@yardmaster/store';
 
 /**
  * Tell who is calling.
  *
+ * @param presented what stands where an API key belongs: the header `x-api-key`, the query parameter `token`
  * @throws UNAUTHENTICATED without a valid key; UNAVAILABLE when Redis cannot tell
- * @see spec §5.1
+ * @see spec §5.1, §5.2
  */
-export async function authenticate(keyRing: KeyRing, req: IncomingMessage): Promise<Principal> {
-  const presented = req.headers['x-api-key'];
+export async function authenticate(keyRing: KeyRing, presented: unknown): Promise<Principal> {
   const principal = typeof presented === 'string' && presented !== '' ? await keyRing.find(presented) : null;
   if (principal === null) throw new YardmasterError('UNAUTHENTICATED');
   return principal;
@@ -21,7 +20,7 @@ export async function authenticate(keyRing: KeyRing, req: IncomingMessage): Prom
  *
  * @throws FORBIDDEN
  */
-export function authorize(principal: Principal, anyOf: readonly Scope[], spaceId: string | undefined): void {
+export function authorize(principal: Principal, anyOf: readonly Scope[], spaceId?: string): void {
   if (!anyOf.some((scope) => principal.grants.has(scope))) {
     throw new YardmasterError('FORBIDDEN', `The API key lacks the scope ${anyOf.join(' or ')}`);
   }

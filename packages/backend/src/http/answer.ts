@@ -39,9 +39,14 @@ export function errorBody(error: YardmasterError): Record<string, unknown> {
   return { error: error.message, code: error.code, ...error.extras };
 }
 
+/** Headers that go with an error: when to come again, where that may help. */
+export function headersOf({ status }: YardmasterError): OutgoingHttpHeaders {
+  return status === 503 || status === 429 ? { 'retry-after': '1' } : {};
+}
+
 /** Answer with an error of the catalogue. */
 export function sendError(res: ServerResponse, error: YardmasterError, headers: OutgoingHttpHeaders = {}): void {
-  sendJson(res, error.status, errorBody(error), error.status === 503 ? { ...headers, 'retry-after': '1' } : headers);
+  sendJson(res, error.status, errorBody(error), { ...headersOf(error), ...headers });
 }
 
 /** What is answered for anything that is no YardmasterError: a bug, told apart from its kin by the request id only. */

@@ -1,0 +1,60 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  asksForWebSocket,
+  BACKEND_VARIABLES,
+  type Backend,
+  createBackend,
+  createFront,
+  FRONT_VARIABLES,
+  type Front,
+  protectServer,
+  requestIdOf,
+  SERVER_OPTIONS,
+  type Streams,
+  sendError,
+  sendJson,
+  takeUpgrades,
+} from '@yardmaster/backend';
+import { YardmasterError } from '@yardmaster/protocol';
+import type { Config, Logger } from '@yardmaster/runtime';
+import { createStreams, STREAM_VARIABLES } from './streams.js';
+
+/** Variables that the gateway reads. */
+export const GATEWAY_VARIABLES = [...BACKEND_VARIABLES, ...FRONT_VARIABLES, ...STREAM_VARIABLES, 'LOG_LEVEL'] as const;
+
+export type GatewayConfig = Config<(typeof GATEWAY_VARIABLES)[number]>;
+
+/** Make the gateway as a process of its own: the streams, and the probes for Kubernetes. */
+export function createGateway(config: GatewayConfig & { REDIS_URL: string }, log: Logger): Front {
+  const backend = createBackend(config, log);
+  const streams = createStreams({ backend, config, log });
+  const server = protectServer(createStreamServer(streams, backend));
+  return createFront({ name: 'gateway', backend, server, streams, config, log });
+}
+
+function createStreamServer(streams: Streams, backend: Backend): http.Server {
+  class Request extends http.IncomingMessage {}
+  takeUpgrades(Request, asksForWebSocket);
+  const server = http.createServer({ ...SERVER_OPTIONS, IncomingMessage: Request }, (req, res) =>
+    streams.isFor(req) ? streams.answer(req, res) : answerProbe(req, res, backend),
+  );
+  server.on('upgrade', (req, socket, head) => streams.upgrade(req, socket, head));
+  return server;
+}
+
+async function answerProbe(req: IncomingMessage, res: ServerResponse, backend: Backend): Promise<void> {
+  res.setHeader('x-request-id', requestIdOf(req));
+  if (backend.stopping.aborted) res.shouldKeepAlive = false;
+  const path = req.url?.split('?')[0];
+  if (path !== '/livez' && path !== '/readyz') {
+    sendError(res, new YardmasterError('NOT_FOUND'));
+    return;
+  }
+  if (req.method !== 'GET' && req.method !== 'HEAD') {
+    const allow = 'OPTIONS, GET, HEAD';
+    sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${allow}`), { allow });
+    return;
+  }
+  const ok = path === '/livez' || (await backend.isReady());
+  sendJson(res, ok ? 200 : 503, { status: ok ? 'ok' : 'not ready' });
+}

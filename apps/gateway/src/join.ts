@@ -1,0 +1,67 @@
+import { isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
+import type { StreamCaller } from './caller.js';
+import type { Feeds } from './feeds.js';
+import type { Holds } from './holds.js';
+import { Outgoing } from './message.js';
+import type { Session } from './session.js';
+
+/** Sends a session its init and, from there on, everything that happens. */
+export type Join = (session: Session) => void;
+
+export interface JoinOptions {
+  store: Store;
+  feeds: Feeds;
+  caller: StreamCaller;
+  /** Gets what keeps the feed subscribed. */
+  holds: Holds;
+}
+
+const ENDED: readonly string[] = ['completed', 'dead', 'killed'];
+
+/** The message that completed a job, for a progress-scope client that came too late for it. */
+function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): Outgoing {
+  // Its data can stay away: such a client is shown nothing of it but that and when it came.
+  return new Outgoing({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
+}
+
+/**
+ * Prepare to stream a job: subscribe first, then read where it stands, so that nothing can lie between.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see spec §6.1, "init message"
+ */
+export async function prepareJob(jobId: string, { store, feeds, caller, holds }: JoinOptions): Promise<Join> {
+  const feed = feeds.ofJob(jobId);
+  holds.add(feed.hold());
+  await feed.whenSubscribed();
+  const { subscribedTimes } = feed;
+  const snapshot = await readSnapshot(store, caller, jobId);
+  const { seq, status, progress, at } = snapshot;
+  const timestamp = isoOf(at);
+  return (session) => {
+    session.seq = seq;
+    if (caller.scope === 'full') session.init(jobId, { jobId, type: 'init', status, timestamp });
+    else session.init(jobId, { jobId, type: 'init', ...(progress ? { progress } : {}), timestamp });
+    if (caller.scope === 'progress' && status === 'completed') session.deliver(completionOf(jobId, snapshot));
+    if (ENDED.includes(status)) session.end();
+    holds.add(feed.join(session, subscribedTimes));
+  };
+}
+
+/**
+ * Prepare to stream a space. Its init says since when the stream is complete; there is no other state to send.
+ *
+ * @throws UNAVAILABLE
+ */
+export async function prepareSpace(spaceId: string, { store, feeds, holds }: JoinOptions): Promise<Join> {
+  const feed = feeds.ofSpace(spaceId);
+  holds.add(feed.hold());
+  await feed.whenSubscribed();
+  const arrival = feed.arrive();
+  holds.add(() => feed.forget(arrival));
+  const at = await redisNow(store);
+  return (session) => {
+    session.init(spaceId, { spaceId, type: 'init', timestamp: isoOf(at) });
+    holds.add(feed.join(session, arrival, at));
+  };
+}

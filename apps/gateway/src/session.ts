@@ -1,0 +1,126 @@
+import type { Duplex } from 'node:stream';
+import { CLOSE_CODES } from '@yardmaster/protocol';
+import type { WebSocket } from 'ws';
+import { type Audience, frameOf, type Outgoing } from './message.js';
+import { Outbox } from './outbox.js';
+
+/** How long a client may take to close after the end of its job, and to answer a close. */
+const GRACE_MS = 5_000;
+
+/** Longest interval between two signs that a socket is in use: proxies cut idle ones after 60 s. */
+export const PING_MS = 25_000;
+
+/** Pings that go unanswered before a socket is given up. */
+const MISSED_PONGS = 2;
+
+/** Pings are answered while less than this waits for the client. */
+const PONG_BELOW_BYTES = 64 * 1024;
+
+/** Text of a close frame beside its code; none for the end, which must not say how the job ended. */
+const REASONS: Record<number, string> = {
+  [CLOSE_CODES.goingAway]: 'server is stopping',
+  [CLOSE_CODES.keyRevoked]: 'API key is no longer valid',
+  [CLOSE_CODES.interrupted]: 'messages may be missing',
+  [CLOSE_CODES.tooSlow]: 'client reads too slowly',
+};
+
+export interface SessionOptions {
+  audience: Audience;
+  /** Id of the API key; null for an anonymous stream. */
+  keyId: string | null;
+  /** Called once when its socket is gone. */
+  onGone: (session: Session) => void;
+}
+
+/**
+ * One open stream: a client, what it may see, and what it has seen.
+ *
+ *   open ──end()──▶ ended: the client has 5 s to close, then we close with 1000
+ *     └──close()──▶ closing: nothing more is sent; cut off after 5 s ──▶ gone
+ */
+export class Session {
+  readonly audience: Audience;
+  readonly keyId: string | null;
+  /** Seq of the last event that the client knows, by its init or by a message; of a job stream. */
+  seq = 0;
+  readonly #ws: WebSocket;
+  readonly #outbox: Outbox;
+  #timer: NodeJS.Timeout | null = null;
+  #isClosing = false;
+  #pingedAt = performance.now();
+  #missedPongs = 0;
+
+  constructor(ws: WebSocket, socket: Duplex, { audience, keyId, onGone }: SessionOptions) {
+    this.audience = audience;
+    this.keyId = keyId;
+    this.#ws = ws;
+    this.#outbox = new Outbox(ws, socket, () => this.close(CLOSE_CODES.tooSlow));
+    ws.on('pong', () => {
+      this.#missedPongs = 0;
+    });
+    // Answered by us, and not by ws: a client that pings without end and never reads would fill the memory.
+    ws.on('ping', (data) => {
+      if (ws.bufferedAmount < PONG_BELOW_BYTES) ws.pong(data);
+    });
+    ws.on('error', () => undefined); // A frame that is none, or over 1 KB, or a broken socket; `close` follows.
+    ws.on('close', () => {
+      this.#beginClosing();
+      if (this.#timer) clearTimeout(this.#timer);
+      onGone(this);
+    });
+  }
+
+  /** Bytes that the client has not taken yet. */
+  get waitingBytes(): number {
+    return this.#outbox.waitingBytes;
+  }
+
+  /** Whether nothing more is sent to it. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** Send the first message. */
+  init(id: string, message: object): void {
+    this.#outbox.send(id, frameOf(message), { isProgress: false });
+  }
+
+  /** Send an event, as far as it is for this client; after the last one of a job, end. */
+  deliver(outgoing: Outgoing): void {
+    if (this.#isClosing) return;
+    const frame = outgoing.frameFor(this.audience);
+    if (frame !== null) this.#outbox.send(outgoing.event.jobId, frame, outgoing);
+  }
+
+  /** The job has ended, which a progress-scope client may not know: give the client time to close by itself. */
+  end(): void {
+    if (this.#isClosing || this.#timer) return;
+    this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS);
+  }
+
+  /** Close with a code, and cut off a client that does not answer. What was sent before still goes out. */
+  close(code: number, withinMs = GRACE_MS): void {
+    if (this.#isClosing) return;
+    this.#beginClosing();
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#ws.close(code, REASONS[code] ?? '');
+    this.#timer = setTimeout(() => this.#ws.terminate(), withinMs);
+  }
+
+  /** Ping when it is time to; give up a client that has not answered for long. */
+  keepAlive(now: number, pingMs: number): void {
+    if (this.#isClosing || now - this.#pingedAt < pingMs) return;
+    if (this.#missedPongs >= MISSED_PONGS) {
+      this.#ws.terminate();
+      return;
+    }
+    this.#pingedAt = now;
+    this.#missedPongs++;
+    this.#ws.ping();
+  }
+
+  #beginClosing(): void {
+    this.#isClosing = true;
+    this.#outbox.drop();
+  }
+}

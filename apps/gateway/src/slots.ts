@@ -1,0 +1,40 @@
+import { YardmasterError } from '@yardmaster/protocol';
+
+/** Streams that are open, or about to be, for each of something, up to a limit. */
+export class Slots {
+  readonly #taken = new Map<string, number>();
+
+  /**
+   * @param limit streams at once for each id
+   * @param of what the ids are, as the refusal says it: `this job`
+   */
+  constructor(
+    readonly limit: number,
+    readonly of: string,
+  ) {}
+
+  /**
+   * Take a place.
+   *
+   * @returns a function that gives it back, once
+   * @throws TOO_MANY_STREAMS
+   */
+  take(id: string): () => void {
+    const taken = this.#taken.get(id) ?? 0;
+    if (taken >= this.limit) {
+      throw new YardmasterError(
+        'TOO_MANY_STREAMS',
+        `Too many streams of ${this.of} are open; the limit is ${this.limit}`,
+      );
+    }
+    this.#taken.set(id, taken + 1);
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      const left = (this.#taken.get(id) ?? 1) - 1;
+      if (left === 0) this.#taken.delete(id);
+      else this.#taken.set(id, left);
+    };
+  }
+}

@@ -1,0 +1,107 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import {
+  type Config,
+  ConfigError,
+  createRedis,
+  type Logger,
+  onceReachable,
+  type Service,
+  watchConnection,
+} from '@yardmaster/runtime';
+import { createStore, hasKeys, KeyRing, prepareRedis, type Store, Subscriptions } from '@yardmaster/store';
+
+/** Variables that the backend reads. */
+export const BACKEND_VARIABLES = [
+  'REDIS_URL',
+  'ADMIN_API_KEY',
+  'KEY_PREFIX',
+  'DELIVERY_TIMEOUT_SECONDS',
+  'RETENTION_SECONDS',
+  'EVENTS_PER_JOB',
+  'SHUTDOWN_SECONDS',
+] as const;
+
+export type BackendConfig = Config<(typeof BACKEND_VARIABLES)[number]> & { REDIS_URL: string };
+
+export interface BackendOptions {
+  /** Refuse to start when nobody could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
+  refuseWithoutKeys?: boolean;
+}
+
+/** A process' connections to Redis and what is made of them, shared by everything that the process serves. */
+export interface Backend extends Service {
+  store: Store;
+  keyRing: KeyRing;
+  subscriptions: Subscriptions;
+  /** Aborted once the process is about to end: it is not ready any more and takes nothing new. */
+  stopping: AbortSignal;
+  /** Tell everybody, by `stopping`; `stop` then releases the connections. */
+  announceStop(): void;
+  /** Whether it can do its work: Redis is checked and answers, and announcements are heard. */
+  isReady(): Promise<boolean>;
+}
+
+const isUnavailable = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
+
+/**
+ * Make a backend. `start` waits until Redis is there, checks it, and throws a ConfigError when it cannot be used.
+ */
+export function createBackend(config: BackendConfig, log: Logger, options: BackendOptions = {}): Backend {
+  const redis = createRedis(config.REDIS_URL, 'commands', log);
+  const reads = createRedis(config.REDIS_URL, 'commands', log);
+  const subscriber = createRedis(config.REDIS_URL, 'subscriber', log);
+  const connections = [redis, reads, subscriber];
+  const settings = {
+    keyPrefix: config.KEY_PREFIX,
+    deliveryTimeoutMs: config.DELIVERY_TIMEOUT_SECONDS * 1000,
+    retentionMs: config.RETENTION_SECONDS * 1000,
+    eventsPerJob: config.EVENTS_PER_JOB,
+  };
+  const store = createStore(redis, settings, reads);
+  const subscriptions = new Subscriptions(subscriber);
+  const keyRing = new KeyRing(store, { adminKey: config.ADMIN_API_KEY });
+  const stopping = new AbortController();
+  const watches: (() => void)[] = [];
+  let isPrepared = false;
+
+  async function prepare(): Promise<void> {
+    const warnings = await prepareRedis(store);
+    for (const warning of warnings) log.warn(warning);
+    if (options.refuseWithoutKeys && config.ADMIN_API_KEY === undefined && !(await hasKeys(store))) {
+      throw new ConfigError(['ADMIN_API_KEY is required, because there is no API key yet and nobody could make one']);
+    }
+  }
+
+  return {
+    name: 'backend',
+    store,
+    keyRing,
+    subscriptions,
+    stopping: stopping.signal,
+    announceStop: () => stopping.abort(),
+    async isReady() {
+      if (!isPrepared || stopping.signal.aborted || subscriber.status !== 'ready') return false;
+      return redis.ping().then(
+        () => true,
+        () => false,
+      );
+    },
+    async start() {
+      const listening = keyRing.listen(subscriptions);
+      for (const connection of connections) {
+        // A first attempt that fails is followed by others; what waits for Redis is below.
+        connection.connect().catch(() => undefined);
+        watches.push(watchConnection(connection));
+      }
+      const onWait = (err: unknown) => log.warn({ err }, 'waiting for redis');
+      await onceReachable(prepare, { isUnavailable, onWait, signal: stopping.signal });
+      await listening;
+      isPrepared = true;
+    },
+    async stop() {
+      stopping.abort();
+      for (const stopWatching of watches) stopWatching();
+      for (const connection of connections) connection.disconnect();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { YardmasterError } from '@yardmaster/protocol';
+import { rawAnswer } from './raw-answer.js';
+
+/** Time-outs that keep slow and endless requests from piling up. */
+export const SERVER_OPTIONS: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  // Longer than a load balancer keeps an idle connection (60 s is common), so that it is never we who hang up on one.
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 2_000,
+  requireHostHeader: false, // The app refuses it, with a body that says why.
+};
+
+/** Make a server answer, or end, what never becomes a request. */
+export function protectServer(server: Server): Server {
+  // No byte sent or read for so long while a request is open: the client does not read its answer.
+  server.timeout = 30_000;
+  // An expectation that we do not know may be ignored; Node's 417 would have no body.
+  server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    refuseWhenIdle(socket, rawRefusal(error.code));
+  });
+  return server;
+}
+
+/**
+ * Refuse what came in on a socket behind other requests, once those are answered: written at once, the refusal
+ * would pass for the answer to the first of them.
+ */
+function refuseWhenIdle(socket: Duplex, refusal: string): void {
+  // Node's own note of the response that has the socket; there is no public one.
+  const { _httpMessage: open } = socket as Duplex & { _httpMessage?: ServerResponse | null };
+  // When the request is not complete, it is the broken one, and its answer waits for a body that never comes.
+  if (open?.req.complete) open.once('finish', () => refuseWhenIdle(socket, refusal));
+  else socket.end(refusal);
+}
+
+/** An answer for what could not be parsed as a request. */
+function rawRefusal(code: string | undefined): string {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return rawAnswer(new YardmasterError('REQUEST_TIMEOUT'));
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return rawAnswer(new YardmasterError('INVALID_REQUEST', 'headers must be at most 16 KB'), { status: 431 });
+  return rawAnswer(new YardmasterError('INVALID_REQUEST', 'request must be valid HTTP/1.1'));
+}

@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+
+const ASKED = Symbol('the client asks for an upgrade');
+
+type Asking = IncomingMessage & { [ASKED]?: boolean | null };
+
+/**
+ * Make Node hand over as an upgrade only what `isTaken` names; any other request with an `Upgrade` header is an
+ * ordinary one, as HTTP says. Without this, one listener for WebSocket would swallow the calls of every client that
+ * offers HTTP/2 on its first request, as Java's does.
+ *
+ * Node's parser asks its request whether it is an upgrade once the headers are there, which is where this answers.
+ * Newer releases have an option of the server for it (`shouldUpgradeCallback`, 24.9).
+ */
+export function takeUpgrades(Request: typeof IncomingMessage, isTaken: (req: IncomingMessage) => boolean): void {
+  Object.defineProperty(Request.prototype, 'upgrade', {
+    configurable: true,
+    get(this: Asking) {
+      return this[ASKED] === true && isTaken(this);
+    },
+    set(this: Asking, asked: boolean | null) {
+      this[ASKED] = asked;
+    },
+  });
+}
+
+/** Whether a request asks for WebSocket. */
+export function asksForWebSocket(req: IncomingMessage): boolean {
+  return req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket';
+}

@@ -1,0 +1,43 @@
+import type { Progress, Status } from '@yardmaster/protocol';
+import { parseJson } from './record.js';
+import { runScript } from './script.js';
+import { snapshot } from './scripts.generated.js';
+import type { Caller, Store } from './store.js';
+import { worksOn } from './works-on.js';
+
+/** Where a job stands at one moment, as its streams begin. */
+export interface Snapshot {
+  /** Seq of the last event that is part of it; later ones are news. */
+  seq: number;
+  /** The moment: epoch milliseconds, Redis clock. */
+  at: number;
+  spaceId: string;
+  jobName: string;
+  status: Status;
+  /** Latest progress report; null before the first. */
+  progress: Progress | null;
+  /** When the job last changed, epoch milliseconds; null for one that never did. */
+  updatedAt: number | null;
+}
+
+/**
+ * Read where a job stands, without its history.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ */
+export async function readSnapshot(store: Store, caller: Caller, jobId: string): Promise<Snapshot> {
+  const { keys, args } = worksOn(store, caller, jobId);
+  const [, seq, at, status, spaceId, jobName, updatedAt, progress] = (await runScript(store, snapshot, {
+    keys,
+    args: { keySpaceId: args.keySpaceId },
+  })) as [string, number, string, Status, string, string, string | null, string | null];
+  return {
+    seq: Number(seq),
+    at: Number(at),
+    spaceId,
+    jobName,
+    status,
+    progress: parseJson(progress) as Progress | null,
+    updatedAt: updatedAt === null ? null : Number(updatedAt),
+  };
+}

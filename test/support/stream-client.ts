@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { until } from './until.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests compare whole messages; a schema here would hide differences
+type Message = any;
+
+/** A WebSocket client of a stream, which keeps all that it gets. */
+export class StreamClient {
+  readonly messages: Message[] = [];
+  /** Code and reason of the close; null while it is open. */
+  closed: { code: number; reason: string } | null = null;
+
+  private constructor(readonly ws: WebSocket) {
+    ws.on('message', (data) => this.messages.push(JSON.parse(data.toString())));
+    ws.on('close', (code, reason) => {
+      this.closed = { code, reason: reason.toString() };
+    });
+    ws.on('error', () => undefined); // Shown by `closed`.
+  }
+
+  /**
+   * Connect and wait for the init.
+   *
+   * @param path below `/api/v1/realtime`, e.g. `/spaces/demo?token=…`
+   * @throws when it is refused; see `refusalOf`
+   */
+  static async open(url: string, path: string): Promise<StreamClient> {
+    const client = StreamClient.connect(url, path);
+    await until(() => client.messages.length > 0 || client.closed !== null);
+    if (client.messages.length === 0) throw new Error(`no stream: ${JSON.stringify(client.closed)}`);
+    return client;
+  }
+
+  /** Connect without waiting. */
+  static connect(url: string, path: string): StreamClient {
+    return new StreamClient(new WebSocket(`${url.replace('http', 'ws')}/api/v1/realtime${path}`));
+  }
+
+  /** Types of the messages so far. */
+  types(): string[] {
+    return this.messages.map(({ type }) => type);
+  }
+
+  /** Wait for a message of a type, and return it. */
+  async next(type: string): Promise<Message> {
+    await until(() => this.types().includes(type));
+    return this.messages.find((message) => message.type === type);
+  }
+
+  /** Wait until the server closes it. */
+  async end(): Promise<{ code: number; reason: string }> {
+    await until(() => this.closed !== null);
+    return this.closed as { code: number; reason: string };
+  }
+
+  /** Close it and wait until it is gone. */
+  async close(): Promise<void> {
+    if (this.closed !== null) return;
+    const gone = once(this.ws, 'close');
+    this.ws.close();
+    await gone;
+  }
+}
