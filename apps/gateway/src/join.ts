@@ -1,4 +1,5 @@
-import { isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
+import { YardmasterError } from '@yardmaster/protocol';
+import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
 import type { StreamCaller } from './caller.js';
 import type { Feeds } from './feeds.js';
 import type { Holds } from './holds.js';
@@ -31,6 +32,8 @@ function completionOf(jobId: string, { seq, jobName, spaceId, status, at, update
  * @see spec §6.1, "init message"
  */
 export async function prepareJob(jobId: string, { store, feeds, caller, holds }: JoinOptions): Promise<Join> {
+  // Before it becomes the name of a channel.
+  if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
   const feed = feeds.ofJob(jobId);
   holds.add(feed.hold());
   await feed.whenSubscribed();

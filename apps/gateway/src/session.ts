@@ -13,9 +13,6 @@ export const PING_MS = 25_000;
 /** Pings that go unanswered before a socket is given up. */
 const MISSED_PONGS = 2;
 
-/** Pings are answered while less than this waits for the client. */
-const PONG_BELOW_BYTES = 64 * 1024;
-
 /** Text of a close frame beside its code; none for the end, which must not say how the job ended. */
 const REASONS: Record<number, string> = {
   [CLOSE_CODES.goingAway]: 'server is stopping',
@@ -57,10 +54,6 @@ export class Session {
     this.#outbox = new Outbox(ws, socket, () => this.close(CLOSE_CODES.tooSlow));
     ws.on('pong', () => {
       this.#missedPongs = 0;
-    });
-    // Answered by us, and not by ws: a client that pings without end and never reads would fill the memory.
-    ws.on('ping', (data) => {
-      if (ws.bufferedAmount < PONG_BELOW_BYTES) ws.pong(data);
     });
     ws.on('error', () => undefined); // A frame that is none, or over 1 KB, or a broken socket; `close` follows.
     ws.on('close', () => {

@@ -27,6 +27,7 @@ export class Sessions {
   readonly #pingMs: number;
   readonly #unlisten: () => void;
   readonly #timers: NodeJS.Timeout[];
+  #isRechecking = false;
   #onEmpty: (() => void) | null = null;
 
   constructor({ keyRing, log, pingMs = PING_MS }: SessionsOptions) {
@@ -88,16 +89,17 @@ export class Sessions {
 
   /** Keys expire, and an announcement may be lost. */
   async #recheckKeys(): Promise<void> {
-    const keyIds = new Set([...this.#all].map(({ keyId }) => keyId));
-    keyIds.delete(null);
-    for (const keyId of keyIds as Set<string>) {
-      try {
-        if (!(await this.#keyRing.isValid(keyId))) this.#closeOf(keyId);
-      } catch (err) {
-        // Not known just now: whoever was let in stays until it is.
-        if (!(err instanceof YardmasterError)) this.#log.error({ err, keyId }, 'key not checked');
-        return;
-      }
+    if (this.#isRechecking) return;
+    this.#isRechecking = true;
+    const keyIds = new Set<string>();
+    for (const { keyId } of this.#all) if (keyId !== null) keyIds.add(keyId);
+    try {
+      for (const keyId of keyIds) if (!(await this.#keyRing.isValid(keyId))) this.#closeOf(keyId);
+    } catch (err) {
+      // Not known just now: whoever was let in stays until it is.
+      if (!(err instanceof YardmasterError)) this.#log.error({ err }, 'keys of streams not checked');
+    } finally {
+      this.#isRechecking = false;
     }
   }
 

@@ -1,39 +1,19 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import {
-  type Backend,
-  createOutageLog,
-  internalError,
-  REDIS_BUDGET_MS,
-  rawAnswer,
-  requestIdOf,
-  type Streams,
-  sendEmpty,
-  sendError,
-  within,
-} from '@yardmaster/backend';
+import { type Backend, REDIS_BUDGET_MS, requestIdOf, type Streams, within } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { WebSocketServer } from 'ws';
-import { callerOf, type StreamCaller } from './caller.js';
-import { clientAddressBy } from './client-address.js';
+import { ADMISSION_VARIABLES, createAdmission } from './admission.js';
 import { Feeds } from './feeds.js';
-import { checkHandshake } from './handshake.js';
 import { Holds } from './holds.js';
-import { type Join, prepareJob, prepareSpace } from './join.js';
-import { isStreamUrl, readStreamUrl, type Subject } from './path.js';
+import { isStreamUrl } from './path.js';
+import { answerPlain, createRefusal } from './refusal.js';
 import { Session } from './session.js';
 import { Sessions } from './sessions.js';
-import { Slots } from './slots.js';
 
 /** Variables that the streams read. */
-export const STREAM_VARIABLES = [
-  'ANONYMOUS_STREAMS',
-  'STREAMS_PER_ADDRESS',
-  'STREAMS_PER_KEY',
-  'STREAMS_PER_JOB',
-  'TRUSTED_PROXIES',
-] as const;
+export const STREAM_VARIABLES = ADMISSION_VARIABLES;
 
 export interface StreamsOptions {
   backend: Backend;
@@ -46,15 +26,8 @@ export interface StreamsOptions {
 /** Largest message of a client, in bytes; whatever it says is ignored. */
 const MAX_CLIENT_MESSAGE_BYTES = 1024;
 
-/** What may be asked of a path of the streams. */
-const ALLOW = 'OPTIONS, GET';
-
-/** A stream that may be opened. */
-interface Admission {
-  caller: StreamCaller;
-  subject: Subject;
-  join: Join;
-}
+/** Longest time for clients to answer the close when the process ends. */
+const CLOSE_WITHIN_MS = 5_000;
 
 /**
  * Make the streams of a process: requests on their paths are refused as HTTP, or become sessions.
@@ -62,72 +35,36 @@ interface Admission {
  * @see spec §4.17, §4.18, §6.1
  */
 export function createStreams({ backend, config, log, pingMs }: StreamsOptions): Streams {
-  const { store, keyRing, stopping } = backend;
-  const feeds = new Feeds(store, backend.subscriptions, log);
-  const sessions = new Sessions({ keyRing, log, pingMs });
-  const rules = { keyRing, anonymousStreams: config.ANONYMOUS_STREAMS };
-  const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
-  const perAddress = new Slots(config.STREAMS_PER_ADDRESS, 'this address without a token');
-  const perKey = new Slots(config.STREAMS_PER_KEY, 'this API key');
-  const perJob = new Slots(config.STREAMS_PER_JOB, 'this job');
-  const logOutage = createOutageLog(log);
+  const { stopping } = backend;
+  const feeds = new Feeds(backend.store, backend.subscriptions, log);
+  const sessions = new Sessions({ keyRing: backend.keyRing, log, pingMs });
+  const admission = createAdmission({ backend, feeds, config });
+  const refuse = createRefusal(log);
+  const onGone = (session: Session) => sessions.remove(session);
   const wss = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false, // It would take a socket from 7 to over 200 KB.
     maxPayload: MAX_CLIENT_MESSAGE_BYTES,
-    autoPong: false, // See Session.
+    // Pings of clients are answered by ws, which gives up one that leaves 60 answers unread.
   });
   wss.on('wsClientError', (error, socket, req) => {
     refuse(req, socket, new YardmasterError('INVALID_REQUEST', `WebSocket handshake: ${error.message}`));
   });
 
-  const onGone = (session: Session) => sessions.remove(session);
-
-  /** The checks, in the contract's order: path, key, scope, job. What is taken on the way goes into `holds`. */
-  async function admit(req: IncomingMessage, holds: Holds): Promise<Admission> {
-    if (stopping.aborted) throw new YardmasterError('UNAVAILABLE', 'This process is stopping; connect again');
-    const url = readStreamUrl(req.url as string);
-    checkHandshake(req);
-    const caller = await callerOf(url, rules);
-    const { subject } = url;
-    holds.add(caller.keyId === null ? perAddress.take(addressOf(req)) : perKey.take(caller.keyId));
-    if (subject.kind === 'space') {
-      return { caller, subject, join: await prepareSpace(subject.spaceId, { store, feeds, caller, holds }) };
-    }
-    holds.add(perJob.take(subject.jobId));
-    return { caller, subject, join: await prepareJob(subject.jobId, { store, feeds, caller, holds }) };
-  }
-
-  /** Last checks of what may have changed while Redis was asked; nothing is awaited from here to the join. */
-  function checkStillGood({ keyId }: StreamCaller): void {
-    if (stopping.aborted) throw new YardmasterError('UNAVAILABLE', 'This process is stopping; connect again');
-    if (keyId !== null && keyRing.hasHeardRevoked(keyId)) throw new YardmasterError('UNAUTHENTICATED');
-  }
-
   async function open(req: IncomingMessage, socket: Duplex, head: Buffer, holds: Holds): Promise<void> {
-    const { caller, subject, join } = await within(REDIS_BUDGET_MS, admit(req, holds));
-    checkStillGood(caller);
+    const admitted = await within(REDIS_BUDGET_MS, admission.admit(req, holds));
+    // From here to the join nothing may be awaited: what came in between would be lost.
+    admission.checkStillGood(admitted);
     if (socket.destroyed) return; // Its `close` has given back what it held.
+    const { caller, subject, join } = admitted;
     const audience = subject.kind === 'space' ? 'space' : caller.scope;
     wss.handleUpgrade(req, socket, head, (ws) => {
       const session = new Session(ws, socket, { audience, keyId: caller.keyId, onGone });
       sessions.add(session);
       join(session);
+      log.debug({ requestId: requestIdOf(req), ...subject, keyId: caller.keyId, audience }, 'stream opened');
     });
-  }
-
-  function refuse(req: IncomingMessage, socket: Duplex, thrown: unknown): void {
-    const requestId = requestIdOf(req);
-    const error = thrown instanceof YardmasterError ? thrown : internalError(requestId);
-    // Not the query: it holds the token.
-    const line = { requestId, path: req.url?.split('?')[0], code: error.code };
-    if (error.code === 'INTERNAL') log.error({ ...line, err: thrown }, 'stream failed');
-    else if (error.status >= 500) logOutage(error, line);
-    else log.debug(line, 'stream refused');
-    const headers = error.code === 'UPGRADE_REQUIRED' ? UPGRADE_HEADERS : {};
-    socket.once('finish', () => socket.destroy());
-    socket.end(rawAnswer(error, { headers, requestId }));
   }
 
   return {
@@ -141,9 +78,10 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
       });
     },
     answer(req, res) {
+      if (stopping.aborted) res.shouldKeepAlive = false; // The next request must go to another process.
       answerPlain(req, res);
     },
-    close: (withinMs) => sessions.closeAll(Math.min(withinMs, 5_000)),
+    close: (withinMs) => sessions.closeAll(Math.min(withinMs, CLOSE_WITHIN_MS)),
   };
 }
 
@@ -151,20 +89,4 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
 function releaseAtClose(socket: Duplex, holds: Holds): void {
   socket.on('error', () => undefined); // `close` follows.
   socket.once('close', () => holds.releaseAll());
-}
-
-const UPGRADE_HEADERS = { upgrade: 'websocket', 'sec-websocket-version': '13' };
-
-/** Answer a request that came without an upgrade, or with one that is not to WebSocket. */
-function answerPlain(req: IncomingMessage, res: ServerResponse): void {
-  res.setHeader('x-request-id', requestIdOf(req));
-  try {
-    readStreamUrl(req.url as string);
-    if (req.method === 'OPTIONS') sendEmpty(res, { allow: ALLOW });
-    else if (req.method !== 'GET')
-      sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${ALLOW}`), { allow: ALLOW });
-    else sendError(res, new YardmasterError('UPGRADE_REQUIRED'), { ...UPGRADE_HEADERS, connection: 'upgrade' });
-  } catch (error) {
-    sendError(res, error as YardmasterError);
-  }
 }

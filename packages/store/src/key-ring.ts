@@ -97,12 +97,15 @@ export class KeyRing {
   }
 
   /**
-   * Tell whether a key that was good still is: neither revoked nor expired. At most `cacheMs` old.
+   * Ask Redis whether a key that was good still is: neither revoked nor expired.
    *
    * @throws UNAVAILABLE when Redis cannot tell
    */
   async isValid(keyId: string): Promise<boolean> {
-    return keyId === this.#admin?.keyId || (await this.#entry(keyId)) !== null;
+    if (keyId === this.#admin?.keyId) return true;
+    if (!this.#revoked.has(keyId) && (await readKey(this.#store, keyId)) !== null) return true;
+    this.#entries.delete(keyId);
+    return false;
   }
 
   /**
