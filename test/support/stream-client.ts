@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 import { until } from './until.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests compare whole messages; a schema here would hide differences
@@ -34,7 +34,9 @@ export class StreamClient {
 
   /** Connect without waiting. */
   static connect(url: string, path: string): StreamClient {
-    return new StreamClient(new WebSocket(`${url.replace('http', 'ws')}/api/v1/realtime${path}`));
+    // The types do not know it: how long the client waits for a server that does not close. Its default is 30 s.
+    const options = { closeTimeout: 500 } as ClientOptions;
+    return new StreamClient(new WebSocket(`${url.replace('http', 'ws')}/api/v1/realtime${path}`, options));
   }
 
   /** Types of the messages so far. */
