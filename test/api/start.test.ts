@@ -87,6 +87,14 @@ it('stops while it still waits for Redis', async () => {
   expect(await api.stop()).toBe(0);
 });
 
+it('stops although nobody reads its log any more', async () => {
+  const api = run({ REDIS_URL, ADMIN_API_KEY });
+  await until(() => urlIn(api) !== undefined);
+  api.child.stdout?.destroy();
+  api.child.stderr?.destroy();
+  expect(await api.stop()).toBe(0);
+});
+
 it('warns of a Redis that may evict jobs and of one that keeps no append-only file', async () => {
   const redis = await startRedis({ 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' });
   const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY });

@@ -1,4 +1,4 @@
-import { type Logger, pino, stdTimeFunctions } from 'pino';
+import { destination, type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 
 export type { Logger };
 
@@ -45,12 +45,15 @@ export function errorForLog(error: unknown): unknown {
  * @param app name of the process, in every line
  */
 export function createLogger(app: string, level: string): Logger {
-  return pino({
+  const options: LoggerOptions = {
     level,
     base: { app },
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: errorForLog },
     redact: { paths, censor: '[redacted]' },
-  });
+  };
+  // Written at once: pino's own default writes later, and at exit tries to write what is left for ever when nobody
+  // reads it any more, as after Ctrl-C on `npm start | tee log`.
+  return pino(options, destination({ dest: 1, sync: true }));
 }
