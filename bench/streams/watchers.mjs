@@ -76,9 +76,12 @@ function open({ port, path }) {
 const sockets = [];
 
 const commands = {
-  async open({ count, port, path }) {
-    for (let left = count; left > 0; left -= 200) {
-      const batch = Array.from({ length: Math.min(200, left) }, () => open({ port, path }));
+  /** Open `count` streams, each of the next of `paths`, over and over. */
+  async open({ count, port, paths }) {
+    for (let n = 0; n < count; n += 200) {
+      const batch = Array.from({ length: Math.min(200, count - n) }, (_, i) =>
+        open({ port, path: paths[(n + i) % paths.length] }),
+      );
       sockets.push(...(await Promise.all(batch)));
     }
     return sockets.length;

@@ -177,3 +177,16 @@ it('keeps job streams over a restart of Redis and shows what happened then', asy
   expect(dataOf(client)).toEqual(['before', 'after']);
   expect(await subscribers()).not.toBe('');
 });
+
+it('closes space streams and catches job streams up when Redis hangs with its connections open', async () => {
+  const [client, space] = [await openFull(id), await open(`/spaces/cut?token=${ADMIN_KEY}`)];
+  process.kill(redis.pid(), 'SIGSTOP');
+  try {
+    expect(await space.end()).toMatchObject({ code: 1012 });
+  } finally {
+    process.kill(redis.pid(), 'SIGCONT');
+  }
+  await until(async () => (await post('event', 'after')).status === 200);
+  await until(() => dataOf(client).includes('after'));
+  expect(client.closed).toBeNull();
+});

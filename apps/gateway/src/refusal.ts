@@ -6,7 +6,7 @@ import type { Logger } from '@yardmaster/runtime';
 import { readStreamUrl } from './path.js';
 
 /** What may be asked of a path of the streams. */
-const ALLOW = 'OPTIONS, GET';
+const ALLOW = 'OPTIONS, GET, HEAD';
 
 /** What an UPGRADE_REQUIRED asks for. */
 const UPGRADE = { upgrade: 'websocket', 'sec-websocket-version': '13' };
@@ -38,7 +38,7 @@ export function answerPlain(req: IncomingMessage, res: ServerResponse): void {
     return;
   }
   if (req.method === 'OPTIONS') sendEmpty(res, { allow: ALLOW });
-  else if (req.method === 'GET')
+  else if (req.method === 'GET' || req.method === 'HEAD')
     sendError(res, new YardmasterError('UPGRADE_REQUIRED'), { ...UPGRADE, connection: 'upgrade' });
   else sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${ALLOW}`), { allow: ALLOW });
 }

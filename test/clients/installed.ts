@@ -1,0 +1,20 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/**
+ * Find a program of the machine, as the shell would; in /usr/sbin too, which not everybody has on the PATH.
+ *
+ * @throws a sentence that says what to install
+ */
+export function installed(program: string, debianPackage: string): string {
+  for (const folder of [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']) {
+    const file = join(folder, program);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  throw new Error(`These tests need ${program}: apt-get install --no-install-recommends ${debianPackage}`);
+}

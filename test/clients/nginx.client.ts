@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApiServer } from '@yardmaster/api';
+import { createBackend, createFront } from '@yardmaster/backend';
+import { createStreams } from '@yardmaster/gateway';
+import { createLogger, readConfig } from '@yardmaster/runtime';
+import { STANDALONE_VARIABLES } from '@yardmaster/standalone';
+import { WebSocket } from 'ws';
+import { HttpClient } from '../support/http.js';
+import { ADMIN_KEY } from '../support/service.js';
+import { until } from '../support/until.js';
+import { startNginx } from './nginx.js';
+import { type Site, startSite } from './site.js';
+
+const sockets: WebSocket[] = [];
+afterEach(() => {
+  for (const ws of sockets.splice(0)) ws.terminate();
+});
+
+/** Open a stream from an address of this machine; its outcome is 101 once it has its init, else the refusal's status. */
+function open(url: string, path: string, localAddress = '127.0.0.1', headers = {}) {
+  const ws = new WebSocket(`${url.replace('http', 'ws')}/api/v1/realtime/${path}`, { localAddress, headers });
+  sockets.push(ws);
+  ws.on('error', () => undefined); // Shown by the outcome, or by `close`.
+  const outcome = new Promise<number>((resolve, reject) => {
+    ws.once('message', () => resolve(101));
+    ws.once('unexpected-response', (_, response) => {
+      resolve(response.statusCode as number);
+      response.destroy();
+    });
+    ws.once('error', reject);
+  });
+  return { ws, outcome };
+}
+
+describe('in front of the service', () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await startSite({ STREAMS_PER_ADDRESS: '1' });
+  });
+  afterAll(() => site?.stop()); // Not there when it could not be started.
+
+  it('tells the gateway whose stream it is, whatever the client says', async () => {
+    const id = await site.job();
+    expect(await open(site.nginx.url, id, '127.0.0.1').outcome).toBe(101);
+    expect(await open(site.nginx.url, id, '127.0.0.1', { 'x-forwarded-for': '192.0.2.7' }).outcome).toBe(429);
+    expect(await open(site.nginx.url, id, '127.0.0.2').outcome).toBe(101);
+  });
+
+  it('writes no token to any log, with the gateway there and away', async () => {
+    const token = await site.key('jobs:read');
+    const path = `spaces/${site.spaceId}?token=${token}`;
+    const { ws, outcome } = open(site.nginx.url, path);
+    expect(await outcome).toBe(101);
+    ws.close();
+    await site.haltGateway();
+    expect(await open(site.nginx.url, path).outcome).toBe(502);
+    await site.startGateway();
+    expect(await open(site.nginx.url, `${path}wrong`).outcome).toBe(401);
+
+    const logged = () => site.nginx.log('yardmaster');
+    const lines = [101, 502, 401].map((status) => `"GET /api/v1/realtime/spaces/${site.spaceId}" ${status} `);
+    await until(async () => {
+      const log = await logged();
+      return lines.every((line) => log.includes(line));
+    });
+    const all = [await logged(), await site.nginx.log('yardmaster-streams'), await site.nginx.log('error')];
+    expect([...all, site.gatewayLog()].filter((text) => text.includes(token.slice(-16)))).toEqual([]);
+    expect(site.gatewayLog()).toContain('stream refused');
+  });
+
+  it('lets the API refuse what is too large, and shows no probes', async () => {
+    const http = new HttpClient(site.nginx.url);
+    const large = await http.call('POST', '/api/v1/spaces/demo/jobs', { key: ADMIN_KEY, raw: 'x'.repeat(1_500_000) });
+    expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
+    expect((await http.call('GET', '/readyz')).status).toBe(404);
+    const plain = await http.call('GET', '/api/v1/realtime/x');
+    expect([plain.status, plain.body.code, plain.headers.upgrade]).toEqual([426, 'UPGRADE_REQUIRED', 'websocket']);
+    http.close();
+  });
+});
+
+describe('in front of a stream on which nothing happens', () => {
+  const ends: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  });
+
+  /** Both in one process, with this interval between pings, behind an nginx that gives up after 1 s of silence. */
+  async function openQuiet(pingMs: number): Promise<WebSocket> {
+    const env = {
+      PORT: '0',
+      ADMIN_API_KEY: ADMIN_KEY,
+      KEY_PREFIX: `t-${randomUUID().slice(0, 8)}`,
+      LOG_LEVEL: 'silent',
+    };
+    const config = { ...readConfig(env, STANDALONE_VARIABLES), REDIS_URL: process.env.TEST_REDIS_URL as string };
+    const log = createLogger('test', config.LOG_LEVEL);
+    const backend = createBackend(config, log);
+    const streams = createStreams({ backend, config, log, pingMs });
+    const server = createApiServer({ backend, config, log, streams });
+    const front = createFront({ name: 'test', backend, server, streams, config, log });
+    await front.start();
+    ends.push(() => front.stop());
+    const address = front.url().replace('http://', '');
+    const changes = { 'proxy_read_timeout 75s;': 'proxy_read_timeout 1s;' };
+    const nginx = await startNginx({ api: address, gateway: address }, changes);
+    ends.push(() => nginx.stop());
+    const { ws, outcome } = open(nginx.url, `spaces/quiet?token=${ADMIN_KEY}`);
+    expect(await outcome).toBe(101);
+    return ws;
+  }
+
+  it('keeps it open while pings come through', async () => {
+    const ws = await openQuiet(200);
+    let pings = 0;
+    ws.on('ping', () => pings++);
+    const openedAt = performance.now();
+    await until(() => pings >= 15 || ws.readyState !== WebSocket.OPEN);
+    expect(ws.readyState).toBe(WebSocket.OPEN);
+    expect(performance.now() - openedAt).toBeGreaterThan(2_000);
+  });
+
+  it('cuts it off when no pings come', async () => {
+    const [code] = await once(await openQuiet(60_000), 'close');
+    expect(code).toBe(1006);
+  });
+});

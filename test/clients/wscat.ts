@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const bin = fileURLToPath(new URL('../../node_modules/wscat/bin/wscat', import.meta.url));
+
+export interface Wscat {
+  /** What it has printed: each message on a line. */
+  lines(): string[];
+  /** What it has complained of. */
+  errors(): string;
+  /** Send a line as a message. */
+  say(line: string): void;
+  hasEnded(): boolean;
+  /** End it as Ctrl-D does. */
+  stop(): Promise<void>;
+}
+
+/** Run wscat on a stream. Not on a terminal, it prints messages alone, as they are. */
+export function wscat(url: string, ...options: string[]): Wscat {
+  const child = spawn(process.execPath, [bin, ...options, '--connect', url]);
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => (texts[name] += chunk));
+  child.stdin.on('error', () => undefined); // It has ended, which `hasEnded` tells.
+  return {
+    // After a line that was said it prints its prompt all the same.
+    lines: () =>
+      texts.stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => line.replace(/^(> )+/, '')),
+    errors: () => texts.stderr,
+    say: (line) => child.stdin.write(`${line}\n`),
+    hasEnded: () => child.exitCode !== null,
+    async stop() {
+      if (child.exitCode !== null) return;
+      const exited = once(child, 'exit');
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
