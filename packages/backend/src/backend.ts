@@ -43,6 +43,8 @@ export interface Backend extends Service {
 
 const isUnavailable = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
 
+const reasonOf = (error: unknown) => String((error as Error).cause ?? error);
+
 /**
  * Make a backend. `start` waits until Redis is there, checks it, and throws a ConfigError when it cannot be used.
  */
@@ -88,12 +90,10 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     },
     async start() {
       const listening = keyRing.listen(subscriptions);
-      for (const connection of connections) {
-        // A first attempt that fails is followed by others; what waits for Redis is below.
-        connection.connect().catch(() => undefined);
-        watches.push(watchConnection(connection));
-      }
-      const onWait = (err: unknown) => log.warn({ err }, 'waiting for redis');
+      for (const connection of connections) watches.push(watchConnection(connection));
+      // A first attempt that fails is followed by others; what waits for Redis is below.
+      await Promise.allSettled(connections.map((connection) => connection.connect()));
+      const onWait = (error: unknown) => log.warn({ reason: reasonOf(error) }, 'waiting for redis');
       await onceReachable(prepare, { isUnavailable, onWait, signal: stopping.signal });
       await listening;
       isPrepared = true;
