@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { assertReachable, createClient } from './client.mjs';
 import { findFiles } from './files.mjs';
 import { inParallel } from './in-parallel.mjs';
-import { readOptions, USAGE, UsageError } from './options.mjs';
+import { DEFAULT_URL, readOptions, USAGE, UsageError } from './options.mjs';
 import { createJobs } from './producer.mjs';
 import { createProgress } from './progress.mjs';
 import { Supervisor } from './supervisor.mjs';
@@ -68,6 +68,7 @@ async function work({ call, files, space, url, key, workers, killOne }) {
   onInterrupt(cleanUp);
 
   progress.note(`${files.length} files, ${workers} workers, space ${space}`);
+  progress.note(`Watch it: npx yardmaster watch --space ${space}${url === DEFAULT_URL ? '' : ` --url ${url}`}`);
   try {
     supervisor.start();
     const created = createJobs({ call, space, files }).then(() => supervisor.allCreated());

@@ -3,10 +3,13 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+/** Where `npm start` listens; the command that watches asks there as well. */
+export const DEFAULT_URL = 'http://127.0.0.1:8080';
+
 export const USAGE = `Usage: npm run example:checksums -- <folder> [options]
 
   --workers N     worker processes, 1 to 64 (default 4)
-  --url URL       where the service is (default http://127.0.0.1:8080)
+  --url URL       where the service is (default ${DEFAULT_URL})
   --key KEY       API key that holds keys:manage (default: the variable YARDMASTER_API_KEY,
                   else the key that "npm start" keeps in its data folder)
   --space NAME    space for the jobs (default checksums-<timestamp>, so that each run starts clean)
@@ -32,7 +35,7 @@ export function readOptions(args) {
   return {
     folder: folderOf(positionals),
     workers: workersOf(values.workers ?? '4'),
-    url: urlOf(values.url ?? 'http://127.0.0.1:8080'),
+    url: urlOf(values.url ?? DEFAULT_URL),
     space: spaceOf(values.space ?? `checksums-${new Date().toISOString().replaceAll(':', '-')}`),
     output: values.output,
     killOne: values['kill-one'] ?? false,

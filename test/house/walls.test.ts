@@ -30,6 +30,7 @@ const ALLOWED: Record<string, string[]> = {
     'proxy-addr',
     'ws',
   ],
+  'apps/cli': ['@yardmaster/protocol', 'commander', 'string-width', 'ws'],
   'apps/standalone': ['@yardmaster/api', '@yardmaster/backend', '@yardmaster/gateway', '@yardmaster/runtime'],
 };
 

@@ -1,0 +1,31 @@
+/** What is watched. */
+export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId: string };
+
+/** Where the service is, and who asks. */
+export interface Service {
+  /** Base address, http or https. A path in it is kept, for a service behind a proxy. */
+  url: URL;
+  /** API key; null for none. */
+  token: string | null;
+}
+
+/** @see spec §4.17, §4.18 */
+export function streamUrlOf({ url, token }: Service, subject: Subject): URL {
+  const path =
+    subject.kind === 'job'
+      ? `realtime/${encodeURIComponent(subject.jobId)}`
+      : `realtime/spaces/${encodeURIComponent(subject.spaceId)}`;
+  const address = below(url, path);
+  address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  if (token !== null) address.searchParams.set('token', token);
+  return address;
+}
+
+/** @see spec §4.6 */
+export function progressUrlOf(url: URL, jobId: string): URL {
+  return below(url, `jobs/${encodeURIComponent(jobId)}/progress`);
+}
+
+function below(url: URL, path: string): URL {
+  return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/${path}`, url);
+}

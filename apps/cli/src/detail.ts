@@ -1,0 +1,32 @@
+import type { JsonValue } from '@yardmaster/protocol';
+
+/** Say in words what the data of a message says; for the types that have more to say than their data. */
+const DETAILS: Record<string, (data: JsonValue) => string> = {
+  delivery_timeout: () => 'not acked in time, pending again',
+  logs_appended: (data) => `${text(field(data, 'count'))} (seq ${field(data, 'fromSeq')} to ${field(data, 'toSeq')})`,
+  retried: (data) => `attempt ${text(field(data, 'attemptNumber'))} failed: ${text(field(data, 'error'))}`,
+  dead: (data) => text(field(data, 'error')),
+  killed: (data) => text(field(data, 'reason')),
+};
+
+/**
+ * What a message says beside its type, for people. Not printable yet.
+ *
+ * @param data as it came; nobody has checked it
+ */
+export function detailOf(type: string, data: JsonValue): string {
+  const inWords = Object.hasOwn(DETAILS, type) ? DETAILS[type] : undefined;
+  if (inWords !== undefined) return inWords(data);
+  return data === null ? '' : JSON.stringify(data);
+}
+
+/** A string as it is, without quotes around it; all else as JSON; null as nothing. */
+function text(value: JsonValue): string {
+  if (value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function field(data: JsonValue, name: string): JsonValue {
+  const isObject = data !== null && typeof data === 'object' && !Array.isArray(data);
+  return (isObject && Object.hasOwn(data, name) ? data[name] : null) ?? null;
+}

@@ -1,0 +1,39 @@
+/**
+ * How the command ends. Scripts rely on these numbers: none ever gets another meaning.
+ *
+ * | Code | The watch ended because |
+ * |---|---|
+ * | 0 | the job completed |
+ * | 1 | it was refused, or cannot go on |
+ * | 2 | the command line is wrong |
+ * | 3 | the job is dead |
+ * | 4 | the job was killed |
+ * | 5 | the job ended, and this key may not know how |
+ * | 124 | of `--timeout`; the number that timeout(1) takes |
+ * | 130 | of Ctrl-C: 128 + SIGINT |
+ * | 141 | nobody reads what it prints: 128 + SIGPIPE. Not 0, which would say that the job completed |
+ */
+export const EXIT = {
+  completed: 0,
+  refused: 1,
+  usage: 2,
+  dead: 3,
+  killed: 4,
+  unknown: 5,
+  timedOut: 124,
+  interrupted: 130,
+  outputClosed: 141,
+} as const;
+
+/** What each code means, for people; `--help` and docs/cli.md say the same. */
+export const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
+  completed: 'the job completed',
+  refused: 'refused, or cannot be watched: bad key, unknown job, key revoked',
+  usage: 'wrong command line',
+  dead: 'the job is dead: it failed and no retries remain',
+  killed: 'the job was killed',
+  unknown: 'the job ended, and this key may not know how (no key, or jobs:read:progress)',
+  timedOut: 'gave up after --timeout',
+  interrupted: 'Ctrl-C',
+  outputClosed: 'nobody reads the output any more',
+};

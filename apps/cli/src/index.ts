@@ -1,0 +1,14 @@
+export { streamUrlOf } from './addresses.js';
+export { backoffMs, retryAfterMs } from './backoff.js';
+export { connect, type Ending } from './connection.js';
+export { EXIT, EXIT_MEANINGS } from './exit-codes.js';
+export { follow } from './follow.js';
+export { type JobView, unseen, viewAfter } from './job-view.js';
+export { lineOf } from './lines.js';
+export { readMessage } from './message.js';
+export { clip, printable, printableJson, widthOf } from './printable.js';
+export { runProgram, type WatchRequest } from './program.js';
+export { Region } from './region.js';
+export { barOf, clockOf, screenOf } from './screen.js';
+export { jobDisplay } from './terminal-display.js';
+export { type Verdict, verdictOf } from './verdict.js';

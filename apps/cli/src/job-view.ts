@@ -1,0 +1,28 @@
+import type { Progress, Status } from '@yardmaster/protocol';
+import type { StreamMessage } from './message.js';
+
+/** What is known of a job that is watched. */
+export interface JobView {
+  jobId: string;
+  /** Null until a message tells it. */
+  jobName: string | null;
+  /** Null while unknown, and always for a progress-scope client of a job that has not completed. */
+  status: Status | null;
+  /** Latest report of this attempt; null before the first. */
+  progress: Progress | null;
+}
+
+/** What is known of a job before the first message. */
+export const unseen = (jobId: string): JobView => ({ jobId, jobName: null, status: null, progress: null });
+
+/** What is known of a job after a message. */
+export function viewAfter(view: JobView, message: StreamMessage): JobView {
+  return {
+    jobId: view.jobId,
+    jobName: message.jobName ?? view.jobName,
+    // Progress scope has no status, but `completed` says it all the same.
+    status: message.type === 'completed' ? 'completed' : (message.status ?? view.status),
+    // The next attempt begins from nothing.
+    progress: message.type === 'retried' ? null : (message.progress ?? view.progress),
+  };
+}

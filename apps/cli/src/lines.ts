@@ -1,0 +1,50 @@
+import type { Progress } from '@yardmaster/protocol';
+import type { StreamMessage } from './message.js';
+import { clip } from './printable.js';
+
+/** Columns of what a message says in a plain line; `--json` has all of it. */
+const DETAIL_COLUMNS = 300;
+
+/** Long enough for every type but `delivery_timeout`, so that what follows stands in one column. */
+const TYPE_COLUMNS = 13;
+
+export interface LineOptions {
+  /** Whether to say which job it is of. */
+  withJob: boolean;
+  /** How a timestamp is shown. Default: as it came. */
+  time?: (timestamp: string) => string;
+}
+
+/** A message as one line: when, of which job, what. */
+export function lineOf(message: StreamMessage, { withJob, time = (timestamp) => timestamp }: LineOptions): string {
+  const { type, jobId, jobName, timestamp } = message;
+  const job = withJob && jobId !== null ? [jobId, jobName ?? ''] : [];
+  const words = [time(timestamp), type.padEnd(TYPE_COLUMNS), ...job, clip(whatOf(message), DETAIL_COLUMNS)];
+  return words
+    .filter((word) => word !== '')
+    .join(' ')
+    .trimEnd();
+}
+
+function whatOf({ type, spaceId, status, progress, detail }: StreamMessage): string {
+  if (progress !== null) return progressText(progress);
+  if (type === 'init') return status ?? spaceId ?? 'no progress yet';
+  return detail;
+}
+
+/** A progress report in one line: `40% Resizing (decode 100%, scale 25% first pass)`. */
+export function progressText({ percent, message, subProgress = {} }: Progress): string {
+  const stages = Object.entries(subProgress).map(
+    ([name, stage]) => `${name} ${percentText(stage.percent)}${stage.message ? ` ${stage.message}` : ''}`,
+  );
+  return `${percentText(percent)} ${message}${stages.length > 0 ? ` (${stages.join(', ')})` : ''}`;
+}
+
+/** Rounded down, so that only what is done says 100%. */
+export const percentText = (percent: number) => `${Math.floor(percent)}%`;
+
+/** The time of day where the reader is. */
+export function localTime(timestamp: string): string {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? timestamp : date.toTimeString().slice(0, 8);
+}

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { type Display, jsonDisplay, plainDisplay } from './display.js';
+import { EXIT } from './exit-codes.js';
+import { runProgram, type WatchRequest } from './program.js';
+import { jobDisplay, spaceDisplay } from './terminal-display.js';
+import { watch } from './watch.js';
+
+const { stdout, stderr } = process;
+const channels = { out: stdout, err: stderr };
+
+// At once: nothing that is under way is worth waiting for. The prompt shall not stand behind the "^C".
+process.on('SIGINT', () => {
+  if (stderr.isTTY) stderr.write('\n');
+  process.exit(EXIT.interrupted);
+});
+
+for (const stream of [stdout, stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(EXIT.outputClosed); // As `| head` does; whoever reads no more wants to hear no complaint either.
+  });
+}
+
+// Not process.exit: what is still to be written to a pipe would be lost.
+process.exitCode = await runProgram(process.argv.slice(2), {
+  env: process.env,
+  out: (text) => stdout.write(text),
+  err: (text) => stderr.write(text),
+  watch: async ({ format, ...request }) => {
+    const display = displayFor(format, request.subject);
+    // A reader that is slower than the events shall not fill our memory.
+    const drained = () => (stdout.writableNeedDrain ? once(stdout, 'drain') : null);
+    const { code, sentence } = await watch({ ...request, display, drained });
+    if (sentence !== null) stderr.write(`yardmaster: ${sentence}\n`);
+    return code;
+  },
+});
+
+function displayFor(format: WatchRequest['format'], subject: WatchRequest['subject']): Display {
+  if (format === 'json') return jsonDisplay(channels);
+  if (format === 'plain' || !stdout.isTTY) return plainDisplay(channels, { withJob: subject.kind === 'space' });
+  return subject.kind === 'space' ? spaceDisplay(stdout) : jobDisplay(stdout, subject.jobId);
+}

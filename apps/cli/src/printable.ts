@@ -1,0 +1,74 @@
+import stringWidth from 'string-width';
+
+// Names, messages and errors come from workers, and whoever can create a job can write them. Printed as they are, they
+// could move the cursor, forge lines, retitle the window or write to the clipboard. All that is printed passes here.
+
+/** Well-formed terminal sequences (ECMA-48): CSI, such as colours; OSC, DCS and their like up to their end; the rest. */
+const SEQUENCES = new RegExp(
+  [
+    '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]',
+    // The body holds no control character, so that no search runs past the next one: linear, whatever is sent.
+    '(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\p{Cc}]*(?:\\u0007|\\u001b\\\\|\\u009c)',
+    '\\u001b[ -/]*[0-Z\\\\^-~]',
+  ].join('|'),
+  'gu',
+);
+
+/** What ends a line or moves along it, U+0085 (next line) among them. */
+const SPACING = /[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]+/gu;
+
+/** Characters without a shape: those that turn the direction of text, mostly. The two joiners shape words and emoji. */
+const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
+
+/** Control characters that are left, and halves of surrogate pairs. */
+const CONTROL = /[\p{Cc}\p{Cs}]/gu;
+
+/** More marks than any script stacks on one letter: they would be drawn over the lines above. */
+const STACKED_MARKS = /(\p{M}{8})\p{M}+/gu;
+
+/** Make a text of strangers safe to print in one line: no escapes, no line ends, no turned direction. */
+export function printable(text: string): string {
+  return text
+    .replace(SEQUENCES, '')
+    .replace(SPACING, ' ')
+    .replace(INVISIBLE, '')
+    .replace(CONTROL, '\ufffd')
+    .replace(STACKED_MARKS, '$1');
+}
+
+/** Characters that JSON lets stand in a string as they are, and a terminal or a reader of lines does not. */
+const UNSAFE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Write JSON as one line, safe to print: the same value, with what is unsafe as `\u` escapes. */
+export function printableJson(json: string): string {
+  // Line ends can only stand between values; other characters of UNSAFE_IN_JSON only in strings.
+  return json
+    .replace(/[\t\n\r]+/g, ' ')
+    .replace(UNSAFE_IN_JSON, (character) =>
+      Array.from(
+        { length: character.length },
+        (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+      ).join(''),
+    );
+}
+
+/** Columns that a text takes on a terminal; colours take none. */
+export const widthOf = (text: string) => stringWidth(text);
+
+const graphemes = new Intl.Segmenter();
+
+/** Cut a text to a width in columns, with `…` at the cut. Never cuts what is seen as one character. */
+export function clip(text: string, columns: number): string {
+  let width = 0;
+  let kept = '';
+  for (const { segment, index } of graphemes.segment(text)) {
+    width += widthOf(segment);
+    if (width > columns) return columns > 0 ? `${kept}…` : '';
+    // One column stays free for the `…`.
+    if (width < columns) kept = text.slice(0, index + segment.length);
+  }
+  return text;
+}
+
+/** Fill a text with spaces up to a width in columns. */
+export const pad = (text: string, columns: number) => text + ' '.repeat(Math.max(0, columns - widthOf(text)));

@@ -1,0 +1,104 @@
+import type { Progress } from '@yardmaster/protocol';
+import type { JobView } from './job-view.js';
+import { percentText } from './lines.js';
+import { bold, dim, type Paint, paintOf, plain, yellow } from './paint.js';
+import { clip, pad, widthOf } from './printable.js';
+
+export interface ScreenOptions {
+  columns: number;
+  rows: number;
+  /** Seconds since the watch began. */
+  elapsedSeconds: number;
+  /** Why nothing comes at the moment; null while connected. */
+  lost: string | null;
+}
+
+type Part = string | [text: string, paint: Paint];
+
+/** Columns of a stage's name at most. */
+const NAME_COLUMNS = 24;
+
+/**
+ * Draw a job:
+ *
+ *     resize  4ck0…  running  1:07
+ *     ██████████████░░░░░░░░░░░░░░░░   47% Resizing
+ *       decode  ███████████████  100%
+ *       scale   ███░░░░░░░░░░░░   25% first pass
+ *
+ * @returns lines, none wider than the terminal, and fewer than it has rows
+ */
+export function screenOf(view: JobView, options: ScreenOptions): string[] {
+  const { columns, rows, lost } = options;
+  const top = [headOf(view, options.elapsedSeconds), mainOf(view, columns)];
+  const bottom: Part[][] = lost === null ? [] : [[[lost, yellow]]];
+  // One row is for the cursor, below.
+  const room = Math.max(0, rows - 1 - top.length - bottom.length);
+  const parts = [...top, ...stagesOf(view.progress, { columns, room }), ...bottom];
+  return parts.slice(0, Math.max(1, rows - 1)).map((line) => fit(line, columns));
+}
+
+function headOf({ jobId, jobName, status }: JobView, elapsedSeconds: number): Part[] {
+  const head: Part[] = [];
+  if (jobName !== null) head.push([jobName, bold], '  ');
+  head.push(jobId, '  ');
+  if (status !== null) head.push([status, paintOf(status)], '  ');
+  return [...head, [clockOf(elapsedSeconds), dim]];
+}
+
+function mainOf({ status, progress }: JobView, columns: number): Part[] {
+  const cells = cellsFor(columns);
+  // A worker need not have said 100 before it completed.
+  const percent = status === 'completed' ? 100 : (progress?.percent ?? 0);
+  const bar: Part = [barOf(percent, cells), paintOf(status ?? 'running')];
+  if (progress === null && status !== 'completed') return [bar, [' no progress yet', dim]];
+  return [bar, percentColumn(percent), progress?.message ?? ''];
+}
+
+function stagesOf(progress: Progress | null, { columns, room }: { columns: number; room: number }): Part[][] {
+  const stages = Object.entries(progress?.subProgress ?? {});
+  const shown = stages.length > room ? stages.slice(0, Math.max(0, room - 1)) : stages;
+  const nameColumns = Math.min(NAME_COLUMNS, Math.max(0, ...shown.map(([name]) => widthOf(name))));
+  const cells = Math.floor(cellsFor(columns) / 2);
+  const lines = shown.map(([name, { percent, message = '' }]): Part[] => [
+    `  ${pad(clip(name, nameColumns), nameColumns)}  `,
+    [barOf(percent, cells), paintOf(percent === 100 ? 'completed' : 'running')],
+    percentColumn(percent),
+    message,
+  ]);
+  const hidden = stages.length - shown.length;
+  return hidden > 0 && room > 0 ? [...lines, [[`  … and ${hidden} more stages`, dim]]] : lines;
+}
+
+const percentColumn = (percent: number) => `${percentText(percent).padStart(5)} `;
+
+/** Cells of the main bar: more than a third of the line would leave no room for words. */
+const cellsFor = (columns: number) => Math.max(8, Math.min(40, Math.floor(columns / 3)));
+
+/** A bar, full at 100 only. */
+export function barOf(percent: number, cells: number): string {
+  const done = Math.floor((percent / 100) * cells);
+  return '█'.repeat(done) + '░'.repeat(cells - done);
+}
+
+/** `0:42`, `12:07`, `3:02:11`. */
+export function clockOf(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const two = (number: number) => String(number).padStart(2, '0');
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+/** Join parts up to a width, each in its colour: clipped first, since a cut colour would colour all that follows. */
+function fit(parts: Part[], columns: number): string {
+  let left = columns;
+  let line = '';
+  for (const part of parts) {
+    const [text, paint] = typeof part === 'string' ? [part, plain] : part;
+    const clipped = clip(text, left);
+    left -= widthOf(clipped);
+    line += paint(clipped);
+    if (clipped !== text) break;
+  }
+  return line.trimEnd();
+}

@@ -1,0 +1,113 @@
+import { type Service, type Subject, streamUrlOf } from './addresses.js';
+import type { Display } from './display.js';
+import { EXIT } from './exit-codes.js';
+import { type End, type FollowOptions, follow } from './follow.js';
+import { latestProgress } from './latest-progress.js';
+import { readMessage, type StreamMessage } from './message.js';
+import { printable } from './printable.js';
+
+export interface WatchOptions extends Pick<FollowOptions, 'drained' | 'silenceMs'> {
+  service: Service;
+  subject: Subject;
+  display: Display;
+  /** Null: none. */
+  timeoutSeconds: number | null;
+}
+
+/** How a watch ended. */
+export interface Outcome {
+  code: number;
+  /** Why, as a printable sentence; null when a message has said it. */
+  sentence: string | null;
+}
+
+/** Watch a job until it ends, or a space for ever, over as many connections as it takes. */
+export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promise<Outcome> {
+  const { service, subject, display } = options;
+  const stop = new AbortController();
+  let outcome: Outcome | null = null;
+  const finish = (because: Outcome) => {
+    outcome ??= because;
+    stop.abort();
+  };
+  const giveUp = () => finish({ code: EXIT.timedOut, sentence: `gave up after ${timeoutSeconds} s` });
+  const timer = timeoutSeconds === null ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
+  const fillIn = progressFiller(options, stop.signal);
+  let hasConnected = false;
+  /** One outage is told once, and not once for each attempt. */
+  let isTold = false;
+
+  const end = await follow({
+    ...options,
+    url: streamUrlOf(service, subject),
+    signal: stop.signal,
+    onMessage(text) {
+      const message = readMessage(text);
+      if (message === null || stop.signal.aborted) return;
+      hasConnected = true;
+      isTold = false;
+      display.show(message, text);
+      if (subject.kind === 'space') return;
+      const code = endOf(message);
+      if (code !== null) finish({ code, sentence: null });
+      else fillIn(message);
+    },
+    onLost(reason) {
+      if (isTold) return;
+      isTold = true;
+      const because = `(${speakable(reason, service)}), connecting again`;
+      display.notice(
+        hasConnected
+          ? `connection lost ${because}${gapOf(subject)}`
+          : `no connection to ${service.url.origin} ${because}`,
+      );
+    },
+  });
+  clearTimeout(timer);
+  display.close();
+  return outcome ?? outcomeOf(end, service);
+}
+
+/** How a job ended; of whatever message brings the status, since the end may lie before the init. */
+function endOf({ type, status }: StreamMessage): number | null {
+  if (type === 'completed') return EXIT.completed; // Progress scope has no status.
+  return status === 'completed' || status === 'dead' || status === 'killed' ? EXIT[status] : null;
+}
+
+function outcomeOf(end: End, service: Service): Outcome {
+  if (end.kind === 'refused') return { code: EXIT.refused, sentence: speakable(end.sentence, service) };
+  return {
+    code: EXIT.unknown,
+    sentence: 'the job has ended; how, is not shown without an API key that holds jobs:read',
+  };
+}
+
+/** A job's init makes up for what was missed; a space has none that could. */
+const gapOf = ({ kind }: Subject) => (kind === 'space' ? '; what happens meanwhile is not shown' : '');
+
+/** What servers say, which may quote the address that was asked for, is printed without the key in it. */
+function speakable(text: string, { token }: Service): string {
+  if (token === null) return printable(text);
+  // The last is how a query spells it.
+  const spellings = [token, encodeURIComponent(token), new URLSearchParams({ '': token }).toString().slice(1)];
+  return printable(spellings.reduce((hidden, spelling) => hidden.replaceAll(spelling, '…'), text));
+}
+
+/**
+ * Make a function that is shown every message, and fetches the progress that a full-scope init does not tell, so that a
+ * bar is right from the start. It is shown unless something newer came meanwhile.
+ */
+function progressFiller({ service, subject, display }: Omit<WatchOptions, 'timeoutSeconds'>, signal: AbortSignal) {
+  let seen = 0;
+  return ({ type, status }: StreamMessage): void => {
+    // Others, such as a checkpoint, do not make it out of date.
+    if (['init', 'progress', 'retried'].includes(type)) seen++;
+    if (subject.kind !== 'job' || display.showProgress === undefined) return;
+    // A job that does not run has no progress, or that of an earlier attempt.
+    if (type !== 'init' || status !== 'running') return;
+    const asOf = seen;
+    void latestProgress(service, subject.jobId, signal).then((progress) => {
+      if (progress !== null && asOf === seen && !signal.aborted) display.showProgress?.(progress);
+    });
+  };
+}

@@ -1,0 +1,199 @@
+import { stripVTControlCharacters as uncoloured } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  barOf,
+  clockOf,
+  type JobView,
+  jobDisplay,
+  Region,
+  readMessage,
+  screenOf,
+  unseen,
+  viewAfter,
+  widthOf,
+} from '@yardmaster/cli';
+
+const size = { columns: 60, rows: 24, elapsedSeconds: 67.4, lost: null };
+const view: JobView = {
+  jobId: '4ck0job',
+  jobName: 'resize',
+  status: 'running',
+  progress: {
+    percent: 47.5,
+    message: 'Resizing',
+    subProgress: { decode: { percent: 100 }, 'scale 日本': { percent: 25, message: 'first pass' } },
+  },
+};
+const drawn = (job: JobView, options = {}) => screenOf(job, { ...size, ...options }).map(uncoloured);
+
+describe('the drawing of a job', () => {
+  it('has its name, status and time, a bar, and a bar for each stage', () => {
+    expect(drawn(view)).toEqual([
+      'resize  4ck0job  running  1:07',
+      '█████████░░░░░░░░░░░  47% Resizing',
+      '  decode      ██████████ 100%',
+      '  scale 日本  ██░░░░░░░░  25% first pass',
+    ]);
+  });
+
+  it('colours nothing but single parts, each to its end', () => {
+    expect(screenOf({ ...view, progress: null }, size)).toEqual([
+      '\u001b[1mresize\u001b[0m  4ck0job  \u001b[36mrunning\u001b[0m  \u001b[2m1:07\u001b[0m',
+      `\u001b[36m${'░'.repeat(20)}\u001b[0m\u001b[2m no progress yet\u001b[0m`,
+    ]);
+  });
+
+  it('leaves out what is not known', () => {
+    expect(drawn(unseen('4ck0job'))).toEqual(['4ck0job  1:07', `${'░'.repeat(20)} no progress yet`]);
+  });
+
+  it('is full once the job has completed, whatever its worker said last', () => {
+    expect(drawn({ ...view, status: 'completed' })[1]).toBe(`${'█'.repeat(20)} 100% Resizing`);
+    expect(drawn({ ...view, status: 'completed', progress: null })[1]).toBe(`${'█'.repeat(20)} 100%`);
+  });
+
+  it('says that the connection is lost', () => {
+    expect(drawn(view, { lost: 'connection lost' }).at(-1)).toBe('connection lost');
+  });
+
+  it.each([1, 5, 20, 37, 60, 200])('is never wider than %i columns', (columns) => {
+    const long = 'ñ日👩‍👩‍👧'.repeat(100);
+    const stages = { [long]: { percent: 3, message: long } };
+    const wide: JobView = { ...view, jobName: long, progress: { percent: 3, message: long, subProgress: stages } };
+    for (const line of drawn(wide, { columns, lost: long })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
+  });
+
+  it.each([1, 2, 3, 4, 5, 10])('leaves a row of %i for the cursor, and tells of stages that have no room', (rows) => {
+    const stages = Array.from({ length: 50 }, (_, i) => [`stage ${i}`, { percent: i }]);
+    const subProgress = Object.fromEntries(stages);
+    const lines = drawn({ ...view, progress: { percent: 1, message: 'Many', subProgress } }, { rows, lost: 'lost' });
+    expect(lines.length).toBe(Math.max(1, rows - 1));
+    if (rows === 10) expect(lines.slice(-3)).toEqual(['  stage 4  ░░░░░░░░░░   4%', '  … and 45 more stages', 'lost']);
+  });
+
+  it('has full bars at 100 only', () => {
+    expect([0, 5, 99.99, 100].map((percent) => barOf(percent, 10))).toEqual([
+      '░░░░░░░░░░',
+      '░░░░░░░░░░',
+      '█████████░',
+      '██████████',
+    ]);
+  });
+
+  it('counts seconds, minutes and hours', () => {
+    expect([0, 59.9, 60, 3_599, 3_600, 36_061].map(clockOf)).toEqual([
+      '0:00',
+      '0:59',
+      '1:00',
+      '59:59',
+      '1:00:00',
+      '10:01:01',
+    ]);
+  });
+});
+
+describe('what is known of a job', () => {
+  const known = (...messages: object[]) =>
+    messages.reduce<JobView>((view, message) => {
+      const read = readMessage(JSON.stringify({ jobId: 'j', ...message }));
+      return read ? viewAfter(view, read) : view;
+    }, unseen('j'));
+  const progress = { percent: 5, message: 'Begun' };
+
+  it('comes from each message', () => {
+    expect(known({ type: 'init', status: 'pending' })).toEqual({ ...unseen('j'), status: 'pending' });
+    expect(known({ type: 'init', progress })).toEqual({ ...unseen('j'), progress });
+    const running = { jobName: 'resize', status: 'running' };
+    expect(known({ type: 'acked', ...running }, { type: 'progress', ...running, data: progress })).toEqual({
+      jobId: 'j',
+      ...running,
+      progress,
+    });
+  });
+
+  it('begins from no progress with each attempt', () => {
+    const retried = { type: 'retried', jobName: 'resize', status: 'pending', data: { error: 'x', attemptNumber: 1 } };
+    expect(known({ type: 'init', progress }, retried)).toMatchObject({ status: 'pending', progress: null });
+  });
+
+  it('knows a completion that says no status', () => {
+    expect(known({ type: 'init', progress }, { type: 'completed' })).toMatchObject({ status: 'completed', progress });
+  });
+});
+
+describe('the region at the end of a terminal', () => {
+  it('is drawn over in place, with lines above that scroll away, in single writes', () => {
+    const writes: string[] = [];
+    const terminal = { columns: 10, rows: 5, write: (text: string) => writes.push(text) };
+    const region = new Region(terminal);
+    region.draw(['one', 'two']);
+    region.draw(['three'], ['event']);
+    terminal.columns = 3;
+    region.draw(['x']);
+    expect(writes).toEqual([
+      '\u001b[?7l\r\u001b[2Kone\n\r\u001b[2Ktwo\n\u001b[J\u001b[?7h',
+      '\u001b[?7l\u001b[2A\r\u001b[2Kevent\n\r\u001b[2Kthree\n\u001b[J\u001b[?7h',
+      // `three` takes two rows of a terminal that has become narrower.
+      '\u001b[?7l\u001b[2A\r\u001b[2Kx\n\u001b[J\u001b[?7h',
+    ]);
+  });
+});
+
+describe('a job on a terminal', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  function display() {
+    const writes: string[] = [];
+    const terminal = { columns: 40, rows: 10, write: (text: string) => writes.push(uncoloured(text)) };
+    const job = jobDisplay(terminal, '4ck0job');
+    const show = (message: object) => {
+      const raw = JSON.stringify({ jobId: '4ck0job', timestamp: 'noon', ...message });
+      job.show(readMessage(raw) as NonNullable<ReturnType<typeof readMessage>>, raw);
+    };
+    return { writes, job, show };
+  }
+
+  it('draws a flood of progress now and then, and the last of it at the end', () => {
+    const { writes, job, show } = display();
+    for (let percent = 0; percent < 100; percent++) show({ type: 'progress', data: { percent, message: 'Busy' } });
+    jest.advanceTimersByTime(100);
+    expect(writes).toHaveLength(1);
+    show({ type: 'completed', status: 'completed', jobName: 'resize', data: { bytes: 5 } });
+    job.close();
+    expect(writes).toHaveLength(2);
+    const lines = writes[1]?.split('\n').map((line) => line.trim());
+    expect(lines).toEqual([
+      'noon completed     {"bytes":5}',
+      'resize  4ck0job  completed  0:00',
+      '█████████████ 100% Busy',
+      '',
+    ]);
+  });
+
+  it('shows the time while nothing happens, and that the connection is lost until it is back', () => {
+    const { writes, job, show } = display();
+    jest.advanceTimersByTime(5_000);
+    expect(writes).toEqual([]);
+    show({ type: 'init', status: 'pending' });
+    jest.advanceTimersByTime(3_500);
+    expect(writes.at(-1)).toContain('pending  0:08');
+    job.notice('connection lost');
+    jest.advanceTimersByTime(100);
+    expect(writes.at(-1)).toContain('connection lost');
+    show({ type: 'init', status: 'running' });
+    jest.advanceTimersByTime(100);
+    expect(writes.at(-1)).not.toContain('connection lost');
+    job.close();
+  });
+
+  it('draws nothing for a job that was never shown', () => {
+    const { writes, job } = display();
+    job.close();
+    expect(writes).toEqual([]);
+  });
+});
