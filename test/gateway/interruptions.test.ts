@@ -158,11 +158,40 @@ async function published(jobId: string): Promise<{ message: string; at: number }
   return { message, at: JSON.parse(message).at };
 }
 
-it('survives a message that is no event', async () => {
-  const client = await openFull(id);
-  await service.redis.publish(service.store.keys.jobChannel(id), 'no JSON');
+const GARBAGE = [
+  'no JSON',
+  'null',
+  '[]',
+  '{"seq":null,"type":"progress"}',
+  '{"seq":2,"jobId":"x","jobName":"x","spaceId":"x","type":"event","status":"running","data":1,"at":"x"}',
+  '{"seq":2,"jobId":"x","jobName":"x","spaceId":"x","type":"event","status":"running","data":1,"at":1e99}',
+  '{"seq":0.5,"jobId":"x","jobName":"x","spaceId":"x","type":"event","status":"running","data":1,"at":1}',
+];
+
+it.each(GARBAGE)('survives a message that is no event: %s', async (garbage) => {
+  const [client, space] = [await openFull(id), await open(`/spaces/cut?token=${ADMIN_KEY}`)];
+  await service.redis.publish(service.store.keys.jobChannel(id), garbage);
+  await service.redis.publish(service.store.keys.spaceChannel('cut'), garbage);
   await post('event', 'after');
   expect(await client.next('event')).toMatchObject({ data: 'after' });
+  await space.next('event');
+  expect(space.types()).toEqual(['init', 'event']);
+});
+
+it('catches up a client that reads as fast as it can with megabytes, and does not give it up', async () => {
+  const client = await openFull(id);
+  const large = 'x'.repeat(60_000);
+  await until(async () => (await subscribers()) !== '');
+  const at = Date.now();
+  // In one go: nobody can be back in between.
+  const entries = Array.from({ length: 120 }, (_, n) => JSON.stringify(['event', at, { n, large }]));
+  await service.redis
+    .pipeline()
+    .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    .rpush(`${service.store.keys.job(id)}:events`, ...entries)
+    .exec();
+  await until(() => dataOf(client).length === entries.length);
+  expect(dataOf(client).map((data) => (data as { n: number }).n)).toEqual([...Array(entries.length).keys()]);
 });
 
 it('keeps job streams over a restart of Redis and shows what happened then', async () => {

@@ -1,10 +1,17 @@
-import { createOutageLog, internalError, requestIdOf, sendEmpty, sendError, sendJson } from '@yardmaster/backend';
+import {
+  checkHost,
+  createOutageLog,
+  internalError,
+  requestIdOf,
+  sendEmpty,
+  sendError,
+  sendJson,
+} from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { handle, type Surroundings } from './handle.js';
-import { hasOneHost } from './host.js';
 import { Outgoing } from './outgoing.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
@@ -42,7 +49,7 @@ export function createApp({ log, corsOrigins, isReady, isStopping, ...surroundin
     res.setHeader('x-request-id', requestIdOf(req));
     if (isStopping()) res.shouldKeepAlive = false; // The next request must go to another process.
     if (log.isLevelEnabled('debug')) logWhenDone(log, req, res);
-    if (!hasOneHost(req)) throw new YardmasterError('INVALID_REQUEST', 'Host header must be there once');
+    checkHost(req);
     next();
   });
   if (corsOrigins !== undefined) {

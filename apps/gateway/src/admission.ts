@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Backend } from '@yardmaster/backend';
+import { type Backend, checkHost } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config } from '@yardmaster/runtime';
 import { callerOf, type StreamCaller } from './caller.js';
@@ -35,7 +35,7 @@ export interface Admitted {
 
 export interface Admission {
   /**
-   * Check a request for a stream, in the contract's order: path, key, scope, job.
+   * Check a request for a stream, in this order: path, handshake, key, scope, limits, job.
    *
    * @param holds gets whatever is taken on the way
    * @throws every refusal there is
@@ -57,6 +57,8 @@ export function createAdmission({ backend, feeds, config }: AdmissionOptions): A
   const perAddress = new Slots(config.STREAMS_PER_ADDRESS, 'this address without a token');
   const perKey = new Slots(config.STREAMS_PER_KEY, 'this API key');
   const perJob = new Slots(config.STREAMS_PER_JOB, 'this job');
+  // The last tenth is kept for keys: whoever knows a job's id could else lock its operators out.
+  const anonymousPerJob = Math.ceil(config.STREAMS_PER_JOB * 0.9);
 
   function checkNotStopping(): void {
     if (stopping.aborted) throw new YardmasterError('UNAVAILABLE', 'This process is stopping; connect again');
@@ -65,6 +67,7 @@ export function createAdmission({ backend, feeds, config }: AdmissionOptions): A
   return {
     async admit(req, holds) {
       checkNotStopping();
+      checkHost(req);
       const url = readStreamUrl(req.url as string);
       checkHandshake(req);
       const caller = await callerOf(url, rules);
@@ -73,7 +76,7 @@ export function createAdmission({ backend, feeds, config }: AdmissionOptions): A
       if (subject.kind === 'space') {
         return { caller, subject, join: await prepareSpace(subject.spaceId, { store, feeds, caller, holds }) };
       }
-      holds.add(perJob.take(subject.jobId));
+      holds.add(perJob.take(subject.jobId, caller.keyId === null ? anonymousPerJob : config.STREAMS_PER_JOB));
       return { caller, subject, join: await prepareJob(subject.jobId, { store, feeds, caller, holds }) };
     },
     checkStillGood({ caller: { keyId } }) {

@@ -11,7 +11,9 @@ import proxyAddr from 'proxy-addr';
 export function clientAddressBy(trusted: readonly string[]): (req: IncomingMessage) => string {
   const isTrusted = proxyAddr.compile([...trusted]);
   return (req) => {
-    const address = req.socket.remoteAddress === undefined ? '' : proxyAddr(req, isTrusted);
+    const { remoteAddress } = req.socket;
+    const isTrustedHop = (hop: string, distance: number) => isTrusted(withoutPort(hop), distance);
+    const address = remoteAddress === undefined ? '' : withoutPort(proxyAddr(req, isTrustedHop));
     if (!ipaddr.isValid(address)) return address; // A unix socket has none; a proxy may write anything.
     const parsed = ipaddr.process(address); // ::ffff:1.2.3.4 is 1.2.3.4
     if (parsed.kind() === 'ipv4') return parsed.toString();
@@ -20,4 +22,9 @@ export function clientAddressBy(trusted: readonly string[]): (req: IncomingMessa
       .map((part) => part.toString(16))
       .join(':')}::/64`;
   };
+}
+
+/** Some proxies write the port as well, which is another one for each connection. */
+function withoutPort(address: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(address)?.[1] ?? /^([\d.]+):\d+$/.exec(address)?.[1] ?? address;
 }

@@ -1,7 +1,9 @@
-import type { PublishedEvent } from '@yardmaster/protocol';
+import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import type { Listener, Subscriptions } from '@yardmaster/store';
-import { Outgoing } from './message.js';
+import type { Holds } from './holds.js';
+import { FramedEvent } from './message.js';
+import { readPublished } from './published.js';
 import type { Session } from './session.js';
 
 export interface FeedOptions {
@@ -17,7 +19,7 @@ export abstract class Feed implements Listener {
   readonly sessions = new Set<Session>();
   readonly #options: FeedOptions;
   #holds = 0;
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   /** How often it was subscribed: whoever sees it change was without messages in between. */
   #subscribedTimes = 0;
 
@@ -39,10 +41,16 @@ export abstract class Feed implements Listener {
     };
   }
 
-  /** Wait until every message comes. Never rejects; bound the wait. */
-  whenSubscribed(): Promise<void> {
+  /**
+   * Wait until every message comes. Bound the wait: once `holds` are released it never resolves, so that whoever gave
+   * up while Redis was away does not go on when it is back.
+   */
+  whenSubscribed(holds: Holds): Promise<void> {
     if (this.isSubscribed) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve) => {
+      this.#waiting.add(resolve);
+      holds.add(() => this.#waiting.delete(resolve));
+    });
   }
 
   get isSubscribed(): boolean {
@@ -54,29 +62,32 @@ export abstract class Feed implements Listener {
   }
 
   message(text: string): void {
-    let event: PublishedEvent;
-    try {
-      event = JSON.parse(text) as PublishedEvent;
-    } catch {
-      // Only our scripts should publish here. Whoever else did must not end the process; a gap shows by the next seq.
-      this.#options.log.error({ channel: this.#options.channel }, 'message on a channel is no JSON');
+    const { channel, log } = this.#options;
+    const event = readPublished(text);
+    if (event === null) {
+      // Whoever published it must not end the process. If an event is missing for it, the next seq shows that.
+      log.error({ channel }, 'message on a channel is no event');
       return;
     }
-    this.receive(new Outgoing(event));
+    try {
+      this.receive(new FramedEvent(event));
+    } catch (err) {
+      log.error({ err, channel, seq: event.seq }, 'event not delivered');
+      for (const session of this.sessions) session.close(CLOSE_CODES.interrupted);
+    }
   }
 
   subscribed(): void {
     this.#subscribedTimes++;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
     this.resume();
   }
 
   abstract lost(): void;
 
   /** An event came. */
-  protected abstract receive(outgoing: Outgoing): void;
+  protected abstract receive(framed: FramedEvent): void;
 
   /** Subscribed, maybe after a gap. */
   protected abstract resume(): void;

@@ -1,4 +1,4 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import http from 'node:http';
 import {
   asksForWebSocket,
   BACKEND_VARIABLES,
@@ -8,15 +8,12 @@ import {
   FRONT_VARIABLES,
   type Front,
   protectServer,
-  requestIdOf,
   SERVER_OPTIONS,
   type Streams,
-  sendError,
-  sendJson,
   takeUpgrades,
 } from '@yardmaster/backend';
-import { YardmasterError } from '@yardmaster/protocol';
 import type { Config, Logger } from '@yardmaster/runtime';
+import { answerProbe } from './probes.js';
 import { createStreams, STREAM_VARIABLES } from './streams.js';
 
 /** Variables that the gateway reads. */
@@ -34,27 +31,10 @@ export function createGateway(config: GatewayConfig & { REDIS_URL: string }, log
 
 function createStreamServer(streams: Streams, backend: Backend): http.Server {
   class Request extends http.IncomingMessage {}
-  takeUpgrades(Request, asksForWebSocket);
+  takeUpgrades(Request, (req) => asksForWebSocket(req) && streams.isFor(req));
   const server = http.createServer({ ...SERVER_OPTIONS, IncomingMessage: Request }, (req, res) =>
     streams.isFor(req) ? streams.answer(req, res) : answerProbe(req, res, backend),
   );
   server.on('upgrade', (req, socket, head) => streams.upgrade(req, socket, head));
   return server;
-}
-
-async function answerProbe(req: IncomingMessage, res: ServerResponse, backend: Backend): Promise<void> {
-  res.setHeader('x-request-id', requestIdOf(req));
-  if (backend.stopping.aborted) res.shouldKeepAlive = false;
-  const path = req.url?.split('?')[0];
-  if (path !== '/livez' && path !== '/readyz') {
-    sendError(res, new YardmasterError('NOT_FOUND'));
-    return;
-  }
-  if (req.method !== 'GET' && req.method !== 'HEAD') {
-    const allow = 'OPTIONS, GET, HEAD';
-    sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${allow}`), { allow });
-    return;
-  }
-  const ok = path === '/livez' || (await backend.isReady());
-  sendJson(res, ok ? 200 : 503, { status: ok ? 'ok' : 'not ready' });
 }

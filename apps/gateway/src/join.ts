@@ -3,7 +3,7 @@ import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } fro
 import type { StreamCaller } from './caller.js';
 import type { Feeds } from './feeds.js';
 import type { Holds } from './holds.js';
-import { Outgoing } from './message.js';
+import { FramedEvent } from './message.js';
 import type { Session } from './session.js';
 
 /** Sends a session its init and, from there on, everything that happens. */
@@ -20,9 +20,9 @@ export interface JoinOptions {
 const ENDED: readonly string[] = ['completed', 'dead', 'killed'];
 
 /** The message that completed a job, for a progress-scope client that came too late for it. */
-function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): Outgoing {
+function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): FramedEvent {
   // Its data can stay away: such a client is shown nothing of it but that and when it came.
-  return new Outgoing({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
+  return new FramedEvent({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
 }
 
 /**
@@ -36,7 +36,7 @@ export async function prepareJob(jobId: string, { store, feeds, caller, holds }:
   if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
   const feed = feeds.ofJob(jobId);
   holds.add(feed.hold());
-  await feed.whenSubscribed();
+  await feed.whenSubscribed(holds);
   const { subscribedTimes } = feed;
   const snapshot = await readSnapshot(store, caller, jobId);
   const { seq, status, progress, at } = snapshot;
@@ -59,12 +59,12 @@ export async function prepareJob(jobId: string, { store, feeds, caller, holds }:
 export async function prepareSpace(spaceId: string, { store, feeds, holds }: JoinOptions): Promise<Join> {
   const feed = feeds.ofSpace(spaceId);
   holds.add(feed.hold());
-  await feed.whenSubscribed();
+  await feed.whenSubscribed(holds);
   const arrival = feed.arrive();
   holds.add(() => feed.forget(arrival));
   const at = await redisNow(store);
   return (session) => {
     session.init(spaceId, { spaceId, type: 'init', timestamp: isoOf(at) });
-    holds.add(feed.join(session, arrival, at));
+    holds.add(feed.join(session, arrival));
   };
 }

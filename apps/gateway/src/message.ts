@@ -22,7 +22,7 @@ export function fullMessageOf({ jobId, jobName, type, status, data, at }: Publis
 export function progressMessageOf({ jobId, type, data, at }: PublishedEvent): ProgressMessage | null {
   if (!isStreamType(type) || STREAM_TYPES[type] === 'withheld') return null;
   const timestamp = isoOf(at);
-  return type === 'progress' ? { jobId, type, data, timestamp } : { jobId, type: 'completed', timestamp };
+  return STREAM_TYPES[type] === 'with data' ? { jobId, type, data, timestamp } : { jobId, type, timestamp };
 }
 
 /** The full-scope message and its space; also the birth of a job, which has no stream yet. */
@@ -41,7 +41,7 @@ const CUTS = { full: fullMessageOf, progress: progressMessageOf, space: spaceMes
 export const frameOf = (message: object) => Buffer.from(JSON.stringify(message));
 
 /** An event on its way to the sockets: cut and serialised at most once for each audience, however many they are. */
-export class Outgoing {
+export class FramedEvent {
   readonly #frames: Partial<Record<Audience, Buffer | null>> = {};
 
   constructor(readonly event: PublishedEvent) {}

@@ -51,7 +51,8 @@ export class Outbox {
   /**
    * Send a frame, after all that came before it.
    *
-   * @param progressOf the job whose progress it reports: a later one may take its place while the client is slow
+   * @param jobId the job it is about
+   * @param isProgress whether a later one of the same job may take its place while the client is slow
    */
   send(jobId: string, frame: Buffer, { isProgress }: { isProgress: boolean }): void {
     // What waits only for the end of this turn says nothing about the client.

@@ -32,6 +32,7 @@ function decode(segment: string): string {
  * @see spec §4.17, §4.18
  */
 export function readStreamUrl(url: string): StreamUrl {
+  if (!isStreamUrl(url)) throw new YardmasterError('NOT_FOUND');
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   const [first = '', second, ...rest] = path.slice(PREFIX.length).replace(/\/$/, '').split('/').map(decode);
   const tokens = new URLSearchParams(query).getAll('token');

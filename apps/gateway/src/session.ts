@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
-import { type Audience, frameOf, type Outgoing } from './message.js';
+import { type Audience, type FramedEvent, frameOf } from './message.js';
 import { Outbox } from './outbox.js';
 
 /** How long a client may take to close after the end of its job, and to answer a close. */
@@ -79,10 +79,10 @@ export class Session {
   }
 
   /** Send an event, as far as it is for this client; after the last one of a job, end. */
-  deliver(outgoing: Outgoing): void {
+  deliver(framed: FramedEvent): void {
     if (this.#isClosing) return;
-    const frame = outgoing.frameFor(this.audience);
-    if (frame !== null) this.#outbox.send(outgoing.event.jobId, frame, outgoing);
+    const frame = framed.frameFor(this.audience);
+    if (frame !== null) this.#outbox.send(framed.event.jobId, frame, framed);
   }
 
   /** The job has ended, which a progress-scope client may not know: give the client time to close by itself. */
@@ -92,19 +92,24 @@ export class Session {
   }
 
   /** Close with a code, and cut off a client that does not answer. What was sent before still goes out. */
-  close(code: number, withinMs = GRACE_MS): void {
+  close(code: number): void {
     if (this.#isClosing) return;
     this.#beginClosing();
     if (this.#timer) clearTimeout(this.#timer);
     this.#ws.close(code, REASONS[code] ?? '');
-    this.#timer = setTimeout(() => this.#ws.terminate(), withinMs);
+    this.#timer = setTimeout(() => this.cutOff(), GRACE_MS);
+  }
+
+  /** End the connection without another word. */
+  cutOff(): void {
+    this.#ws.terminate();
   }
 
   /** Ping when it is time to; give up a client that has not answered for long. */
   keepAlive(now: number, pingMs: number): void {
     if (this.#isClosing || now - this.#pingedAt < pingMs) return;
     if (this.#missedPongs >= MISSED_PONGS) {
-      this.#ws.terminate();
+      this.cutOff();
       return;
     }
     this.#pingedAt = now;

@@ -63,8 +63,12 @@ export class Sessions {
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
-    for (const session of this.#all) session.close(CLOSE_CODES.goingAway, withinMs);
+    for (const session of this.#all) session.close(CLOSE_CODES.goingAway);
+    const limit = setTimeout(() => {
+      for (const session of this.#all) session.cutOff();
+    }, withinMs);
     await empty;
+    clearTimeout(limit);
   }
 
   #tick(): void {
@@ -94,7 +98,7 @@ export class Sessions {
     const keyIds = new Set<string>();
     for (const { keyId } of this.#all) if (keyId !== null) keyIds.add(keyId);
     try {
-      for (const keyId of keyIds) if (!(await this.#keyRing.isValid(keyId))) this.#closeOf(keyId);
+      for (const keyId of await this.#keyRing.invalidOf(keyIds)) this.#closeOf(keyId);
     } catch (err) {
       // Not known just now: whoever was let in stays until it is.
       if (!(err instanceof YardmasterError)) this.#log.error({ err }, 'keys of streams not checked');

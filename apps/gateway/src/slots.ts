@@ -16,16 +16,14 @@ export class Slots {
   /**
    * Take a place.
    *
+   * @param limit fewer than the limit, for those who may not take the last places
    * @returns a function that gives it back, once
    * @throws TOO_MANY_STREAMS
    */
-  take(id: string): () => void {
+  take(id: string, limit = this.limit): () => void {
     const taken = this.#taken.get(id) ?? 0;
-    if (taken >= this.limit) {
-      throw new YardmasterError(
-        'TOO_MANY_STREAMS',
-        `Too many streams of ${this.of} are open; the limit is ${this.limit}`,
-      );
+    if (taken >= limit) {
+      throw new YardmasterError('TOO_MANY_STREAMS', `Too many streams of ${this.of} are open; the limit is ${limit}`);
     }
     this.#taken.set(id, taken + 1);
     let isTaken = true;

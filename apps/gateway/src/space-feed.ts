@@ -1,12 +1,12 @@
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import { Feed } from './feed.js';
-import type { Outgoing } from './message.js';
+import type { FramedEvent } from './message.js';
 import type { Session } from './session.js';
 
 /** A client that is being let in. */
 interface Arrival {
   /** What has come since. */
-  events: Outgoing[];
+  events: FramedEvent[];
   /** Whether some of it may be missing. */
   isInterrupted: boolean;
 }
@@ -28,13 +28,13 @@ export class SpaceFeed extends Feed {
   }
 
   /**
-   * Let a session in, whose init has just been sent: what has happened since `at`, and all that comes.
+   * Let a session in, whose init has just been sent: all that came since its arrival, and all that comes.
    *
    * @returns a function that takes it out
    */
-  join(session: Session, arrival: Arrival, at: number): () => void {
+  join(session: Session, arrival: Arrival): () => void {
     this.forget(arrival);
-    for (const outgoing of arrival.events) if (outgoing.event.at >= at) session.deliver(outgoing);
+    for (const event of arrival.events) session.deliver(event);
     this.sessions.add(session);
     if (arrival.isInterrupted) session.close(CLOSE_CODES.interrupted);
     return () => this.sessions.delete(session);
@@ -46,9 +46,9 @@ export class SpaceFeed extends Feed {
     for (const session of this.sessions) session.close(CLOSE_CODES.interrupted);
   }
 
-  protected receive(outgoing: Outgoing): void {
-    for (const { events } of this.#arrivals) events.push(outgoing);
-    for (const session of this.sessions) session.deliver(outgoing);
+  protected receive(framed: FramedEvent): void {
+    for (const { events } of this.#arrivals) events.push(framed);
+    for (const session of this.sessions) session.deliver(framed);
   }
 
   protected resume(): void {}

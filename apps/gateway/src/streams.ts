@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type Backend, REDIS_BUDGET_MS, requestIdOf, type Streams, within } from '@yardmaster/backend';
+import { type Backend, onceAnswered, REDIS_BUDGET_MS, requestIdOf, type Streams, within } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { WebSocketServer } from 'ws';
@@ -39,7 +39,7 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
   const feeds = new Feeds(backend.store, backend.subscriptions, log);
   const sessions = new Sessions({ keyRing: backend.keyRing, log, pingMs });
   const admission = createAdmission({ backend, feeds, config });
-  const refuse = createRefusal(log);
+  const refuse = createRefusal(log, stopping);
   const onGone = (session: Session) => sessions.remove(session);
   const wss = new WebSocketServer({
     noServer: true,
@@ -48,6 +48,7 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
     maxPayload: MAX_CLIENT_MESSAGE_BYTES,
     // Pings of clients are answered by ws, which gives up one that leaves 60 answers unread.
   });
+  wss.on('headers', (headers, req) => headers.push(`x-request-id: ${requestIdOf(req)}`));
   wss.on('wsClientError', (error, socket, req) => {
     refuse(req, socket, new YardmasterError('INVALID_REQUEST', `WebSocket handshake: ${error.message}`));
   });
@@ -70,11 +71,15 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
   return {
     isFor: (req) => isStreamUrl(req.url),
     upgrade(req, socket, head) {
+      // One id for the answer and the log, whichever answer it will be.
+      req.headers['x-request-id'] = requestIdOf(req);
       const holds = new Holds();
       releaseAtClose(socket, holds);
-      open(req, socket, head, holds).catch((error) => {
-        holds.releaseAll();
-        refuse(req, socket, error);
+      onceAnswered(socket, () => {
+        open(req, socket, head, holds).catch((error) => {
+          holds.releaseAll();
+          refuse(req, socket, error);
+        });
       });
     },
     answer(req, res) {

@@ -3,7 +3,9 @@ export { BACKEND_VARIABLES, type Backend, type BackendConfig, type BackendOption
 export { REDIS_BUDGET_MS, within } from './deadline.js';
 export { createFront, FRONT_VARIABLES, type Front } from './front.js';
 export { COMMON, errorBody, headersOf, internalError, sendEmpty, sendError, sendJson } from './http/answer.js';
+export { onceAnswered } from './http/answered.js';
 export { discard } from './http/discard.js';
+export { checkHost } from './http/host.js';
 export { createOutageLog } from './http/outage-log.js';
 export { rawAnswer } from './http/raw-answer.js';
 export { requestIdOf } from './http/request-id.js';

@@ -50,9 +50,14 @@ export interface FullMessage {
 }
 
 /** Message of a job stream with progress scope. */
-export type ProgressMessage =
-  | { jobId: string; type: 'progress'; data: JsonValue; timestamp: string }
-  | { jobId: string; type: 'completed'; timestamp: string };
+export interface ProgressMessage {
+  jobId: string;
+  type: StreamType;
+  /** Only of types that are shown `with data`. */
+  data?: JsonValue;
+  /** ISO 8601. */
+  timestamp: string;
+}
 
 /** Message of a space stream. A job stream never has `created`: nobody knows a job's id before. */
 export type SpaceMessage = Omit<FullMessage, 'type'> & { spaceId: string; type: StreamType | 'created' };

@@ -127,7 +127,11 @@ export const VARIABLES = {
     integer(0, 1_000_000),
   ),
   STREAMS_PER_KEY: row('20000', 'Streams at once for each API key, in one process', integer(0, 1_000_000)),
-  STREAMS_PER_JOB: row('5000', 'Streams at once of each job, in one process', integer(0, 1_000_000)),
+  STREAMS_PER_JOB: row(
+    '5000',
+    'Streams at once of each job, in one process; the last tenth only with a token',
+    integer(0, 1_000_000),
+  ),
   TRUSTED_PROXIES: row(
     null,
     'Proxies whose `X-Forwarded-For` is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, comma-separated. Unset: none',

@@ -72,6 +72,33 @@ export async function readKey(store: Store, id: string): Promise<{ key: StoredKe
   return validMs > 0 ? { key, validMs } : null;
 }
 
+/** Keys asked for at once: some 200 KB of reply. */
+const KEYS_AT_ONCE = 500;
+
+/**
+ * Tell which of some keys are good no more: unknown, revoked or expired.
+ *
+ * @throws UNAVAILABLE
+ */
+export async function invalidKeys(store: Store, ids: readonly string[]): Promise<string[]> {
+  const invalid: string[] = [];
+  for (let i = 0; i < ids.length; i += KEYS_AT_ONCE) {
+    const portion = ids.slice(i, i + KEYS_AT_ONCE);
+    const [records, now] = await Promise.all([
+      asked(store.redis.hmget(store.keys.apiKeys, ...portion)),
+      redisNow(store),
+    ]);
+    invalid.push(...portion.filter((_, n) => !isGood(records[n] ?? null, now)));
+  }
+  return invalid;
+}
+
+function isGood(record: string | null, now: number): boolean {
+  if (record === null) return false;
+  const { expiresAt } = JSON.parse(record) as StoredKey;
+  return expiresAt === null || Date.parse(expiresAt) > now;
+}
+
 /**
  * Revoke a key: it is gone at once, and every pod is told to forget it.
  *

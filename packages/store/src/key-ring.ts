@@ -1,5 +1,5 @@
 import { grantsOf, SCOPES, type Scope } from '@yardmaster/protocol';
-import { hashOfSecret, isSecretOf, readKey, revokeKey, type StoredKey, splitApiKey } from './api-keys.js';
+import { hashOfSecret, invalidKeys, isSecretOf, readKey, revokeKey, type StoredKey, splitApiKey } from './api-keys.js';
 import type { Store } from './store.js';
 import type { Subscriptions } from './subscriptions.js';
 
@@ -97,15 +97,15 @@ export class KeyRing {
   }
 
   /**
-   * Ask Redis whether a key that was good still is: neither revoked nor expired.
+   * Ask Redis which of some keys that were good are so no more: revoked or expired.
    *
    * @throws UNAVAILABLE when Redis cannot tell
    */
-  async isValid(keyId: string): Promise<boolean> {
-    if (keyId === this.#admin?.keyId) return true;
-    if (!this.#revoked.has(keyId) && (await readKey(this.#store, keyId)) !== null) return true;
-    this.#entries.delete(keyId);
-    return false;
+  async invalidOf(keyIds: Iterable<string>): Promise<string[]> {
+    const ids = [...keyIds].filter((id) => id !== this.#admin?.keyId);
+    const invalid = await invalidKeys(this.#store, ids);
+    for (const id of invalid) this.#entries.delete(id);
+    return invalid;
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
+import { openResponseOf } from './answered.js';
 import { rawAnswer } from './raw-answer.js';
 
 /** Time-outs that keep slow and endless requests from piling up. */
@@ -34,8 +35,7 @@ export function protectServer(server: Server): Server {
  * would pass for the answer to the first of them.
  */
 function refuseWhenIdle(socket: Duplex, refusal: string): void {
-  // Node's own note of the response that has the socket; there is no public one.
-  const { _httpMessage: open } = socket as Duplex & { _httpMessage?: ServerResponse | null };
+  const open = openResponseOf(socket);
   // When the request is not complete, it is the broken one, and its answer waits for a body that never comes.
   if (open?.req.complete) open.once('finish', () => refuseWhenIdle(socket, refusal));
   else socket.end(refusal);

@@ -24,7 +24,7 @@ export function takeUpgrades(Request: typeof IncomingMessage, isTaken: (req: Inc
   });
 }
 
-/** Whether a request asks for WebSocket. */
+/** Whether a request asks for WebSocket, which HTTP/1.0 cannot. */
 export function asksForWebSocket(req: IncomingMessage): boolean {
-  return req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket';
+  return req.method === 'GET' && req.httpVersion === '1.1' && req.headers.upgrade?.toLowerCase() === 'websocket';
 }

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { until } from '../support/until.js';
+
+/** What a server answered to a request to become a WebSocket, which may be that it becomes one. */
+export interface Shaken {
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare whole values; a schema here would hide differences
+  body: any;
+  /** All that came, for what is no answer any more: frames. */
+  bytes: () => Buffer;
+  socket: net.Socket;
+}
+
+export interface ShakeOptions {
+  method?: string;
+  /** Beside those of a good handshake; undefined leaves one of them out. */
+  headers?: Record<string, string | undefined>;
+  body?: string;
+  /** A connection to send it on. Default: a new one. */
+  socket?: net.Socket;
+}
+
+const GOOD = {
+  host: 'localhost',
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+const sockets: net.Socket[] = [];
+
+/** Connect and send nothing yet. */
+export async function connect(url: string): Promise<net.Socket> {
+  const socket = net.connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
+  sockets.push(socket);
+  socket.on('error', () => undefined); // Shown by what came, or did not.
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Send a handshake without waiting for the answer. Frames of the server are never answered. */
+export async function begin(url: string, path: string, options: ShakeOptions = {}): Promise<net.Socket> {
+  const { method = 'GET', headers = {}, body = '', socket = await connect(url) } = options;
+  const all = { ...GOOD, ...(body && { 'content-length': String(Buffer.byteLength(body)) }), ...headers };
+  const lines = Object.entries(all).filter(([, value]) => value !== undefined);
+  const head = [`${method} ${path} HTTP/1.1`, ...lines.map((line) => line.join(': '))];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return socket;
+}
+
+/** Send a handshake and read the whole answer. The socket stays as the server leaves it, until `cutAll`. */
+export async function shake(url: string, path: string, options: ShakeOptions = {}): Promise<Shaken> {
+  const socket = await begin(url, path, options);
+  let bytes = Buffer.alloc(0);
+  socket.on('data', (chunk) => {
+    bytes = Buffer.concat([bytes, chunk]);
+  });
+  const isWhole = () => socket.closed || parse(bytes, options.method) !== null;
+  await until(isWhole);
+  const answer = parse(bytes, options.method);
+  if (answer === null) throw new Error(`no whole answer: ${bytes}`);
+  return { ...answer, bytes: () => bytes, socket };
+}
+
+/** Cut every socket that is still open. */
+export function cutAll(): void {
+  for (const socket of sockets.splice(0)) socket.destroy();
+}
+
+/** Null while something is missing. */
+function parse(bytes: Buffer, method?: string): Omit<Shaken, 'socket' | 'bytes'> | null {
+  const [head = '', text] = bytes.toString('latin1').split(/\r\n\r\n(.*)/s);
+  if (text === undefined) return null;
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [name = '', value = ''] = line.split(/: (.*)/s);
+    headers[name.toLowerCase()] = value;
+  }
+  const status = Number(first.split(' ')[1]);
+  const length = method === 'HEAD' || status === 101 ? 0 : Number(headers['content-length'] ?? 0);
+  if (text.length < length) return null;
+  return { status, headers, body: length === 0 ? null : JSON.parse(text.slice(0, length)) };
+}
