@@ -86,6 +86,7 @@ export async function measureFlow({ store, gateway, watch, watchers, rate, secon
   const jobId = await runningJob(store, 'flow');
   const paths = [`/api/v1/realtime/spaces/flow${TOKEN}`];
   await watch('open', { count: watchers, port: gateway.port, paths });
+  await until(async () => (await watch('frames')) >= watchers); // Their inits.
   await watch('take');
   const cpuBefore = cpuMs(gateway.pid);
   const took = await makeSteadily(store, jobId, { rate, seconds });
