@@ -15,8 +15,8 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |
  * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out | poll, claim, kill |
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | the same, of one name | as above | as above |
- * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | never |
- * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions |
+ * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
+ * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | complete, dead | final outcome |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
  */
@@ -24,6 +24,9 @@ export function keyMap(prefix: string) {
   const base = (partition: string) => `${prefix}:{${partition}}:`;
   const space = (spaceId: string) => `${base(partitionOf(spaceId))}space:${spaceId}/`;
   return {
+    /** What every key of a partition starts with. */
+    baseOf: base,
+    deadlines: (partition: string) => `${base(partition)}deadlines`,
     /** What every key of a job's partition starts with. */
     baseOfJob: (jobId: string) => base(partitionOfJob(jobId)),
     baseOfSpace: (spaceId: string) => base(partitionOf(spaceId)),

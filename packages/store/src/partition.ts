@@ -6,12 +6,17 @@ import { randomBytes } from 'node:crypto';
  */
 export const PARTITIONS = 64;
 
+const tagOf = (partition: number) => partition.toString(16).padStart(2, '0');
+
+/** The tags of all partitions, `00` to `3f`. */
+export const PARTITION_TAGS: readonly string[] = Array.from({ length: PARTITIONS }, (_, n) => tagOf(n));
+
 /** Two characters that name the partition of a space: Redis Cluster hash tag and start of every job id. */
 export function partitionOf(spaceId: string): string {
   // FNV-1a, 32 bits: spaceId is ASCII, and the hash must never change.
   let hash = 0x811c9dc5;
   for (let i = 0; i < spaceId.length; i++) hash = Math.imul(hash ^ spaceId.charCodeAt(i), 0x01000193);
-  return ((hash >>> 0) % PARTITIONS).toString(16).padStart(2, '0');
+  return tagOf((hash >>> 0) % PARTITIONS);
 }
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -308,6 +308,151 @@ return { 'OK', order }
 `,
 } as const;
 
+export const expire = {
+  name: 'expire',
+  sha1: 'f2465d694eee16de5017e4a9386da3d91176bba3',
+  keys: ['deadlines'],
+  args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
+  rest: null,
+  text: `local deadlines = KEYS[1]
+local base, limit, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function nextOrder(base, space, now)
+  local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
+  local order = math.max(last + 1, now * 1024)
+  redis.call('ZADD', base .. 'spaces', digits(order), space)
+  return digits(order)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function moveStatus(job, to)
+  local index = job.base .. 'space:' .. job.space .. '/status/'
+  redis.call('ZREM', index .. job.status, job.id)
+  redis.call('ZADD', index .. to, job.order, job.id)
+end
+local function enqueue(job, order)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZADD', queue, order, job.id)
+  redis.call('ZADD', queue .. '/' .. job.name, order, job.id)
+end
+local function dequeue(job)
+  local queue = job.base .. 'space:' .. job.space .. '/queue'
+  redis.call('ZREM', queue, job.id)
+  redis.call('ZREM', queue .. '/' .. job.name, job.id)
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
+end
+local function retain(job, now, retentionMs)
+  if tonumber(retentionMs) > 0 then
+    redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+  end
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
+    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  end
+end
+local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
+  if job.attempt <= tonumber(job.maxRetries) then
+    moveStatus(job, 'pending')
+    enqueue(job, nextOrder(job.base, job.space, now))
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
+    local data = '{"error":' .. failure .. ',"attemptNumber":' .. digits(job.attempt) .. '}'
+    record(job, now, 'retried', 'pending', data, eventsPerJob)
+  else
+    moveStatus(job, 'dead')
+    retain(job, now, retentionMs)
+    oweCallback(job, now)
+    record(job, now, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+  end
+end
+local function purge(job, now)
+  if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
+    redis.call('ZADD', job.base .. 'deadlines', digits(now + 60000), job.id) -- look again in a minute
+    return 0
+  end
+  local space = job.base .. 'space:' .. job.space
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  redis.call('ZREM', space .. '/jobs', job.id)
+  redis.call('ZREM', space .. '/status/' .. job.status, job.id)
+  redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
+  if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
+  return 1
+end
+local now = nowMs()
+local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. digits(now), 'WITHSCORES', 'LIMIT', 0, limit)
+local pending, failed, purged = 0, 0, 0
+for i = 1, #due, 2 do
+  local id = due[i]
+  local found = loadJob(base .. 'job:' .. id, base, id)
+  if found.status == 'delivered' then
+    moveStatus(found, 'pending')
+    enqueue(found, found.order)
+    redis.call('ZREM', deadlines, id)
+    redis.call('HDEL', found.key, 'deliveredAt')
+    record(found, now, 'delivery_timeout', 'pending', 'null', eventsPerJob)
+    pending = pending + 1
+  elseif found.status == 'running' then
+    local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
+    failAttempt(found, now, failure, eventsPerJob, retentionMs)
+    failed = failed + 1
+  elseif found.status and found.status ~= 'pending' then
+    purged = purged + purge(found, now)
+  else
+    redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for: never strand the sweep behind it
+  end
+end
+local late = #due > 0 and now - tonumber(due[2]) or 0
+return { 'OK', #due / 2, pending, failed, purged, late }
+`,
+} as const;
+
 export const fail = {
   name: 'fail',
   sha1: 'a5f58aee9fce172f783cbbce81a57431c68226c3',
