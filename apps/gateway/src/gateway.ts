@@ -1,5 +1,6 @@
 import http from 'node:http';
 import {
+  answerProbe,
   asksForWebSocket,
   BACKEND_VARIABLES,
   type Backend,
@@ -13,7 +14,6 @@ import {
   takeUpgrades,
 } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
-import { answerProbe } from './probes.js';
 import { createStreams, STREAM_VARIABLES } from './streams.js';
 
 /** Variables that the gateway reads. */

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Backend, checkHost, requestIdOf, sendEmpty, sendError, sendJson } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
+import type { Backend } from '../backend.js';
+import { sendEmpty, sendError, sendJson } from './answer.js';
+import { checkHost } from './host.js';
+import { requestIdOf } from './request-id.js';
 
 const PATHS = ['/livez', '/readyz'];
 const ALLOW = 'OPTIONS, GET, HEAD';
 
-/** Answer the probes of Kubernetes; any other path there is not. */
+/** Answer the probes of Kubernetes, for an app that serves nothing else over HTTP; any other path there is not. */
 export async function answerProbe(req: IncomingMessage, res: ServerResponse, backend: Backend): Promise<void> {
   res.setHeader('x-request-id', requestIdOf(req));
   if (backend.stopping.aborted) res.shouldKeepAlive = false;

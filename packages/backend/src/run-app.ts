@@ -1,0 +1,43 @@
+import {
+  type Config,
+  ConfigError,
+  createLogger,
+  type Logger,
+  readConfig,
+  runProcess,
+  type Service,
+  type VariableName,
+} from '@yardmaster/runtime';
+
+/** Variables that every app reads, whatever else it does. */
+type Needed = 'REDIS_URL' | 'LOG_LEVEL' | 'SHUTDOWN_SECONDS';
+
+export interface AppOptions<N extends VariableName> {
+  /** For the log. */
+  name: string;
+  env: NodeJS.ProcessEnv;
+  variables: readonly N[];
+  create: (config: Config<N> & { REDIS_URL: string }, log: Logger) => Service;
+}
+
+/**
+ * Run an app that needs a Redis of the operator's as this process: its whole `main`. Faulty configuration ends it with
+ * every fault on the standard error.
+ *
+ * Does not compile when `variables` lacks one that every app reads.
+ */
+export async function runApp<N extends VariableName>(
+  options: AppOptions<N> & (Needed extends N ? unknown : never),
+): Promise<void> {
+  const { name, env, variables, create } = options;
+  try {
+    const config = readConfig(env, variables) as Config<N> & Config<Needed>;
+    const { REDIS_URL, LOG_LEVEL, SHUTDOWN_SECONDS } = config;
+    if (REDIS_URL === undefined) throw new ConfigError(['REDIS_URL is required']);
+    const log = createLogger(name, LOG_LEVEL);
+    await runProcess(create({ ...config, REDIS_URL }, log), { log, stopWithinMs: SHUTDOWN_SECONDS * 1000 });
+  } catch (error) {
+    process.stderr.write(`${error instanceof ConfigError ? error.message : (error as Error).stack}\n`);
+    process.exit(1);
+  }
+}
