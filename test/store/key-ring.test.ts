@@ -123,3 +123,15 @@ describe('a revoked key', () => {
     await until(async () => (await ring.find(key)) === null);
   });
 });
+
+it('tells which of many keys are good no more, whatever a record holds', async () => {
+  const keys = await Promise.all(Array.from({ length: 600 }, () => createKey(store, request)));
+  const [revoked, expired, broken] = keys.slice(498).map(({ id }) => id) as [string, string, string];
+  await revokeKey(store, revoked);
+  const record = JSON.parse((await store.redis.hget(store.keys.apiKeys, expired)) as string);
+  const past = { ...record, expiresAt: '2020-01-01T00:00:00.000Z' };
+  await store.redis.hset(store.keys.apiKeys, { [expired]: JSON.stringify(past), [broken]: '{"secret' });
+  const ring = new KeyRing(store, { adminKey: 'admin-key-of-the-tests' });
+  const asked = ['admin', ...keys.map(({ id }) => id)];
+  expect((await ring.invalidOf(asked)).sort()).toEqual([revoked, expired, broken].sort());
+});

@@ -95,8 +95,12 @@ export async function invalidKeys(store: Store, ids: readonly string[]): Promise
 
 function isGood(record: string | null, now: number): boolean {
   if (record === null) return false;
-  const { expiresAt } = JSON.parse(record) as StoredKey;
-  return expiresAt === null || Date.parse(expiresAt) > now;
+  try {
+    const { expiresAt } = JSON.parse(record) as StoredKey;
+    return expiresAt === null || Date.parse(expiresAt) > now;
+  } catch {
+    return false; // A record that cannot be read lets nobody in, and must not keep the others from being checked.
+  }
 }
 
 /**
