@@ -29,6 +29,15 @@ it('needs to be told where Redis is', async () => {
   expect(api.output()).toBe('Configuration is not valid:\n  REDIS_URL is required\n');
 });
 
+it('names each faulty variable once', async () => {
+  const api = run({ REDIS_URL, ADMIN_API_KEY, SHUTDOWN_SECONDS: 'soon', EVENTS_PER_JOB: '1' });
+  expect(await api.ended()).toBe(1);
+  expect(api.output()).toBe(`Configuration is not valid:
+  EVENTS_PER_JOB must be an integer between 10 and 100000
+  SHUTDOWN_SECONDS must be a number of seconds above 0 to 3600
+`);
+});
+
 it('refuses to start when nobody could ever authenticate, and starts once a key exists', async () => {
   const prefix = `t-${randomUUID().slice(0, 8)}`;
   const refused = run({ REDIS_URL, KEY_PREFIX: prefix });

@@ -18,7 +18,6 @@ export const BACKEND_VARIABLES = [
   'DELIVERY_TIMEOUT_SECONDS',
   'RETENTION_SECONDS',
   'EVENTS_PER_JOB',
-  'SHUTDOWN_SECONDS',
 ] as const;
 
 export type BackendConfig = Config<(typeof BACKEND_VARIABLES)[number]> & { REDIS_URL: string };
