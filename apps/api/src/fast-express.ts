@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { asksForWebSocket, type Streams, sendError, takeUpgrades } from '@yardmaster/backend';
+import { attachStreams, type Streams, sendError } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import express, { type Express, type Request, type Response } from 'express';
 
@@ -35,9 +35,6 @@ export function createExpressServer(app: Express, options: http.ServerOptions, s
     { ...options, ...classes },
     listener as unknown as http.RequestListener<typeof ExpressRequest>,
   );
-  if (streams) {
-    takeUpgrades(ExpressRequest, (req) => asksForWebSocket(req) && streams.isFor(req));
-    server.on('upgrade', (req, socket, head) => streams.upgrade(req, socket, head));
-  }
+  if (streams) attachStreams(server, ExpressRequest, streams);
   return server;
 }

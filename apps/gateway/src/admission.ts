@@ -11,8 +11,8 @@ import { type Join, prepareJob, prepareSpace } from './join.js';
 import { readStreamUrl, type Subject } from './path.js';
 import { Slots } from './slots.js';
 
-/** Variables that decide who gets in. */
-export const ADMISSION_VARIABLES = [
+/** Variables that the streams read: they decide who gets in. */
+export const STREAM_VARIABLES = [
   'ANONYMOUS_STREAMS',
   'STREAMS_PER_ADDRESS',
   'STREAMS_PER_KEY',
@@ -23,7 +23,7 @@ export const ADMISSION_VARIABLES = [
 export interface AdmissionOptions {
   backend: Backend;
   feeds: Feeds;
-  config: Config<(typeof ADMISSION_VARIABLES)[number]>;
+  config: Config<(typeof STREAM_VARIABLES)[number]>;
 }
 
 /** A stream that may be opened. */

@@ -27,14 +27,11 @@ export abstract class Feed implements Listener {
     this.#options = options;
   }
 
-  /** Keep it subscribed until the function returned is called. */
+  /** Keep it subscribed until the function returned is called, once. */
   hold(): () => void {
     const { channel, subscriptions, onUnused } = this.#options;
     if (this.#holds++ === 0) subscriptions.add(channel, this);
-    let isHeld = true;
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
       if (--this.#holds > 0) return;
       subscriptions.remove(channel);
       onUnused();

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import {
   answerProbe,
-  asksForWebSocket,
+  attachStreams,
   BACKEND_VARIABLES,
   type Backend,
   createBackend,
@@ -11,10 +11,10 @@ import {
   protectServer,
   SERVER_OPTIONS,
   type Streams,
-  takeUpgrades,
 } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
-import { createStreams, STREAM_VARIABLES } from './streams.js';
+import { STREAM_VARIABLES } from './admission.js';
+import { createStreams } from './streams.js';
 
 /** Variables that the gateway reads. */
 export const GATEWAY_VARIABLES = [...BACKEND_VARIABLES, ...FRONT_VARIABLES, ...STREAM_VARIABLES, 'LOG_LEVEL'] as const;
@@ -31,10 +31,9 @@ export function createGateway(config: GatewayConfig & { REDIS_URL: string }, log
 
 function createStreamServer(streams: Streams, backend: Backend): http.Server {
   class Request extends http.IncomingMessage {}
-  takeUpgrades(Request, (req) => asksForWebSocket(req) && streams.isFor(req));
   const server = http.createServer({ ...SERVER_OPTIONS, IncomingMessage: Request }, (req, res) =>
     streams.isFor(req) ? streams.answer(req, res) : answerProbe(req, res, backend),
   );
-  server.on('upgrade', (req, socket, head) => streams.upgrade(req, socket, head));
+  attachStreams(server, Request, streams);
   return server;
 }

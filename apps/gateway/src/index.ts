@@ -1,2 +1,3 @@
+export { STREAM_VARIABLES } from './admission.js';
 export { createGateway, GATEWAY_VARIABLES, type GatewayConfig } from './gateway.js';
-export { createStreams, STREAM_VARIABLES, type StreamsOptions } from './streams.js';
+export { createStreams, type StreamsOptions } from './streams.js';

@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 export const THIN_OUT_BYTES = 256 * 1024;
 
 /** Bytes that may wait for a socket before it is given up. */
-export const GIVE_UP_BYTES = 1024 * 1024;
+const GIVE_UP_BYTES = 1024 * 1024;
 
 const TEXT = { binary: false };
 

@@ -21,11 +21,17 @@ export class Patience {
 
   /** Wait until every client has room for more, as far as there is patience left. */
   async waitFor(sessions: Iterable<Session>): Promise<void> {
-    const isReady = (session: Session) => session.isClosing || this.#slow.has(session) || hasRoom(session);
-    while (this.#leftMs > 0 && ![...sessions].every(isReady)) {
+    while (this.#leftMs > 0 && this.#mustWaitFor(sessions)) {
       await delay(STEP_MS);
       this.#leftMs -= STEP_MS;
     }
+  }
+
+  #mustWaitFor(sessions: Iterable<Session>): boolean {
+    for (const session of sessions) {
+      if (!session.isClosing && !hasRoom(session) && !this.#slow.has(session)) return true;
+    }
+    return false;
   }
 }
 

@@ -17,7 +17,7 @@ export class Slots {
    * Take a place.
    *
    * @param limit fewer than the limit, for those who may not take the last places
-   * @returns a function that gives it back, once
+   * @returns a function that gives it back, to be called once
    * @throws TOO_MANY_STREAMS
    */
   take(id: string, limit = this.limit): () => void {
@@ -26,10 +26,7 @@ export class Slots {
       throw new YardmasterError('TOO_MANY_STREAMS', `Too many streams of ${this.of} are open; the limit is ${limit}`);
     }
     this.#taken.set(id, taken + 1);
-    let isTaken = true;
     return () => {
-      if (!isTaken) return;
-      isTaken = false;
       const left = (this.#taken.get(id) ?? 1) - 1;
       if (left === 0) this.#taken.delete(id);
       else this.#taken.set(id, left);

@@ -4,16 +4,13 @@ import { type Backend, onceAnswered, REDIS_BUDGET_MS, requestIdOf, type Streams,
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { WebSocketServer } from 'ws';
-import { ADMISSION_VARIABLES, createAdmission } from './admission.js';
+import { createAdmission, type STREAM_VARIABLES } from './admission.js';
 import { Feeds } from './feeds.js';
 import { Holds } from './holds.js';
 import { isStreamUrl } from './path.js';
 import { answerPlain, createRefusal } from './refusal.js';
 import { Session } from './session.js';
 import { Sessions } from './sessions.js';
-
-/** Variables that the streams read. */
-export const STREAM_VARIABLES = ADMISSION_VARIABLES;
 
 export interface StreamsOptions {
   backend: Backend;

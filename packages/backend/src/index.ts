@@ -11,6 +11,6 @@ export { answerProbe } from './http/probes.js';
 export { rawAnswer } from './http/raw-answer.js';
 export { requestIdOf } from './http/request-id.js';
 export { protectServer, SERVER_OPTIONS } from './http/server.js';
-export { asksForWebSocket, takeUpgrades } from './http/upgrades.js';
+export { attachStreams } from './http/upgrades.js';
 export { type AppOptions, runApp } from './run-app.js';
 export type { Streams } from './streams.js';

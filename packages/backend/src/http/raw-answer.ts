@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { OutgoingHttpHeaders } from 'node:http';
-import { STATUS_CODES } from 'node:http';
+import { type OutgoingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { YardmasterError } from '@yardmaster/protocol';
 import { COMMON, errorBody, headersOf } from './answer.js';
 

@@ -1,8 +1,19 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Streams } from '../streams.js';
 
 const ASKED = Symbol('the client asks for an upgrade');
 
 type Asking = IncomingMessage & { [ASKED]?: boolean | null };
+
+/**
+ * Let a server pass WebSocket handshakes on the streams' paths on to them.
+ *
+ * @param Request class that the server makes its requests from, and nobody else
+ */
+export function attachStreams(server: Server, Request: typeof IncomingMessage, streams: Streams): void {
+  takeUpgrades(Request, (req) => asksForWebSocket(req) && streams.isFor(req));
+  server.on('upgrade', (req, socket, head) => streams.upgrade(req, socket, head));
+}
 
 /**
  * Make Node hand over as an upgrade only what `isTaken` names; any other request with an `Upgrade` header is an
@@ -12,7 +23,7 @@ type Asking = IncomingMessage & { [ASKED]?: boolean | null };
  * Node's parser asks its request whether it is an upgrade once the headers are there, which is where this answers.
  * Newer releases have an option of the server for it (`shouldUpgradeCallback`, 24.9).
  */
-export function takeUpgrades(Request: typeof IncomingMessage, isTaken: (req: IncomingMessage) => boolean): void {
+function takeUpgrades(Request: typeof IncomingMessage, isTaken: (req: IncomingMessage) => boolean): void {
   Object.defineProperty(Request.prototype, 'upgrade', {
     configurable: true,
     get(this: Asking) {
@@ -25,6 +36,6 @@ export function takeUpgrades(Request: typeof IncomingMessage, isTaken: (req: Inc
 }
 
 /** Whether a request asks for WebSocket, which HTTP/1.0 cannot. */
-export function asksForWebSocket(req: IncomingMessage): boolean {
+function asksForWebSocket(req: IncomingMessage): boolean {
   return req.method === 'GET' && req.httpVersion === '1.1' && req.headers.upgrade?.toLowerCase() === 'websocket';
 }
