@@ -17,6 +17,8 @@ export const ERRORS = {
   JOB_NOT_RUNNING: { status: 409, message: 'Job is not running' },
   JOB_KILLED: { status: 409, message: 'Job has been killed' },
   JOB_ENDED: { status: 409, message: 'Job has already ended' },
+  JOB_NOT_ENDED: { status: 409, message: 'Job has not ended' },
+  NO_CALLBACK: { status: 409, message: 'Job has no callback' },
   TOO_LARGE: { status: 413, message: 'Request is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Content type is not supported' },
   UPGRADE_REQUIRED: { status: 426, message: 'This is a stream: connect to it with WebSocket' },

@@ -4,7 +4,7 @@
 -- End a running job with its result.
 --   result    JSON text
 -- Returns {'OK'}; {'JOB_NOT_RUNNING', status}; JOB_NOT_FOUND or FORBIDDEN.
--- @include clock job move_status publish record end_job
+-- @include clock job move_status publish record owe retain
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end

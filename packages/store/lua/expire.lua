@@ -5,7 +5,7 @@
 -- has failed its attempt; an ended one is purged.
 --   limit    at most 100, so that Redis is busy for some 3 ms at most
 -- Returns {'OK', entries looked at, jobs pending again, attempts failed, jobs purged, lateness of the oldest in ms}.
--- @include clock order job move_status queue publish record end_job fail_attempt purge
+-- @include clock order job move_status queue publish record owe retain fail_attempt purge
 local now = nowMs()
 -- Below and not at: both ends of a window were rounded down, and none may end early.
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. digits(now), 'WITHSCORES', 'LIMIT', 0, limit)

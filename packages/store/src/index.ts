@@ -1,7 +1,9 @@
 export { createKey, hasKeys, listKeys, revokeKey } from './api-keys.js';
 export * from './attempt.js';
+export * from './callbacks.js';
 export * from './claim.js';
 export { createJob } from './create.js';
+export { type Due, findDue } from './due.js';
 export { type Expired, expireDue } from './expire.js';
 export { KeyRing, type KeyRingOptions, type Principal } from './key-ring.js';
 export { type KeyMap, keyMap } from './keys.js';

@@ -17,8 +17,9 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | the same, of one name | as above | as above |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
- * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | complete, dead | final outcome |
+ * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
+ * | `ym:{bull}:*` | BullMQ's | the scheduler's alarms, nothing that could not be lost | scheduler | BullMQ |
  */
 export function keyMap(prefix: string) {
   const base = (partition: string) => `${prefix}:{${partition}}:`;
@@ -27,6 +28,7 @@ export function keyMap(prefix: string) {
     /** What every key of a partition starts with. */
     baseOf: base,
     deadlines: (partition: string) => `${base(partition)}deadlines`,
+    callbacks: (partition: string) => `${base(partition)}callbacks`,
     /** What every key of a job's partition starts with. */
     baseOfJob: (jobId: string) => base(partitionOfJob(jobId)),
     baseOfSpace: (spaceId: string) => base(partitionOf(spaceId)),
@@ -34,6 +36,10 @@ export function keyMap(prefix: string) {
     jobs: (spaceId: string) => `${space(spaceId)}jobs`,
     jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
     queue: (spaceId: string) => `${space(spaceId)}queue`,
+    /** What every key of BullMQ starts with, without the `:` behind it. */
+    bull: `${prefix}:{bull}`,
+    /** Channel: a callback of this partition is owed. */
+    owedChannel: (partition: string) => `${base(partition)}owed`,
     /** Channels, not keys: PublishedEvent as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,
     spaceChannel: (spaceId: string) => `${base(partitionOf(spaceId))}stream:space:${spaceId}`,

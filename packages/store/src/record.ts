@@ -7,8 +7,9 @@ import { isoOf, isoOfOrder, isoOrNull } from './time.js';
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never looks into:
  * its JSON library would turn `[]` into `{}` and round big integers. A field that would hold its default is left
  * out: maxRetries 3, timeoutSeconds 300, attempt 0. Times are epoch milliseconds. Beside these there are `callbackUrl`,
- * `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of a dead job, for its callback) and
- * `eventsDropped` (how many events the history has lost at its old end).
+ * `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of a dead job, for its callback),
+ * `eventsDropped` (how many events the history has lost at its old end), and of a job whose callback was attempted
+ * `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` (lua/shared/callback.lua).
  */
 export const LISTED_FIELDS = [
   'space',

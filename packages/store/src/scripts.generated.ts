@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: 'bcf4ddd6c8411c00189314b8744163e2ea37e850',
+  sha1: '9c952b41ae6cb8be4e97fa92450067bae0ea0991',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -48,8 +48,7 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+local function append(job, now, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
@@ -60,6 +59,10 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
   publish(job, seq, type, status, now, data)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
 end
 local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -77,9 +80,65 @@ return { 'OK' }
 `,
 } as const;
 
+export const begin_callback = {
+  name: 'begin_callback',
+  sha1: 'f301920e9ad235c4e18cbf62a71ba35a2efe84ef',
+  keys: ['job'],
+  args: ['base', 'jobId', 'round', 'leaseMs'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, round, leaseMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function loadCallback(job, round, now)
+  if not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
+  local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
+  for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
+  if v[2] ~= tonumber(round) then return nil end
+  return { attempts = v[1], wait = math.max(v[3], v[4], now) - now }
+end
+local function putOff(job, at)
+  redis.call('ZREM', job.base .. 'callbacks', job.id)
+  redis.call('ZADD', job.base .. 'callbacks', digits(at), job.id)
+end
+local found = loadJob(job, base, jobId)
+local now = nowMs()
+local callback = found.status and loadCallback(found, round, now)
+if not callback then return { 'NOT_OWED' } end
+if callback.wait > 0 then return { 'NOT_DUE', callback.wait } end
+putOff(found, now + tonumber(leaseMs))
+redis.call('HSET', job, 'callbackLeasedUntil', digits(now + tonumber(leaseMs)))
+local told = redis.call('HMGET', job, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
+return { 'OK', digits(now), callback.attempts + 1, told }
+`,
+} as const;
+
 export const claim = {
   name: 'claim',
-  sha1: '3eeb28091ae47da3dad9ea9aec2ee9ed82f41a07',
+  sha1: '5619cb137f82e1ef163c6668c238f0690a7bb4b0',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: null,
@@ -135,8 +194,7 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+local function append(job, now, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
@@ -147,6 +205,10 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
   publish(job, seq, type, status, now, data)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
 end
 local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
   dequeue(job)
@@ -166,7 +228,7 @@ return { 'OK', deliver(found, nowMs(), deliveryTimeoutMs, eventsPerJob) }
 
 export const complete = {
   name: 'complete',
-  sha1: 'f5178c9a8b7eec7de34da7447452fa890cebe0f4',
+  sha1: '2bb0a2d292086c4445748c5aea2a5f6f05dcf273',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -212,8 +274,7 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+local function append(job, now, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
@@ -225,16 +286,22 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
   end
   publish(job, seq, type, status, now, data)
 end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
+end
+local function owe(job, now)
+  redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  redis.call('PUBLISH', job.base .. 'owed', '1')
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(retentionMs)), job.id)
   else
     redis.call('ZREM', job.base .. 'deadlines', job.id)
-  end
-end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
-    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   end
 end
 local found = loadJob(job, base, jobId)
@@ -310,7 +377,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: 'f2465d694eee16de5017e4a9386da3d91176bba3',
+  sha1: '86e9f8bdaee24c2d2b351a2c04f701a3cdf37bf4',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -372,8 +439,7 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+local function append(job, now, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
@@ -385,16 +451,22 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
   end
   publish(job, seq, type, status, now, data)
 end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
+end
+local function owe(job, now)
+  redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  redis.call('PUBLISH', job.base .. 'owed', '1')
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(retentionMs)), job.id)
   else
     redis.call('ZREM', job.base .. 'deadlines', job.id)
-  end
-end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
-    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   end
 end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
@@ -455,7 +527,7 @@ return { 'OK', #due / 2, pending, failed, purged, late }
 
 export const fail = {
   name: 'fail',
-  sha1: 'a5f58aee9fce172f783cbbce81a57431c68226c3',
+  sha1: 'e93248bf28bde3532d9d19c520cb736d70113c2b',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -517,8 +589,7 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+local function append(job, now, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
@@ -530,16 +601,22 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
   end
   publish(job, seq, type, status, now, data)
 end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
+end
+local function owe(job, now)
+  redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  redis.call('PUBLISH', job.base .. 'owed', '1')
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(retentionMs)), job.id)
   else
     redis.call('ZREM', job.base .. 'deadlines', job.id)
-  end
-end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
-    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   end
 end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
@@ -584,7 +661,7 @@ return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', history, 0, tonu
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: '392279ebf6618dda64b8e5c4d89dc48e9b51bb9d',
+  sha1: '46c1500eecdc5b0a417ffd282249f838804d12cb',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -625,8 +702,7 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+local function append(job, now, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
@@ -637,6 +713,10 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
   publish(job, seq, type, status, now, data)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
 end
 local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -682,7 +762,7 @@ return { 'OK', first + 2 + dropped, events }
 
 export const kill = {
   name: 'kill',
-  sha1: '44a4b5bcf0a99ce1ea0e6af42a965b2bbab6529a',
+  sha1: '60fe5163b35c12f035261be9c9b91fe06c34f0a3',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -738,8 +818,7 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+local function append(job, now, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
@@ -751,16 +830,15 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
   end
   publish(job, seq, type, status, now, data)
 end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
+end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(retentionMs)), job.id)
   else
     redis.call('ZREM', job.base .. 'deadlines', job.id)
-  end
-end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
-    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   end
 end
 local found = loadJob(job, base, jobId)
@@ -805,7 +883,7 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '58336c0dd51f6fac5a64200fc0f9951b12373db1',
+  sha1: '162ea00d0d56a86f6df30b49536b46abb51e52ac',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -862,8 +940,7 @@ local function publish(job, seq, type, status, now, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+local function append(job, now, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
@@ -874,6 +951,10 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
   publish(job, seq, type, status, now, data)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
 end
 local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
   dequeue(job)
@@ -918,6 +999,185 @@ for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   end
 end
 return { 'OK', unpack(claimed) } -- a constructor, see list.lua
+`,
+} as const;
+
+export const record_callback = {
+  name: 'record_callback',
+  sha1: 'f814f426f04d6ad87ee5ba2669bace8b3ce133f1',
+  keys: ['job'],
+  args: ['base', 'jobId', 'attempt', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, attempt, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local function append(job, now, type, status, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local seq = 1 + job.eventsDropped + length
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  publish(job, seq, type, status, now, data)
+end
+local function record(job, now, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
+  append(job, now, type, status, data, eventsPerJob)
+end
+local function loadCallback(job, round, now)
+  if not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
+  local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
+  for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
+  if v[2] ~= tonumber(round) then return nil end
+  return { attempts = v[1], wait = math.max(v[3], v[4], now) - now }
+end
+local function putOff(job, at)
+  redis.call('ZREM', job.base .. 'callbacks', job.id)
+  redis.call('ZADD', job.base .. 'callbacks', digits(at), job.id)
+end
+local found = loadJob(job, base, jobId)
+local now = nowMs()
+local round = redis.call('HGET', job, 'callbackRound')
+local callback = found.status and loadCallback(found, stored(round) or 0, now)
+if not callback or callback.attempts ~= tonumber(attempt) - 1 then return { 'NOT_OWED' } end
+if retryMs == '' then
+  redis.call('ZREM', base .. 'callbacks', jobId)
+  redis.call('HDEL', job, 'callbackDueAt')
+else
+  local due = now + tonumber(retryMs)
+  putOff(found, due + tonumber(againMs))
+  redis.call('HSET', job, 'callbackDueAt', digits(due))
+end
+redis.call('HSET', job, 'callbackAttempts', attempt)
+redis.call('HDEL', job, 'callbackLeasedUntil')
+append(found, now, eventType, found.status, data, eventsPerJob)
+return { 'OK' }
+`,
+} as const;
+
+export const redeliver_callback = {
+  name: 'redeliver_callback',
+  sha1: 'a6722f0a527172abf7cc07524a49b09bbee3b4d6',
+  keys: ['job'],
+  args: ['base', 'jobId', 'keySpaceId'],
+  rest: null,
+  text: `local job = KEYS[1]
+local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function owe(job, now)
+  redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  redis.call('PUBLISH', job.base .. 'owed', '1')
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+end
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+local hasEnded = found.status == 'completed' or found.status == 'dead'
+if not hasEnded and found.status ~= 'killed' then return { 'JOB_NOT_ENDED', found.status } end
+local v = redis.call('HMGET', job, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
+if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', found.status } end
+local now = nowMs()
+local isOwed = redis.call('ZSCORE', base .. 'callbacks', jobId)
+if isOwed and tonumber(stored(v[3]) or 0) > now then return { 'OK' } end
+redis.call('HSET', job, 'callbackRound', stored(v[2]) or '0', 'callbackDueAt', digits(now))
+owe(found, now)
+return { 'OK' }
+`,
+} as const;
+
+export const relay_callbacks = {
+  name: 'relay_callbacks',
+  sha1: 'c9e2b6c99bc35c2876ba37c171c53e520d1bb784',
+  keys: ['callbacks'],
+  args: ['base', 'limit', 'againMs', 'atMostMs'],
+  rest: null,
+  text: `local callbacks = KEYS[1]
+local base, limit, againMs, atMostMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local now = nowMs()
+local due = redis.call('ZRANGEBYSCORE', callbacks, '-inf', digits(now), 'LIMIT', 0, limit)
+local owed = {}
+for _, id in ipairs(due) do
+  local v = redis.call('HMGET', base .. 'job:' .. id, 'updatedAt', 'callbackDueAt', 'callbackRound')
+  redis.call('ZREM', callbacks, id)
+  if type(v[1]) == 'string' then -- else the record is gone, and the debt with it
+    local waited = now - tonumber(type(v[2]) == 'string' and v[2] or v[1])
+    local again = math.min(math.max(waited, tonumber(againMs)), tonumber(atMostMs))
+    redis.call('ZADD', callbacks, digits(now + again), id)
+    owed[#owed + 1] = id
+    owed[#owed + 1] = type(v[3]) == 'string' and v[3] or '0'
+  end
+end
+return { 'OK', #due, { unpack(owed) } } -- a constructor, see list.lua
 `,
 } as const;
 

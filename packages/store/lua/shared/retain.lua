@@ -6,10 +6,3 @@ local function retain(job, now, retentionMs)
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
 end
-
--- Owe the callback, in the step that ends the job, so that no crash can come between.
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then
-    redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
-  end
-end

@@ -1,0 +1,20 @@
+-- KEYS job
+-- ARGV base jobId keySpaceId
+--
+-- Owe the callback of an ended job again, due now, all retries ahead. One that is being sent just now stays as it is.
+-- Returns {'OK'}; {'JOB_NOT_ENDED', status}; {'NO_CALLBACK', status}; JOB_NOT_FOUND or FORBIDDEN.
+-- @include clock job owe
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+local hasEnded = found.status == 'completed' or found.status == 'dead'
+if not hasEnded and found.status ~= 'killed' then return { 'JOB_NOT_ENDED', found.status } end
+local v = redis.call('HMGET', job, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
+if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', found.status } end
+
+local now = nowMs()
+local isOwed = redis.call('ZSCORE', base .. 'callbacks', jobId)
+if isOwed and tonumber(stored(v[3]) or 0) > now then return { 'OK' } end
+redis.call('HSET', job, 'callbackRound', stored(v[2]) or '0', 'callbackDueAt', digits(now))
+owe(found, now)
+return { 'OK' }

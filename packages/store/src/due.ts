@@ -1,0 +1,32 @@
+import { PARTITION_TAGS } from './partition.js';
+import { asked } from './redis-errors.js';
+import type { Store } from './store.js';
+import { redisNow } from './time.js';
+
+/** Tags of the partitions that have something due. */
+export interface Due {
+  /** For `expireDue`. */
+  deadlines: string[];
+  /** For `relayCallbacks`. */
+  callbacks: string[];
+}
+
+/**
+ * Look where something is due, by Redis' clock. Changes nothing.
+ *
+ * @throws UNAVAILABLE
+ */
+export async function findDue(store: Store): Promise<Due> {
+  const first = async (key: string) => Number((await asked(store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
+  const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
+  const [now, deadlines, callbacks] = await Promise.all([
+    redisNow(store),
+    firsts(store.keys.deadlines),
+    firsts(store.keys.callbacks),
+  ]);
+  return {
+    // NaN, of an empty set, is never due. Which side of `now` counts is each script's to say.
+    deadlines: PARTITION_TAGS.filter((_, n) => (deadlines[n] as number) <= now),
+    callbacks: PARTITION_TAGS.filter((_, n) => (callbacks[n] as number) <= now),
+  };
+}
