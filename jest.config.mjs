@@ -11,7 +11,7 @@ export default {
   // Tests run the sources, so that a failing line is a line of ours.
   moduleNameMapper: {
     '^@yardmaster/(protocol|store|runtime|backend)$': '<rootDir>/packages/$1/src/index.ts',
-    '^@yardmaster/(api|gateway|standalone|cli)$': '<rootDir>/apps/$1/src/index.ts',
+    '^@yardmaster/(api|gateway|scheduler|standalone|cli)$': '<rootDir>/apps/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   globalSetup: '<rootDir>/test/support/global-setup.ts',

@@ -31,6 +31,7 @@ const PATHS: Record<string, string[]> = {
   '/api/v1/jobs/:jobId/fail': ['POST'],
   '/api/v1/jobs/:jobId/kill': ['POST'],
   '/api/v1/jobs/:jobId/keepalive': ['POST'],
+  '/api/v1/jobs/:jobId/callback/redeliver': ['POST'],
   '/api/v1/keys': ['GET', 'HEAD', 'POST'],
   '/api/v1/keys/:keyId': ['DELETE'],
 };

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createApi } from '@yardmaster/api';
 import { createJob, jobIn } from '../support/jobs.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// A Redis of its own: its counters count this service's commands only.
+// A Redis of its own, and the API alone: its counters count the commands of calls only.
 let redis: OwnRedis;
 let service: TestService;
 beforeAll(async () => {
   redis = await startRedis();
-  service = await startService({}, { redisUrl: redis.url });
+  service = await startService({}, { redisUrl: redis.url, app: createApi });
 });
 afterAll(async () => {
   await service.stop();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ROUTES } from '@yardmaster/api';
+import { createApi, ROUTES } from '@yardmaster/api';
 import { SCOPES, type Scope, type Status } from '@yardmaster/protocol';
 import type { Answer, CallOptions } from '../support/http.js';
 import { createJob, jobIn } from '../support/jobs.js';
@@ -19,6 +19,9 @@ interface Endpoint {
   /** Status of a success. Default 200. */
   success?: number;
 }
+
+/** Port 9 discards, if anybody listens there at all. */
+const NOWHERE = 'http://127.0.0.1:9/';
 
 const PROGRESS = { percent: 50, message: 'half' };
 
@@ -65,6 +68,13 @@ const ENDPOINTS: readonly Endpoint[] = [
   { name: 'Kill Job', method: 'POST', path: '/jobs/:jobId/kill', scopes: ['jobs:kill'] },
   { name: 'Keepalive', method: 'POST', path: '/jobs/:jobId/keepalive', scopes: ['jobs:keepalive'], on: 'running' },
   {
+    name: 'Redeliver Callback',
+    method: 'POST',
+    path: '/jobs/:jobId/callback/redeliver',
+    scopes: ['jobs:create'],
+    on: 'completed',
+  },
+  {
     name: 'Create Key',
     method: 'POST',
     path: '/keys',
@@ -101,7 +111,7 @@ const WORKER = [
 
 /** §5.4, the same facts from the other side. */
 const GRANTS: Record<Scope, readonly string[]> = {
-  'jobs:create': ['Create Job'],
+  'jobs:create': ['Create Job', 'Redeliver Callback'],
   'jobs:read': ['List Jobs', 'Get Job', 'Get Job Logs', 'Get Job Progress'],
   'jobs:read:progress': ['Get Job Progress'],
   'jobs:poll': ['Poll for Jobs', 'Claim Specific Job'],
@@ -125,7 +135,7 @@ const keys = new Map<Scope, string>();
 let bound: string;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({}, { app: createApi }); // Nothing moves a job here but calls.
   for (const scope of ALL_SCOPES) keys.set(scope, (await service.key([scope])).key);
   bound = (await service.key(JOB_SCOPES, { spaceId: 'own' })).key;
 });
@@ -143,7 +153,7 @@ interface Target {
 async function targetFor({ path, on = 'pending' }: Endpoint, spaceId: string): Promise<Target> {
   return {
     spaceId,
-    jobId: path.includes(':jobId') ? await jobIn(service, on, spaceId) : '',
+    jobId: path.includes(':jobId') ? await jobIn(service, on, spaceId, { callbackUrl: NOWHERE }) : '',
     keyId: path.includes(':keyId') ? (await service.key(['jobs:read'])).id : '',
   };
 }

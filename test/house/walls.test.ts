@@ -30,8 +30,24 @@ const ALLOWED: Record<string, string[]> = {
     'proxy-addr',
     'ws',
   ],
+  'apps/scheduler': [
+    '@yardmaster/backend',
+    '@yardmaster/protocol',
+    '@yardmaster/runtime',
+    '@yardmaster/store',
+    'bullmq',
+    'got',
+    'ipaddr.js',
+    'p-limit',
+  ],
   'apps/cli': ['@yardmaster/protocol', 'commander', 'string-width', 'ws'],
-  'apps/standalone': ['@yardmaster/api', '@yardmaster/backend', '@yardmaster/gateway', '@yardmaster/runtime'],
+  'apps/standalone': [
+    '@yardmaster/api',
+    '@yardmaster/backend',
+    '@yardmaster/gateway',
+    '@yardmaster/runtime',
+    '@yardmaster/scheduler',
+  ],
 };
 
 const workspaces = ['packages', 'apps'].flatMap((folder) =>

@@ -32,7 +32,7 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
     if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
     else if (id) all.jobs.set(id, await redis.hgetall(key));
     else if (/^\{..\}:(space:|deadlines$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
-    else if (!/^(meta|\{keys\}:records|\{..\}:spaces)$/.test(name)) all.unknown.push(key);
+    else if (!/^(meta$|\{keys\}:records$|\{..\}:spaces$|\{bull\}:)/.test(name)) all.unknown.push(key);
   }
   return all;
 }
@@ -41,12 +41,10 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
 function indexesOf(id: string, job: Record<string, string>): string[] {
   const base = `{${id.slice(0, 2)}}:`;
   const space = `${base}space:${job.space}/`;
-  const owesCallback = job.callbackUrl && (job.status === 'completed' || job.status === 'dead');
   return [
     `${space}jobs`,
     `${space}status/${job.status}`,
     ...(job.status === 'pending' ? [`${space}queue`, `${space}queue/${job.name}`] : [`${base}deadlines`]),
-    ...(owesCallback ? [`${base}callbacks`] : []),
   ];
 }
 
@@ -67,6 +65,23 @@ function historyFaults(id: string, job: Record<string, string>, history: string[
   return status === job.status ? [] : [`${id} is ${job.status}, its history says ${status}`];
 }
 
+const mayOwe = ({ callbackUrl, status }: Record<string, string>) =>
+  callbackUrl !== undefined && (status === 'completed' || status === 'dead');
+
+/** A callback is owed until its outcome is final, and only that of a job which has ended. */
+function callbackFaults(jobs: Dump['jobs'], indexes: Dump['indexes']): string[] {
+  const faults: string[] = [];
+  const owed = new Set(
+    [...indexes].filter(([name]) => name.endsWith(':callbacks')).flatMap(([, ids]) => [...ids.keys()]),
+  );
+  for (const id of owed) if (!mayOwe(jobs.get(id) ?? {})) faults.push(`${id} owes a callback`);
+  for (const [id, job] of jobs) {
+    if (mayOwe(job) && !owed.has(id) && job.callbackAttempts === undefined)
+      faults.push(`callback of ${id} is forgotten`);
+  }
+  return faults;
+}
+
 /** Every `index id` that should be, with the score it must have where the record tells. */
 function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
   const entries = new Map<string, string | null>();
@@ -81,7 +96,8 @@ function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
 /** Every `index id` there is, with its score. */
 function actualEntries(indexes: Dump['indexes']): Map<string, string> {
   const entries = new Map<string, string>();
-  for (const [index, members] of indexes) for (const [id, score] of members) entries.set(`${index} ${id}`, score);
+  for (const [index, members] of indexes)
+    if (!index.endsWith(':callbacks')) for (const [id, score] of members) entries.set(`${index} ${id}`, score);
   return entries;
 }
 
@@ -101,6 +117,7 @@ export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
     else if (score !== null && actual.get(entry) !== score) faults.push(`misplaced: ${entry}`);
   }
   for (const entry of actual.keys()) if (!expected.has(entry)) faults.push(`should not be: ${entry}`);
+  faults.push(...callbackFaults(jobs, indexes));
   for (const [id, job] of jobs) faults.push(...historyFaults(id, job, histories.get(id) ?? []));
   for (const id of histories.keys()) if (!jobs.has(id)) faults.push(`events of ${id}, which does not exist`);
   return faults;

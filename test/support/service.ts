@@ -23,17 +23,17 @@ export interface TestService {
 }
 
 /**
- * Start HTTP and streams of the test file's own: real sockets, the shared real Redis (or `redisUrl`), its own key prefix.
- * `stop` also checks that what it leaves in Redis agrees with itself.
+ * Start a service of the test file's own, HTTP, streams and scheduler in one: real sockets, the shared real Redis (or
+ * `redisUrl`), its own key prefix. Or just one `app` of it. `stop` also checks that what it leaves in Redis agrees with itself.
  */
 export async function startService(
   env: Record<string, string> = {},
-  { redisUrl = process.env.TEST_REDIS_URL as string, check = true } = {},
+  { redisUrl = process.env.TEST_REDIS_URL as string, check = true, app = createWhole } = {},
 ): Promise<TestService> {
   const prefix = env.KEY_PREFIX ?? `t-${randomUUID().slice(0, 8)}`;
   const variables = { PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent', ...env };
   const config = readConfig(variables, STANDALONE_VARIABLES);
-  const api = createWhole({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
+  const api = app({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
   await api.start();
 
   const redis = new Redis(redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });

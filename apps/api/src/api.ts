@@ -32,17 +32,18 @@ export interface ApiServerOptions {
   log: Logger;
   /** Serve these on the same port. Without them their paths are unknown here. */
   streams?: Streams | undefined;
+  /** Whether the process does what it does beside serving. Default: always. */
+  isLive?: () => boolean;
 }
 
 /** Make the HTTP server of the API on a backend. */
-export function createApiServer({ backend, config, log, streams }: ApiServerOptions) {
-  const { store, keyRing, stopping } = backend;
+export function createApiServer({ backend, config, log, streams, isLive = () => true }: ApiServerOptions) {
+  const { store, keyRing } = backend;
   const app = createApp({
     store,
     keyRing,
     log,
-    isReady: () => backend.isReady(),
-    isStopping: () => stopping.aborted,
+    health: { backend, isLive },
     corsOrigins: config.CORS_ORIGINS,
     sizes: {
       bodyBytes: config.MAX_BODY_BYTES,

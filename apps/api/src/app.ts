@@ -1,6 +1,8 @@
 import {
+  answerCheck,
   checkHost,
   createOutageLog,
+  type Health,
   internalError,
   requestIdOf,
   sendEmpty,
@@ -20,10 +22,8 @@ export interface AppOptions extends Surroundings {
   log: Logger;
   /** Origins whose pages may call, or `['*']`; none: no CORS headers at all. */
   corsOrigins?: readonly string[] | undefined;
-  /** Whether the process is ready for work; false while Redis is away and while it stops. */
-  isReady: () => Promise<boolean>;
-  /** Whether it is about to end. */
-  isStopping: () => boolean;
+  /** What the probes tell, and whether the process is about to end. */
+  health: Health;
 }
 
 /** For Kubernetes; they need no key. */
@@ -39,7 +39,7 @@ function fromExpress(error: unknown): YardmasterError | null {
 }
 
 /** Build the Express app: one row of ROUTES after the other, then 405 for known paths and 404 for the rest. */
-export function createApp({ log, corsOrigins, isReady, isStopping, ...surroundings }: AppOptions): Express {
+export function createApp({ log, corsOrigins, health, ...surroundings }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -47,7 +47,7 @@ export function createApp({ log, corsOrigins, isReady, isStopping, ...surroundin
 
   app.use((req, res, next) => {
     res.setHeader('x-request-id', requestIdOf(req));
-    if (isStopping()) res.shouldKeepAlive = false; // The next request must go to another process.
+    if (health.backend.stopping.aborted) res.shouldKeepAlive = false; // The next request must go to another process.
     if (log.isLevelEnabled('debug')) logWhenDone(log, req, res);
     checkHost(req);
     next();
@@ -58,11 +58,7 @@ export function createApp({ log, corsOrigins, isReady, isStopping, ...surroundin
     app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600, preflightContinue: true }));
   }
 
-  app.get('/livez', (_req, res) => sendJson(res, 200, { status: 'ok' }));
-  app.get('/readyz', async (_req, res) => {
-    const ready = await isReady();
-    sendJson(res, ready ? 200 : 503, { status: ready ? 'ok' : 'not ready' });
-  });
+  for (const { path } of PROBES) app.get(path, (_req, res) => answerCheck(res, path, health));
 
   const outgoing = new Outgoing();
   for (const route of ROUTES) {

@@ -23,6 +23,7 @@ import {
   listJobs,
   listKeys,
   pollJobs,
+  redeliverCallback,
 } from '@yardmaster/store';
 import { type Measured, type Route, route } from './route.js';
 
@@ -121,6 +122,12 @@ export const ROUTES: readonly Route[] = [
     body: killRequest,
     measured: event('reason'),
     run: ({ store, caller, jobId, input }) => done(killJob(store, caller, jobId, input.reason)),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/jobs/:jobId/callback/redeliver',
+    scopes: ['jobs:create'],
+    run: ({ store, caller, jobId }) => done(redeliverCallback(store, caller, jobId)),
   }),
   route({
     method: 'GET',

@@ -32,7 +32,7 @@ export function createGateway(config: GatewayConfig & { REDIS_URL: string }, log
 function createStreamServer(streams: Streams, backend: Backend): http.Server {
   class Request extends http.IncomingMessage {}
   const server = http.createServer({ ...SERVER_OPTIONS, IncomingMessage: Request }, (req, res) =>
-    streams.isFor(req) ? streams.answer(req, res) : answerProbe(req, res, backend),
+    streams.isFor(req) ? streams.answer(req, res) : answerProbe(req, res, { backend, isLive: () => true }),
   );
   attachStreams(server, Request, streams);
   return server;

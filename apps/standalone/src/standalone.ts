@@ -3,11 +3,12 @@ import { API_VARIABLES, createApiServer } from '@yardmaster/api';
 import { createBackend, createFront, type Front } from '@yardmaster/backend';
 import { createStreams, STREAM_VARIABLES } from '@yardmaster/gateway';
 import { type Config, findRedisServer, type Logger, PrivateRedis, type Service } from '@yardmaster/runtime';
+import { createDuties, DUTY_VARIABLES } from '@yardmaster/scheduler';
 import { adminKeyOf } from './admin-key.js';
 import { banner } from './banner.js';
 
 /** Variables that the standalone reads. */
-export const STANDALONE_VARIABLES = [...API_VARIABLES, ...STREAM_VARIABLES, 'DATA_DIR'] as const;
+export const STANDALONE_VARIABLES = [...API_VARIABLES, ...STREAM_VARIABLES, ...DUTY_VARIABLES, 'DATA_DIR'] as const;
 
 export type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
 
@@ -20,12 +21,17 @@ export interface StandaloneOptions {
   say: (text: string) => void;
 }
 
-/** Make HTTP and streams on one port, over the same connections to Redis. */
-export function createWhole(config: StandaloneConfig & { REDIS_URL: string }, log: Logger): Front {
+/** Whoever listens on a loopback address is alone on this machine, and so are the receivers of callbacks. */
+const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|::1)$/.test(host);
+
+/** Make HTTP and streams on one port and a scheduler beside them, over the same connections to Redis. */
+export function createWhole(given: StandaloneConfig & { REDIS_URL: string }, log: Logger): Front {
+  const config = { ...given, CALLBACK_ALLOW_PRIVATE: given.CALLBACK_ALLOW_PRIVATE ?? isLoopback(given.HOST) };
   const backend = createBackend(config, log);
   const streams = createStreams({ backend, config, log });
-  const server = createApiServer({ backend, config, log, streams });
-  return createFront({ name: 'yardmaster', backend, server, streams, config, log });
+  const duties = createDuties({ backend, config, log });
+  const server = createApiServer({ backend, config, log, streams, isLive: duties.isLive });
+  return createFront({ name: 'yardmaster', backend, server, streams, duties, config, log });
 }
 
 /**

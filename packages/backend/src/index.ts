@@ -1,13 +1,14 @@
 export { authenticate, authorize } from './authenticate.js';
 export { BACKEND_VARIABLES, type Backend, type BackendConfig, type BackendOptions, createBackend } from './backend.js';
 export { REDIS_BUDGET_MS, within } from './deadline.js';
+export type { Duties } from './duties.js';
 export { createFront, FRONT_VARIABLES, type Front } from './front.js';
 export { COMMON, errorBody, headersOf, internalError, sendEmpty, sendError, sendJson } from './http/answer.js';
 export { onceAnswered } from './http/answered.js';
 export { discard } from './http/discard.js';
 export { checkHost } from './http/host.js';
 export { createOutageLog } from './http/outage-log.js';
-export { answerProbe } from './http/probes.js';
+export { answerCheck, answerProbe, type Health } from './http/probes.js';
 export { rawAnswer } from './http/raw-answer.js';
 export { requestIdOf } from './http/request-id.js';
 export { protectServer, SERVER_OPTIONS } from './http/server.js';

@@ -2,7 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from './logger.js';
 
 /** What a connection is for; each use fails in its own way (docs/architecture.md, "Connections"). */
-export type RedisUse = 'commands' | 'subscriber';
+export type RedisUse = 'commands' | 'subscriber' | 'worker';
 
 /** Reconnect quickly and for ever: service must be back within 2 s of Redis' return. */
 const retryStrategy = (attempt: number) => Math.min(attempt * 50, 500);
@@ -41,6 +41,10 @@ const BY_USE: Record<RedisUse, RedisOptions> = {
     enableOfflineQueue: false,
     autoResubscribe: false,
   },
+  // BullMQ asks for this: its workers wait through an outage. Its commands may come twice, which it is made for; what
+  // must not is done over a connection for commands. It also gives up for good on a connection whose first attempt
+  // fails, unless that is under way by the time it is handed over.
+  worker: { ...COMMON, lazyConnect: false, maxRetriesPerRequest: null },
 };
 
 /** ioredis reads host and port from a URL by itself, but not a socket path. */
@@ -49,7 +53,7 @@ function addressOf(url: string): string {
 }
 
 /**
- * Make a connection; it connects when `connect` is called and reconnects for ever.
+ * Make a connection; it connects when `connect` is called, one for a worker at once, and reconnects for ever.
  *
  * @param url `redis://`, `rediss://` or `unix:///path`
  */

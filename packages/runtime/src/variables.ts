@@ -83,6 +83,46 @@ const networks = z
       'must be a comma-separated list of addresses and networks such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
   });
 
+const retryDelays = z.string().transform((text, ctx) => {
+  const list = text === 'none' ? [] : text.split(',').map((part) => part.trim());
+  if (list.every((part) => /^\d+(\.\d+)?$/.test(part) && Number(part) > 0 && Number(part) <= 30 * 86_400)) {
+    return list.map(Number);
+  }
+  ctx.addIssue({ code: 'custom', message: 'must be a comma-separated list of seconds, each above 0, or none' });
+  return z.NEVER;
+}) as unknown as z.ZodType<readonly number[], string>;
+
+/** Standard Webhooks: 24 to 64 bytes in base 64, behind `whsec_`. */
+function signingKey(secret: string): Buffer | null {
+  if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)) return null;
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return key.length >= 24 && key.length <= 64 ? key : null;
+}
+
+const signingSecrets = z.string().transform((text, ctx) => {
+  const keys = text.split(',').map((part) => signingKey(part.trim()));
+  if (keys.every((key) => key !== null)) return keys;
+  ctx.addIssue({
+    code: 'custom',
+    message: 'must be whsec_ and 24 to 64 bytes in base 64, or several of them, comma-separated',
+  });
+  return z.NEVER;
+}) as unknown as z.ZodType<readonly Buffer[], string>;
+
+function isDnsServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const [, v6, v4, port] = /^(?:\[([^\]]+)\]|([\d.]+)):(\d{1,5})$/.exec(text) ?? [];
+  return isIP(v6 ?? v4 ?? '') === (v6 === undefined ? 4 : 6) && Number(port) > 0 && Number(port) < 65_536;
+}
+
+const dnsServers = z
+  .string()
+  .transform((list) => list.split(',').map((server) => server.trim()))
+  .refine((list) => list.every(isDnsServer), {
+    error:
+      'must be a comma-separated list of addresses, each with a port if not 53, such as 10.0.0.2 or [fd00::2]:5353',
+  });
+
 export const VARIABLES = {
   PORT: row('8080', 'Port to listen on; 0 picks a free one', integer(0, 65_535)),
   HOST: row('127.0.0.1', 'Address to listen on', z.string()),
@@ -137,6 +177,27 @@ export const VARIABLES = {
     'Proxies whose `X-Forwarded-For` is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, comma-separated. Unset: none',
     networks,
   ),
+  CALLBACK_SIGNING_SECRET: row(
+    null,
+    'Sign callbacks by Standard Webhooks with this secret, `whsec_…`; several while it is being changed, comma-separated. Unset: not signed',
+    signingSecrets,
+  ),
+  CALLBACK_RETRY_DELAYS: row(
+    '5,30,120,600,3600,21600',
+    'Seconds until each retry of a callback that failed, ±20 %, comma-separated; `none` for no retries',
+    retryDelays,
+  ),
+  CALLBACK_ALLOW_PRIVATE: row(
+    null,
+    'Whether callbacks may go to private, loopback and other non-public addresses. Unset: only those of a standalone whose HOST is a loopback address',
+    flag,
+  ),
+  CALLBACK_DNS_SERVERS: row(
+    null,
+    "DNS servers that resolve the names of callbacks' hosts, comma-separated. Unset: those of the system",
+    dnsServers,
+  ),
+  CALLBACKS_PER_HOST: row('32', 'Callbacks sent to one host at once, by one process', integer(1, 10_000)),
   LOG_LEVEL: row(
     'info',
     'trace, debug, info, warn, error, fatal or silent; debug shows every request',

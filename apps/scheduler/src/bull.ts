@@ -1,0 +1,47 @@
+import type { EventEmitter } from 'node:events';
+import type { Backend } from '@yardmaster/backend';
+import { createRedis, type Logger, watchConnection } from '@yardmaster/runtime';
+import type { Queue, Worker } from 'bullmq';
+
+/** What every queue and every worker of ours is made with. */
+export interface Bull {
+  connection: ReturnType<typeof createRedis>;
+  prefix: string;
+  /** Report what a queue or a worker says went wrong. An outage of Redis is not told again here. */
+  watch<T extends Queue | Worker>(part: T): T;
+  close(): void;
+}
+
+/** Keep few events: nobody reads them. BullMQ's default is 10 000. */
+export const EVENTS = { streams: { events: { maxLen: 10 } } };
+
+/** A job of BullMQ's is an alarm, which leaves nothing behind. */
+export const ALARM = { removeOnComplete: true, removeOnFail: true };
+
+/** Settings of workers: what went wrong is tried again soon, and what a dead process held is free after some 10 s. */
+export const WORKER = { lockDuration: 10_000, stalledInterval: 5_000, runRetryDelay: 500, maxStalledCount: 1_000 };
+
+/** Connect BullMQ to the Redis of a backend, under keys of its own. */
+export function createBull(redisUrl: string, { store }: Backend, log: Logger): Bull {
+  const connection = createRedis(redisUrl, 'worker', log);
+  const stopWatching = watchConnection(connection);
+  let said = '';
+  return {
+    connection,
+    prefix: store.keys.bull,
+    watch(part) {
+      (part as EventEmitter).on('error', (err: Error) => {
+        if (err.message !== said && !isOfConnection(err)) log.warn({ err, queue: part.name }, 'bullmq reports a fault');
+        said = err.message;
+      });
+      return part;
+    },
+    close() {
+      stopWatching();
+      connection.disconnect();
+    },
+  };
+}
+
+const isOfConnection = (error: Error & { code?: string }) =>
+  /^(ECONN|EPIPE|ENOENT|ETIMEDOUT)/.test(error.code ?? '') || /Connection is closed|LOADING/.test(error.message);

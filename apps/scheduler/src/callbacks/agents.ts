@@ -1,0 +1,72 @@
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { isPublic } from './addresses.js';
+import type { Resolve } from './lookup.js';
+
+/** Thrown instead of connecting to an address that callbacks must not reach. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+  readonly code = 'ERR_ADDRESS_REFUSED';
+}
+
+export interface AgentOptions {
+  resolve: Resolve;
+  /** Whether addresses that are not public may be reached. */
+  allowPrivate: boolean;
+}
+
+/**
+ * Make agents that connect to public addresses only, whatever the URL looks like and whatever DNS says. Checked are the
+ * literal in the URL, which is never looked up; each address that a look-up finds, one bad one spoiling all; and,
+ * should both have been wrong, the address at the other end, before anything is written.
+ *
+ * Connections are not kept: each attempt looks up and checks anew.
+ */
+export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: http.Agent; https: https.Agent } {
+  const isAllowed = (address: string | undefined) => allowPrivate || (address !== undefined && isPublic(address));
+
+  const lookup: LookupFunction = (hostname, { all, family }, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const fitting = addresses.filter((one) => !family || one.family === Number(String(family).replace('IPv', '')));
+        const [first] = fitting;
+        if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
+        else if (!addresses.every(({ address }) => isAllowed(address))) callback(new AddressRefused(hostname), '');
+        else if (all) callback(null, fitting);
+        else callback(null, first.address, first.family);
+      },
+      (error) => callback(error, ''),
+    );
+  };
+
+  function guarded(host: string | null | undefined, connect: () => Duplex): Duplex {
+    if (host && isIP(host) !== 0 && !isAllowed(host)) {
+      const never = new Socket();
+      setImmediate(() => never.destroy(new AddressRefused(host))); // Once the request listens to it.
+      return never;
+    }
+    const socket = connect() as Socket;
+    // Before the listeners that send what was written so far.
+    socket.prependOnceListener('connect', () => {
+      const { remoteAddress } = socket;
+      if (!isAllowed(remoteAddress)) socket.destroy(new AddressRefused(remoteAddress));
+    });
+    return socket;
+  }
+
+  class PlainAgent extends http.Agent {
+    override createConnection(options: http.ClientRequestArgs) {
+      return guarded(options.host, () => super.createConnection(options) as Duplex);
+    }
+  }
+  class TlsAgent extends https.Agent {
+    override createConnection(options: https.RequestOptions) {
+      return guarded(options.host, () => super.createConnection(options) as Duplex);
+    }
+  }
+  // The agent's options win over the request's.
+  const options = { keepAlive: false, lookup } as http.AgentOptions;
+  return { http: new PlainAgent(options), https: new TlsAgent(options) };
+}

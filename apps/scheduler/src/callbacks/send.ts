@@ -1,0 +1,88 @@
+import type http from 'node:http';
+import type https from 'node:https';
+import got, { type RequestError } from 'got';
+
+/** For a whole attempt: look-up, connection, TLS, request, answer. */
+const ATTEMPT_MS = 10_000;
+
+/** Of an answer's body. Nobody looks at it: it is read so that the receiver need not see its connection break. */
+const BODY_BYTES = 16_384;
+
+/** How long a body may take once the status is known. */
+const BODY_MS = 1_000;
+
+/** What came back. */
+export type Answer =
+  /** A status, with the header `Retry-After` as it came. */
+  | { statusCode: number; retryAfter: string | undefined }
+  /** No status: a sentence for the job's history, and whether trying again makes sense. */
+  | { error: string; isFinal: boolean };
+
+export interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  agents: { http: http.Agent; https: https.Agent };
+}
+
+/** POST once: no redirects, no retries, no proxy. Never throws. */
+export async function post({ url, headers, body, agents }: Post): Promise<Answer> {
+  const request = got.stream.post(url, {
+    headers,
+    body,
+    agent: agents,
+    timeout: { request: ATTEMPT_MS },
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+  });
+  try {
+    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve);
+      request.once('error', reject);
+    });
+    const answer = { statusCode: response.statusCode as number, retryAfter: response.headers['retry-after'] };
+    await drain(request);
+    return answer;
+  } catch (error) {
+    return refusalOf(error as RequestError);
+  }
+}
+
+/** Read what may be read of the body; the outcome is known by now, whatever becomes of it. */
+async function drain(request: ReturnType<typeof got.stream.post>): Promise<void> {
+  const timer = setTimeout(() => request.destroy(), BODY_MS);
+  let bytes = 0;
+  try {
+    for await (const chunk of request) {
+      bytes += (chunk as Buffer).length;
+      if (bytes >= BODY_BYTES) break; // which destroys it
+    }
+  } catch {
+    // Cut off by either side.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Sentences for what Node, OpenSSL and the parser say; never an address, which would tell of a network behind a name. */
+function refusalOf({ code = 'ERR_UNKNOWN', message }: RequestError): Answer {
+  const failed = (error: string) => ({ error, isFinal: false });
+  if (code === 'ERR_ADDRESS_REFUSED') return { error: 'address is not public', isFinal: true };
+  if (code === 'ECONNREFUSED') return failed('connection refused');
+  if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|EBADNAME)/.test(code)) return failed('host name does not resolve');
+  if (code === 'ETIMEDOUT') return failed('no answer within 10 s');
+  if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code)) return failed('host cannot be reached');
+  if (code.startsWith('HPE_')) return failed(`answer is not valid HTTP (${code})`);
+  if (isTls(code)) return failed(`TLS failed (${code})`);
+  if (/^(ECONNRESET|EPIPE)$/.test(code) || message === 'socket hang up') {
+    return failed('connection was closed before an answer');
+  }
+  return failed(`request failed (${code})`);
+}
+
+const isTls = (code: string) =>
+  /^(EPROTO|ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|DEPTH_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|PATH_LENGTH|HOSTNAME_)/.test(
+    code,
+  );

@@ -1,0 +1,42 @@
+import { type Backend, type Duties, within } from '@yardmaster/backend';
+import type { Config, Logger } from '@yardmaster/runtime';
+import { createBull } from './bull.js';
+import { CALLBACK_VARIABLES, createCallbacks } from './callbacks/callbacks.js';
+import { createSweeper } from './sweeper.js';
+import { createTicks } from './ticks.js';
+
+/** Variables that the duties read, beside those of a backend. */
+export const DUTY_VARIABLES = CALLBACK_VARIABLES;
+
+/** A process that has not swept for so long does not do its work. */
+const DEAD_AFTER_MS = 30_000;
+
+export interface DutiesOptions {
+  backend: Backend;
+  config: Config<(typeof DUTY_VARIABLES)[number]> & { REDIS_URL: string };
+  log: Logger;
+}
+
+/** Make what a scheduler does: time-outs, retention, callbacks. Any number of processes may do it at once. */
+export function createDuties({ backend, config, log }: DutiesOptions): Duties {
+  const sweeper = createSweeper(backend.store, log);
+  let stop: (withinMs: number) => Promise<void> = async () => undefined;
+  return {
+    isLive: () => sweeper.idleMs() < DEAD_AFTER_MS,
+    async start() {
+      const bull = createBull(config.REDIS_URL, backend, log);
+      const callbacks = createCallbacks({ backend, bull, config, log });
+      const ticks = createTicks(bull, sweeper);
+      sweeper.onOwed(callbacks.wake);
+      callbacks.start();
+      ticks.start();
+      stop = async (withinMs) => {
+        // While Redis is away, BullMQ would wait for it.
+        const inOrder = Promise.all([ticks.stop(), callbacks.stop()]);
+        await within(withinMs, inOrder).catch((err) => log.warn({ err }, 'duties cut off'));
+        bull.close();
+      };
+    },
+    stop: (withinMs) => stop(withinMs),
+  };
+}
