@@ -1,3 +1,4 @@
+import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import { expireDue, findDue, type Store } from '@yardmaster/store';
 
@@ -17,21 +18,31 @@ export function createSweeper(store: Store, log: Logger): Sweeper {
   let sweeping: Promise<void> | null = null;
   let isFailing = false;
 
+  /** Do a step in each partition, and return those in which more is due. A fault in one holds up no other. */
+  async function round(partitions: readonly string[], faults: unknown[]): Promise<string[]> {
+    const unfinished: string[] = [];
+    for (const partition of partitions) {
+      try {
+        const { isMore, ...done } = await expireDue(store, partition);
+        if (isMore) unfinished.push(partition);
+        log.debug({ partition, ...done }, 'deadlines met');
+      } catch (error) {
+        if (error instanceof YardmasterError) throw error; // Redis is away, for all of them.
+        faults.push(error);
+      }
+      gotOnAt = performance.now();
+    }
+    return unfinished;
+  }
+
   async function sweepOnce(): Promise<void> {
     const due = await findDue(store);
     due.callbacks.forEach(wake);
     gotOnAt = performance.now();
-    // One step of each partition in turn, so that a long backlog in one holds up no other.
-    for (let left = due.deadlines; left.length > 0; ) {
-      const unfinished: string[] = [];
-      for (const partition of left) {
-        const { isMore, ...done } = await expireDue(store, partition);
-        if (isMore) unfinished.push(partition);
-        log.debug({ partition, ...done }, 'deadlines met');
-        gotOnAt = performance.now();
-      }
-      left = unfinished;
-    }
+    const faults: unknown[] = [];
+    // Round by round, so that a long backlog in one partition holds up no other.
+    for (let left = due.deadlines; left.length > 0; ) left = await round(left, faults);
+    if (faults.length > 0) throw faults[0];
   }
 
   async function sweepAndTell(): Promise<void> {

@@ -1,15 +1,14 @@
 import type { Logger } from '@yardmaster/runtime';
-import { relayCallbacks, type Store } from '@yardmaster/store';
-import type { Alarms } from './alarms.js';
+import { type Debt, relayCallbacks, type Store } from '@yardmaster/store';
 
-/** Takes what is owed from Redis and sets alarms for it. */
+/** Takes what is owed from Redis and hands it on. */
 export interface Relay {
   /** Look at a partition, soon; again when it is being looked at just now. */
   wake(partition: string): void;
 }
 
 /** Make the relay. What it fails to relay is looked at again, see relayCallbacks. */
-export function createRelay(store: Store, alarms: Alarms, log: Logger): Relay {
+export function createRelay(store: Store, handOn: (debts: readonly Debt[]) => Promise<void>, log: Logger): Relay {
   const running = new Set<string>();
   const again = new Set<string>();
 
@@ -17,7 +16,7 @@ export function createRelay(store: Store, alarms: Alarms, log: Logger): Relay {
     while (again.delete(partition)) {
       for (let isMore = true; isMore; ) {
         const relayed = await relayCallbacks(store, partition);
-        if (relayed.debts.length > 0) await alarms.set(relayed.debts);
+        if (relayed.debts.length > 0) await handOn(relayed.debts);
         isMore = relayed.isMore;
       }
     }

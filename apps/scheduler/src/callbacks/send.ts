@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import type https from 'node:https';
-import got, { type RequestError } from 'got';
+import got, { type Request, type RequestError } from 'got';
 
 /** For a whole attempt: look-up, connection, TLS, request, answer. */
 const ATTEMPT_MS = 10_000;
@@ -26,21 +26,12 @@ export interface Post {
 }
 
 /** POST once: no redirects, no retries, no proxy. Never throws. */
-export async function post({ url, headers, body, agents }: Post): Promise<Answer> {
-  const request = got.stream.post(url, {
-    headers,
-    body,
-    agent: agents,
-    timeout: { request: ATTEMPT_MS },
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-    decompress: false,
-  });
+export async function post(message: Post): Promise<Answer> {
   try {
+    const request = requestOf(message);
     const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+      request.on('error', reject); // For good: an error that nobody hears ends the process.
       request.once('response', resolve);
-      request.once('error', reject);
     });
     const answer = { statusCode: response.statusCode as number, retryAfter: response.headers['retry-after'] };
     await drain(request);
@@ -50,8 +41,21 @@ export async function post({ url, headers, body, agents }: Post): Promise<Answer
   }
 }
 
+function requestOf({ url, headers, body, agents }: Post): Request {
+  return got.stream.post(url, {
+    headers,
+    body,
+    agent: agents,
+    timeout: { request: ATTEMPT_MS },
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+  });
+}
+
 /** Read what may be read of the body; the outcome is known by now, whatever becomes of it. */
-async function drain(request: ReturnType<typeof got.stream.post>): Promise<void> {
+async function drain(request: Request): Promise<void> {
   const timer = setTimeout(() => request.destroy(), BODY_MS);
   let bytes = 0;
   try {
