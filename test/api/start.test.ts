@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from '@jest/globals';
 import { createKey, createStore } from '@yardmaster/store';
 import { Redis } from 'ioredis';
+import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { type RunningProcess, runApp } from '../support/process.js';
@@ -113,12 +114,3 @@ it('warns of a Redis that may evict jobs and of one that keeps no append-only fi
   await api.stop();
   await redis.stop();
 });
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

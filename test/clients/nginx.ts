@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
-import { freePort } from './free-port.js';
 import { installed } from './installed.js';
 
 const documented = readFileSync(fileURLToPath(new URL('../../docs/nginx.conf', import.meta.url)), 'utf8');

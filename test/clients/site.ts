@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
 import { type RunningProcess, runApp } from '../support/process.js';
 import { ADMIN_KEY } from '../support/service.js';
 import { until } from '../support/until.js';
-import { freePort } from './free-port.js';
 import { type Nginx, startNginx } from './nginx.js';
 
 /** The service as docs/streams.md sets it up: the API and the gateway, each a process, behind nginx. */
