@@ -27,8 +27,8 @@ export const attemptsBefore = ({ status, attemptNumber }) => (status === 'runnin
 
 /**
  * Fail one attempt on behalf of the worker that had it and is gone. A job that was delivered is acked first, because
- * only a running job can fail. (A service with time-outs for delivery and execution would put the job back by itself
- * after a while; whoever sees the worker die need not wait for that.)
+ * only a running job can fail. (Time-outs would put the job back too, after 30 s or its `timeoutSeconds`; whoever sees
+ * the worker die need not wait for that.)
  *
  * @param attempt `{ id, attemptsBefore }`
  * @returns whether there was anything to fail; not so if the worker had got that far itself, or somebody killed the job
