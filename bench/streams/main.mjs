@@ -5,8 +5,9 @@
 // by the store's verbs, as the API's calls make them.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { startRedis } from '../processes.mjs';
 import { measureFlow, measureJobs, measureSpace } from './measure.mjs';
-import { startGateway, startRedis, startWatchers } from './processes.mjs';
+import { startGateway, startWatchers } from './processes.mjs';
 
 const number = (byDefault) => ({ type: 'string', default: String(byDefault) });
 const { values } = parseArgs({

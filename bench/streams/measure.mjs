@@ -1,7 +1,8 @@
 // What is measured. Each function takes a gateway that has served nothing yet.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ANY_SPACE, ackJob, claimJob, createJob, heartbeatJob } from '@yardmaster/store';
-import { ADMIN_API_KEY, cpuMs, now, settledBytes, until } from './processes.mjs';
+import { ADMIN_API_KEY, cpuMs, now, until } from '../processes.mjs';
+import { settledBytes } from './processes.mjs';
 
 const TOKEN = `?token=${ADMIN_API_KEY}`;
 

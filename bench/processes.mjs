@@ -1,0 +1,74 @@
+// The processes of a run: Redis, our apps; and what the system tells of them.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createLogger, createRedis, findRedisServer, PrivateRedis } from '@yardmaster/runtime';
+import { createStore } from '@yardmaster/store';
+
+export const ADMIN_API_KEY = 'admin-key-of-the-bench';
+
+const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+
+// Whatever ends this process takes along what it has started.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
+/** Milliseconds since the epoch, comparable between the processes of one machine. */
+export const now = () => performance.timeOrigin + performance.now();
+
+export async function until(condition, withinMs = 60_000) {
+  for (const end = now() + withinMs; !(await condition()); await delay(20)) {
+    if (now() > end) throw new Error(`waited in vain for: ${condition}`);
+  }
+}
+
+/** A Redis of this run's own, and a store on it that makes the events. */
+export async function startRedis() {
+  const binary = await findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
+  const dir = await mkdtemp(join(tmpdir(), 'yardmaster-bench-'));
+  const server = new PrivateRedis({ binary, dataDir: dir, settings: { appendonly: 'no' } });
+  await server.start();
+  const redis = createRedis(server.url, 'commands', createLogger('bench', 'error'));
+  await redis.connect();
+  return {
+    url: server.url,
+    store: createStore(redis, { eventsPerJob: 100 }),
+    async stop() {
+      redis.disconnect();
+      await server.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Start apps/<name> on a free port, and wait until it is ready. */
+export async function startApp(name, settings) {
+  const main = path(`../apps/${name}/dist/main.js`);
+  const env = { PATH: process.env.PATH, ADMIN_API_KEY, PORT: '0', ...settings };
+  const child = spawn(process.execPath, [main], { env });
+  const exited = once(child, 'exit');
+  process.on('exit', () => child.kill());
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const url = () => /"url":"(http:[^"]+)"/.exec(output)?.[1];
+  await until(() => url() !== undefined || child.exitCode !== null);
+  if (child.exitCode !== null) throw new Error(`${name} did not start: ${output}`);
+  return {
+    url: url(),
+    pid: child.pid,
+    async stop() {
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+/** CPU time a process has used, in milliseconds. */
+export function cpuMs(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
