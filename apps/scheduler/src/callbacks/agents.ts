@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { isIP, type LookupFunction, Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isPublic } from './addresses.js';
 import type { Resolve } from './lookup.js';
@@ -16,6 +16,9 @@ export interface AgentOptions {
   /** Whether addresses that are not public may be reached. */
   allowPrivate: boolean;
 }
+
+/** How Node is told of a connection that could not even be begun. */
+type Connected = (error: Error | null, socket: Duplex) => void;
 
 /**
  * Make agents that connect to public addresses only, whatever the URL looks like and whatever DNS says. Checked are the
@@ -41,11 +44,10 @@ export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: h
     );
   };
 
-  function guarded(host: string | null | undefined, connect: () => Duplex): Duplex {
+  function guarded(host: string | null | undefined, connect: () => Duplex, connected?: Connected): Duplex | undefined {
     if (host && isIP(host) !== 0 && !isAllowed(host)) {
-      const never = new Socket();
-      setImmediate(() => never.destroy(new AddressRefused(host))); // Once the request listens to it.
-      return never;
+      if (connected) process.nextTick(connected, new AddressRefused(host));
+      return undefined;
     }
     const socket = connect() as Socket;
     // Before the listeners that send what was written so far.
@@ -57,13 +59,13 @@ export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: h
   }
 
   class PlainAgent extends http.Agent {
-    override createConnection(options: http.ClientRequestArgs) {
-      return guarded(options.host, () => super.createConnection(options) as Duplex);
+    override createConnection(options: http.ClientRequestArgs, connected?: Connected) {
+      return guarded(options.host, () => super.createConnection(options) as Duplex, connected);
     }
   }
   class TlsAgent extends https.Agent {
-    override createConnection(options: https.RequestOptions) {
-      return guarded(options.host, () => super.createConnection(options) as Duplex);
+    override createConnection(options: https.RequestOptions, connected?: Connected) {
+      return guarded(options.host, () => super.createConnection(options) as Duplex, connected);
     }
   }
   // The agent's options win over the request's.

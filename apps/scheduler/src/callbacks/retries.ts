@@ -10,7 +10,9 @@ const LONGEST_MS = 24 * 3_600_000;
 const JITTER = 0.2;
 
 const isWorthRetrying = (answer: Answer) =>
-  'error' in answer ? !answer.isFinal : answer.statusCode >= 500 || PASSING.includes(answer.statusCode);
+  'error' in answer
+    ? !answer.isFinal
+    : Math.floor(answer.statusCode / 100) === 5 || PASSING.includes(answer.statusCode);
 
 /** Milliseconds that `Retry-After` asks to wait: seconds or a date; 0 for anything else. */
 function askedFor(retryAfter: string | undefined, nowMs: number): number {

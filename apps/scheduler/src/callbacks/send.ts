@@ -1,5 +1,6 @@
 import type http from 'node:http';
 import type https from 'node:https';
+import type { Duplex } from 'node:stream';
 import got, { type Request, type RequestError } from 'got';
 
 /** For a whole attempt: look-up, connection, TLS, request, answer. */
@@ -29,13 +30,9 @@ export interface Post {
 export async function post(message: Post): Promise<Answer> {
   try {
     const request = requestOf(message);
-    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      request.on('error', reject); // For good: an error that nobody hears ends the process.
-      request.once('response', resolve);
-    });
-    const answer = { statusCode: response.statusCode as number, retryAfter: response.headers['retry-after'] };
+    const { statusCode = 0, headers } = await responseTo(request);
     await drain(request);
-    return answer;
+    return { statusCode, retryAfter: headers['retry-after'] };
   } catch (error) {
     return refusalOf(error as RequestError);
   }
@@ -44,14 +41,37 @@ export async function post(message: Post): Promise<Answer> {
 function requestOf({ url, headers, body, agents }: Post): Request {
   return got.stream.post(url, {
     headers,
-    body,
+    // Bytes, since Node writes the headers in the encoding of a text that goes with them, and theirs is Latin-1.
+    body: Buffer.from(body),
     agent: agents,
-    timeout: { request: ATTEMPT_MS },
     retry: { limit: 0 },
     followRedirect: false,
     throwHttpErrors: false,
     decompress: false,
   });
+}
+
+/** Wait for the head of the answer, for as long as an attempt may take. */
+async function responseTo(request: Request): Promise<http.IncomingMessage> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      const fail = (code: string) => {
+        reject(Object.assign(new Error(code), { code }));
+        request.destroy();
+      };
+      // Not got's time-out, which is over with an answer that changes the protocol, and so would wait for ever.
+      timer = setTimeout(fail, ATTEMPT_MS, 'ETIMEDOUT');
+      request.once('upgrade', (_response, socket: Duplex) => {
+        socket.destroy();
+        fail('HPE_UNEXPECTED_UPGRADE');
+      });
+      request.on('error', reject); // For good: an error that nobody hears ends the process.
+      request.once('response', resolve);
+    });
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Read what may be read of the body; the outcome is known by now, whatever becomes of it. */
