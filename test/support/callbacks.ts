@@ -1,0 +1,62 @@
+import { jobIn } from './jobs.js';
+import type { TestService } from './service.js';
+import { until } from './until.js';
+
+/** An attempt of a callback as the job's history shows it, but for its URL. */
+export interface Attempt {
+  type: 'callback_sent' | 'callback_failed';
+  data: Record<string, unknown>;
+}
+
+export const sent = (statusCode: number, attempt = 1, willRetry = false): Attempt => ({
+  type: 'callback_sent',
+  data: { statusCode, attempt, willRetry },
+});
+
+export const failed = (error: unknown, attempt = 1, willRetry = false): Attempt => ({
+  type: 'callback_failed',
+  data: { error, attempt, willRetry },
+});
+
+/** Refused for its address, which no retry would change. */
+export const REFUSED = [failed('address is not public')];
+
+/** The same outcome of every attempt, for delays that allow this many. */
+export const ofEach = (attempts: number, outcome: (attempt: number, willRetry: boolean) => Attempt) =>
+  Array.from({ length: attempts }, (_, i) => outcome(i + 1, i + 1 < attempts));
+
+/** What the history of a job to that URL must show. */
+export const historyOf = (url: string, attempts: Attempt[]) =>
+  attempts.map(({ type, data }) => ({ type, data: { url, ...data } }));
+
+// biome-ignore lint/suspicious/noExplicitAny: tests compare whole jobs; a schema here would hide differences
+type AnyJob = any;
+
+/** The attempts in the history of a job, oldest first. */
+export function attemptsOf(job: AnyJob): Attempt[] {
+  return job.events
+    .filter(({ type }: Attempt) => type.startsWith('callback_'))
+    .map(({ type, data }: Attempt) => ({ type, data }));
+}
+
+export async function readJob(service: TestService, id: string): Promise<AnyJob> {
+  const { status, body } = await service.call('GET', `/jobs/${id}`);
+  if (status !== 200) throw new Error(`no job: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Wait until a job's callback has had its last attempt, and return the job. */
+export async function settled(service: TestService, id: string): Promise<AnyJob> {
+  let job: AnyJob;
+  await until(async () => {
+    job = await readJob(service, id);
+    return attemptsOf(job).at(-1)?.data.willRetry === false;
+  }, 28_000);
+  return job;
+}
+
+/** Complete a job with that callback, and return the attempts that it took. */
+export async function attemptsTo(service: TestService, callbackUrl: string): Promise<Attempt[]> {
+  const id = await jobIn(service, 'completed', 'callbacks', { callbackUrl });
+  return attemptsOf(await settled(service, id));
+}
