@@ -15,6 +15,7 @@ import {
   PARTITION_TAGS,
   partitionOf,
   pollJobs,
+  redisNow,
   type Store,
   type StoreSettings,
 } from '@yardmaster/store';
@@ -62,7 +63,7 @@ describe.each([
     );
     return keys.filter((_, i) => sizes[i] !== 0);
   };
-  const nothing = { isMore: false, redelivered: 0, timedOut: 0, purged: 0, lateMs: 0 };
+  const nothing = { isMore: false, redelivered: 0, timedOut: 0, purged: 0, lateMs: 0, broken: [] };
 
   it('puts a job that was not acked back to its old place in the queue', async () => {
     const store = storeWith({ deliveryTimeoutMs: 1 });
@@ -88,6 +89,18 @@ describe.each([
     expect((await read(store, id)).events.at(-1)).toMatchObject({ type: 'dead', data: { error } });
     expect(await read(store, id)).toMatchObject({ status: 'dead', attemptNumber: 2 });
     await expect(completeJob(store, ANY_SPACE, id, 1)).rejects.toMatchObject({ code: 'JOB_NOT_RUNNING' });
+  });
+
+  it('passes over a job whose record is broken, and comes back to it later', async () => {
+    const store = storeWith();
+    const [broken, whole] = [await run(store, { timeoutSeconds: 0.001 }), await run(store, { timeoutSeconds: 0.001 })];
+    await redis.hset(store.keys.job(broken), 'maxRetries', 'many');
+    await until(async () => (await redisNow(store)) > Date.parse((await read(store, whole)).startedAt as string) + 1);
+    expect(await expire(store)).toMatchObject({ timedOut: 1, broken: [broken] });
+    expect(await expire(store)).toEqual(nothing);
+    expect(await typesOf(store, whole)).toContain('retried');
+    const deadline = Number(await redis.zscore(store.keys.deadlines(partitionOf('due')), broken));
+    expect(deadline).toBeGreaterThan((await redisNow(store)) + 30_000);
   });
 
   it('leaves alone what is not due, and what has given a sign of life', async () => {

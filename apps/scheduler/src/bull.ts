@@ -25,14 +25,20 @@ export const WORKER = { lockDuration: 10_000, stalledInterval: 5_000, runRetryDe
 export function createBull(redisUrl: string, { store }: Backend, log: Logger): Bull {
   const connection = createRedis(redisUrl, 'worker', log);
   const stopWatching = watchConnection(connection);
-  let said = '';
+  /** When each fault was last told, by its message: once a minute is enough. */
+  const told = new Map<string, number>();
+  const isNews = ({ message }: Error) => {
+    if (performance.now() - (told.get(message) ?? Number.NEGATIVE_INFINITY) < 60_000) return false;
+    if (told.size === 100) told.clear();
+    told.set(message, performance.now());
+    return true;
+  };
   return {
     connection,
     prefix: store.keys.bull,
     watch(part) {
       (part as EventEmitter).on('error', (err: Error) => {
-        if (err.message !== said && !isOfConnection(err)) log.warn({ err, queue: part.name }, 'bullmq reports a fault');
-        said = err.message;
+        if (!isOfConnection(err) && isNews(err)) log.warn({ err, queue: part.name }, 'bullmq reports a fault');
       });
       return part;
     },

@@ -1,19 +1,16 @@
 import { type Backend, type Duties, within } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { createBull } from './bull.js';
-import { CALLBACK_VARIABLES, createCallbacks } from './callbacks/callbacks.js';
+import { type CALLBACK_VARIABLES, createCallbacks } from './callbacks/callbacks.js';
 import { createSweeper } from './sweeper.js';
 import { createTicks } from './ticks.js';
-
-/** Variables that the duties read, beside those of a backend. */
-export const DUTY_VARIABLES = CALLBACK_VARIABLES;
 
 /** A process that has not swept for so long does not do its work. */
 const DEAD_AFTER_MS = 30_000;
 
 export interface DutiesOptions {
   backend: Backend;
-  config: Config<(typeof DUTY_VARIABLES)[number]> & { REDIS_URL: string };
+  config: Config<(typeof CALLBACK_VARIABLES)[number]> & { REDIS_URL: string };
   log: Logger;
 }
 
@@ -33,7 +30,7 @@ export function createDuties({ backend, config, log }: DutiesOptions): Duties {
       stop = async (withinMs) => {
         // While Redis is away, BullMQ would wait for it.
         const inOrder = Promise.all([ticks.stop(), callbacks.stop()]);
-        await within(withinMs, inOrder).catch((err) => log.warn({ err }, 'duties cut off'));
+        await within(withinMs, inOrder).catch(() => log.warn({ withinMs }, 'duties did not end in time'));
         bull.close();
       };
     },

@@ -1,2 +1,3 @@
-export { createDuties, DUTY_VARIABLES, type DutiesOptions } from './duties.js';
+export { CALLBACK_VARIABLES } from './callbacks/callbacks.js';
+export { createDuties, type DutiesOptions } from './duties.js';
 export { createScheduler, SCHEDULER_VARIABLES, type SchedulerConfig } from './scheduler.js';

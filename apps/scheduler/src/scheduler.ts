@@ -10,10 +10,16 @@ import {
   SERVER_OPTIONS,
 } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
-import { createDuties, DUTY_VARIABLES } from './duties.js';
+import { CALLBACK_VARIABLES } from './callbacks/callbacks.js';
+import { createDuties } from './duties.js';
 
 /** Variables that the scheduler reads. */
-export const SCHEDULER_VARIABLES = [...BACKEND_VARIABLES, ...FRONT_VARIABLES, ...DUTY_VARIABLES, 'LOG_LEVEL'] as const;
+export const SCHEDULER_VARIABLES = [
+  ...BACKEND_VARIABLES,
+  ...FRONT_VARIABLES,
+  ...CALLBACK_VARIABLES,
+  'LOG_LEVEL',
+] as const;
 
 export type SchedulerConfig = Config<(typeof SCHEDULER_VARIABLES)[number]>;
 

@@ -2,6 +2,9 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import { expireDue, findDue, type Store } from '@yardmaster/store';
 
+/** A sweep that takes longer looks again what has become due. */
+const LOOK_AGAIN_MS = 500;
+
 export interface Sweeper {
   /** Do all that is due by now. Called while a sweep goes on, it waits for the end of that one. */
   sweep(): Promise<void>;
@@ -18,31 +21,41 @@ export function createSweeper(store: Store, log: Logger): Sweeper {
   let sweeping: Promise<void> | null = null;
   let isFailing = false;
 
+  /** Do a step in a partition, and return whether more is due there. */
+  async function step(partition: string): Promise<boolean> {
+    const { isMore, broken, ...done } = await expireDue(store, partition);
+    gotOnAt = performance.now();
+    if (broken.length > 0) log.error({ partition, broken }, 'jobs whose records are broken');
+    log.debug({ partition, ...done }, 'deadlines met');
+    return isMore;
+  }
+
   /** Do a step in each partition, and return those in which more is due. A fault in one holds up no other. */
   async function round(partitions: readonly string[], faults: unknown[]): Promise<string[]> {
     const unfinished: string[] = [];
     for (const partition of partitions) {
       try {
-        const { isMore, ...done } = await expireDue(store, partition);
-        if (isMore) unfinished.push(partition);
-        log.debug({ partition, ...done }, 'deadlines met');
+        if (await step(partition)) unfinished.push(partition);
       } catch (error) {
-        if (error instanceof YardmasterError) throw error; // Redis is away, for all of them.
+        if (error instanceof YardmasterError && error.code === 'UNAVAILABLE') throw error; // for all of them
         faults.push(error);
       }
-      gotOnAt = performance.now();
     }
     return unfinished;
   }
 
   async function sweepOnce(): Promise<void> {
-    const due = await findDue(store);
-    due.callbacks.forEach(wake);
-    gotOnAt = performance.now();
     const faults: unknown[] = [];
-    // Round by round, so that a long backlog in one partition holds up no other.
-    for (let left = due.deadlines; left.length > 0; ) left = await round(left, faults);
-    if (faults.length > 0) throw faults[0];
+    for (let left: string[] | null = null; left === null || left.length > 0; ) {
+      const due = await findDue(store);
+      due.callbacks.forEach(wake);
+      gotOnAt = performance.now();
+      // Round by round, so that a long backlog in one partition holds up no other, nor one that is not due yet.
+      const lookAgain = gotOnAt + LOOK_AGAIN_MS;
+      left = due.deadlines;
+      while (left.length > 0 && performance.now() < lookAgain) left = await round(left, faults);
+      if (faults.length > 0) throw faults[0];
+    }
   }
 
   async function sweepAndTell(): Promise<void> {

@@ -8,8 +8,8 @@ const TICK_MS = 500;
 /** A process that has not swept for so long does not wait for a tick any more. */
 const PATIENCE_MS = 3_000;
 
-/** A schedule that is behind by this much has stopped. */
-const BEHIND_MS = 2_000;
+/** A schedule whose next tick is further away than this, past or future, has stopped, or was made by a clock that is off. */
+const OFF_MS = 2_000;
 
 const NAME = 'sweeps';
 const SCHEDULE = 'sweep';
@@ -35,7 +35,7 @@ export function createTicks(bull: Bull, sweeper: Sweeper) {
     repairing = true;
     try {
       const { next } = (await queue.getJobScheduler(SCHEDULE)) ?? {};
-      if (next !== undefined && next > Date.now() - BEHIND_MS) return; // It ticks, for others.
+      if (next !== undefined && Math.abs(next - Date.now()) < OFF_MS) return; // It ticks, for others.
       await queue.removeJobScheduler(SCHEDULE);
       await schedule();
     } catch (error) {

@@ -3,12 +3,12 @@ import { API_VARIABLES, createApiServer } from '@yardmaster/api';
 import { createBackend, createFront, type Front } from '@yardmaster/backend';
 import { createStreams, STREAM_VARIABLES } from '@yardmaster/gateway';
 import { type Config, findRedisServer, type Logger, PrivateRedis, type Service } from '@yardmaster/runtime';
-import { createDuties, DUTY_VARIABLES } from '@yardmaster/scheduler';
+import { CALLBACK_VARIABLES, createDuties } from '@yardmaster/scheduler';
 import { adminKeyOf } from './admin-key.js';
 import { banner } from './banner.js';
 
 /** Variables that the standalone reads. */
-export const STANDALONE_VARIABLES = [...API_VARIABLES, ...STREAM_VARIABLES, ...DUTY_VARIABLES, 'DATA_DIR'] as const;
+export const STANDALONE_VARIABLES = [...API_VARIABLES, ...STREAM_VARIABLES, ...CALLBACK_VARIABLES, 'DATA_DIR'] as const;
 
 export type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
 

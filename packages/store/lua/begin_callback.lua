@@ -1,17 +1,20 @@
 -- KEYS job
--- ARGV base jobId round leaseMs
+-- ARGV base jobId round leaseMs patienceMs
 --
 -- Take the next attempt at a callback: for `leaseMs` nobody else gets it.
--- Returns {'OK', now in ms, attempt from 1, {space, name, status, attempt of the job, url, headers, result, error,
--- updatedAt}}; {'NOT_DUE', ms to wait}; {'NOT_OWED'}.
+--   patienceMs    at most how long to stay away while somebody else makes an attempt, which may be over sooner
+-- Returns {'OK', now in ms, attempt from 1, end of the lease in ms, {space, name, status, attempt of the job, url,
+-- headers, result, error, updatedAt}}; {'NOT_DUE', ms to wait}; {'NOT_OWED'}, also when it is another round's by now.
 -- @include clock job callback
 local found = loadJob(job, base, jobId)
+local callback = loadCallback(found)
+if not callback or callback.round ~= tonumber(round) then return { 'NOT_OWED' } end
 local now = nowMs()
-local callback = found.status and loadCallback(found, round, now)
-if not callback then return { 'NOT_OWED' } end
-if callback.wait > 0 then return { 'NOT_DUE', callback.wait } end
+if callback.leasedUntil > now then return { 'NOT_DUE', math.min(callback.leasedUntil - now, tonumber(patienceMs)) } end
+if callback.due > now then return { 'NOT_DUE', callback.due - now } end
 
-putOff(found, now + tonumber(leaseMs))
-redis.call('HSET', job, 'callbackLeasedUntil', digits(now + tonumber(leaseMs)))
+local lease = digits(now + tonumber(leaseMs))
+putOff(found, lease)
+redis.call('HSET', job, 'callbackLeasedUntil', lease)
 local told = redis.call('HMGET', job, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
-return { 'OK', digits(now), callback.attempts + 1, told }
+return { 'OK', digits(now), callback.attempts + 1, lease, told }

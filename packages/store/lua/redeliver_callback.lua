@@ -1,7 +1,8 @@
 -- KEYS job
 -- ARGV base jobId keySpaceId
 --
--- Owe the callback of an ended job again, due now, all retries ahead. One that is being sent just now stays as it is.
+-- Owe the callback of an ended job again, due now, in a new round with all retries ahead. An attempt that is being made
+-- just now is still recorded, as the last of the round before.
 -- Returns {'OK'}; {'JOB_NOT_ENDED', status}; {'NO_CALLBACK', status}; JOB_NOT_FOUND or FORBIDDEN.
 -- @include clock job owe
 local found = loadJob(job, base, jobId)
@@ -13,8 +14,8 @@ local v = redis.call('HMGET', job, 'callbackUrl', 'callbackAttempts', 'callbackL
 if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', found.status } end
 
 local now = nowMs()
-local isOwed = redis.call('ZSCORE', base .. 'callbacks', jobId)
-if isOwed and tonumber(stored(v[3]) or 0) > now then return { 'OK' } end
-redis.call('HSET', job, 'callbackRound', stored(v[2]) or '0', 'callbackDueAt', digits(now))
+local isBeingMade = tonumber(stored(v[3]) or 0) > now
+local round = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
+redis.call('HSET', job, 'callbackRound', digits(round), 'callbackDueAt', digits(now))
 owe(found, now)
 return { 'OK' }

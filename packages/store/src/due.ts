@@ -1,3 +1,4 @@
+import { YardmasterError } from '@yardmaster/protocol';
 import { PARTITION_TAGS } from './partition.js';
 import { asked } from './redis-errors.js';
 import type { Store } from './store.js';
@@ -17,7 +18,14 @@ export interface Due {
  * @throws UNAVAILABLE
  */
 export async function findDue(store: Store): Promise<Due> {
-  const first = async (key: string) => Number((await asked(store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
+  const first = async (key: string) => {
+    try {
+      return Number((await asked(store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
+    } catch (error) {
+      if (error instanceof YardmasterError) throw error;
+      return 0; // Not a sorted set. Whoever looks closer fails there, and the others are found.
+    }
+  };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
   const [now, deadlines, callbacks] = await Promise.all([
     redisNow(store),

@@ -17,6 +17,8 @@ export interface Expired {
   purged: number;
   /** How long the oldest of them was due, in milliseconds, Redis clock. */
   lateMs: number;
+  /** Jobs whose records are not what we write: passed over, and looked at again in a minute. */
+  broken: string[];
 }
 
 /**
@@ -29,9 +31,9 @@ export interface Expired {
  */
 export async function expireDue(store: Store, partition: string): Promise<Expired> {
   const { eventsPerJob, retentionMs } = store.settings;
-  const [, looked, redelivered, timedOut, purged, lateMs] = (await runScript(store, expire, {
+  const [, looked, redelivered, timedOut, purged, lateMs, broken] = (await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
     args: { base: store.keys.baseOf(partition), limit: STEP, eventsPerJob, retentionMs },
-  })) as [string, number, number, number, number, number];
-  return { isMore: Number(looked) === STEP, redelivered, timedOut, purged, lateMs };
+  })) as [string, number, number, number, number, number, string[]];
+  return { isMore: Number(looked) === STEP, redelivered, timedOut, purged, lateMs, broken };
 }

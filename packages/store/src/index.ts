@@ -1,6 +1,15 @@
 export { createKey, hasKeys, listKeys, revokeKey } from './api-keys.js';
 export * from './attempt.js';
-export * from './callbacks.js';
+export {
+  beginCallback,
+  CALLBACK_LEASE_MS,
+  type CallbackAttempt,
+  type CallbackOutcome,
+  callbackUrlOf,
+  type NoAttempt,
+  recordCallback,
+} from './callback-attempt.js';
+export { type Debt, type Relayed, redeliverCallback, relayCallbacks } from './callbacks.js';
 export * from './claim.js';
 export { createJob } from './create.js';
 export { type Due, findDue } from './due.js';

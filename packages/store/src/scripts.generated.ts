@@ -82,12 +82,12 @@ return { 'OK' }
 
 export const begin_callback = {
   name: 'begin_callback',
-  sha1: 'f301920e9ad235c4e18cbf62a71ba35a2efe84ef',
+  sha1: 'ee61e5ca59a149adaa07bcaa9cf3e180a509772e',
   keys: ['job'],
-  args: ['base', 'jobId', 'round', 'leaseMs'],
+  args: ['base', 'jobId', 'round', 'leaseMs', 'patienceMs'],
   rest: null,
   text: `local job = KEYS[1]
-local base, jobId, round, leaseMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local base, jobId, round, leaseMs, patienceMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local function nowMs()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
@@ -113,26 +113,28 @@ local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
 end
-local function loadCallback(job, round, now)
-  if not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
+local function loadCallback(job)
+  local hasEnded = job.status == 'completed' or job.status == 'dead'
+  if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
   local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
   for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
-  if v[2] ~= tonumber(round) then return nil end
-  return { attempts = v[1], wait = math.max(v[3], v[4], now) - now }
+  return { attempts = v[1], round = v[2], due = v[3], leasedUntil = v[4] }
 end
 local function putOff(job, at)
   redis.call('ZREM', job.base .. 'callbacks', job.id)
   redis.call('ZADD', job.base .. 'callbacks', digits(at), job.id)
 end
 local found = loadJob(job, base, jobId)
+local callback = loadCallback(found)
+if not callback or callback.round ~= tonumber(round) then return { 'NOT_OWED' } end
 local now = nowMs()
-local callback = found.status and loadCallback(found, round, now)
-if not callback then return { 'NOT_OWED' } end
-if callback.wait > 0 then return { 'NOT_DUE', callback.wait } end
-putOff(found, now + tonumber(leaseMs))
-redis.call('HSET', job, 'callbackLeasedUntil', digits(now + tonumber(leaseMs)))
+if callback.leasedUntil > now then return { 'NOT_DUE', math.min(callback.leasedUntil - now, tonumber(patienceMs)) } end
+if callback.due > now then return { 'NOT_DUE', callback.due - now } end
+local lease = digits(now + tonumber(leaseMs))
+putOff(found, lease)
+redis.call('HSET', job, 'callbackLeasedUntil', lease)
 local told = redis.call('HMGET', job, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
-return { 'OK', digits(now), callback.attempts + 1, told }
+return { 'OK', digits(now), callback.attempts + 1, lease, told }
 `,
 } as const;
 
@@ -377,7 +379,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: '86e9f8bdaee24c2d2b351a2c04f701a3cdf37bf4',
+  sha1: '7a874585565d584ee2300a5fb440e7caadd92306',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -486,8 +488,9 @@ local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
 end
 local function purge(job, now)
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
-    redis.call('ZADD', job.base .. 'deadlines', digits(now + 60000), job.id) -- look again in a minute
-    return 0
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('ZADD', job.base .. 'deadlines', digits(now + 60000), job.id)
+    return false
   end
   local space = job.base .. 'space:' .. job.space
   redis.call('ZREM', job.base .. 'deadlines', job.id)
@@ -495,13 +498,10 @@ local function purge(job, now)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
-  return 1
+  return true
 end
 local now = nowMs()
-local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. digits(now), 'WITHSCORES', 'LIMIT', 0, limit)
-local pending, failed, purged = 0, 0, 0
-for i = 1, #due, 2 do
-  local id = due[i]
+local function meet(id)
   local found = loadJob(base .. 'job:' .. id, base, id)
   if found.status == 'delivered' then
     moveStatus(found, 'pending')
@@ -509,19 +509,30 @@ for i = 1, #due, 2 do
     redis.call('ZREM', deadlines, id)
     redis.call('HDEL', found.key, 'deliveredAt')
     record(found, now, 'delivery_timeout', 'pending', 'null', eventsPerJob)
-    pending = pending + 1
+    return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
     failAttempt(found, now, failure, eventsPerJob, retentionMs)
-    failed = failed + 1
+    return 2
   elseif found.status and found.status ~= 'pending' then
-    purged = purged + purge(found, now)
-  else
-    redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for: never strand the sweep behind it
+    return purge(found, now) and 3
+  end
+  redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
+end
+local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. digits(now), 'WITHSCORES', 'LIMIT', 0, limit)
+local counts, broken = { 0, 0, 0 }, {}
+for i = 1, #due, 2 do
+  local ok, count = pcall(meet, due[i])
+  if ok and count then
+    counts[count] = counts[count] + 1
+  elseif not ok then
+    redis.call('ZREM', deadlines, due[i])
+    redis.call('ZADD', deadlines, digits(now + 60000), due[i])
+    broken[#broken + 1] = due[i]
   end
 end
 local late = #due > 0 and now - tonumber(due[2]) or 0
-return { 'OK', #due / 2, pending, failed, purged, late }
+return { 'OK', #due / 2, counts[1], counts[2], counts[3], late, { unpack(broken) } }
 `,
 } as const;
 
@@ -1004,12 +1015,12 @@ return { 'OK', unpack(claimed) } -- a constructor, see list.lua
 
 export const record_callback = {
   name: 'record_callback',
-  sha1: 'f814f426f04d6ad87ee5ba2669bace8b3ce133f1',
+  sha1: '09b11987afb004b786bfa9c0803db79ba9746cfb',
   keys: ['job'],
-  args: ['base', 'jobId', 'attempt', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'],
+  args: ['base', 'jobId', 'round', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'],
   rest: null,
   text: `local job = KEYS[1]
-local base, jobId, attempt, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local base, jobId, round, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local function nowMs()
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
@@ -1061,23 +1072,32 @@ local function record(job, now, type, status, data, eventsPerJob, ...)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
   append(job, now, type, status, data, eventsPerJob)
 end
-local function loadCallback(job, round, now)
-  if not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
+local function loadCallback(job)
+  local hasEnded = job.status == 'completed' or job.status == 'dead'
+  if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
   local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
   for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
-  if v[2] ~= tonumber(round) then return nil end
-  return { attempts = v[1], wait = math.max(v[3], v[4], now) - now }
+  return { attempts = v[1], round = v[2], due = v[3], leasedUntil = v[4] }
 end
 local function putOff(job, at)
   redis.call('ZREM', job.base .. 'callbacks', job.id)
   redis.call('ZADD', job.base .. 'callbacks', digits(at), job.id)
 end
+local function owe(job, now)
+  redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  redis.call('PUBLISH', job.base .. 'owed', '1')
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+end
 local found = loadJob(job, base, jobId)
+local callback = loadCallback(found)
+if not callback or digits(callback.leasedUntil) ~= lease then return { 'NOT_OWED' } end
 local now = nowMs()
-local round = redis.call('HGET', job, 'callbackRound')
-local callback = found.status and loadCallback(found, stored(round) or 0, now)
-if not callback or callback.attempts ~= tonumber(attempt) - 1 then return { 'NOT_OWED' } end
-if retryMs == '' then
+if callback.round ~= tonumber(round) then
+  putOff(found, now) -- A redelivery was asked for in the meantime: this outcome is not its own.
+  owe(found, now)
+elseif retryMs == '' then
   redis.call('ZREM', base .. 'callbacks', jobId)
   redis.call('HDEL', job, 'callbackDueAt')
 else
@@ -1085,7 +1105,7 @@ else
   putOff(found, due + tonumber(againMs))
   redis.call('HSET', job, 'callbackDueAt', digits(due))
 end
-redis.call('HSET', job, 'callbackAttempts', attempt)
+redis.call('HSET', job, 'callbackAttempts', digits(callback.attempts + 1))
 redis.call('HDEL', job, 'callbackLeasedUntil')
 append(found, now, eventType, found.status, data, eventsPerJob)
 return { 'OK' }
@@ -1094,7 +1114,7 @@ return { 'OK' }
 
 export const redeliver_callback = {
   name: 'redeliver_callback',
-  sha1: 'a6722f0a527172abf7cc07524a49b09bbee3b4d6',
+  sha1: '677269be0c219daa7e4814a548845b0be3a0e8e7',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId'],
   rest: null,
@@ -1140,9 +1160,9 @@ if not hasEnded and found.status ~= 'killed' then return { 'JOB_NOT_ENDED', foun
 local v = redis.call('HMGET', job, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
 if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', found.status } end
 local now = nowMs()
-local isOwed = redis.call('ZSCORE', base .. 'callbacks', jobId)
-if isOwed and tonumber(stored(v[3]) or 0) > now then return { 'OK' } end
-redis.call('HSET', job, 'callbackRound', stored(v[2]) or '0', 'callbackDueAt', digits(now))
+local isBeingMade = tonumber(stored(v[3]) or 0) > now
+local round = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
+redis.call('HSET', job, 'callbackRound', digits(round), 'callbackDueAt', digits(now))
 owe(found, now)
 return { 'OK' }
 `,
@@ -1150,7 +1170,7 @@ return { 'OK' }
 
 export const relay_callbacks = {
   name: 'relay_callbacks',
-  sha1: 'c9e2b6c99bc35c2876ba37c171c53e520d1bb784',
+  sha1: '6eda5c065a0b321229a292e2ca1e4ad2f3670003',
   keys: ['callbacks'],
   args: ['base', 'limit', 'againMs', 'atMostMs'],
   rest: null,
@@ -1163,18 +1183,50 @@ end
 local function digits(number)
   return string.format('%.0f', number)
 end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function loadCallback(job)
+  local hasEnded = job.status == 'completed' or job.status == 'dead'
+  if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
+  local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
+  for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
+  return { attempts = v[1], round = v[2], due = v[3], leasedUntil = v[4] }
+end
+local function putOff(job, at)
+  redis.call('ZREM', job.base .. 'callbacks', job.id)
+  redis.call('ZADD', job.base .. 'callbacks', digits(at), job.id)
+end
 local now = nowMs()
 local due = redis.call('ZRANGEBYSCORE', callbacks, '-inf', digits(now), 'LIMIT', 0, limit)
 local owed = {}
 for _, id in ipairs(due) do
-  local v = redis.call('HMGET', base .. 'job:' .. id, 'updatedAt', 'callbackDueAt', 'callbackRound')
-  redis.call('ZREM', callbacks, id)
-  if type(v[1]) == 'string' then -- else the record is gone, and the debt with it
-    local waited = now - tonumber(type(v[2]) == 'string' and v[2] or v[1])
-    local again = math.min(math.max(waited, tonumber(againMs)), tonumber(atMostMs))
-    redis.call('ZADD', callbacks, digits(now + again), id)
+  local found = loadJob(base .. 'job:' .. id, base, id)
+  local callback = loadCallback(found)
+  if callback then
+    local since = callback.due > 0 and callback.due or tonumber(redis.call('HGET', found.key, 'updatedAt'))
+    local waited = now - since
+    putOff(found, now + math.min(math.max(waited, tonumber(againMs)), tonumber(atMostMs)))
     owed[#owed + 1] = id
-    owed[#owed + 1] = type(v[3]) == 'string' and v[3] or '0'
+    owed[#owed + 1] = digits(callback.round)
+    owed[#owed + 1] = digits(waited)
+  else
+    redis.call('ZREM', callbacks, id) -- the record is gone, or never owed anything
   end
 end
 return { 'OK', #due, { unpack(owed) } } -- a constructor, see list.lua

@@ -3,8 +3,11 @@ import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import { ALARM, type Bull, EVENTS, WORKER } from '../bull.js';
 import type { Desk } from './desk.js';
 
-/** A debt that finds no room comes again after this, give or take half. */
-const NO_ROOM_MS = 10_000;
+/** A debt that finds no room comes again after this, then after twice the time, and so on… */
+const NO_ROOM_MS = 5_000;
+
+/** …but after this at the latest. */
+const NO_ROOM_AT_MOST_MS = 300_000;
 
 const NAME = 'callbacks';
 
@@ -38,14 +41,19 @@ export function createAlarms(bull: Bull): Alarms {
       );
     },
     ringAt(desk) {
-      async function ring(job: Job<Debt>, token?: string): Promise<void> {
-        if (desk.hasRoom) return;
-        await job.moveToDelayed(Date.now() + NO_ROOM_MS * (0.5 + Math.random()), token);
+      /** Returns whose turn it is, or puts the alarm off. */
+      async function ring(job: Job<Debt>, token?: string): Promise<string | null> {
+        const host = await desk.hostOf(job.data);
+        if (host === null || desk.hasRoom(host)) return host;
+        const delay = Math.min(NO_ROOM_MS * 2 ** (job.attemptsStarted - 1), NO_ROOM_AT_MOST_MS);
+        await job.moveToDelayed(Date.now() + delay * (0.75 + Math.random() / 2), token);
         throw new DelayedError();
       }
-      worker = bull.watch(new Worker<Debt>(NAME, ring, { connection, prefix, concurrency: 10, ...WORKER }));
+      worker = bull.watch(new Worker<Debt>(NAME, ring, { connection, prefix, concurrency: 50, ...WORKER }));
       // Only once BullMQ is rid of the alarm: the attempt may be over at once and set the same one anew.
-      worker.on('completed', ({ data }) => desk.take(data));
+      worker.on('completed', ({ data }, host: string | null) => {
+        if (host !== null) desk.take(data, host);
+      });
     },
     async silence() {
       await worker?.close();

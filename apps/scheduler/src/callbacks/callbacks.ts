@@ -1,6 +1,6 @@
 import type { Backend } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
-import { type Debt, PARTITION_TAGS } from '@yardmaster/store';
+import { PARTITION_TAGS } from '@yardmaster/store';
 import type { Bull } from '../bull.js';
 import { createAgents } from './agents.js';
 import { createAlarms } from './alarms.js';
@@ -49,16 +49,7 @@ export function createCallbacks({ backend, bull, config, log }: CallbacksOptions
     comeBack: alarms.set,
     perHost: config.CALLBACKS_PER_HOST,
   });
-  async function handOn(debts: readonly Debt[]): Promise<void> {
-    try {
-      await alarms.set(debts); // For any process; BullMQ gives it to one that is free.
-    } catch (err) {
-      // BullMQ's scripts are refused on a full Redis, ours are not. What is due now needs no alarm.
-      log.debug({ err }, 'alarms refused, sending from here');
-      for (const debt of debts) if (desk.hasRoom) desk.take(debt);
-    }
-  }
-  const relay = createRelay(store, handOn, log);
+  const relay = createRelay({ store, alarms, desk, log });
   const channels = PARTITION_TAGS.map((tag) => [tag, store.keys.owedChannel(tag)] as const);
 
   return {

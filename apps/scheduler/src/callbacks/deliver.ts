@@ -4,7 +4,6 @@ import { YardmasterError } from '@yardmaster/protocol';
 import {
   beginCallback,
   CALLBACK_LEASE_MS,
-  type CallbackAttempt,
   type CallbackOutcome,
   type Debt,
   recordCallback,
@@ -37,31 +36,46 @@ export interface Delivered {
  * @throws UNAVAILABLE when Redis could not tell what is owed, or could not take the outcome until the lease was over
  */
 export async function deliver(debt: Debt, { store, agents, keys, delays }: DeliverOptions): Promise<Delivered> {
-  const begun = await beginCallback(store, debt);
+  const begun = await begin(store, debt, keys);
   const leaseEnds = performance.now() + CALLBACK_LEASE_MS;
   if ('waitMs' in begun) return { againMs: begun.waitMs, outcome: null };
 
-  const body = bodyOf(begun);
-  const answer = await post({ url: begun.url, headers: headersOf(begun, body, keys), body, agents });
-  const made = begun.attempt - 1 - debt.round;
-  const retryMs = retryIn(answer, { made, delays, nowMs: begun.nowMs });
-  const outcome = outcomeOf(begun, answer, retryMs !== null);
-  await recordUntil(leaseEnds, () => recordCallback(store, debt.jobId, { ...outcome, retryMs }));
-  return { againMs: retryMs, outcome };
+  const { message, attempt, lease, nowMs } = begun;
+  const answer = await post({ ...message, agents });
+  // A redelivery that was asked for during an attempt which then was lost counts as the first of its round.
+  const made = Math.max(attempt - 1 - debt.round, 0);
+  const retryMs = retryIn(answer, { made, delays, nowMs });
+  const outcome = outcomeOf(answer, { url: message.url, attempt, willRetry: retryMs !== null });
+  const recorded = await recordUntil(leaseEnds, () => recordCallback(store, debt, { ...outcome, lease, retryMs }));
+  return { againMs: recorded ? retryMs : null, outcome };
 }
 
-function outcomeOf({ url, attempt }: CallbackAttempt, answer: Answer, willRetry: boolean): CallbackOutcome {
+/** Take the next attempt and write down what is sent; nothing else of the job is kept while the receiver thinks. */
+async function begin(store: Store, debt: Debt, keys: readonly Buffer[]) {
+  const begun = await beginCallback(store, debt);
+  if ('waitMs' in begun) return begun;
+  const { url, attempt, lease, nowMs } = begun;
+  const body = bodyOf(begun);
+  return { message: { url, headers: headersOf(begun, body, keys), body: Buffer.from(body) }, attempt, lease, nowMs };
+}
+
+interface Shown {
+  url: string;
+  attempt: number;
+  willRetry: boolean;
+}
+
+function outcomeOf(answer: Answer, { url, attempt, willRetry }: Shown): CallbackOutcome {
   return 'error' in answer
     ? { type: 'callback_failed', data: { url, error: answer.error, attempt, willRetry } }
     : { type: 'callback_sent', data: { url, statusCode: answer.statusCode, attempt, willRetry } };
 }
 
 /** Record through a short outage of Redis: what is not recorded is sent again. */
-async function recordUntil(end: number, record: () => Promise<boolean>): Promise<void> {
+async function recordUntil(end: number, record: () => Promise<boolean>): Promise<boolean> {
   for (;;) {
     try {
-      await record();
-      return;
+      return await record();
     } catch (error) {
       const isOutage = error instanceof YardmasterError && error.code === 'UNAVAILABLE';
       if (!isOutage || performance.now() > end) throw error;

@@ -1,14 +1,14 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import { callbackUrlOf, type Debt, type Store } from '@yardmaster/store';
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { Delivered } from './deliver.js';
+import { Lines } from './lines.js';
 
 /** Debts that one process holds at once, waiting or being sent: some 10 MB. */
-const HELD_AT_MOST = 10_000;
+const PLACES = 10_000;
 
-/** Callbacks being sent at once, to all hosts together: sockets. */
-const SENT_AT_ONCE = 1_000;
+/** Callbacks being sent at once, each over a connection of its own, with its body: up to 256 KB unless the operator allows more. */
+const IN_ALL = 512;
 
 export interface DeskOptions {
   store: Store;
@@ -21,35 +21,44 @@ export interface DeskOptions {
 }
 
 /**
- * Where debts wait for their turn: one line for each host, so that a receiver that hangs holds up nobody but itself.
- * What waits here is written nowhere else than in Redis' `callbacks`; should this process end, the relay finds it.
+ * Where debts wait for their turn. What waits here is written nowhere else than in Redis' `callbacks`; should this
+ * process end, the relay finds it.
  */
 export class Desk {
   readonly #options: DeskOptions;
+  readonly #lines: Lines;
   /** By debt; the same one may be handed in twice. */
   readonly #held = new Map<string, Promise<void>>();
-  readonly #lines = new Map<string, LimitFunction>();
-  readonly #inAll = pLimit(SENT_AT_ONCE);
   #isClosing = false;
 
   constructor(options: DeskOptions) {
     this.#options = options;
+    this.#lines = new Lines({ perHost: options.perHost, inAll: IN_ALL, places: PLACES });
   }
 
-  /** Whether one more debt can be taken. */
-  get hasRoom(): boolean {
-    return !this.#isClosing && this.#held.size < HELD_AT_MOST;
+  /**
+   * Look which host a debt is for.
+   *
+   * @returns null when there is nothing to send: the job is gone, and with it the debt
+   * @throws UNAVAILABLE
+   */
+  async hostOf({ jobId }: Debt): Promise<string | null> {
+    const url = await callbackUrlOf(this.#options.store, jobId);
+    return url === null ? null : new URL(url).host;
+  }
+
+  /** Whether one more debt of this host can be taken. */
+  hasRoom(host: string): boolean {
+    return !this.#isClosing && this.#lines.hasRoom(host);
   }
 
   /** Take a debt and see it through to the outcome of one attempt. */
-  take(debt: Debt): void {
+  take(debt: Debt, host: string): void {
     const id = `${debt.jobId} ${debt.round}`;
     if (this.#held.has(id)) return;
     this.#held.set(
       id,
-      this.#serve(debt)
-        .catch((error) => this.#fail(debt, error))
-        .finally(() => this.#held.delete(id)),
+      this.#serve(debt, host).finally(() => this.#held.delete(id)),
     );
   }
 
@@ -59,30 +68,18 @@ export class Desk {
     await Promise.all(this.#held.values());
   }
 
-  async #serve(debt: Debt): Promise<void> {
-    const { store, deliver, comeBack, log } = this.#options;
-    const url = await callbackUrlOf(store, debt.jobId);
-    if (url === null) return; // The job is gone, and with it the debt.
-    const { host } = new URL(url);
-    const delivered = await this.#inLine(host, () => (this.#isClosing ? { againMs: 0, outcome: null } : deliver(debt)));
-    const { againMs, outcome } = delivered;
-    if (outcome !== null) log.debug({ jobId: debt.jobId, host, type: outcome.type, againMs }, 'callback attempted');
-    if (againMs !== null) await comeBack([debt], againMs);
-  }
-
-  async #inLine<T>(host: string, work: () => T | Promise<T>): Promise<T> {
-    const line = this.#lines.get(host) ?? pLimit(this.#options.perHost);
-    this.#lines.set(host, line);
+  async #serve(debt: Debt, host: string): Promise<void> {
+    const { deliver, comeBack, log } = this.#options;
+    const { jobId } = debt;
     try {
-      return await line(() => this.#inAll(work));
-    } finally {
-      if (line.activeCount + line.pendingCount === 0) this.#lines.delete(host);
+      const { againMs, outcome } = await this.#lines.run(host, async () =>
+        this.#isClosing ? { againMs: 0, outcome: null } : deliver(debt),
+      );
+      if (outcome !== null) log.debug({ jobId, host, type: outcome.type, againMs }, 'callback attempted');
+      if (againMs !== null) await comeBack([debt], againMs);
+    } catch (err) {
+      // The debt is still written in Redis, and will be looked at again. An outage is told elsewhere.
+      log[err instanceof YardmasterError ? 'debug' : 'warn']({ jobId, err }, 'callback left to the relay');
     }
-  }
-
-  /** The debt is still written in Redis, and will be looked at again. */
-  #fail({ jobId }: Debt, err: unknown): void {
-    const isOutage = err instanceof YardmasterError;
-    this.#options.log[isOutage ? 'debug' : 'error']({ jobId, err }, 'callback not attempted');
   }
 }

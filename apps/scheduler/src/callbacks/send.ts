@@ -12,6 +12,9 @@ const BODY_BYTES = 16_384;
 /** How long a body may take once the status is known. */
 const BODY_MS = 1_000;
 
+/** Interim answers (1xx), each of up to 16 KB of headers: more than anybody needs before the answer. */
+const INTERIM_ANSWERS = 8;
+
 /** What came back. */
 export type Answer =
   /** A status, with the header `Retry-After` as it came. */
@@ -22,16 +25,17 @@ export type Answer =
 export interface Post {
   url: string;
   headers: Record<string, string>;
-  body: string;
+  body: Buffer;
   agents: { http: http.Agent; https: https.Agent };
 }
 
 /** POST once: no redirects, no retries, no proxy. Never throws. */
 export async function post(message: Post): Promise<Answer> {
+  const ends = performance.now() + ATTEMPT_MS;
   try {
     const request = requestOf(message);
     const { statusCode = 0, headers } = await responseTo(request);
-    await drain(request);
+    await drain(request, Math.min(BODY_MS, ends - performance.now()));
     return { statusCode, retryAfter: headers['retry-after'] };
   } catch (error) {
     return refusalOf(error as RequestError);
@@ -41,8 +45,8 @@ export async function post(message: Post): Promise<Answer> {
 function requestOf({ url, headers, body, agents }: Post): Request {
   return got.stream.post(url, {
     headers,
-    // Bytes, since Node writes the headers in the encoding of a text that goes with them, and theirs is Latin-1.
-    body: Buffer.from(body),
+    // Not text: Node would write the headers in its encoding, and theirs is Latin-1.
+    body,
     agent: agents,
     retry: { limit: 0 },
     followRedirect: false,
@@ -62,9 +66,13 @@ async function responseTo(request: Request): Promise<http.IncomingMessage> {
       };
       // Not got's time-out, which is over with an answer that changes the protocol, and so would wait for ever.
       timer = setTimeout(fail, ATTEMPT_MS, 'ETIMEDOUT');
-      request.once('upgrade', (_response, socket: Duplex) => {
+      let interim = 0;
+      request.on('information', () => {
+        if (++interim > INTERIM_ANSWERS) fail('HPE_INTERIM_ANSWERS');
+      });
+      request.once('upgrade', (response: http.IncomingMessage, socket: Duplex) => {
         socket.destroy();
-        fail('HPE_UNEXPECTED_UPGRADE');
+        resolve(response); // Nobody asked for it, but it is a status.
       });
       request.on('error', reject); // For good: an error that nobody hears ends the process.
       request.once('response', resolve);
@@ -75,8 +83,8 @@ async function responseTo(request: Request): Promise<http.IncomingMessage> {
 }
 
 /** Read what may be read of the body; the outcome is known by now, whatever becomes of it. */
-async function drain(request: Request): Promise<void> {
-  const timer = setTimeout(() => request.destroy(), BODY_MS);
+async function drain(request: Request, withinMs: number): Promise<void> {
+  const timer = setTimeout(() => request.destroy(), withinMs);
   let bytes = 0;
   try {
     for await (const chunk of request) {
@@ -103,7 +111,9 @@ function refusalOf({ code = 'ERR_UNKNOWN', message }: RequestError): Answer {
   if (/^(ECONNRESET|EPIPE)$/.test(code) || message === 'socket hang up') {
     return failed('connection was closed before an answer');
   }
-  return failed(`request failed (${code})`);
+  // Not even begun: a host that no socket takes, a path that got takes for one. It will not be otherwise next time.
+  const isFinal = code === 'EINVAL' || /^ERR_(GOT|INVALID)_/.test(code);
+  return { error: `request failed (${code})`, isFinal };
 }
 
 const isTls = (code: string) =>

@@ -1,8 +1,10 @@
 -- Take an ended job away with everything it has. One whose callback is still owed stays: the debt needs its record.
 local function purge(job, now)
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
-    redis.call('ZADD', job.base .. 'deadlines', digits(now + 60000), job.id) -- look again in a minute
-    return 0
+    -- Look again in a minute. A full Redis lets the ZADD pass once something was removed.
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+    redis.call('ZADD', job.base .. 'deadlines', digits(now + 60000), job.id)
+    return false
   end
   local space = job.base .. 'space:' .. job.space
   redis.call('ZREM', job.base .. 'deadlines', job.id)
@@ -10,5 +12,5 @@ local function purge(job, now)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
-  return 1
+  return true
 end
