@@ -93,7 +93,7 @@ export async function startReceiver({
   const pathOf = (target: string) => target.replace(/\?.*/, '');
   const requestsTo = (path: string) => received.filter(({ target }) => pathOf(target) === path);
 
-  const onRequest: http.RequestListener = async (request, response) => {
+  const onRequest: http.RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

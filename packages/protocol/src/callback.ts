@@ -30,6 +30,7 @@ const FORBIDDEN = new Set([
   'trailer',
   'upgrade',
   'expect',
+  '__proto__', // No header, but a name that gets lost in the objects of every library on the way.
 ]);
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
