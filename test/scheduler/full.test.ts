@@ -12,7 +12,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   redis = await startRedis();
   service = await startService(
-    { DELIVERY_TIMEOUT_SECONDS: '1', CALLBACK_RETRY_DELAYS: '0.2' },
+    { DELIVERY_TIMEOUT_SECONDS: '1', CALLBACK_RETRY_DELAYS: '0.2,3600' },
     { redisUrl: redis.url },
   );
   receiver = await startReceiver();
@@ -34,6 +34,11 @@ it('meets every deadline and sends every callback while Redis has no memory left
     (await createJob(service, 'full', { name: 'other' })).id,
   ];
   await service.call('POST', `/jobs/${waiting}/claim`);
+  // Its retention is over while its callback is owed: it is looked at first, and cannot be purged.
+  const owing = await jobIn(service, 'completed', 'full', { callbackUrl: receiver.script('/owing', answer(503)) });
+  await until(async () => (await typesOf(owing)).includes('callback_sent'));
+  await service.redis.zadd(service.store.keys.callbacks(owing.slice(0, 2)), 'XX', '+inf', owing);
+  await service.redis.zadd(service.store.keys.deadlines(owing.slice(0, 2)), 'XX', 1, owing);
   await service.redis.config('SET', 'maxmemory', '1mb');
 
   await until(async () => (await typesOf(silent)).includes('retried'));
@@ -42,4 +47,5 @@ it('meets every deadline and sends every callback while Redis has no memory left
   await until(async () => (await typesOf(doomed)).length === 6);
   expect(await typesOf(doomed)).toEqual(['created', 'delivered', 'acked', 'dead', 'callback_sent', 'callback_sent']);
   await service.redis.config('SET', 'maxmemory', '0');
+  expect((await service.call('GET', `/jobs/${owing}`)).status).toBe(200);
 });
