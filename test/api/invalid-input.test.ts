@@ -327,6 +327,8 @@ faultsOf('create', [
     'te',
     'trailer',
     'upgrade',
+    'expect',
+    '__proto__',
   ].map((header) => ({
     what: `the callback header ${header}`,
     body: { ...named, callbackHeaders: { 'x-fine': 'v', [header]: 'v' } },
