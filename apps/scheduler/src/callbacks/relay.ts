@@ -21,7 +21,7 @@ export function createRelay({ store, alarms, desk, log }: RelayOptions): Relay {
   const running = new Set<string>();
   const again = new Set<string>();
 
-  /** Without an alarm, so to this process' own desk. */
+  /** Past BullMQ, so to this process' own desk. */
   async function sendFromHere(debts: readonly Debt[]): Promise<void> {
     for (const debt of debts) {
       const host = await desk.hostOf(debt);
@@ -29,24 +29,14 @@ export function createRelay({ store, alarms, desk, log }: RelayOptions): Relay {
     }
   }
 
-  /** By an alarm for any process: BullMQ gives it to one that is free. */
-  async function handOn(debts: readonly Debt[]): Promise<void> {
-    try {
-      await alarms.set(debts);
-    } catch (err) {
-      // A full Redis refuses BullMQ's scripts, but not ours.
-      log.debug({ err }, 'alarms refused, sending from here');
-      await sendFromHere(debts);
-    }
-  }
-
   async function relay(partition: string): Promise<void> {
     while (again.delete(partition)) {
       for (let isMore = true; isMore; ) {
         const relayed = await relayCallbacks(store, partition);
-        if (relayed.debts.length > 0) await handOn(relayed.debts);
-        // An alarm that is lost in part, or was set by a clock that is ahead, would keep a second one from being set.
+        // Alarms did not do for these: refused by a full Redis, lost, or set by a clock that is ahead. One that is lost
+        // only in part would keep a second one from being set.
         await sendFromHere(relayed.overdue);
+        if (relayed.debts.length > 0) await alarms.set(relayed.debts);
         isMore = relayed.isMore;
       }
     }
