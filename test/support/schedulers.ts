@@ -1,0 +1,80 @@
+import { createApi } from '@yardmaster/api';
+import { createJobRequest } from '@yardmaster/protocol';
+import { ANY_SPACE, ackJob, createJob, pollJobs, type Store } from '@yardmaster/store';
+import { type RunningProcess, runApp } from './process.js';
+import { startService, type TestService } from './service.js';
+import { until } from './until.js';
+
+/** An API of the test's own, and schedulers beside it as processes that can be killed. */
+export interface Fleet {
+  service: TestService;
+  /** Start one more scheduler, and wait until it works. */
+  start(): Promise<RunningProcess>;
+  /** End them all, and check that each ended well unless the test has killed it, and what they leave in Redis. */
+  stop(): Promise<void>;
+}
+
+export interface FleetOptions {
+  /** Default 1. */
+  schedulers?: number;
+  /** For the API and the schedulers alike. */
+  env?: Record<string, string>;
+  /** Default: the one that test files share. */
+  redisUrl?: string;
+}
+
+const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
+
+export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
+  const { schedulers = 1, env = {}, redisUrl = process.env.TEST_REDIS_URL as string } = options;
+  const service = await startService(env, { redisUrl, app: createApi });
+  const processes: RunningProcess[] = [];
+
+  async function start(): Promise<RunningProcess> {
+    const made = runApp('scheduler', {
+      REDIS_URL: redisUrl,
+      KEY_PREFIX: service.prefix,
+      PORT: '0',
+      CALLBACK_ALLOW_PRIVATE: 'true',
+      LOG_LEVEL: 'debug',
+      ...env,
+    });
+    processes.push(made);
+    await until(() => made.output().includes('scheduler listening') || hasEnded(made));
+    if (hasEnded(made)) throw new Error(`the scheduler ended:\n${made.output()}`);
+    return made;
+  }
+
+  async function stop(): Promise<void> {
+    const bad: string[] = [];
+    await Promise.all(
+      processes.map(async (each) => {
+        each.child.kill('SIGCONT'); // The test may have stopped it.
+        const code = await each.stop();
+        if (each.child.signalCode !== 'SIGKILL' && code !== 0)
+          bad.push(`ended with ${code}:\n${each.output().slice(-4_000)}`);
+      }),
+    );
+    await service.stop();
+    if (bad.length > 0) throw new Error(`a scheduler ${bad.join('\nanother ')}`);
+  }
+
+  try {
+    await Promise.all(Array.from({ length: schedulers }, start));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { service, start, stop };
+}
+
+/** Many running jobs in a space that has no others, made past the API, which would take longer. */
+export async function runMany(store: Store, spaceId: string, count: number, fields: object = {}): Promise<string[]> {
+  const request = createJobRequest.parse({ name: 'work', ...fields });
+  const jobs = await Promise.all(Array.from({ length: count }, () => createJob(store, spaceId, request)));
+  for (;;) {
+    const claimed = await pollJobs(store, spaceId, { count: 50, names: [] });
+    if (claimed.length === 0) return jobs.map(({ id }) => id);
+    await Promise.all(claimed.map(({ id }) => ackJob(store, ANY_SPACE, id)));
+  }
+}
