@@ -16,7 +16,7 @@ export interface DutiesOptions {
 
 /** Make what a scheduler does: time-outs, retention, callbacks. Any number of processes may do it at once. */
 export function createDuties({ backend, config, log }: DutiesOptions): Duties {
-  const sweeper = createSweeper(backend.store, log);
+  const sweeper = createSweeper(backend, log);
   let stop: (withinMs: number) => Promise<void> = async () => undefined;
   return {
     isLive: () => sweeper.idleMs() < DEAD_AFTER_MS,

@@ -1,6 +1,7 @@
+import type { Backend } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
-import { expireDue, findDue, type Store } from '@yardmaster/store';
+import { expireDue, findDue } from '@yardmaster/store';
 
 /** A sweep that takes longer looks again what has become due. */
 const LOOK_AGAIN_MS = 500;
@@ -14,8 +15,8 @@ export interface Sweeper {
   idleMs(): number;
 }
 
-/** Make what does the work of a tick. */
-export function createSweeper(store: Store, log: Logger): Sweeper {
+/** Make what does the work of a tick. A sweep with a long backlog ends early when the process is about to. */
+export function createSweeper({ store, stopping }: Backend, log: Logger): Sweeper {
   let wake: (partition: string) => void = () => undefined;
   let gotOnAt = performance.now();
   let sweeping: Promise<void> | null = null;
@@ -47,6 +48,7 @@ export function createSweeper(store: Store, log: Logger): Sweeper {
   async function sweepOnce(): Promise<void> {
     const faults: unknown[] = [];
     for (let left: string[] | null = null; left === null || left.length > 0; ) {
+      if (stopping.aborted) return;
       const due = await findDue(store);
       due.callbacks.forEach(wake);
       gotOnAt = performance.now();

@@ -36,13 +36,16 @@ export interface CallbackAttempt {
   nowMs: number;
 }
 
-/** Why an attempt is not to be made: not yet, or no more. */
-export type NoAttempt = { waitMs: number } | { waitMs: null };
+/** There is no attempt to be made. */
+export interface NoAttempt {
+  /** Not yet: milliseconds to wait. Null: never, nothing is owed any more. */
+  waitMs: number | null;
+}
 
 /**
  * Take the next attempt at a callback. Until it is recorded, or for 15 s, nobody else gets it.
  *
- * @returns the attempt; or how long to wait, in milliseconds; or `waitMs: null` when this round owes nothing any more
+ * @returns the attempt, if there is one to be made now
  * @throws UNAVAILABLE
  */
 export async function beginCallback(store: Store, { jobId, round }: Debt): Promise<CallbackAttempt | NoAttempt> {
