@@ -48,6 +48,16 @@ describe('the probes', () => {
     await until(async () => (await probe('/livez'))[0] === 200);
   });
 
+  it('say that it is not ready while Redis hangs', async () => {
+    process.kill(redis.pid(), 'SIGSTOP');
+    try {
+      expect(await probe('/readyz')).toEqual([503, 'not ready']);
+    } finally {
+      process.kill(redis.pid(), 'SIGCONT');
+    }
+    await until(async () => (await probe('/readyz'))[0] === 200);
+  });
+
   it('say that it is not ready while Redis is away, and not live once it has not swept for 30 s', async () => {
     await redis.halt();
     await until(async () => (await probe('/readyz'))[0] === 503);
