@@ -24,7 +24,7 @@ let store: Store;
 beforeAll(async () => {
   jest.spyOn(performance, 'now').mockImplementation(() => (frozenAt ?? now()) + skippedMs);
   redis = await startRedis();
-  const env = { CALLBACK_ALLOW_PRIVATE: 'true' };
+  const env = { CALLBACK_ALLOW_PRIVATE: 'true', CALLBACK_RETRY_DELAYS: '0.2' };
   scheduler = await startService(env, { redisUrl: redis.url, app: createScheduler });
   store = scheduler.store;
 });
@@ -93,15 +93,15 @@ describe('without its watchdog, a scheduler', () => {
     for (const space of ['one', 'two', 'three']) await isMet(space);
   });
 
-  it('sends a callback at the news of it, without a sweep', async () => {
+  it('sends a callback at the news of it, and again at its alarm, without a sweep', async () => {
     const receiver = await startReceiver();
-    const callbackUrl = receiver.script('/news', answer(204));
+    const callbackUrl = receiver.script('/news', answer(503), answer(204));
     const [id] = (await runMany(store, 'news', 1, { callbackUrl })) as [string];
     const ticks = await keysOf(scheduler.redis, `${store.keys.bull}:sweeps`);
     await scheduler.redis.del(ticks);
     const [unmet] = (await runMany(store, 'unmet', 1, { timeoutSeconds: 0.01 })) as [string];
     await completeJob(store, ANY_SPACE, id, null);
-    await until(async () => (await typesOf(id)).includes('callback_sent'));
+    await until(async () => (await typesOf(id)).filter((type) => type === 'callback_sent').length === 2);
     expect(await typesOf(unmet)).toEqual(['created', 'delivered', 'acked']);
     await receiver.close();
   });
