@@ -23,6 +23,7 @@ const PATHS: Record<string, string[]> = {
   '/api/v1/spaces/:spaceId/jobs/poll': ['POST'],
   '/api/v1/jobs/:jobId': ['GET', 'HEAD'],
   '/api/v1/jobs/:jobId/progress': ['GET', 'HEAD', 'POST'],
+  '/api/v1/jobs/:jobId/logs': ['GET', 'HEAD', 'POST'],
   '/api/v1/jobs/:jobId/claim': ['POST'],
   '/api/v1/jobs/:jobId/ack': ['POST'],
   '/api/v1/jobs/:jobId/checkpoint': ['POST'],

@@ -128,7 +128,7 @@ it('closes a space stream at once that was interrupted while its init was made',
 
 it('sends what comes live while the history is read after it, and nothing twice', async () => {
   const client = await open(`/${id}?token=${ADMIN_KEY}`);
-  holdBack(backend.store.reads, 'evalsha', async () => {
+  holdBack(backend.store.bulk, 'evalsha', async () => {
     for (const data of ['live 1', 'live 2']) await post('event', data);
     await untilHeard();
   });

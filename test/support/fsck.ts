@@ -6,6 +6,8 @@ type Members = Map<string, string>;
 interface Dump {
   jobs: Map<string, Record<string, string>>;
   histories: Map<string, string[]>;
+  /** Jobs that have logs. */
+  logged: string[];
   indexes: Map<string, Members>;
   unknown: string[];
 }
@@ -25,11 +27,12 @@ async function membersOf(redis: Redis, key: string): Promise<Members> {
 }
 
 async function dump(redis: Redis, prefix: string): Promise<Dump> {
-  const all: Dump = { jobs: new Map(), histories: new Map(), indexes: new Map(), unknown: [] };
+  const all: Dump = { jobs: new Map(), histories: new Map(), logged: [], indexes: new Map(), unknown: [] };
   for (const key of await keysOf(redis, prefix)) {
     const name = key.slice(prefix.length + 1);
-    const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events)?$/.exec(name) ?? [];
-    if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
+    const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events|:logs)?$/.exec(name) ?? [];
+    if (id && part === ':logs') all.logged.push(id);
+    else if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
     else if (id) all.jobs.set(id, await redis.hgetall(key));
     else if (/^\{..\}:(space:|deadlines$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
     else if (!/^(meta$|\{keys\}:records$|\{..\}:spaces$|\{bull\}:)/.test(name)) all.unknown.push(key);
@@ -107,7 +110,7 @@ function actualEntries(indexes: Dump['indexes']): Map<string, string> {
  * @returns one sentence per disagreement
  */
 export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
-  const { jobs, histories, indexes, unknown } = await dump(redis, prefix);
+  const { jobs, histories, logged, indexes, unknown } = await dump(redis, prefix);
   const expected = expectedEntries(jobs);
   const actual = actualEntries(indexes);
 
@@ -120,5 +123,6 @@ export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
   faults.push(...callbackFaults(jobs, indexes));
   for (const [id, job] of jobs) faults.push(...historyFaults(id, job, histories.get(id) ?? []));
   for (const id of histories.keys()) if (!jobs.has(id)) faults.push(`events of ${id}, which does not exist`);
+  for (const id of logged) if (!jobs.has(id)) faults.push(`logs of ${id}, which does not exist`);
   return faults;
 }

@@ -20,6 +20,10 @@ export const API_VARIABLES = [
   'MAX_BODY_BYTES',
   'MAX_PAYLOAD_BYTES',
   'MAX_EVENT_BYTES',
+  'MAX_LOG_ENTRIES',
+  'MAX_LOG_BATCH_BYTES',
+  'MAX_LOG_WIRE_BYTES',
+  'MAX_LOG_ENTRY_BYTES',
   'CORS_ORIGINS',
   'LOG_LEVEL',
 ] as const;
@@ -49,6 +53,10 @@ export function createApiServer({ backend, config, log, streams, isLive = () => 
       bodyBytes: config.MAX_BODY_BYTES,
       payloadBytes: config.MAX_PAYLOAD_BYTES,
       eventBytes: config.MAX_EVENT_BYTES,
+      logWireBytes: config.MAX_LOG_WIRE_BYTES,
+      logBatchBytes: config.MAX_LOG_BATCH_BYTES,
+      logEntryBytes: config.MAX_LOG_ENTRY_BYTES,
+      logEntries: config.MAX_LOG_ENTRIES,
     },
   });
   return protectServer(createExpressServer(app, SERVER_OPTIONS, streams));

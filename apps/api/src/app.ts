@@ -14,11 +14,12 @@ import type { Logger } from '@yardmaster/runtime';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { handle, type Surroundings } from './handle.js';
+import { Incoming } from './incoming.js';
 import { Outgoing } from './outgoing.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
 
-export interface AppOptions extends Surroundings {
+export interface AppOptions extends Omit<Surroundings, 'incoming'> {
   log: Logger;
   /** Origins whose pages may call, or `['*']`; none: no CORS headers at all. */
   corsOrigins?: readonly string[] | undefined;
@@ -61,10 +62,11 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
   for (const { path } of PROBES) app.get(path, (_req, res) => answerCheck(res, path, health));
 
   const outgoing = new Outgoing();
+  const around = { ...surroundings, incoming: new Incoming() };
   for (const route of ROUTES) {
     const serve = async (req: Request, res: Response) => {
       if (route.isLarge) outgoing.checkRoom();
-      const answer = await handle(route, req, surroundings);
+      const answer = await handle(route, req, res, around);
       outgoing.count(res, sendJson(res, route.created ? 201 : 200, answer));
     };
     if (route.method === 'GET') app.get(route.path, serve);

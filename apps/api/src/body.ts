@@ -4,47 +4,85 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { YardmasterError } from '@yardmaster/protocol';
 import getRawBody from 'raw-body';
+import { contentTypeOf } from './content-type.js';
 
-const inflate = promisify(gunzip);
-
-const NO_BODY = { value: undefined, bytes: 0 };
+const inflateAll = promisify(gunzip);
 
 const isAbsent = (req: IncomingMessage) =>
   req.headers['transfer-encoding'] === undefined && (req.headers['content-length'] ?? '0') === '0';
 
-function checkContentType(header: string | undefined): void {
-  if (header === 'application/json') return;
-  const [type = '', ...parameters] = (header ?? '').toLowerCase().split(';');
-  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
-  if (type.trim() !== 'application/json') {
-    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json');
-  }
-  if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) {
-    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'charset must be utf-8');
-  }
+/** A body as it came. */
+export interface WireBody<T extends string> {
+  bytes: Buffer;
+  type: T;
+  isGzip: boolean;
 }
 
-const tooLarge = (limit: number) => new YardmasterError('TOO_LARGE', `body must be at most ${limit} bytes`);
+/**
+ * Read a request's body off the wire, in memory bounded by `limit`.
+ *
+ * @param types content types that are understood
+ * @returns null when there is none, or one of no bytes
+ * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST
+ */
+export async function readWire<T extends string>(
+  req: IncomingMessage,
+  { types, limit }: { types: readonly T[]; limit: number },
+): Promise<WireBody<T> | null> {
+  if (isAbsent(req)) return null;
+  const bytes = await readBytes(req, limit);
+  if (bytes.length === 0) return null; // A chunked body of no chunks.
+  const type = contentTypeOf(req.headers['content-type'], types);
+  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding !== 'identity' && encoding !== 'gzip') {
+    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be gzip or identity');
+  }
+  return { bytes, type, isGzip: encoding === 'gzip' };
+}
 
-async function readWire(req: IncomingMessage, limit: number): Promise<Buffer> {
+async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
   try {
     return await getRawBody(req, { length: req.headers['content-length'] ?? null, limit });
   } catch (error) {
     const { type } = error as { type?: string };
-    if (type === 'entity.too.large') throw tooLarge(limit);
+    if (type === 'entity.too.large') throw new YardmasterError('TOO_LARGE', `body must be at most ${limit} bytes`);
     // Cut short or aborted: nobody is left to read this answer, but it is no bug of ours.
     throw new YardmasterError('INVALID_REQUEST', 'body ended before it was complete', {}, { cause: error });
   }
 }
 
-async function decode(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
-  if (encoding === 'identity') return bytes;
+/**
+ * Inflate a body, in memory bounded by `limit`, and check that it is text.
+ *
+ * @throws TOO_LARGE, INVALID_REQUEST
+ */
+export async function textOf({ bytes, isGzip }: WireBody<string>, limit: number): Promise<Buffer> {
+  const text = isGzip ? await inflate(bytes, limit) : bytes;
+  if (text.length > limit) throw tooLargeInflated(limit);
+  if (!isUtf8(text)) throw new YardmasterError('INVALID_REQUEST', 'body must be valid UTF-8');
+  return text;
+}
+
+const tooLargeInflated = (limit: number) =>
+  new YardmasterError('TOO_LARGE', `body must be at most ${limit} bytes inflated`);
+
+async function inflate(bytes: Buffer, limit: number): Promise<Buffer> {
   try {
     // Stops inflating at the limit, whatever the bomb holds.
-    return await inflate(bytes, { maxOutputLength: limit });
+    return await inflateAll(bytes, { maxOutputLength: limit });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLargeInflated(limit);
     throw new YardmasterError('INVALID_REQUEST', 'body must be valid gzip', {}, { cause: error });
+  }
+}
+
+/** Parse JSON. */
+export function parseJson(text: string, what = 'body'): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // V8's message quotes the text; the caller has it, and the log should not.
+    throw new YardmasterError('INVALID_REQUEST', `${what} must be valid JSON`);
   }
 }
 
@@ -55,22 +93,8 @@ async function decode(bytes: Buffer, encoding: string, limit: number): Promise<B
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<{ value: unknown; bytes: number }> {
-  if (isAbsent(req)) return NO_BODY;
-  const wire = await readWire(req, limit);
-  if (wire.length === 0) return NO_BODY; // A chunked body of no chunks.
-  checkContentType(req.headers['content-type']);
-  const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding !== 'identity' && encoding !== 'gzip') {
-    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be gzip or identity');
-  }
-
-  const body = await decode(wire, encoding, limit);
-  if (body.length === 0) return NO_BODY;
-  if (!isUtf8(body)) throw new YardmasterError('INVALID_REQUEST', 'body must be valid UTF-8');
-  try {
-    return { value: JSON.parse(body.toString()), bytes: body.length };
-  } catch {
-    // V8's message quotes the body; the caller has it, and the log should not.
-    throw new YardmasterError('INVALID_REQUEST', 'body must be valid JSON');
-  }
+  const wire = await readWire(req, { types: ['application/json'], limit });
+  const text = wire && (await textOf(wire, limit));
+  if (text === null || text.length === 0) return { value: undefined, bytes: 0 };
+  return { value: parseJson(text.toString()), bytes: text.length };
 }

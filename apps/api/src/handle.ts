@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import { authenticate, authorize, REDIS_BUDGET_MS, within } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { readJson } from './body.js';
+import type { Incoming } from './incoming.js';
 import type { Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 
@@ -12,10 +12,16 @@ export interface Surroundings {
   store: Store;
   keyRing: KeyRing;
   sizes: SizeLimits;
+  incoming: Incoming;
 }
 
-async function bodyOf(route: Route, req: IncomingMessage, sizes: SizeLimits): Promise<unknown> {
+type Bounds = Pick<Surroundings, 'sizes' | 'incoming'>;
+
+async function inputOf(route: Route, req: Request, res: Response, bounds: Bounds): Promise<unknown> {
+  if (route.query) return validate(route.query, req.query, 'query');
+  if (route.read) return route.read(req, res, bounds);
   if (route.body === undefined) return undefined;
+  const { sizes } = bounds;
   const { value, bytes } = await readJson(req, sizes.bodyBytes);
   const input = validate(route.body, value === undefined ? (route.absentBody === null ? null : {}) : value);
   for (const { path, limit } of route.measured ?? []) {
@@ -31,7 +37,8 @@ async function bodyOf(route: Route, req: IncomingMessage, sizes: SizeLimits): Pr
  * @returns the body of the answer
  * @throws every refusal there is
  */
-export async function handle(route: Route, req: Request, { store, keyRing, sizes }: Surroundings): Promise<unknown> {
+export async function handle(route: Route, req: Request, res: Response, around: Surroundings): Promise<unknown> {
+  const { store, keyRing } = around;
   // Express types a parameter as maybe a list, which only its wildcards are.
   const { spaceId, jobId = '', keyId = '' } = req.params as Record<string, string | undefined>;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
@@ -41,6 +48,6 @@ export async function handle(route: Route, req: Request, { store, keyRing, sizes
   const left = REDIS_BUDGET_MS - (performance.now() - began);
   authorize(caller, route.scopes, spaceId);
 
-  const input = route.query ? validate(route.query, req.query, 'query') : await bodyOf(route, req, sizes);
+  const input = await inputOf(route, req, res, around);
   return within(left, route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input }));
 }

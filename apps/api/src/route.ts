@@ -1,12 +1,14 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Scope } from '@yardmaster/protocol';
 import type { KeyRing, Principal, Store } from '@yardmaster/store';
 import type { z } from 'zod';
-import type { SizeLimits } from './sizes.js';
+import type { Incoming } from './incoming.js';
+import type { PartLimit, SizeLimits } from './sizes.js';
 
 /** A part of a body that has a size limit of its own; `path` null is the whole body. */
 export interface Measured {
   path: string | null;
-  limit: keyof SizeLimits;
+  limit: PartLimit;
 }
 
 /** One request, checked: key, scope, path, and body or query are what they must be. */
@@ -20,31 +22,40 @@ interface Call<B> {
   jobId: string;
   /** API key in the path; '' where the path has none. */
   keyId: string;
-  /** Output of the row's schema. */
+  /** Output of the row's schema, or of its reader. */
   input: B;
 }
 
-interface Row<S extends z.ZodType> {
+/** What reads a body that is more than one JSON value. */
+type BodyReader<B> = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  bounds: { sizes: SizeLimits; incoming: Incoming },
+) => Promise<B>;
+
+interface Row<B> {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   /** Any one of them will do. There is no row without: a scope cannot be forgotten. */
   scopes: readonly [Scope, ...Scope[]];
   /** Schema of the JSON body. Without it a body is not read. */
-  body?: S;
+  body?: z.ZodType<B>;
   /** What an absent body stands for. Default `{}`, whose missing fields the schema then names. */
   absentBody?: null;
   /** Schema of the query. */
-  query?: S;
+  query?: z.ZodType<B>;
+  /** Reads the body in place of `body`. */
+  read?: BodyReader<B>;
   measured?: readonly Measured[];
   /** Status of a success. Default 200. */
   created?: true;
   /** Whether the answer may be megabytes long. */
   isLarge?: true;
   /** @returns the body of the answer */
-  run(call: Call<z.output<S>>): Promise<unknown>;
+  run(call: Call<B>): Promise<unknown>;
 }
 
-export type Route = Row<z.ZodType>;
+export type Route = Row<unknown>;
 
 /** Ties a row's `run` to its schema; the table then holds rows of all kinds. */
-export const route = <S extends z.ZodType>(row: Row<S>): Route => row as unknown as Route;
+export const route = <B>(row: Row<B>): Route => row as unknown as Route;

@@ -6,11 +6,13 @@ import {
   failRequest,
   killRequest,
   listJobsQuery,
+  logsQuery,
   pollRequest,
   progressRequest,
 } from '@yardmaster/protocol';
 import {
   ackJob,
+  appendLogs,
   claimJob,
   completeJob,
   createJob,
@@ -23,8 +25,10 @@ import {
   listJobs,
   listKeys,
   pollJobs,
+  readLogs,
   redeliverCallback,
 } from '@yardmaster/store';
+import { readLogBatch } from './log-batch.js';
 import { type Measured, type Route, route } from './route.js';
 
 /** Answer of the endpoints that have nothing to tell but that it is done. */
@@ -95,6 +99,13 @@ export const ROUTES: readonly Route[] = [
   }),
   route({
     method: 'POST',
+    path: '/api/v1/jobs/:jobId/logs',
+    scopes: ['jobs:event'],
+    read: readLogBatch,
+    run: ({ store, caller, jobId, input }) => appendLogs(store, caller, jobId, input),
+  }),
+  route({
+    method: 'POST',
     path: '/api/v1/jobs/:jobId/complete',
     scopes: ['jobs:complete'],
     body: completeRequest,
@@ -141,6 +152,14 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/jobs/:jobId/progress',
     scopes: ['jobs:read:progress', 'jobs:read'],
     run: ({ store, caller, jobId }) => getProgress(store, caller, jobId),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/jobs/:jobId/logs',
+    scopes: ['jobs:read'],
+    query: logsQuery,
+    isLarge: true,
+    run: ({ store, caller, jobId, input }) => readLogs(store, caller, jobId, input),
   }),
   route({
     method: 'GET',

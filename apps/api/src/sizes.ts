@@ -1,6 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 
-/** Sizes in bytes that operators may change. */
+/** Sizes that operators may change. */
 export interface SizeLimits {
   /** Whole body, on the wire and inflated. */
   bodyBytes: number;
@@ -8,7 +8,18 @@ export interface SizeLimits {
   payloadBytes: number;
   /** Progress, checkpoint, event and error, as JSON text. */
   eventBytes: number;
+  /** A batch of logs, on the wire. */
+  logWireBytes: number;
+  /** A batch of logs, inflated. */
+  logBatchBytes: number;
+  /** One log entry, as JSON text. */
+  logEntryBytes: number;
+  /** Entries of a batch. */
+  logEntries: number;
 }
+
+/** Limits that are a part's size. */
+export type PartLimit = 'payloadBytes' | 'eventBytes';
 
 /** No JSON text is longer than this many times the text it was parsed from: `1e20` is written as 21 digits. */
 const GROWTH = 6;

@@ -18,6 +18,7 @@ export const BACKEND_VARIABLES = [
   'DELIVERY_TIMEOUT_SECONDS',
   'RETENTION_SECONDS',
   'EVENTS_PER_JOB',
+  'LOGS_PER_JOB',
 ] as const;
 
 export type BackendConfig = Config<(typeof BACKEND_VARIABLES)[number]> & { REDIS_URL: string };
@@ -49,16 +50,17 @@ const reasonOf = (error: unknown) => String((error as Error).cause ?? error);
  */
 export function createBackend(config: BackendConfig, log: Logger, options: BackendOptions = {}): Backend {
   const redis = createRedis(config.REDIS_URL, 'commands', log);
-  const reads = createRedis(config.REDIS_URL, 'commands', log);
+  const bulk = createRedis(config.REDIS_URL, 'commands', log);
   const subscriber = createRedis(config.REDIS_URL, 'subscriber', log);
-  const connections = [redis, reads, subscriber];
+  const connections = [redis, bulk, subscriber];
   const settings = {
     keyPrefix: config.KEY_PREFIX,
     deliveryTimeoutMs: config.DELIVERY_TIMEOUT_SECONDS * 1000,
     retentionMs: config.RETENTION_SECONDS * 1000,
     eventsPerJob: config.EVENTS_PER_JOB,
+    logsPerJob: config.LOGS_PER_JOB,
   };
-  const store = createStore(redis, settings, reads);
+  const store = createStore(redis, settings, bulk);
   const subscriptions = new Subscriptions(subscriber);
   const keyRing = new KeyRing(store, { adminKey: config.ADMIN_API_KEY });
   const stopping = new AbortController();

@@ -68,6 +68,17 @@ export function integerBetween(min: number, max: number) {
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 
+/** A whole number in a query string; below `min` is refused, above `max` served as `max`. */
+export function queryInteger(min: number, max: number) {
+  const error = `must be an integer of at least ${min}`;
+  return z
+    .string({ error: 'must be given once' })
+    .regex(/^-?\d+$/, { error })
+    .transform(Number)
+    .refine((value) => value >= min, { error })
+    .transform((value) => Math.min(value, max));
+}
+
 /** A point in time with its offset, given back in UTC with milliseconds. */
 export const timestamp = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone' })

@@ -20,6 +20,11 @@ export const LIMITS = {
   faultDetails: 20,
   faultPathCharacters: 100,
   jsonDepth: 64,
+  logsDefault: 200,
+  logsMax: 500,
+  /** Our choice: each term is looked for in each message. */
+  searchCharacters: 500,
+  searchTerms: 32,
   callbackUrlCharacters: 2048,
   callbackHeaders: 20,
   callbackHeadersBytes: 4096,

@@ -7,6 +7,7 @@ import {
   jsonValue,
   name,
   nameFilter,
+  queryInteger,
   refuseJsonFaults,
   required,
   spaceId,
@@ -42,23 +43,11 @@ export const createJobRequest = z.object(
 );
 export type CreateJobRequest = z.output<typeof createJobRequest>;
 
-/** A whole number in a query string; below `min` is refused, above `max` served as `max`. */
-function queryInteger(min: number, max: number, byDefault: number) {
-  const error = `must be an integer of at least ${min}`;
-  return z
-    .string({ error: 'must be given once' })
-    .regex(/^-?\d+$/, { error })
-    .transform(Number)
-    .refine((value) => value >= min, { error })
-    .transform((value) => Math.min(value, max))
-    .default(byDefault);
-}
-
 /** Query of List Jobs (spec §4.2). */
 export const listJobsQuery = z.object({
   status: z.enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` }).optional(),
-  limit: queryInteger(1, LIMITS.listMax, LIMITS.listDefault),
-  offset: queryInteger(0, Number.MAX_SAFE_INTEGER, 0),
+  limit: queryInteger(1, LIMITS.listMax).default(LIMITS.listDefault),
+  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
 });
 export type ListJobsQuery = z.output<typeof listJobsQuery>;
 

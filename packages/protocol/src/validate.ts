@@ -2,13 +2,30 @@ import type { z } from 'zod';
 import { type FaultDetail, YardmasterError } from './errors.js';
 import { LIMITS } from './limits.js';
 
-/** `logs[3].level`, `subProgress.build.percent`: a path as a caller would write it. */
-function pathOf(path: readonly PropertyKey[], whole: string): string {
-  if (path.length === 0) return whole;
+/** `subProgress.build.percent`, `types[3]`: a path as a caller would write it; '' for the whole. */
+function pathOf(path: readonly PropertyKey[]): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`))
     .join('')
     .slice(0, LIMITS.faultPathCharacters);
+}
+
+/**
+ * The faults that zod has found, each as a sentence.
+ *
+ * @param nameOf what a field is called; it is given '' for the input as a whole
+ */
+export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: string) => string): FaultDetail[] {
+  return issues.slice(0, LIMITS.faultDetails).map(({ path, message }) => {
+    const where = nameOf(pathOf(path));
+    return { path: where, message: `${where} ${message}` };
+  });
+}
+
+/** The refusal of a request with faults: one sentence for the first, and `details` when there are several. */
+export function invalidRequest(faults: readonly FaultDetail[]): YardmasterError {
+  const details = faults.slice(0, LIMITS.faultDetails);
+  return new YardmasterError('INVALID_REQUEST', details[0]?.message, details.length > 1 ? { details } : {});
 }
 
 /**
@@ -21,9 +38,5 @@ function pathOf(path: readonly PropertyKey[], whole: string): string {
 export function validate<T extends z.ZodType>(schema: T, input: unknown, whole = 'body'): z.output<T> {
   const outcome = schema.safeParse(input);
   if (outcome.success) return outcome.data;
-  const details: FaultDetail[] = outcome.error.issues.slice(0, LIMITS.faultDetails).map(({ path, message }) => {
-    const where = pathOf(path, whole);
-    return { path: where, message: `${where} ${message}` };
-  });
-  throw new YardmasterError('INVALID_REQUEST', details[0]?.message, details.length > 1 ? { details } : {});
+  throw invalidRequest(faultsOf(outcome.error.issues, (field) => field || whole));
 }

@@ -4,7 +4,7 @@ import { parseJson } from './record.js';
 import { asked } from './redis-errors.js';
 import { runScript } from './script.js';
 import { begin_callback, record_callback } from './scripts.generated.js';
-import { ANY_SPACE, onReads, type Store } from './store.js';
+import { ANY_SPACE, onBulk, type Store } from './store.js';
 import { isoOf } from './time.js';
 import { worksOn } from './works-on.js';
 
@@ -52,7 +52,7 @@ export async function beginCallback(store: Store, { jobId, round }: Debt): Promi
   const { keys, args } = worksOn(store, ANY_SPACE, jobId);
   const { base } = args;
   // A result may be large: what waits behind it is no worker's call.
-  const reply = await runScript(onReads(store), begin_callback, {
+  const reply = await runScript(onBulk(store), begin_callback, {
     keys,
     args: { base, jobId, round, leaseMs: CALLBACK_LEASE_MS, patienceMs: PATIENCE_MS },
   });

@@ -1,4 +1,5 @@
 export { createKey, hasKeys, listKeys, revokeKey } from './api-keys.js';
+export { appendLogs } from './append-logs.js';
 export * from './attempt.js';
 export {
   beginCallback,
@@ -17,9 +18,11 @@ export { type Expired, expireDue } from './expire.js';
 export { KeyRing, type KeyRingOptions, type Principal } from './key-ring.js';
 export { type KeyMap, keyMap } from './keys.js';
 export { killJob } from './kill.js';
+export { type PackedLog, packLog } from './logs.js';
 export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf } from './partition.js';
 export { prepareRedis } from './prepare.js';
 export { getJob, getProgress, listJobs } from './read.js';
+export { readLogs } from './read-logs.js';
 export { type PastEvent, readSince } from './since.js';
 export { readSnapshot, type Snapshot } from './snapshot.js';
 export { ANY_SPACE, type Caller, createStore, STORE_DEFAULTS, type Store, type StoreSettings } from './store.js';

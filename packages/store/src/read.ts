@@ -19,7 +19,7 @@ import {
 import { asked } from './redis-errors.js';
 import { runScript } from './script.js';
 import { get, history, list } from './scripts.generated.js';
-import { type Caller, onReads, type Store } from './store.js';
+import { type Caller, onBulk, type Store } from './store.js';
 import { isoOrNull } from './time.js';
 import { worksOn } from './works-on.js';
 
@@ -36,7 +36,7 @@ const PORTION = 100;
 export function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
   return store.inTurn(async () => {
     const { keys, args } = worksOn(store, caller, jobId);
-    const reply = await runScript(onReads(store), get, { keys, args: { ...args, portion: PORTION } });
+    const reply = await runScript(onBulk(store), get, { keys, args: { ...args, portion: PORTION } });
     const [, flat, entries, length] = reply as [string, string[], string[], number];
     const record = recordOf(flat);
     const firstSeq = 2 + Number(record.eventsDropped ?? 0);
@@ -55,7 +55,7 @@ export function getJob(store: Store, caller: Caller, jobId: string): Promise<Job
 }
 
 async function readPortion(store: Store, keys: { job: string }, fromSeq: number) {
-  const reply = await runScript(onReads(store), history, { keys, args: { fromSeq, portion: PORTION } });
+  const reply = await runScript(onBulk(store), history, { keys, args: { fromSeq, portion: PORTION } });
   const [, firstSeq, entries] = reply as [string, number, string[]];
   return { firstSeq, entries };
 }
@@ -93,7 +93,7 @@ export function listJobs(store: Store, spaceId: string, query: ListJobsQuery): P
     const page = new Map<string, ListedJob>();
     for (let looked = 0, left = limit; left > 0; ) {
       const args = { base, offset: offset + looked, limit: limit - looked, budget: LIST_BUDGET };
-      const reply = await runScript(onReads(store), list, { keys: { index }, args, rest: LISTED_FIELDS });
+      const reply = await runScript(onBulk(store), list, { keys: { index }, args, rest: LISTED_FIELDS });
       const [, lookedAt, notYet, ...rows] = reply as [string, number, number, ...[string, string[]][]];
       for (const [id, values] of rows) page.set(id, listedJobOf(id, recordOfListed(values)));
       looked += lookedAt;

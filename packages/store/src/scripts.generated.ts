@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: '9c952b41ae6cb8be4e97fa92450067bae0ea0991',
+  sha1: '801c44da2963245529ef3e4dad744510ffb2bf6a',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -42,7 +42,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -77,6 +77,71 @@ moveStatus(found, 'running')
 openWindow(found, now)
 record(found, now, 'acked', 'running', 'null', eventsPerJob, 'startedAt', digits(now), 'attempt', digits(found.attempt + 1))
 return { 'OK' }
+`,
+} as const;
+
+export const append_logs = {
+  name: 'append_logs',
+  sha1: '45833cea6ec07f011ff2441c45ffd7d3546c8b15',
+  keys: ['job'],
+  args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'],
+  rest: 'entries',
+  text: `local job = KEYS[1]
+local base, jobId, keySpaceId, logsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local entries = { unpack(ARGV, 5) }
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function quote(text)
+  return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
+end
+local function publish(job, seq, type, status, now, data)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
+    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+local found = loadJob(job, base, jobId)
+local refusal = refuse(found, keySpaceId)
+if refusal then return { refusal } end
+local now = nowMs()
+local opening = '[' .. digits(now)
+for i = 1, #entries do entries[i] = opening .. entries[i] end
+local logs = job .. ':logs'
+local dropped = tonumber(stored(redis.call('HGET', job, 'logsDropped')) or 0)
+local length = redis.call('RPUSH', logs, unpack(entries))
+local last = dropped + length
+local excess = length - tonumber(logsPerJob)
+if excess > 0 then
+  redis.call('LTRIM', logs, excess, -1)
+  redis.call('HSET', job, 'logsDropped', digits(dropped + excess))
+end
+local data = '{"fromSeq":' .. digits(last - #entries + 1) .. ',"toSeq":' .. digits(last) .. ',"count":' .. #entries .. '}'
+publish(found, nil, 'logs_appended', found.status, now, data)
+return { 'OK', last }
 `,
 } as const;
 
@@ -140,7 +205,7 @@ return { 'OK', digits(now), callback.attempts + 1, lease, told }
 
 export const claim = {
   name: 'claim',
-  sha1: '5619cb137f82e1ef163c6668c238f0690a7bb4b0',
+  sha1: 'f3c78241f82bc3d864284ba6aaeb97a3e6c8c553',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: null,
@@ -190,7 +255,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -230,7 +295,7 @@ return { 'OK', deliver(found, nowMs(), deliveryTimeoutMs, eventsPerJob) }
 
 export const complete = {
   name: 'complete',
-  sha1: '2bb0a2d292086c4445748c5aea2a5f6f05dcf273',
+  sha1: '8c80498bc7625b87f9051bea9dc395086cfea517',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -270,7 +335,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -321,7 +386,7 @@ return { 'OK' }
 
 export const create = {
   name: 'create',
-  sha1: '5ed1ea7420bc1aa01706fd539ee06d832090acb5',
+  sha1: 'acba6436f7e44bef4944b0d0aaf8fcca7997ff89',
   keys: ['job'],
   args: ['base', 'jobId', 'space', 'name', 'maxRetries', 'timeoutSeconds', 'payload', 'callbackUrl', 'callbackHeaders'],
   rest: null,
@@ -354,7 +419,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -379,7 +444,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: '7a874585565d584ee2300a5fb440e7caadd92306',
+  sha1: 'f90693c33a7bbde84d7fee3fef38f8955c10550f',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -435,7 +500,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -538,7 +603,7 @@ return { 'OK', #due / 2, counts[1], counts[2], counts[3], late, { unpack(broken)
 
 export const fail = {
   name: 'fail',
-  sha1: 'e93248bf28bde3532d9d19c520cb736d70113c2b',
+  sha1: '2b52a36de8416de4473281b663781f76d8d3a05c',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -594,7 +659,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -672,7 +737,7 @@ return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', history, 0, tonu
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: '46c1500eecdc5b0a417ffd282249f838804d12cb',
+  sha1: '1e873dcda2a899e507e24234ccf15a37bf6ac024',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -707,7 +772,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -773,7 +838,7 @@ return { 'OK', first + 2 + dropped, events }
 
 export const kill = {
   name: 'kill',
-  sha1: '60fe5163b35c12f035261be9c9b91fe06c34f0a3',
+  sha1: 'b1c0375c6dd9782354fc6189ba892ab23f40b2c7',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -823,7 +888,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -894,7 +959,7 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '162ea00d0d56a86f6df30b49536b46abb51e52ac',
+  sha1: '43d59453334416916a95c3b83e0ef525ef14d966',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -945,7 +1010,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
@@ -1013,9 +1078,66 @@ return { 'OK', unpack(claimed) } -- a constructor, see list.lua
 `,
 } as const;
 
+export const read_logs = {
+  name: 'read_logs',
+  sha1: '7e7893cdbb3889eb38b0e312718a2210a9f74c82',
+  keys: ['job'],
+  args: ['keySpaceId', 'direction', 'bound', 'most', 'budget'],
+  rest: null,
+  text: `local job = KEYS[1]
+local keySpaceId, direction, bound, most, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local v = redis.call('HMGET', job, 'space', 'logsDropped')
+local space = stored(v[1])
+if not space then return { 'JOB_NOT_FOUND' } end
+if keySpaceId ~= '' and keySpaceId ~= space then return { 'FORBIDDEN' } end
+local logs = job .. ':logs'
+local dropped = tonumber(stored(v[2]) or 0)
+local length = redis.call('LLEN', logs)
+local first, last = 0, length - 1
+if direction == 'after' then first = math.max(0, tonumber(bound) - dropped)
+else last = math.min(last, tonumber(bound) - dropped - 2) end
+local lists, bytes, left = {}, 0, tonumber(most)
+while first <= last and left > 0 and bytes <= tonumber(budget) do
+  local count = math.min(100, left, last - first + 1)
+  local from = direction == 'after' and first or last - count + 1
+  local list = redis.call('LRANGE', logs, digits(from), digits(from + count - 1))
+  for i = 1, #list do bytes = bytes + #list[i] end
+  if direction == 'after' then first = first + count else last = last - count end
+  left = left - count
+  lists[#lists + 1] = list
+end
+return { 'OK', dropped, dropped + length, unpack(lists) }
+`,
+} as const;
+
 export const record_callback = {
   name: 'record_callback',
-  sha1: '09b11987afb004b786bfa9c0803db79ba9746cfb',
+  sha1: '1a8c0d9578c5ce7cc04a24f3f9b9d7a6bfb2bfc4',
   keys: ['job'],
   args: ['base', 'jobId', 'round', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'],
   rest: null,
@@ -1050,7 +1172,7 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
 local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. digits(seq) .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
+  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
     .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)

@@ -2,7 +2,7 @@ import { type PublishedEvent, type Status, statusAfter } from '@yardmaster/proto
 import { eventsOf, parseJson } from './record.js';
 import { runScript } from './script.js';
 import { since } from './scripts.generated.js';
-import { ANY_SPACE, onReads, type Store } from './store.js';
+import { ANY_SPACE, onBulk, type Store } from './store.js';
 import { worksOn } from './works-on.js';
 
 /** Entries of history read at once: 6 MB when each is as large as may be, which takes Redis some 40 ms. */
@@ -20,7 +20,7 @@ export type PastEvent = PublishedEvent & { seq: number };
  */
 export async function readSince(store: Store, jobId: string, fromSeq: number) {
   const { keys } = worksOn(store, ANY_SPACE, jobId);
-  const [, firstSeq, entries, lastSeq, status, jobName, spaceId, result] = (await runScript(onReads(store), since, {
+  const [, firstSeq, entries, lastSeq, status, jobName, spaceId, result] = (await runScript(onBulk(store), since, {
     keys,
     args: { fromSeq, portion: PORTION },
   })) as [string, number, string[], number, Status, string, string, string | null];

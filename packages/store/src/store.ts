@@ -15,6 +15,8 @@ export interface StoreSettings {
   retentionMs: number;
   /** Records of history kept per job, `created` counted. Default 1 000. */
   eventsPerJob: number;
+  /** Log entries kept per job. Default 10 000. */
+  logsPerJob: number;
 }
 
 export const STORE_DEFAULTS: StoreSettings = {
@@ -22,6 +24,7 @@ export const STORE_DEFAULTS: StoreSettings = {
   deliveryTimeoutMs: 30_000,
   retentionMs: 7 * 24 * 3_600_000,
   eventsPerJob: 1_000,
+  logsPerJob: 10_000,
 };
 
 /**
@@ -30,8 +33,8 @@ export const STORE_DEFAULTS: StoreSettings = {
  */
 export interface Store {
   redis: Redis;
-  /** Connection for reads that may be long: what waits behind a reply of megabytes is no worker's call. */
-  reads: Redis;
+  /** Connection for what may be megabytes long, either way: long reads, and logs. What waits behind it is no ack. */
+  bulk: Redis;
   /** Runs a long read when its turn has come. */
   inTurn: <T>(read: () => Promise<T>) => Promise<T>;
   keys: KeyMap;
@@ -41,17 +44,17 @@ export interface Store {
 /**
  * Put a store on a connection. The connection stays the caller's to open and close.
  *
- * @param reads a second connection for long reads; the first when left out
+ * @param bulk a second connection for long reads and logs; the first when left out
  *
  * It must not resend: a script that ran although its reply was lost would run twice.
  */
-export function createStore(redis: Redis, settings: Partial<StoreSettings> = {}, reads: Redis = redis): Store {
+export function createStore(redis: Redis, settings: Partial<StoreSettings> = {}, bulk: Redis = redis): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
-  return { redis, reads, inTurn: pLimit(READS_AT_ONCE), keys: keyMap(all.keyPrefix), settings: all };
+  return { redis, bulk, inTurn: pLimit(READS_AT_ONCE), keys: keyMap(all.keyPrefix), settings: all };
 }
 
-/** The same store, whose calls go over the connection for long reads. */
-export const onReads = (store: Store): Store => ({ ...store, redis: store.reads });
+/** The same store, whose calls go over the connection for what may be long. */
+export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk });
 
 /**
  * Who calls a verb on a job, as far as the job cares.

@@ -1,0 +1,26 @@
+import type { AppendedLogs } from '@yardmaster/protocol';
+import type { PackedLog } from './logs.js';
+import { runScript } from './script.js';
+import { append_logs } from './scripts.generated.js';
+import { type Caller, onBulk, type Store } from './store.js';
+import { worksOn } from './works-on.js';
+
+/**
+ * Append a batch to a job's logs, all of it or nothing. The oldest entries above the cap are dropped; seqs go on.
+ *
+ * @param logs 1 to 5 000 entries
+ * @throws JOB_NOT_FOUND, FORBIDDEN, STORAGE_FULL, UNAVAILABLE
+ * @see spec §4.12
+ */
+export async function appendLogs(
+  store: Store,
+  caller: Caller,
+  jobId: string,
+  logs: readonly PackedLog[],
+): Promise<AppendedLogs> {
+  const { keys, args } = worksOn(store, caller, jobId);
+  const { logsPerJob } = store.settings;
+  const reply = await runScript(onBulk(store), append_logs, { keys, args: { ...args, logsPerJob }, rest: logs });
+  const toSeq = Number(reply[1]);
+  return { success: true, inserted: logs.length, fromSeq: toSeq - logs.length + 1, toSeq };
+}

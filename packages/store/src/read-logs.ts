@@ -1,0 +1,89 @@
+import { holdsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
+import { type LogPortion, readPortion } from './log-portion.js';
+import { levelOf, logOf, parseLog, type StoredLog } from './logs.js';
+import type { Caller, Store } from './store.js';
+
+/** What one request reads before it answers with what it has found, and a cursor to go on from. */
+const PAGE_SIZE = 8 * 1_048_576;
+const PAGE_MS = 1_000;
+
+/**
+ * Read a page of a job's logs.
+ *
+ * Filters are applied here and not in Redis: there is one Redis, whose time all jobs share, and any number of us. It
+ * only hands out entries, in portions, and between two of them others have their turn. So a page is no moment: while it
+ * is read entries may come, and the oldest may be dropped. The seqs tell.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see spec §4.7
+ */
+export function readLogs(store: Store, caller: Caller, jobId: string, query: LogsQuery): Promise<LogsPage> {
+  const { mode, bound, limit } = query;
+  const direction = mode === 'after' ? 'after' : 'before';
+  const fill = fillerOf(jobId, query);
+  return store.inTurn(async () => {
+    const giveUpAt = performance.now() + PAGE_MS;
+    const page: LogEntry[] = [];
+    let size = 0;
+    let newestSeq: number | null = null;
+    for (let next = bound ?? Number.MAX_SAFE_INTEGER; ; ) {
+      const most = isFiltered(query) ? Number.POSITIVE_INFINITY : limit + 1 - page.length;
+      const portion = await readPortion(store, caller, jobId, { direction, bound: next, most });
+      const hasMore = fill(page, portion);
+      if (hasMore || portion.isLast) return pageOf(query, page, { hasMore });
+      next = portion.reached;
+      size += portion.size;
+      newestSeq ??= portion.newestSeq;
+      if (size > PAGE_SIZE || performance.now() > giveUpAt) {
+        return pageOf(query, page, { hasMore: true, stopped: { at: next, newestSeq } });
+      }
+    }
+  });
+}
+
+const isFiltered = ({ levels, terms }: LogsQuery) => levels !== null || terms.length > 0;
+
+/**
+ * Make a function that puts what passes the filters into a page.
+ *
+ * @returns whether more passed than the page holds: one entry beyond it tells that there is more
+ */
+function fillerOf(jobId: string, query: LogsQuery): (page: LogEntry[], portion: LogPortion) => boolean {
+  const matches = matcherOf(query);
+  return (page, { entries }) => {
+    for (const { seq, text } of entries) {
+      const stored = parseLog(text);
+      if (!matches(stored)) continue;
+      if (page.length === query.limit) return true;
+      page.push(logOf(jobId, seq, stored));
+    }
+    return false;
+  };
+}
+
+/** Make a function that tells whether an entry passes the filters. */
+function matcherOf({ levels, terms }: LogsQuery): (stored: StoredLog) => boolean {
+  const wanted = levels === null ? null : new Set(levels);
+  const holdsTerms = terms.length === 0 ? null : holdsAll(terms);
+  return (stored) => (wanted?.has(levelOf(stored)) ?? true) && (holdsTerms?.(stored[2]) ?? true);
+}
+
+interface Ending {
+  hasMore: boolean;
+  /** When the reading stopped before the page was full: the seq that it reached, and that of the newest entry. */
+  stopped?: { at: number; newestSeq: number };
+}
+
+/** @param found in the order of reading */
+function pageOf({ mode, bound }: LogsQuery, found: LogEntry[], { hasMore, stopped }: Ending): LogsPage {
+  const logs = mode === 'after' ? found : found.reverse();
+  const oldest = logs[0]?.seq ?? bound ?? 0;
+  const newest = logs.at(-1)?.seq ?? bound ?? stopped?.newestSeq ?? 0;
+  // The bound in the direction of paging: whoever goes on from it meets nothing twice, and gets on.
+  const reached = stopped?.at;
+  const cursor =
+    mode === 'after'
+      ? { mode, oldestSeq: oldest, newestSeq: reached ?? newest, hasMore }
+      : { mode, oldestSeq: reached ?? oldest, newestSeq: newest, hasMore };
+  return { logs, cursor };
+}
