@@ -21,6 +21,7 @@ const BODIES: Record<string, unknown> = {
   jobs: { name: 'work' },
   progress: { percent: 1, message: 'x' },
   fail: { error: 'x' },
+  logs: ['a line'],
   keys: { name: 'k', scopes: ['jobs:read'] },
 };
 

@@ -18,6 +18,7 @@ const ALLOWED: Record<string, string[]> = {
     '@yardmaster/store',
     'cors',
     'express',
+    'p-limit',
     'raw-body',
     'zod',
   ],

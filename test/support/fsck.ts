@@ -122,7 +122,13 @@ export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
   for (const entry of actual.keys()) if (!expected.has(entry)) faults.push(`should not be: ${entry}`);
   faults.push(...callbackFaults(jobs, indexes));
   for (const [id, job] of jobs) faults.push(...historyFaults(id, job, histories.get(id) ?? []));
-  for (const id of histories.keys()) if (!jobs.has(id)) faults.push(`events of ${id}, which does not exist`);
-  for (const id of logged) if (!jobs.has(id)) faults.push(`logs of ${id}, which does not exist`);
-  return faults;
+  return [...faults, ...orphans({ jobs, histories, logged })];
+}
+
+/** A list goes with its record. */
+function orphans({ jobs, histories, logged }: Pick<Dump, 'jobs' | 'histories' | 'logged'>): string[] {
+  return [
+    ...[...histories.keys()].filter((id) => !jobs.has(id)).map((id) => `events of ${id}, which does not exist`),
+    ...logged.filter((id) => !jobs.has(id)).map((id) => `logs of ${id}, which does not exist`),
+  ];
 }
