@@ -2,7 +2,7 @@ import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import type { Listener, Subscriptions } from '@yardmaster/store';
 import type { Holds } from './holds.js';
-import { FramedEvent } from './message.js';
+import { FramedNews } from './message.js';
 import { readPublished } from './published.js';
 import type { Session } from './session.js';
 
@@ -60,16 +60,16 @@ export abstract class Feed implements Listener {
 
   message(text: string): void {
     const { channel, log } = this.#options;
-    const event = readPublished(text);
-    if (event === null) {
+    const news = readPublished(text);
+    if (news === null) {
       // Whoever published it must not end the process. If an event is missing for it, the next seq shows that.
       log.error({ channel }, 'message on a channel is no event');
       return;
     }
     try {
-      this.receive(new FramedEvent(event));
+      this.receive(new FramedNews(news));
     } catch (err) {
-      log.error({ err, channel, seq: event.seq }, 'event not delivered');
+      log.error({ err, channel, seq: news.seq }, 'event not delivered');
       for (const session of this.sessions) session.close(CLOSE_CODES.interrupted);
     }
   }
@@ -84,7 +84,7 @@ export abstract class Feed implements Listener {
   abstract lost(): void;
 
   /** An event came. */
-  protected abstract receive(framed: FramedEvent): void;
+  protected abstract receive(framed: FramedNews): void;
 
   /** Subscribed, maybe after a gap. */
   protected abstract resume(): void;

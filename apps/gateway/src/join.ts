@@ -3,7 +3,7 @@ import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } fro
 import type { StreamCaller } from './caller.js';
 import type { Feeds } from './feeds.js';
 import type { Holds } from './holds.js';
-import { FramedEvent } from './message.js';
+import { FramedNews } from './message.js';
 import type { Session } from './session.js';
 
 /** Sends a session its init and, from there on, everything that happens. */
@@ -20,9 +20,9 @@ export interface JoinOptions {
 const ENDED: readonly string[] = ['completed', 'dead', 'killed'];
 
 /** The message that completed a job, for a progress-scope client that came too late for it. */
-function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): FramedEvent {
+function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): FramedNews {
   // Its data can stay away: such a client is shown nothing of it but that and when it came.
-  return new FramedEvent({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
+  return new FramedNews({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
 }
 
 /**
@@ -39,10 +39,12 @@ export async function prepareJob(jobId: string, { store, feeds, caller, holds }:
   await feed.whenSubscribed(holds);
   const { subscribedTimes } = feed;
   const snapshot = await readSnapshot(store, caller, jobId);
-  const { seq, status, progress, at } = snapshot;
+  const { seq, logSeq, status, progress, at } = snapshot;
   const timestamp = isoOf(at);
   return (session) => {
     session.seq = seq;
+    session.logSeq = logSeq;
+    session.status = status;
     if (caller.scope === 'full') session.init(jobId, { jobId, type: 'init', status, timestamp });
     else session.init(jobId, { jobId, type: 'init', ...(progress ? { progress } : {}), timestamp });
     if (caller.scope === 'progress' && status === 'completed') session.deliver(completionOf(jobId, snapshot));

@@ -2,7 +2,7 @@ import {
   type FullMessage,
   isStreamType,
   type ProgressMessage,
-  type PublishedEvent,
+  type PublishedNews,
   type SpaceMessage,
   STREAM_TYPES,
   type StreamScope,
@@ -13,20 +13,20 @@ import { isoOf } from '@yardmaster/store';
 // to anybody by accident. Null: an event that this kind of stream does not deliver.
 
 /** @see spec §6.1, "Full-scope message" */
-export function fullMessageOf({ jobId, jobName, type, status, data, at }: PublishedEvent): FullMessage | null {
+export function fullMessageOf({ jobId, jobName, type, status, data, at }: PublishedNews): FullMessage | null {
   if (!isStreamType(type)) return null;
   return { jobId, jobName, type, status, data, timestamp: isoOf(at) };
 }
 
 /** @see spec §6.1, "Progress-scope message", and rule 1 */
-export function progressMessageOf({ jobId, type, data, at }: PublishedEvent): ProgressMessage | null {
+export function progressMessageOf({ jobId, type, data, at }: PublishedNews): ProgressMessage | null {
   if (!isStreamType(type) || STREAM_TYPES[type] === 'withheld') return null;
   const timestamp = isoOf(at);
   return STREAM_TYPES[type] === 'with data' ? { jobId, type, data, timestamp } : { jobId, type, timestamp };
 }
 
 /** The full-scope message and its space; also the birth of a job, which has no stream yet. */
-export function spaceMessageOf(event: PublishedEvent): SpaceMessage | null {
+export function spaceMessageOf(event: PublishedNews): SpaceMessage | null {
   const { jobId, jobName, spaceId, type, status, data, at } = event;
   if (type !== 'created' && !isStreamType(type)) return null;
   return { jobId, jobName, spaceId, type, status, data, timestamp: isoOf(at) };
@@ -40,17 +40,17 @@ const CUTS = { full: fullMessageOf, progress: progressMessageOf, space: spaceMes
 /** A text frame's content, ready to be sent to any number of sockets. */
 export const frameOf = (message: object) => Buffer.from(JSON.stringify(message));
 
-/** An event on its way to the sockets: cut and serialised at most once for each audience, however many they are. */
-export class FramedEvent {
+/** News on their way to the sockets: cut and serialised at most once for each audience, however many those are. */
+export class FramedNews {
   readonly #frames: Partial<Record<Audience, Buffer | null>> = {};
 
-  constructor(readonly event: PublishedEvent) {}
+  constructor(readonly news: PublishedNews) {}
 
   /** What an audience gets; null when it gets nothing. */
   frameFor(audience: Audience): Buffer | null {
     let frame = this.#frames[audience];
     if (frame === undefined) {
-      const message = CUTS[audience](this.event);
+      const message = CUTS[audience](this.news);
       frame = message && frameOf(message);
       this.#frames[audience] = frame;
     }
@@ -59,12 +59,12 @@ export class FramedEvent {
 
   /** Whether a later message of the same kind, of the same job, makes this one needless. */
   get isProgress(): boolean {
-    return this.event.type === 'progress';
+    return this.news.type === 'progress';
   }
 
   /** Whether the job ends with it. */
   get isTerminal(): boolean {
-    const { type } = this.event;
+    const { type } = this.news;
     return type === 'completed' || type === 'dead' || type === 'killed';
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type PublishedEvent } from '@yardmaster/protocol';
+import { isJsonObject, type JsonValue, type PublishedNews } from '@yardmaster/protocol';
 
 /** Milliseconds since the epoch beyond which there is no date. */
 const MAX_TIME = 8.64e15;
@@ -6,18 +6,26 @@ const MAX_TIME = 8.64e15;
 const TEXTS = ['jobId', 'jobName', 'spaceId', 'type', 'status'] as const;
 
 /**
- * Read an event as it came over a channel. Our scripts publish nothing else, but whoever has Redis can publish
+ * Read news as they came over a channel. Our scripts publish nothing else, but whoever has Redis can publish
  * anything, and releases run side by side.
  *
- * @returns null for what is no event
+ * @returns null for what is no news
  */
-export function readPublished(text: string): PublishedEvent | null {
+export function readPublished(text: string): PublishedNews | null {
   const raw = parse(text);
   if (!isJsonObject(raw) || TEXTS.some((field) => typeof raw[field] !== 'string')) return null;
-  const { seq, at, data = null } = raw;
-  if (seq !== null && !(Number.isSafeInteger(seq) && Number(seq) > 0)) return null;
+  const { type, seq, at, data = null } = raw;
   if (typeof at !== 'number' || Math.abs(at) > MAX_TIME) return null;
-  return { ...(raw as unknown as PublishedEvent), data };
+  if (type === 'logs_appended' ? seq !== null || !isAppend(data) : !isSeq(seq)) return null;
+  return { ...(raw as unknown as PublishedNews), data } as PublishedNews;
+}
+
+const isSeq = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0;
+
+function isAppend(data: JsonValue): boolean {
+  if (!isJsonObject(data)) return false;
+  const { fromSeq, toSeq, count } = data;
+  return isSeq(fromSeq) && isSeq(toSeq) && Number(count) === Number(toSeq) - Number(fromSeq) + 1;
 }
 
 function parse(text: string): unknown {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
-import { CLOSE_CODES } from '@yardmaster/protocol';
+import { CLOSE_CODES, type Status } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
-import { type Audience, type FramedEvent, frameOf } from './message.js';
+import { type Audience, type FramedNews, frameOf } from './message.js';
 import { Outbox } from './outbox.js';
 
 /** How long a client may take to close after the end of its job, and to answer a close. */
@@ -40,6 +40,10 @@ export class Session {
   readonly keyId: string | null;
   /** Seq of the last event that the client knows, by its init or by a message; of a job stream. */
   seq = 0;
+  /** Seq of the newest log entry that the client knows of, likewise. */
+  logSeq = 0;
+  /** Status of the job as the client knows it, likewise. */
+  status: Status = 'pending';
   readonly #ws: WebSocket;
   readonly #outbox: Outbox;
   #timer: NodeJS.Timeout | null = null;
@@ -79,10 +83,10 @@ export class Session {
   }
 
   /** Send an event, as far as it is for this client; after the last one of a job, end. */
-  deliver(framed: FramedEvent): void {
+  deliver(framed: FramedNews): void {
     if (this.#isClosing) return;
     const frame = framed.frameFor(this.audience);
-    if (frame !== null) this.#outbox.send(framed.event.jobId, frame, framed);
+    if (frame !== null) this.#outbox.send(framed.news.jobId, frame, framed);
   }
 
   /** The job has ended, which a progress-scope client may not know: give the client time to close by itself. */

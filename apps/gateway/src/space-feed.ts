@@ -1,12 +1,12 @@
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import { Feed } from './feed.js';
-import type { FramedEvent } from './message.js';
+import type { FramedNews } from './message.js';
 import type { Session } from './session.js';
 
 /** A client that is being let in. */
 interface Arrival {
   /** What has come since. */
-  events: FramedEvent[];
+  events: FramedNews[];
   /** Whether some of it may be missing. */
   isInterrupted: boolean;
 }
@@ -46,7 +46,7 @@ export class SpaceFeed extends Feed {
     for (const session of this.sessions) session.close(CLOSE_CODES.interrupted);
   }
 
-  protected receive(framed: FramedEvent): void {
+  protected receive(framed: FramedNews): void {
     for (const { events } of this.#arrivals) events.push(framed);
     for (const session of this.sessions) session.deliver(framed);
   }

@@ -1,4 +1,5 @@
 import type { JsonValue } from './json.js';
+import type { LogsAppended } from './logs.js';
 import type { Status } from './status.js';
 
 /**
@@ -37,20 +38,30 @@ export interface JobEvent {
   createdAt: string;
 }
 
-/**
- * What a transition, or an append of logs, publishes to the job's and the space's channel, as JSON, in the step that makes it true.
- * The stream messages of spec §6.1 are cut from it.
- */
-export interface PublishedEvent {
-  /** Place in the job's history; a reader that has seen `seq` ignores everything up to it. Null: not in the history. */
-  seq: number | null;
+interface Published {
   jobId: string;
   jobName: string;
   spaceId: string;
-  type: EventType | 'logs_appended';
-  /** Status of the job after the event. */
+  /** Status of the job after it. */
   status: Status;
-  data: JsonValue;
   /** Epoch milliseconds, Redis clock. */
   at: number;
 }
+
+/** An event of the history, as it is published to the job's and the space's channel in the step that makes it true. */
+export interface PublishedEvent extends Published {
+  /** Place in the job's history; a reader that has seen `seq` ignores everything up to it. */
+  seq: number;
+  type: EventType;
+  data: JsonValue;
+}
+
+/** An append of logs, published likewise. It is not in the history: the seqs of the logs say what a reader has missed. */
+export interface PublishedAppend extends Published {
+  seq: null;
+  type: 'logs_appended';
+  data: LogsAppended;
+}
+
+/** What comes over a channel, as JSON. The stream messages of spec §6.1 are cut from it. */
+export type PublishedNews = PublishedEvent | PublishedAppend;

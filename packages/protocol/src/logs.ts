@@ -71,12 +71,8 @@ export interface AppendedLogs {
   toSeq: number;
 }
 
-/** What `logs_appended` tells (spec §6.1). */
-export interface LogsAppended {
-  fromSeq: number;
-  toSeq: number;
-  count: number;
-}
+/** What `logs_appended` tells (spec §6.1): the seqs of the first and last new entry, and how many they are. */
+export type LogsAppended = { fromSeq: number; toSeq: number; count: number };
 
 /** Which way a page of logs was asked for. */
 export type LogsMode = 'after' | 'before' | 'latest';

@@ -1,4 +1,4 @@
-import type { PublishedEvent } from './events.js';
+import type { PublishedNews } from './events.js';
 import type { JsonValue } from './json.js';
 import type { Progress } from './progress.js';
 import type { Status } from './status.js';
@@ -27,7 +27,7 @@ export const STREAM_TYPES = {
   dead: 'withheld',
   killed: 'withheld',
   delivery_timeout: 'withheld',
-} as const satisfies Partial<Record<PublishedEvent['type'], InProgressScope>>;
+} as const satisfies Partial<Record<PublishedNews['type'], InProgressScope>>;
 
 export type StreamType = keyof typeof STREAM_TYPES;
 

@@ -2,13 +2,16 @@
 -- ARGV fromSeq portion
 --
 -- Read a portion of a job's history, from an event's seq on, or from the oldest that is left, and what a reader
--- needs to tell those events as if they were live.
--- Returns {'OK', seq of the first, {event, …}, seq of the last there is, status, name, space, result}, the result
--- null unless the job is completed; JOB_NOT_FOUND.
-local v = redis.call('HMGET', job, 'eventsDropped', 'status', 'name', 'space', 'result')
-if type(v[2]) ~= 'string' then return { 'JOB_NOT_FOUND' } end
-local dropped = type(v[1]) == 'string' and tonumber(v[1]) or 0
-local history = job .. ':events'
+-- needs to tell those events, and the logs appended meanwhile, as if they were live.
+-- Returns {'OK', seq of the first, {event, …}, seq of the last there is, seq of the newest log entry, that entry, status,
+-- name, space, result}, the entry null for none and the result null unless the job is completed; JOB_NOT_FOUND.
+-- @include job
+local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'name', 'space', 'result')
+if not stored(v[3]) then return { 'JOB_NOT_FOUND' } end
+local dropped = tonumber(stored(v[1]) or 0)
+local history, logs = job .. ':events', job .. ':logs'
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is `created`, which is not in the list
 local events = redis.call('LRANGE', history, first, first + tonumber(portion) - 1)
-return { 'OK', first + 2 + dropped, events, 1 + dropped + redis.call('LLEN', history), v[2], v[3], v[4], v[5] }
+local lastSeq = 1 + dropped + redis.call('LLEN', history)
+local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', logs)
+return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX', logs, -1), v[3], v[4], v[5], v[6] }

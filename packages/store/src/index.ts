@@ -23,7 +23,7 @@ export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf } from './pa
 export { prepareRedis } from './prepare.js';
 export { getJob, getProgress, listJobs } from './read.js';
 export { readLogs } from './read-logs.js';
-export { type PastEvent, readSince } from './since.js';
+export { readSince, type Since } from './since.js';
 export { readSnapshot, type Snapshot } from './snapshot.js';
 export { ANY_SPACE, type Caller, createStore, STORE_DEFAULTS, type Store, type StoreSettings } from './store.js';
 export { type Listener, Subscriptions } from './subscriptions.js';

@@ -41,7 +41,7 @@ export function keyMap(prefix: string) {
     bull: `${prefix}:{bull}`,
     /** Channel: a callback of this partition is owed. */
     owedChannel: (partition: string) => `${base(partition)}owed`,
-    /** Channels, not keys: PublishedEvent as JSON. */
+    /** Channels, not keys: PublishedNews as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,
     spaceChannel: (spaceId: string) => `${base(partitionOf(spaceId))}stream:space:${spaceId}`,
     meta: `${prefix}:meta`,

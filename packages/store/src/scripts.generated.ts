@@ -1357,25 +1357,45 @@ return { 'OK', #due, { unpack(owed) } } -- a constructor, see list.lua
 
 export const since = {
   name: 'since',
-  sha1: '3a69c9342c287f62ebd9d6efb33307a20a0d03e5',
+  sha1: '2090715ca5c10f765f5c4ecb59f7c40ecc9942e8',
   keys: ['job'],
   args: ['fromSeq', 'portion'],
   rest: null,
   text: `local job = KEYS[1]
 local fromSeq, portion = ARGV[1], ARGV[2]
-local v = redis.call('HMGET', job, 'eventsDropped', 'status', 'name', 'space', 'result')
-if type(v[2]) ~= 'string' then return { 'JOB_NOT_FOUND' } end
-local dropped = type(v[1]) == 'string' and tonumber(v[1]) or 0
-local history = job .. ':events'
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'name', 'space', 'result')
+if not stored(v[3]) then return { 'JOB_NOT_FOUND' } end
+local dropped = tonumber(stored(v[1]) or 0)
+local history, logs = job .. ':events', job .. ':logs'
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is \`created\`, which is not in the list
 local events = redis.call('LRANGE', history, first, first + tonumber(portion) - 1)
-return { 'OK', first + 2 + dropped, events, 1 + dropped + redis.call('LLEN', history), v[2], v[3], v[4], v[5] }
+local lastSeq = 1 + dropped + redis.call('LLEN', history)
+local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', logs)
+return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX', logs, -1), v[3], v[4], v[5], v[6] }
 `,
 } as const;
 
 export const snapshot = {
   name: 'snapshot',
-  sha1: '8244056dfc90d3da909c20ebab02824e20969c0d',
+  sha1: 'be5a5cbc52672881051c31614e40a24f459c5587',
   keys: ['job'],
   args: ['keySpaceId'],
   rest: null,
@@ -1388,10 +1408,29 @@ end
 local function digits(number)
   return string.format('%.0f', number)
 end
-local v = redis.call('HMGET', job, 'eventsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
-if type(v[2]) ~= 'string' then return { 'JOB_NOT_FOUND' } end
-if keySpaceId ~= '' and keySpaceId ~= v[3] then return { 'FORBIDDEN' } end
-local dropped = type(v[1]) == 'string' and tonumber(v[1]) or 0
-return { 'OK', 1 + dropped + redis.call('LLEN', job .. ':events'), digits(nowMs()), v[2], v[3], v[4], v[5], v[6] }
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
+if not stored(v[3]) then return { 'JOB_NOT_FOUND' } end
+if keySpaceId ~= '' and keySpaceId ~= v[4] then return { 'FORBIDDEN' } end
+local seq = 1 + tonumber(stored(v[1]) or 0) + redis.call('LLEN', job .. ':events')
+local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', job .. ':logs')
+return { 'OK', seq, logSeq, digits(nowMs()), v[3], v[4], v[5], v[6], v[7] }
 `,
 } as const;

@@ -1,4 +1,5 @@
 import { type PublishedEvent, type Status, statusAfter } from '@yardmaster/protocol';
+import { parseLog } from './logs.js';
 import { eventsOf, parseJson } from './record.js';
 import { runScript } from './script.js';
 import { since } from './scripts.generated.js';
@@ -8,25 +9,35 @@ import { worksOn } from './works-on.js';
 /** Entries of history read at once: 6 MB when each is as large as may be, which takes Redis some 40 ms. */
 const PORTION = 100;
 
-/** An event of the history, as it was published when it happened. */
-export type PastEvent = PublishedEvent & { seq: number };
+/** What has happened to a job. */
+export interface Since {
+  /** At most 100 events, oldest first, as they were published. */
+  events: PublishedEvent[];
+  /** Seq of the last event there is, below `fromSeq - 1` when Redis has lost what it had. */
+  lastSeq: number;
+  /** The newest log entry: its seq, 0 for none, and when it was stored, epoch milliseconds. */
+  newestLog: { seq: number; at: number };
+  jobName: string;
+  spaceId: string;
+  status: Status;
+}
 
 /**
- * Read what has happened to a job since an event: at most 100 events, oldest first, as they were published.
+ * Read what has happened to a job since an event.
  *
  * @param fromSeq seq of the first to read; the oldest that is left when that one is dropped
- * @returns the events, and the seq of the last there is, below `fromSeq - 1` when Redis has lost what it had
  * @throws JOB_NOT_FOUND, UNAVAILABLE
  */
-export async function readSince(store: Store, jobId: string, fromSeq: number) {
+export async function readSince(store: Store, jobId: string, fromSeq: number): Promise<Since> {
   const { keys } = worksOn(store, ANY_SPACE, jobId);
-  const [, firstSeq, entries, lastSeq, status, jobName, spaceId, result] = (await runScript(onBulk(store), since, {
-    keys,
-    args: { fromSeq, portion: PORTION },
-  })) as [string, number, string[], number, Status, string, string, string | null];
+  const reply = await runScript(onBulk(store), since, { keys, args: { fromSeq, portion: PORTION } });
+  const [, firstSeq, entries, lastSeq, logSeq, newestLog, status, jobName, spaceId, result] = reply as [
+    ...['OK', number, string[], number, number, string | null],
+    ...[Status, string, string, string | null],
+  ];
   const job = { id: jobId, spaceId, result: parseJson(result) };
   const events = eventsOf(job, Number(firstSeq), entries).map(
-    ({ type, data, createdAt }, i): PastEvent => ({
+    ({ type, data, createdAt }, i): PublishedEvent => ({
       seq: Number(firstSeq) + i,
       jobId,
       jobName,
@@ -38,5 +49,13 @@ export async function readSince(store: Store, jobId: string, fromSeq: number) {
       at: Date.parse(createdAt),
     }),
   );
-  return { events, lastSeq: Number(lastSeq) };
+  const loggedAt = newestLog === null ? 0 : parseLog(newestLog)[0];
+  return {
+    events,
+    lastSeq: Number(lastSeq),
+    newestLog: { seq: Number(logSeq), at: loggedAt },
+    jobName,
+    spaceId,
+    status,
+  };
 }

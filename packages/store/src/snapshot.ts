@@ -9,6 +9,8 @@ import { worksOn } from './works-on.js';
 export interface Snapshot {
   /** Seq of the last event that is part of it; later ones are news. */
   seq: number;
+  /** Seq of the newest log entry; 0 for none. */
+  logSeq: number;
   /** The moment: epoch milliseconds, Redis clock. */
   at: number;
   spaceId: string;
@@ -27,12 +29,13 @@ export interface Snapshot {
  */
 export async function readSnapshot(store: Store, caller: Caller, jobId: string): Promise<Snapshot> {
   const { keys, args } = worksOn(store, caller, jobId);
-  const [, seq, at, status, spaceId, jobName, updatedAt, progress] = (await runScript(store, snapshot, {
+  const [, seq, logSeq, at, status, spaceId, jobName, updatedAt, progress] = (await runScript(store, snapshot, {
     keys,
     args: { keySpaceId: args.keySpaceId },
-  })) as [string, number, string, Status, string, string, string | null, string | null];
+  })) as [string, number, number, string, Status, string, string, string | null, string | null];
   return {
     seq: Number(seq),
+    logSeq: Number(logSeq),
     at: Number(at),
     spaceId,
     jobName,

@@ -3,7 +3,7 @@ local function quote(text)
 end
 
 -- Tell the watchers of the job and of its space; `data` is JSON text, `seq` nil for what is not in the history. See
--- PublishedEvent in the protocol.
+-- PublishedNews in the protocol.
 local function publish(job, seq, type, status, now, data)
   local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
     .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
