@@ -13,6 +13,7 @@ async function run(args: string[], env: Record<string, string> = {}) {
       request = asked;
       return 3;
     },
+    logs: async () => 4,
   });
   return { code, out, err, request: request as WatchRequest | null };
 }

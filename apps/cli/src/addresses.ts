@@ -26,6 +26,13 @@ export function progressUrlOf(url: URL, jobId: string): URL {
   return below(url, `jobs/${encodeURIComponent(jobId)}/progress`);
 }
 
+/** @see spec §4.7 */
+export function logsUrlOf(url: URL, jobId: string, query: URLSearchParams): URL {
+  const address = below(url, `jobs/${encodeURIComponent(jobId)}/logs`);
+  address.search = query.toString();
+  return address;
+}
+
 function below(url: URL, path: string): URL {
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/${path}`, url);
 }

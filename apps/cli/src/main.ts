@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { type Display, jsonDisplay, plainDisplay } from './display.js';
 import { EXIT } from './exit-codes.js';
-import { runProgram, type WatchRequest } from './program.js';
+import { jsonLine, plainLine, terminalLine } from './logs/entry-line.js';
+import { showLogs } from './logs/show-logs.js';
+import type { Format } from './options.js';
+import type { Outcome } from './outcome.js';
+import { runProgram } from './program.js';
 import { jobDisplay, spaceDisplay } from './terminal-display.js';
 import { watch } from './watch.js';
+import type { WatchRequest } from './watch-command.js';
 
 const { stdout, stderr } = process;
 const channels = { out: stdout, err: stderr };
@@ -21,20 +26,37 @@ for (const stream of [stdout, stderr]) {
   });
 }
 
+// A reader that is slower than what comes shall not fill our memory.
+const drained = () => (stdout.writableNeedDrain ? once(stdout, 'drain') : null);
+
 // Not process.exit: what is still to be written to a pipe would be lost.
 process.exitCode = await runProgram(process.argv.slice(2), {
   env: process.env,
   out: (text) => stdout.write(text),
   err: (text) => stderr.write(text),
-  watch: async ({ format, ...request }) => {
-    const display = displayFor(format, request.subject);
-    // A reader that is slower than the events shall not fill our memory.
-    const drained = () => (stdout.writableNeedDrain ? once(stdout, 'drain') : null);
-    const { code, sentence } = await watch({ ...request, display, drained });
-    if (sentence !== null) stderr.write(`yardmaster: ${sentence}\n`);
-    return code;
-  },
+  watch: async ({ format, ...request }) =>
+    codeOf(await watch({ ...request, display: displayFor(format, request.subject), drained })),
+  logs: async ({ format, ...request }) =>
+    codeOf(
+      await showLogs({
+        request,
+        lineOf: lineFor(format),
+        out: (text) => stdout.write(text),
+        drained,
+        notice: (sentence) => stderr.write(`yardmaster: ${sentence}\n`),
+      }),
+    ),
 });
+
+function codeOf({ code, sentence }: Outcome): number {
+  if (sentence !== null) stderr.write(`yardmaster: ${sentence}\n`);
+  return code;
+}
+
+function lineFor(format: Format) {
+  if (format === 'json') return jsonLine;
+  return format === 'plain' || !stdout.isTTY ? plainLine : terminalLine;
+}
 
 function displayFor(format: WatchRequest['format'], subject: WatchRequest['subject']): Display {
   if (format === 'json') return jsonDisplay(channels);

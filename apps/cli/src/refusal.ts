@@ -18,11 +18,15 @@ const READ_MS = 5_000;
 
 /** Read why an upgrade was refused. Never rejects. */
 export async function readRefusal(response: IncomingMessage): Promise<Refusal> {
-  const status = response.statusCode ?? 0;
+  return refusalOf(response.statusCode ?? 0, await readText(response), response.headers['retry-after']);
+}
+
+/** A refusal of an answer that was read already. */
+export function refusalOf(status: number, body: string, retryAfter: string | undefined): Refusal {
   return {
     status,
-    sentence: errorIn(await readText(response)) ?? `the server answered with HTTP ${status}`,
-    notBeforeMs: retryAfterMs(response.headers['retry-after']),
+    sentence: errorIn(body) ?? `the server answered with HTTP ${status}`,
+    notBeforeMs: retryAfterMs(retryAfter),
   };
 }
 

@@ -10,8 +10,8 @@ export type Verdict =
   /** It would be refused the same way again. */
   | { kind: 'refused'; sentence: string };
 
-/** Answers that a later attempt may not get: too many streams, and servers that are away or overloaded. */
-const PASSING_STATUSES = new Set([429, 502, 503, 504]);
+/** Answers that a later attempt may not get: too much at once, and servers that are away or overloaded. */
+export const PASSING_STATUSES = new Set([429, 502, 503, 504]);
 
 /** Why a connection ended, where its close frame does not say. */
 const PASSING_CODES: Record<number, string> = {

@@ -1,10 +1,10 @@
 import { type Service, type Subject, streamUrlOf } from './addresses.js';
 import type { Display } from './display.js';
-import { EXIT } from './exit-codes.js';
-import { type End, type FollowOptions, follow } from './follow.js';
+import { type FollowOptions, follow } from './follow.js';
 import { latestProgress } from './latest-progress.js';
 import { readMessage, type StreamMessage } from './message.js';
-import { printable } from './printable.js';
+import { exitCodeOf, gaveUpAfter, type Outcome, outcomeOf } from './outcome.js';
+import { speakable } from './speakable.js';
 
 export interface WatchOptions extends Pick<FollowOptions, 'drained' | 'silenceMs'> {
   service: Service;
@@ -12,13 +12,6 @@ export interface WatchOptions extends Pick<FollowOptions, 'drained' | 'silenceMs
   display: Display;
   /** Null: none. */
   timeoutSeconds: number | null;
-}
-
-/** How a watch ended. */
-export interface Outcome {
-  code: number;
-  /** Why, as a printable sentence; null when a message has said it. */
-  sentence: string | null;
 }
 
 /** Watch a job until it ends, or a space for ever, over as many connections as it takes. */
@@ -30,7 +23,7 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
     outcome ??= because;
     stop.abort();
   };
-  const giveUp = () => finish({ code: EXIT.timedOut, sentence: `gave up after ${timeoutSeconds} s` });
+  const giveUp = () => finish(gaveUpAfter(timeoutSeconds));
   const timer = timeoutSeconds === null ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
   const fillIn = progressFiller(options, stop.signal);
   let hasConnected = false;
@@ -48,7 +41,7 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
       isTold = false;
       display.show(message, text);
       if (subject.kind === 'space') return;
-      const code = endOf(message);
+      const code = exitCodeOf(message);
       if (code !== null) finish({ code, sentence: null });
       else fillIn(message);
     },
@@ -68,30 +61,8 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
   return outcome ?? outcomeOf(end, service);
 }
 
-/** How a job ended; of whatever message brings the status, since the end may lie before the init. */
-function endOf({ type, status }: StreamMessage): number | null {
-  if (type === 'completed') return EXIT.completed; // Progress scope has no status.
-  return status === 'completed' || status === 'dead' || status === 'killed' ? EXIT[status] : null;
-}
-
-function outcomeOf(end: End, service: Service): Outcome {
-  if (end.kind === 'refused') return { code: EXIT.refused, sentence: speakable(end.sentence, service) };
-  return {
-    code: EXIT.unknown,
-    sentence: 'the job has ended; how, is not shown without an API key that holds jobs:read',
-  };
-}
-
 /** A job's init makes up for what was missed; a space has none that could. */
 const gapOf = ({ kind }: Subject) => (kind === 'space' ? '; what happens meanwhile is not shown' : '');
-
-/** What servers say, which may quote the address that was asked for, is printed without the key in it. */
-function speakable(text: string, { token }: Service): string {
-  if (token === null) return printable(text);
-  // The last is how a query spells it.
-  const spellings = [token, encodeURIComponent(token), new URLSearchParams({ '': token }).toString().slice(1)];
-  return printable(spellings.reduce((hidden, spelling) => hidden.replaceAll(spelling, '…'), text));
-}
 
 /**
  * Make a function that is shown every message, and fetches the progress that a full-scope init does not tell, so that a

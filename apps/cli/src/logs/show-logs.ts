@@ -1,0 +1,64 @@
+import type { JsonObject } from '@yardmaster/protocol';
+import { EXIT } from '../exit-codes.js';
+import type { LogsRequest } from '../logs-command.js';
+import { gaveUpAfter, type Outcome } from '../outcome.js';
+import { speakable } from '../speakable.js';
+import { Contact } from './contact.js';
+import type { LineOfEntry } from './entry-line.js';
+import { followLogs } from './follow-logs.js';
+import { LogReader } from './log-reader.js';
+import { Refused } from './page.js';
+
+export interface ShowLogsOptions {
+  request: Omit<LogsRequest, 'format'>;
+  lineOf: LineOfEntry;
+  /** Prints a text. */
+  out: (text: string) => void;
+  /** Asked after each page: whoever takes the lines cannot take more before this resolves. Null: can. */
+  drained: () => Promise<unknown> | null;
+  /** Says a printable sentence about the reading itself. */
+  notice: (sentence: string) => void;
+  /** As in ConnectionOptions. */
+  silenceMs?: number | undefined;
+}
+
+/** Print the logs of a job, and with `follow` go on until it has ended. */
+export async function showLogs(options: ShowLogsOptions): Promise<Outcome> {
+  const { timeoutSeconds, service } = options.request;
+  const stop = new AbortController();
+  const timer = timeoutSeconds === null ? undefined : setTimeout(() => stop.abort(), timeoutSeconds * 1000);
+  try {
+    return await readAll(options, stop.signal);
+  } catch (error) {
+    if (error instanceof Refused) return { code: EXIT.refused, sentence: speakable(error.message, service) };
+    if (!stop.signal.aborted) throw error;
+    return gaveUpAfter(timeoutSeconds);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAll(options: ShowLogsOptions, signal: AbortSignal): Promise<Outcome> {
+  const { request, notice, silenceMs } = options;
+  const { service, jobId, tail } = request;
+  const contact = new Contact(service, notice);
+  const reader = new LogReader({
+    service,
+    jobId,
+    signal,
+    filters: request,
+    print: (entries) => print(entries, options),
+    onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} are no longer kept`),
+    onAnswer: () => contact.made(),
+    onLost: (reason) => contact.lost(reason),
+  });
+  if (tail === null) await reader.printOn(null);
+  else await reader.printNewest(tail);
+  if (request.follow) return followLogs({ request, reader, contact, signal, silenceMs });
+  return { code: EXIT.completed, sentence: null };
+}
+
+async function print(entries: JsonObject[], { lineOf, out, drained }: ShowLogsOptions): Promise<void> {
+  if (entries.length > 0) out(entries.map((entry) => `${lineOf(entry)}\n`).join(''));
+  await drained();
+}

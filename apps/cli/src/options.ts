@@ -1,0 +1,96 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Service } from './addresses.js';
+
+/** What the environment says. */
+export type Env = Record<string, string | undefined>;
+
+/** Where the output goes, and how: `auto` is coloured on a terminal, else plain. */
+export type Format = 'auto' | 'plain' | 'json';
+
+/** Flags that every command has. */
+export interface CommonFlags {
+  url?: string;
+  token?: string;
+  timeout?: number;
+  plain?: boolean;
+  json?: boolean;
+}
+
+/** What they, and the environment, come to. */
+export interface CommonRequest {
+  service: Service;
+  /** Null: none. */
+  timeoutSeconds: number | null;
+  format: Format;
+}
+
+/** What is wrong with a command line that commander finds no fault with. */
+export class UsageError extends Error {}
+
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+/** Add the flags that every command has. */
+export function withCommonOptions(command: Command, { json }: { json: string }): Command {
+  return command
+    .option('--url <url>', `where the service is (default: $YARDMASTER_URL, else ${DEFAULT_URL})`)
+    .option(
+      '--token <key>',
+      'API key (default: $YARDMASTER_API_KEY, the better place: a flag shows in the process list)',
+    )
+    .option('--timeout <seconds>', 'give up after so long', secondsOf)
+    .option('--plain', 'plain lines, as when the output is no terminal or NO_COLOR is set')
+    .option('--json', json);
+}
+
+/**
+ * Make a command's action of a function, with errors of usage told as commander tells its own.
+ *
+ * @param run gets the argument and the flags
+ */
+export function actionOf<A, F>(command: Command, run: (argument: A, flags: F) => Promise<void>) {
+  return async (argument: A, flags: F): Promise<void> => {
+    try {
+      await run(argument, flags);
+    } catch (error) {
+      if (error instanceof UsageError) command.error(`error: ${error.message}`);
+      throw error;
+    }
+  };
+}
+
+/** @throws UsageError */
+export function commonRequestOf(flags: CommonFlags, env: Env): CommonRequest {
+  if (flags.json && flags.plain) throw new UsageError('--json and --plain exclude each other');
+  if (flags.token === '') throw new UsageError('--token is empty');
+  return {
+    service: { url: urlOf(flags.url, env.YARDMASTER_URL), token: flags.token ?? (env.YARDMASTER_API_KEY || null) },
+    timeoutSeconds: flags.timeout ?? null,
+    format: flags.json ? 'json' : flags.plain || env.NO_COLOR || env.TERM === 'dumb' ? 'plain' : 'auto',
+  };
+}
+
+/** How to come by a key, for whoever has none. */
+export const HOW_TO_GIVE_A_KEY =
+  'put it into YARDMASTER_API_KEY\n' +
+  '(the admin key of "npm start": export YARDMASTER_API_KEY=$(cat .data/admin-key))';
+
+/** Where the service is. A faulty address is not quoted: it may hold a password. */
+function urlOf(flag: string | undefined, variable: string | undefined): URL {
+  const name = flag === undefined ? 'YARDMASTER_URL' : '--url';
+  const text = flag ?? (variable || DEFAULT_URL);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new UsageError(`${name} must begin with http:// or https://`);
+  }
+  if (url.username !== '' || url.password !== '') throw new UsageError(`${name} must not hold a user name or password`);
+  return url;
+}
+
+/** setTimeout takes 31 bits of milliseconds. */
+const MAX_SECONDS = 2_000_000;
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() !== '' && seconds > 0 && seconds <= MAX_SECONDS) return seconds;
+  throw new InvalidArgumentError(`It must be a number above 0, at most ${MAX_SECONDS}.`);
+}
