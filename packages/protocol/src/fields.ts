@@ -79,9 +79,15 @@ export function queryInteger(min: number, max: number) {
     .transform((value) => Math.min(value, max));
 }
 
-/** A point in time with its offset, given back in UTC with milliseconds. */
-export const timestamp = z.iso
+/** Years 0000 to 9999: with a far offset the year 9999 becomes +010000, which is another format. */
+const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** A point in time with its offset; epoch milliseconds. */
+export const timestampMs = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone' })
-  .transform((text) => new Date(text).toISOString())
-  // With a far offset the year 9999 becomes +010000, which is another format.
-  .refine((iso) => /^\d{4}-/.test(iso), { error: 'must be within the years 0000 to 9999' });
+  .transform((text) => Date.parse(text))
+  .refine((ms) => ms >= FIRST_MS && ms <= LAST_MS, { error: 'must be within the years 0000 to 9999' });
+
+/** The same, given back in UTC with milliseconds. */
+export const timestamp = timestampMs.transform((ms) => new Date(ms).toISOString());

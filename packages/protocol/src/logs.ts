@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FaultDetail } from './errors.js';
-import { jsonObject, required, timestamp } from './fields.js';
+import { jsonObject, required, timestampMs } from './fields.js';
 import type { JsonObject } from './json.js';
 import { faultsOf } from './validate.js';
 
@@ -37,7 +37,7 @@ const fullLog = z.object(
   {
     message: z.string(required('must be a string')),
     level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional(),
-    timestamp: timestamp.optional(),
+    timestamp: timestampMs.optional(),
     source: z.string({ error: 'must be a string' }).optional(),
     metadata: jsonObject.optional(),
   },

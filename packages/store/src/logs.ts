@@ -29,7 +29,7 @@ export type PackedLog = string;
 /** Pack an entry for appendLogs. */
 export function packLog({ message, level = LOG_DEFAULTS.level, timestamp, source, metadata }: NewLog): PackedLog {
   const head = `,${LOG_LEVELS.indexOf(level)},${JSON.stringify(message)}`;
-  const loggedAt = timestamp === undefined ? null : Date.parse(timestamp);
+  const loggedAt = timestamp ?? null;
   const origin = source === undefined || source === LOG_DEFAULTS.source ? 'null' : JSON.stringify(source);
   if (metadata !== undefined && Object.keys(metadata).length > 0) {
     return `${head},${loggedAt},${origin},${JSON.stringify(metadata)}]`;
