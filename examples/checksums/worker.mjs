@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksum } from './checksum.mjs';
 import { createClient, pauseMs, Refusal, Unreachable } from './client.mjs';
+import { createJobLog } from './job-log.mjs';
 
 const { YARDMASTER_URL: url, YARDMASTER_API_KEY: key, CHECKSUMS_SPACE: space, CHECKSUMS_TYPES } = process.env;
 const types = CHECKSUMS_TYPES.split(',');
@@ -65,13 +66,24 @@ function tell(message) {
  *   killed, timed out, or was failed for us
  */
 async function attempt(job) {
+  const log = createJobLog({ call, jobId: job.id, source: `worker ${process.pid}` });
   try {
     if (!(await ack(job))) return 'dropped';
-    const result = await checksum(job.payload.path, (percent, message) => post(job, 'progress', { percent, message }));
+    const { path } = job.payload;
+    log.info(`reading ${path}`, { attempt: job.attemptNumber + 1 });
+    const result = await checksum(path, (percent, message) => {
+      log.debug(message);
+      return post(job, 'progress', { percent, message });
+    });
+    log.info(`sha256 ${result.sha256}`, { size: result.size });
+    // Before the end: whoever follows the log stops there.
+    await log.flush();
     return (await complete(job, result)) ? 'completed' : 'dropped';
   } catch (error) {
     if (isNoLongerOurs(error)) return 'dropped';
     if (error instanceof Refusal || error instanceof Unreachable) throw error;
+    log.error(error.message, { code: error.code });
+    await log.flush();
     return fail(job, error.message);
   }
 }

@@ -1,5 +1,5 @@
-// npm run test:clients: clients of other makers, through nginx as docs/nginx.conf sets it up. They need nginx and
-// Chromium on the machine, so they are called *.client.ts and npm test does not see them.
+// npm run test:clients: clients of other makers, those of the streams through nginx as docs/nginx.conf sets it up. They
+// need nginx, Chromium, curl and jq on the machine, so they are called *.client.ts and npm test does not see them.
 import base from '../../jest.config.mjs';
 
 /** @type {import('jest').Config} */

@@ -1,7 +1,7 @@
 /**
  * How the command ends. Scripts rely on these numbers: none ever gets another meaning.
  *
- * | Code | The watch ended because |
+ * | Code | The command ended because |
  * |---|---|
  * | 0 | the job completed |
  * | 1 | it was refused, or cannot go on |

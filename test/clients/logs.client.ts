@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createJob, jobIn } from '../support/jobs.js';
+import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { installed } from './installed.js';
+
+// What docs/logs.md says to type is typed here, into bash, with curl and jq.
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const docs = readFileSync(`${root}docs/logs.md`, 'utf8');
+const blocks = (language: string) =>
+  [...docs.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, block]) => block as string);
+
+let service: TestService;
+let bash: string;
+beforeAll(async () => {
+  for (const program of ['curl', 'jq']) installed(program, program);
+  bash = installed('bash', 'bash');
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+/** Run a script as a reader of the docs would. */
+async function run(script: string, jobId: string, { args = [] as string[], input = '' } = {}) {
+  const env = {
+    PATH: process.env.PATH as string,
+    URL: `${service.url}/api/v1`,
+    KEY: ADMIN_KEY,
+    JOB: jobId,
+    YARDMASTER_URL: service.url,
+    YARDMASTER_API_KEY: ADMIN_KEY,
+  };
+  const child = spawn(bash, ['--norc', '-c', script, 'bash', ...args], { cwd: root, env });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (text) => (out += text));
+  child.stderr.on('data', (text) => (err += text));
+  child.stdin.end(input);
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  return { code, out, err };
+}
+
+const entriesOf = async (jobId: string) =>
+  (await service.call('GET', `/jobs/${jobId}/logs?limit=500`)).body.logs as Record<string, unknown>[];
+
+it('appends as the curl lines say, and reads and searches it again', async () => {
+  const id = await jobIn(service, 'completed', 'docs');
+  const [append = '', page = '', search = '', command = ''] = blocks('sh');
+
+  const appended = await run(append, id);
+  expect(appended.err).toBe('');
+  expect(appended.out.match(/\{[^}]*\}/g)?.map((answer) => JSON.parse(answer))).toEqual([
+    { success: true, inserted: 2, fromSeq: 1, toSeq: 2 },
+    { success: true, inserted: 1, fromSeq: 3, toSeq: 3 },
+    { success: true, inserted: 2, fromSeq: 4, toSeq: 5 },
+  ]);
+  expect((await entriesOf(id)).map(({ level, message }) => `${level} ${message}`)).toEqual([
+    'info decoding',
+    'warn no colour profile',
+    'info scaling',
+    'info one entry on each line',
+    'error disk full',
+  ]);
+
+  const shown = JSON.parse((await run(page, id)).out);
+  const documented = JSON.parse(blocks('json').find((block) => block.includes('"cursor"')) as string);
+  const like = { id: `${id}.5`, loggedAt: expect.any(String), createdAt: expect.any(String) };
+  expect(shown).toEqual({ ...documented, logs: documented.logs.map((entry: object) => ({ ...entry, ...like })) });
+
+  expect(JSON.parse((await run(search, id)).out).logs).toEqual([]);
+  expect((await run(command, id)).out).toMatch(/^\S+ warn {2}no colour profile .*\n\S+ error disk full\n$/);
+});
+
+it('ships what a program prints, in batches, with the script', async () => {
+  const { id } = await createJob(service, 'docs');
+  const lines = Array.from({ length: 1_200 }, (_, n) => `line ${n}: "quoted" \\ ${'é'.repeat(n % 50)}`);
+  const [script = ''] = blocks('bash');
+  const outcome = await run(script, id, { args: [id], input: `${lines.join('\n')}\n\nthe last, without an end` });
+  expect(outcome).toEqual({ code: 0, out: '', err: '' });
+
+  const stored: unknown[] = [];
+  for (let after = 0, isMore = true; isMore; ) {
+    const { logs, cursor } = (await service.call('GET', `/jobs/${id}/logs?limit=500&after=${after}`)).body;
+    stored.push(...logs.map(({ message }: { message: string }) => message));
+    [after, isMore] = [cursor.newestSeq, cursor.hasMore];
+  }
+  expect(stored).toEqual([...lines, '', 'the last, without an end']);
+});
+
+it('cuts lines that are too long, and says what the service says', async () => {
+  const { id } = await createJob(service, 'docs');
+  const [script = ''] = blocks('bash');
+  await run(script, id, { args: [id], input: `${'x'.repeat(50_000)}\n` });
+  expect(await entriesOf(id)).toMatchObject([{ message: 'x'.repeat(4_000) }]);
+
+  const refused = await run(script, 'nobody', { args: ['nobody'], input: 'lost\n' });
+  expect(refused.err).toContain('404');
+});

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { LIMITS, logsQuery } from '@yardmaster/protocol';
+import { VARIABLES } from '@yardmaster/runtime';
+import { createJob } from '../support/jobs.js';
+import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const docs = readFileSync(`${root}docs/logs.md`, 'utf8');
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+it('shows a destination for pino that stores what is logged', async () => {
+  const { id } = await createJob(service, 'docs');
+  const code = /```js\n(.*?)```/s.exec(docs)?.[1] as string;
+  // In the folder of the tests, where pino is found.
+  const file = `${root}test/logs/pino-of-the-docs.tmp.mjs`;
+  const more = `
+    log.child({ page: 7 }).error(new RangeError('too wide'));
+    for (let n = 0; n < 1_200; n++) log.debug({ n }, 'not shown');
+    log.level = 'trace';
+    for (let n = 0; n < 1_200; n++) log.trace({ n }, 'step');
+    await destination.flush();
+  `;
+  writeFileSync(file, code + more);
+  try {
+    const env = { ...process.env, URL: `${service.url}/api/v1`, KEY: ADMIN_KEY, JOB: id };
+    const child = spawn(process.execPath, [file], { cwd: root, env, stdio: 'inherit' });
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  } finally {
+    rmSync(file);
+  }
+  const { logs, cursor } = (await service.call('GET', `/jobs/${id}/logs?after=0&limit=2`)).body;
+  expect(cursor.hasMore).toBe(true);
+  expect(logs).toMatchObject([
+    { seq: 1, level: 'warn', message: 'no colour profile', source: 'resizer', metadata: { file: 'cat.png' } },
+    {
+      seq: 2,
+      level: 'error',
+      message: 'too wide',
+      source: 'resizer',
+      metadata: { page: 7, err: { type: 'RangeError' } },
+    },
+  ]);
+  const last = (await service.call('GET', `/jobs/${id}/logs?limit=1`)).body.logs[0];
+  expect(last).toMatchObject({ seq: 1_202, level: 'trace', message: 'step', metadata: { n: 1_199 } });
+});
+
+it('says the limits as they are', () => {
+  const rows = [...docs.matchAll(/^\| [^|]+ \| (?:the newest )?([\d ]+)(?: (MB|KB))? \| `(\w+)` \|$/gm)];
+  const units: Record<string, number> = { MB: 1_048_576, KB: 1_024 };
+  expect(rows.length).toBe(5);
+  for (const [, amount, unit = '', name] of rows) {
+    const bytes = Number(amount?.replaceAll(' ', '')) * (units[unit] ?? 1);
+    expect([name, String(bytes)]).toEqual([name, VARIABLES[name as keyof typeof VARIABLES].default]);
+  }
+  expect(docs).toContain(`${LIMITS.logsDefault} unless given; above ${LIMITS.logsMax} is served as ${LIMITS.logsMax}`);
+  expect(docs).toMatch(new RegExp(`${LIMITS.searchCharacters}\\s+characters and ${LIMITS.searchTerms} terms`));
+  expect(logsQuery.parse({}).limit).toBe(LIMITS.logsDefault);
+});
