@@ -49,7 +49,7 @@ export async function readSince(store: Store, jobId: string, fromSeq: number): P
       at: Date.parse(createdAt),
     }),
   );
-  const loggedAt = newestLog === null ? 0 : parseLog(newestLog)[0];
+  const loggedAt = newestLog ? parseLog(newestLog)[0] : 0;
   return {
     events,
     lastSeq: Number(lastSeq),
