@@ -52,11 +52,11 @@ async function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
 }
 
 /**
- * Inflate a body, in memory bounded by `limit`, and check that it is text.
+ * The text of a body, inflated when it was compressed, in memory bounded by `limit`.
  *
  * @throws TOO_LARGE, INVALID_REQUEST
  */
-export async function textOf({ bytes, isGzip }: WireBody<string>, limit: number): Promise<Buffer> {
+export async function inflated({ bytes, isGzip }: WireBody<string>, limit: number): Promise<Buffer> {
   const text = isGzip ? await inflate(bytes, limit) : bytes;
   if (text.length > limit) throw tooLargeInflated(limit);
   if (!isUtf8(text)) throw new YardmasterError('INVALID_REQUEST', 'body must be valid UTF-8');
@@ -94,7 +94,7 @@ export function parseJson(text: string, what = 'body'): unknown {
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<{ value: unknown; bytes: number }> {
   const wire = await readWire(req, { types: ['application/json'], limit });
-  const text = wire && (await textOf(wire, limit));
+  const text = wire && (await inflated(wire, limit));
   if (text === null || text.length === 0) return { value: undefined, bytes: 0 };
   return { value: parseJson(text.toString()), bytes: text.length };
 }

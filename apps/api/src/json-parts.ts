@@ -1,0 +1,71 @@
+/** Where a part of a text begins, and the place behind its end. */
+export interface Part {
+  from: number;
+  to: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+
+/**
+ * Find the parts between two brackets of a JSON text, the elements of an array or the members of an object, without
+ * parsing them: it takes a third of the time, and next to no memory. They need not be JSON: a bracket of the other kind
+ * may close what was opened, and only whoever parses the parts finds out.
+ *
+ * @param json UTF-8, in which none of the bytes that matter is part of another character
+ * @param open place of the opening bracket
+ * @param most parts after which not to look for more
+ * @returns the parts, at most one above `most`, and the place behind the closing bracket when it was reached; null when
+ *   the text ends before that, or a part is missing beside a comma
+ */
+export function partsOf(json: Buffer, open: number, most: number): { parts: Part[]; end: number } | null {
+  const parts: Part[] = [];
+  let from = open + 1;
+  let depth = 0;
+  for (let at = open; at < json.length; at++) {
+    const byte = json[at] as number;
+    if (byte === QUOTE) at = endOfString(json, at);
+    else if (byte !== COMMA) depth += depthOf(byte);
+    if (depth === 0) return closed(json, parts, { from, to: at });
+    if (byte !== COMMA || depth > 1) continue;
+    if (isBlank(json, { from, to: at })) return null;
+    parts.push({ from, to: at });
+    if (parts.length > most) return { parts, end: json.length };
+    from = at + 1;
+  }
+  return null;
+}
+
+/** By how much a byte moves the depth: 1 for `[` and `{`, -1 for `]` and `}`. Digits, blanks and colons are below. */
+function depthOf(byte: number): number {
+  if (byte < 0x5b) return 0;
+  if (byte === 0x5b || byte === 0x7b) return 1;
+  return byte === 0x5d || byte === 0x7d ? -1 : 0;
+}
+
+/** Nothing between the brackets is no part; nothing behind a comma is a fault. */
+function closed(json: Buffer, parts: Part[], last: Part): { parts: Part[]; end: number } | null {
+  if (!isBlank(json, last)) parts.push(last);
+  else if (parts.length > 0) return null;
+  return { parts, end: last.to + 1 };
+}
+
+/** Place of the quote that ends a string; at or behind the end of the text when none does. */
+export function endOfString(json: Buffer, open: number): number {
+  let at = open + 1;
+  for (; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++;
+  return at;
+}
+
+/** First place, from one on, that is no blank. */
+export function skipBlanks(json: Buffer, from: number): number {
+  let at = from;
+  while (isBlankByte(json[at])) at++;
+  return at;
+}
+
+const isBlank = (json: Buffer, { from, to }: Part) => skipBlanks(json, from) >= to;
+
+/** Space, line feed, carriage return, tab: all that JSON knows. */
+const isBlankByte = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

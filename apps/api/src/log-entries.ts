@@ -1,0 +1,93 @@
+import { type NameOfEntry, YardmasterError } from '@yardmaster/protocol';
+import { parseJson } from './body.js';
+import { endOfString, type Part, partsOf, skipBlanks } from './json-parts.js';
+
+/** One entry of a batch as it came. */
+export interface SentLog {
+  /** As JSON, if it is that. */
+  json: string;
+  nameOf: NameOfEntry;
+}
+
+/** What bounds the reading of a batch. */
+export interface BatchBounds {
+  /** Entries; one more is read, and no further. */
+  logEntries: number;
+  /** Bytes of what is parsed at once. */
+  logEntryBytes: number;
+}
+
+/** Our choice: fields of a body that has its entries in `logs`; all but that are ignored. */
+const FIELDS = 100;
+
+const invalid = (sentence: string) => new YardmasterError('INVALID_REQUEST', sentence);
+const invalidJson = () => invalid('body must be valid JSON');
+
+/**
+ * The entries of `[…]` or `{"logs": […]}`.
+ *
+ * The batch is taken apart without being parsed, and its entries are parsed one by one: five megabytes of `{}` would
+ * otherwise become hundreds of megabytes of objects, from a few kilobytes on the wire.
+ *
+ * @throws INVALID_REQUEST, TOO_LARGE
+ */
+export function elementsOf(body: Buffer, bounds: BatchBounds): SentLog[] {
+  const from = skipBlanks(body, 0);
+  const whole = { from, to: body.length };
+  if (isAt(body, from, '[')) return entriesOf(body, whole, bounds);
+  if (isAt(body, from, '{')) return entriesOf(body, logsIn(body, whole, bounds), bounds);
+  parseJson(body.toString()); // A scalar, or no JSON at all.
+  throw invalid('body must be an array of entries, or an object with logs');
+}
+
+const isAt = (body: Buffer, at: number, character: string) => body[at] === character.charCodeAt(0);
+
+const textOf = (body: Buffer, { from, to }: Part) => body.toString('utf8', from, to);
+
+/** The parts between brackets, when nothing but blanks is around them. */
+function bracketed(body: Buffer, { from, to }: Part, most: number): Part[] {
+  const found = partsOf(body, from, most);
+  if (found === null || skipBlanks(body, found.end) < to) throw invalidJson();
+  return found.parts;
+}
+
+function entriesOf(body: Buffer, list: Part, { logEntries }: BatchBounds): SentLog[] {
+  return bracketed(body, list, logEntries).map((part, i) => ({
+    json: textOf(body, part),
+    nameOf: (field) => `logs[${i}]${field === '' ? '' : `.${field}`}`,
+  }));
+}
+
+/** Where the value of `logs` is. */
+function logsIn(body: Buffer, object: Part, bounds: BatchBounds): Part {
+  const members = bracketed(body, object, FIELDS);
+  if (members.length > FIELDS) throw invalid(`body must have at most ${FIELDS} fields`);
+  let logs: Part | null = null;
+  for (const member of members) {
+    const { key, value } = readMember(body, member);
+    if (key !== 'logs') checkIgnored(key, textOf(body, value), bounds);
+    else if (logs !== null) throw invalid('logs must be given once');
+    else logs = value;
+  }
+  if (logs === null) throw invalid('logs is required');
+  if (!isAt(body, logs.from, '[')) throw invalid('logs must be an array');
+  return logs;
+}
+
+/** Take `"key": value` apart. */
+function readMember(body: Buffer, { from, to }: Part): { key: string; value: Part } {
+  const open = skipBlanks(body, from);
+  const close = endOfString(body, open);
+  const colon = skipBlanks(body, close + 1);
+  if (!isAt(body, open, '"') || !isAt(body, colon, ':') || colon >= to) throw invalidJson();
+  const key = parseJson(textOf(body, { from: open, to: close + 1 })) as string;
+  return { key, value: { from: skipBlanks(body, colon + 1), to } };
+}
+
+/** What nobody looks at must be JSON all the same, and no larger than what is looked at. */
+function checkIgnored(key: string, json: string, { logEntryBytes }: BatchBounds): void {
+  if (json.length > logEntryBytes) {
+    throw new YardmasterError('TOO_LARGE', `${key.slice(0, 100)} must be at most ${logEntryBytes} bytes of JSON`);
+  }
+  parseJson(json);
+}
