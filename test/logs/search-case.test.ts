@@ -26,6 +26,12 @@ it.each(
     { q: 'ς', finds: ['Σ', 'σ', 'ς'], not: ['s', 'o'] },
     { q: 'ПРИВЕТ', finds: ['привет', 'Привет'], not: ['приве'] },
     { q: 'ﬁ', finds: ['file', 'FILE', 'ﬁle'], not: ['fle'] },
+    { q: 'ẞ', finds: ['ß', 'SS', 'ss', 'ẞ'], not: ['s'] },
+    { q: 'k', finds: ['K', '\u212a'], not: ['κ'] },
+    { q: 'å', finds: ['Å', '\u212b'], not: ['a'] },
+    { q: 'ω', finds: ['Ω', '\u2126'], not: ['o'] },
+    { q: 'ϴ', finds: ['θ', 'Θ', 'ϴ'], not: ['o'] },
+    { q: 'i', finds: ['I', 'İ'], not: ['l'] },
     { q: '𐐀', finds: ['𐐨', '𐐀'], not: ['𐐩'] },
   ]),
 )('$title is found in upper and in lower case', async ({ q, finds, not }) => {

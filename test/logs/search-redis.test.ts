@@ -74,7 +74,7 @@ it.each([
   expect(page.logs.length).toBe(found);
   expect(page.cursor.hasMore).toBe(false);
   expect(cost.scripts).toBeLessThanOrEqual(20);
-  expect(cost.calls).toBeLessThanOrEqual(200);
+  expect(cost.calls).toBeLessThanOrEqual(600);
   // What Redis writes around an entry is less than ten bytes.
   expect(cost.bytes).toBeLessThan((await storedBytes()) + ENTRIES.length * 10);
 });

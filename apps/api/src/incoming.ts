@@ -1,32 +1,50 @@
 import type { ServerResponse } from 'node:http';
+import { REDIS_BUDGET_MS } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 
 /** Batches inflated at once: Node has this many threads for it. */
 const AT_ONCE = 4;
 
-/** How much of batches may be on its way to Redis, in bytes, inflated. */
-const MAX_BYTES = 128 * 1_048_576;
+/** How much of batches may be on its way to Redis, in bytes, inflated; in memory each is there several times. */
+const MAX_BYTES = 16 * 1_048_576;
 
 /**
- * Batches of logs that are not stored yet: gzip makes a megabyte on the wire five in memory, and while Redis is slow
- * they pile up.
+ * Batches of logs that are not stored yet. Gzip makes a megabyte on the wire five in memory, or of a few kilobytes; while
+ * as much is on its way as may be, the next ones wait as they came.
  */
 export class Incoming {
   readonly #inTurn = pLimit(AT_ONCE);
   #bytes = 0;
+  readonly #waiting = new Set<() => void>();
 
   /**
-   * Inflate a batch, and count it until it is answered.
+   * Inflate a batch when there is room for it, and count it until it is answered.
    *
-   * @throws UNAVAILABLE when as much is on its way as may be; what `inflate` throws
+   * @throws UNAVAILABLE when there was no room for long; what `inflate` throws
    */
   take(res: ServerResponse, inflate: () => Promise<Buffer>): Promise<Buffer> {
+    const giveUpAt = performance.now() + REDIS_BUDGET_MS;
     return this.#inTurn(async () => {
-      if (this.#bytes > MAX_BYTES) throw new YardmasterError('UNAVAILABLE', 'Too many logs are being stored');
+      while (this.#bytes > MAX_BYTES) await this.#change(giveUpAt);
       const batch = await inflate();
       this.#count(res, batch.length);
       return batch;
+    });
+  }
+
+  /** Wait until a batch is answered. */
+  #change(giveUpAt: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const tooLate = new YardmasterError('UNAVAILABLE', 'Too many logs are being stored');
+      const timer = setTimeout(() => settle(() => reject(tooLate)), Math.max(0, giveUpAt - performance.now()));
+      const settle = (then: () => void) => {
+        clearTimeout(timer);
+        this.#waiting.delete(go);
+        then();
+      };
+      const go = () => settle(resolve);
+      this.#waiting.add(go);
     });
   }
 
@@ -36,6 +54,7 @@ export class Incoming {
     this.#bytes += bytes;
     res.once('close', () => {
       this.#bytes -= bytes;
+      for (const go of [...this.#waiting]) go();
     });
   }
 }

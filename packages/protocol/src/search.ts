@@ -10,8 +10,11 @@ export function searchTermsOf(query: string): string[] {
   return [...query.matchAll(TERM)].map(([, quoted, word]) => quoted ?? word ?? '').filter((term) => term !== '');
 }
 
-/** A text in which upper and lower case are the same, beyond ASCII too: upper case has one Σ where lower has σ and ς. */
-export const foldCase = (text: string) => text.toUpperCase();
+/**
+ * A text in which upper and lower case are the same, beyond ASCII too. There and back: of σ, ς and Σ only the upper case
+ * is one, of K and the sign for kelvin only the lower.
+ */
+export const foldCase = (text: string) => text.toLowerCase().toUpperCase();
 
 /** Make a function that tells whether a text holds every term, whatever their case. Terms are texts, never patterns. */
 export function holdsAll(terms: readonly string[]): (text: string) => boolean {

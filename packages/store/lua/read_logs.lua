@@ -24,7 +24,7 @@ else last = math.min(last, tonumber(bound) - dropped - 2) end
 
 local lists, bytes, left = {}, 0, tonumber(most)
 while first <= last and left > 0 and bytes <= tonumber(budget) do
-  local count = math.min(100, left, last - first + 1)
+  local count = math.min(20, left, last - first + 1)
   local from = direction == 'after' and first or last - count + 1
   local list = redis.call('LRANGE', logs, digits(from), digits(from + count - 1))
   for i = 1, #list do bytes = bytes + #list[i] end

@@ -21,12 +21,14 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
   const { mode, bound, limit } = query;
   const direction = mode === 'after' ? 'after' : 'before';
   const fill = fillerOf(jobId, query);
-  return store.inTurn(async () => {
+  const inTurn = isFiltered(query) ? store.inSearchTurn : store.inTurn;
+  return inTurn(async (turn) => {
     const giveUpAt = performance.now() + PAGE_MS;
     const page: LogEntry[] = [];
     let size = 0;
     let newestSeq: number | null = null;
     for (let next = bound ?? Number.MAX_SAFE_INTEGER; ; ) {
+      turn.check();
       const most = isFiltered(query) ? Number.POSITIVE_INFINITY : limit + 1 - page.length;
       const portion = await readPortion(store, caller, jobId, { direction, bound: next, most });
       const hasMore = fill(page, portion);

@@ -34,7 +34,7 @@ const PORTION = 100;
  * @see spec §4.5
  */
 export function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
-  return store.inTurn(async () => {
+  return store.inTurn(async (turn) => {
     const { keys, args } = worksOn(store, caller, jobId);
     const reply = await runScript(onBulk(store), get, { keys, args: { ...args, portion: PORTION } });
     const [, flat, entries, length] = reply as [string, string[], string[], number];
@@ -44,6 +44,7 @@ export function getJob(store: Store, caller: Caller, jobId: string): Promise<Job
     const job = jobOf(jobId, record);
     const events = [createdEventOf(job), ...eventsOf(job, firstSeq, entries)];
     for (let next = firstSeq + entries.length; next < endSeq; ) {
+      turn.check();
       // What was asked for may be dropped by now: the portion then starts, and so ends, later.
       const portion = await readPortion(store, keys, next);
       if (portion.entries.length === 0) break;
@@ -88,10 +89,11 @@ export function listJobs(store: Store, spaceId: string, query: ListJobsQuery): P
   const { status, limit, offset } = query;
   const index = status ? store.keys.jobsByStatus(spaceId, status) : store.keys.jobs(spaceId);
   const base = store.keys.baseOfSpace(spaceId);
-  return store.inTurn(async () => {
+  return store.inTurn(async (turn) => {
     // By id: a job that is created between two steps moves the others one place on.
     const page = new Map<string, ListedJob>();
     for (let looked = 0, left = limit; left > 0; ) {
+      turn.check();
       const args = { base, offset: offset + looked, limit: limit - looked, budget: LIST_BUDGET };
       const reply = await runScript(onBulk(store), list, { keys: { index }, args, rest: LISTED_FIELDS });
       const [, lookedAt, notYet, ...rows] = reply as [string, number, number, ...[string, string[]][]];

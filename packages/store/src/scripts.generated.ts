@@ -1080,7 +1080,7 @@ return { 'OK', unpack(claimed) } -- a constructor, see list.lua
 
 export const read_logs = {
   name: 'read_logs',
-  sha1: '7e7893cdbb3889eb38b0e312718a2210a9f74c82',
+  sha1: '7db0cdf621565baccbba70ade2509148d1310835',
   keys: ['job'],
   args: ['keySpaceId', 'direction', 'bound', 'most', 'budget'],
   rest: null,
@@ -1123,7 +1123,7 @@ if direction == 'after' then first = math.max(0, tonumber(bound) - dropped)
 else last = math.min(last, tonumber(bound) - dropped - 2) end
 local lists, bytes, left = {}, 0, tonumber(most)
 while first <= last and left > 0 and bytes <= tonumber(budget) do
-  local count = math.min(100, left, last - first + 1)
+  local count = math.min(20, left, last - first + 1)
   local from = direction == 'after' and first or last - count + 1
   local list = redis.call('LRANGE', logs, digits(from), digits(from + count - 1))
   for i = 1, #list do bytes = bytes + #list[i] end

@@ -1,9 +1,12 @@
 import type { Redis } from 'ioredis';
-import pLimit from 'p-limit';
 import { type KeyMap, keyMap } from './keys.js';
+import { type InTurn, turns } from './turns.js';
 
 /** Reads that may be megabytes long and so take turns: this many at once, for each process. */
 const READS_AT_ONCE = 4;
+
+/** Searches take turns of their own, so that nobody who knows what to read waits for those who do not. */
+const SEARCHES_AT_ONCE = 2;
 
 /** What the store's verbs need of their surroundings. */
 export interface StoreSettings {
@@ -35,8 +38,10 @@ export interface Store {
   redis: Redis;
   /** Connection for what may be megabytes long, either way: long reads, and logs. What waits behind it is no ack. */
   bulk: Redis;
-  /** Runs a long read when its turn has come. */
-  inTurn: <T>(read: () => Promise<T>) => Promise<T>;
+  /** Runs a read that may be long when its turn has come. */
+  inTurn: InTurn;
+  /** The same for searches. */
+  inSearchTurn: InTurn;
   keys: KeyMap;
   settings: StoreSettings;
 }
@@ -50,7 +55,14 @@ export interface Store {
  */
 export function createStore(redis: Redis, settings: Partial<StoreSettings> = {}, bulk: Redis = redis): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
-  return { redis, bulk, inTurn: pLimit(READS_AT_ONCE), keys: keyMap(all.keyPrefix), settings: all };
+  return {
+    redis,
+    bulk,
+    inTurn: turns(READS_AT_ONCE),
+    inSearchTurn: turns(SEARCHES_AT_ONCE),
+    keys: keyMap(all.keyPrefix),
+    settings: all,
+  };
 }
 
 /** The same store, whose calls go over the connection for what may be long. */
