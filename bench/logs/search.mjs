@@ -1,4 +1,4 @@
-// node bench/logs/search.mjs [--entries 10000] [--rounds 5] [--json]
+// npm run bench:search [--entries 10000] [--rounds 5] [--json]
 //
 // What a search through all logs of a job costs Redis, whose time all jobs share: in total, and the longest that one
 // call keeps everybody else waiting. For lines as workers write them, and for entries as large as may be. The searches

@@ -14,7 +14,7 @@ import type { Logger } from '@yardmaster/runtime';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { handle, type Surroundings } from './handle.js';
-import { Incoming } from './incoming.js';
+import { Incoming } from './logs/incoming.js';
 import { Outgoing } from './outgoing.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';

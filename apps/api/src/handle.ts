@@ -3,7 +3,7 @@ import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request, Response } from 'express';
 import { readJson } from './body.js';
-import type { Incoming } from './incoming.js';
+import type { Incoming } from './logs/incoming.js';
 import type { Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Scope } from '@yardmaster/protocol';
 import type { KeyRing, Principal, Store } from '@yardmaster/store';
 import type { z } from 'zod';
-import type { Incoming } from './incoming.js';
+import type { Incoming } from './logs/incoming.js';
 import type { PartLimit, SizeLimits } from './sizes.js';
 
 /** A part of a body that has a size limit of its own; `path` null is the whole body. */

@@ -28,7 +28,7 @@ import {
   readLogs,
   redeliverCallback,
 } from '@yardmaster/store';
-import { readLogBatch } from './log-batch.js';
+import { readLogBatch } from './logs/batch.js';
 import { type Measured, type Route, route } from './route.js';
 
 /** Answer of the endpoints that have nothing to tell but that it is done. */

@@ -1,5 +1,5 @@
 import { type NameOfEntry, YardmasterError } from '@yardmaster/protocol';
-import { parseJson } from './body.js';
+import { parseJson } from '../body.js';
 import { endOfString, type Part, partsOf, skipBlanks } from './json-parts.js';
 
 /** One entry of a batch as it came. */

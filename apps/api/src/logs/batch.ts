@@ -9,11 +9,11 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { type PackedLog, packLog } from '@yardmaster/store';
-import { inflated, readWire } from './body.js';
+import { inflated, readWire } from '../body.js';
+import type { SizeLimits } from '../sizes.js';
+import { elementsOf, type SentLog } from './elements.js';
 import type { Incoming } from './incoming.js';
-import { elementsOf, type SentLog } from './log-entries.js';
-import { linesOf } from './log-lines.js';
-import type { SizeLimits } from './sizes.js';
+import { linesOf } from './lines.js';
 
 const JSON_TYPE = 'application/json';
 

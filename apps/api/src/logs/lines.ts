@@ -1,4 +1,4 @@
-import type { BatchBounds, SentLog } from './log-entries.js';
+import type { BatchBounds, SentLog } from './elements.js';
 
 /** The entries of NDJSON: one on each line, blank lines skipped. */
 export function linesOf(body: Buffer, { logEntries }: BatchBounds): SentLog[] {
