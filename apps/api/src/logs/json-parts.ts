@@ -19,7 +19,7 @@ const BACKSLASH = 0x5c;
  * @returns the parts, at most one above `most`, and the place behind the closing bracket when it was reached; null when
  *   the text ends before that, the bracket is of the other kind, or a part is missing beside a comma
  */
-export function partsOf(json: Buffer, open: number, most: number): { parts: Part[]; end: number } | null {
+export function partsOf(json: Buffer, open: number, most: number): Found | null {
   const parts: Part[] = [];
   let from = open + 1;
   let depth = 0;
@@ -27,8 +27,7 @@ export function partsOf(json: Buffer, open: number, most: number): { parts: Part
     const byte = json[at] as number;
     if (byte === QUOTE) at = endOfString(json, at);
     else if (byte !== COMMA) depth += depthOf(byte);
-    // `]` and `}` stand two places behind `[` and `{`.
-    if (depth === 0) return byte === (json[open] as number) + 2 ? closed(json, parts, { from, to: at }) : null;
+    if (depth === 0) return closed(json, open, { parts, last: { from, to: at } });
     if (byte !== COMMA || depth > 1) continue;
     if (isBlank(json, { from, to: at })) return null;
     parts.push({ from, to: at });
@@ -45,8 +44,12 @@ function depthOf(byte: number): number {
   return byte === 0x5d || byte === 0x7d ? -1 : 0;
 }
 
-/** Nothing between the brackets is no part; nothing behind a comma is a fault. */
-function closed(json: Buffer, parts: Part[], last: Part): { parts: Part[]; end: number } | null {
+type Found = { parts: Part[]; end: number };
+
+/** Nothing between the brackets is no part; nothing behind a comma is a fault, and so is a bracket of the other kind. */
+function closed(json: Buffer, open: number, { parts, last }: { parts: Part[]; last: Part }): Found | null {
+  // `]` and `}` stand two places behind `[` and `{`.
+  if (json[last.to] !== (json[open] as number) + 2) return null;
   if (!isBlank(json, last)) parts.push(last);
   else if (parts.length > 0) return null;
   return { parts, end: last.to + 1 };
