@@ -10,8 +10,8 @@ import { screenOf } from './screen.js';
 /** A worker may report a thousand times a second; an eye does not see more than this. */
 const DRAW_EVERY_MS = 80;
 
-/** Messages that the drawing shows, and that need no line of their own. */
-const DRAWN = new Set(['init', 'progress']);
+/** Messages that need no line of their own: the drawing shows them, or `yardmaster logs` does. */
+const WITHOUT_LINE = new Set(['init', 'progress', 'logs_appended']);
 
 /** A space on a terminal: every message as one coloured line, no wider than the terminal. */
 export function spaceDisplay(terminal: Terminal): Display {
@@ -51,7 +51,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
     show(message) {
       lost = null;
       view = viewAfter(view, message);
-      if (!DRAWN.has(message.type)) lines.push(terminalLine(message, terminal, { withJob: false }));
+      if (!WITHOUT_LINE.has(message.type)) lines.push(terminalLine(message, terminal, { withJob: false }));
       drawSoon();
     },
     notice(sentence) {

@@ -50,9 +50,14 @@ export async function getPage(query: URLSearchParams, options: PageOptions): Pro
 /** Ask once. No answer counts as a 503. */
 async function ask(url: URL, token: string | null, signal: AbortSignal): Promise<RawPage | Refusal> {
   const headers: Record<string, string> = token === null ? {} : { 'x-api-key': token };
+  // Not AbortSignal.any, which keeps something of every request for as long as its signals live.
+  const request = new AbortController();
+  const abort = () => request.abort();
+  const timer = setTimeout(abort, ANSWER_WITHIN_MS);
+  signal.addEventListener('abort', abort);
   try {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
-    const response = await fetch(url, { headers, signal: within });
+    signal.throwIfAborted();
+    const response = await fetch(url, { headers, signal: request.signal });
     const text = await response.text();
     const page = response.ok ? readPage(text) : null;
     return page ?? refusalOf(response.status, text, response.headers.get('retry-after') ?? undefined);
@@ -60,6 +65,9 @@ async function ask(url: URL, token: string | null, signal: AbortSignal): Promise
     signal.throwIfAborted();
     const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException };
     return { status: 503, sentence: cause?.code ?? cause?.message ?? message, notBeforeMs: 0 };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
   }
 }
 
