@@ -40,6 +40,9 @@ const CUTS = { full: fullMessageOf, progress: progressMessageOf, space: spaceMes
 /** A text frame's content, ready to be sent to any number of sockets. */
 export const frameOf = (message: object) => Buffer.from(JSON.stringify(message));
 
+/** Whether a job ends with a message of this type. */
+export const isTerminal = (type: string) => type === 'completed' || type === 'dead' || type === 'killed';
+
 /** News on their way to the sockets: cut and serialised at most once for each audience, however many those are. */
 export class FramedNews {
   readonly #frames: Partial<Record<Audience, Buffer | null>> = {};
@@ -64,7 +67,6 @@ export class FramedNews {
 
   /** Whether the job ends with it. */
   get isTerminal(): boolean {
-    const { type } = this.news;
-    return type === 'completed' || type === 'dead' || type === 'killed';
+    return isTerminal(this.news.type);
   }
 }

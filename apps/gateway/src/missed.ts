@@ -8,7 +8,7 @@ import {
 } from '@yardmaster/protocol';
 import { readSince, type Since, type Store } from '@yardmaster/store';
 import { tellAppend } from './log-news.js';
-import { FramedNews } from './message.js';
+import { FramedNews, isTerminal } from './message.js';
 import { Patience } from './patience.js';
 import type { Session } from './session.js';
 
@@ -62,9 +62,12 @@ function closeLost(sessions: readonly Session[], { lastSeq, newestLog }: Since, 
   }
 }
 
-/** Put the append before the first event that came after it; it may belong to a later portion of events. */
+/**
+ * Put the append before the first event that came after it, which may be in a later portion. But before the end of the
+ * job in any case: some of it may have come before, and whoever stops at the end would not hear of that.
+ */
 function inOrder(events: PublishedEvent[], append: PublishedAppend, { isMore }: { isMore: boolean }): PublishedNews[] {
-  const place = events.findIndex(({ at }) => at >= append.at);
+  const place = events.findIndex(({ at, type }) => at >= append.at || isTerminal(type));
   if (place === -1) return isMore ? events : [...events, append];
   return [...events.slice(0, place), append, ...events.slice(place)];
 }

@@ -25,7 +25,7 @@ const isSeq = (value: unknown) => Number.isSafeInteger(value) && Number(value) >
 function isAppend(data: JsonValue): boolean {
   if (!isJsonObject(data)) return false;
   const { fromSeq, toSeq, count } = data;
-  return isSeq(fromSeq) && isSeq(toSeq) && Number(count) === Number(toSeq) - Number(fromSeq) + 1;
+  return isSeq(fromSeq) && isSeq(toSeq) && isSeq(count) && Number(count) === Number(toSeq) - Number(fromSeq) + 1;
 }
 
 function parse(text: string): unknown {
