@@ -11,7 +11,7 @@ const SEND_AFTER_MS = 1_000;
  * @returns `{ debug, info, error, flush }`, the first three with `(message, metadata)`
  */
 export function createJobLog({ call, jobId, source }) {
-  let waiting = [];
+  const waiting = [];
   let sending = Promise.resolve();
   let timer = null;
 

@@ -5,6 +5,8 @@ export { EXIT, EXIT_MEANINGS } from './exit-codes.js';
 export { follow } from './follow.js';
 export { type JobView, unseen, viewAfter } from './job-view.js';
 export { lineOf } from './lines.js';
+export { plainLine } from './logs/entry-line.js';
+export { type ShowLogsOptions, showLogs } from './logs/show-logs.js';
 export type { LogsRequest } from './logs-command.js';
 export { readMessage } from './message.js';
 export { clip, printable, printableJson, widthOf } from './printable.js';

@@ -21,8 +21,9 @@ process.on('SIGINT', () => {
 
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(EXIT.outputClosed); // As `| head` does; whoever reads no more wants to hear no complaint either.
+    // As `| head` does; whoever reads no more wants to hear no complaint either.
+    if (error.code === 'EPIPE') process.exit(EXIT.outputClosed);
+    stderr.write(`yardmaster: cannot write the output (${error.code})\n`, () => process.exit(EXIT.refused));
   });
 }
 
@@ -43,7 +44,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
         lineOf: lineFor(format),
         out: (text) => stdout.write(text),
         drained,
-        notice: (sentence) => stderr.write(`yardmaster: ${sentence}\n`),
+        notice: (sentence) => stderr.write(`${sentence}\n`),
       }),
     ),
 });

@@ -62,8 +62,13 @@ export function actionOf<A, F>(command: Command, run: (argument: A, flags: F) =>
 export function commonRequestOf(flags: CommonFlags, env: Env): CommonRequest {
   if (flags.json && flags.plain) throw new UsageError('--json and --plain exclude each other');
   if (flags.token === '') throw new UsageError('--token is empty');
+  const token = flags.token ?? (env.YARDMASTER_API_KEY || null);
+  // It is not quoted: the rest of it may be a key.
+  if (token !== null && !/^[\x21-\x7e]+$/.test(token)) {
+    throw new UsageError('the API key holds a character that no key has, such as a blank or a line end');
+  }
   return {
-    service: { url: urlOf(flags.url, env.YARDMASTER_URL), token: flags.token ?? (env.YARDMASTER_API_KEY || null) },
+    service: { url: urlOf(flags.url, env.YARDMASTER_URL), token },
     timeoutSeconds: flags.timeout ?? null,
     format: flags.json ? 'json' : flags.plain || env.NO_COLOR || env.TERM === 'dumb' ? 'plain' : 'auto',
   };

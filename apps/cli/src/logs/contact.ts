@@ -1,12 +1,15 @@
 import type { Service } from '../addresses.js';
 import { speakable } from '../speakable.js';
 
-/** Says that the service is away: once for each outage, however many attempts it outlasts. */
+/** What may be out of reach. */
+type Way = 'logs' | 'stream';
+
+/** Says that the service is away: once for each outage, however many attempts it outlasts, and in whichever way. */
 export class Contact {
   readonly #service: Service;
   readonly #notice: (sentence: string) => void;
+  readonly #lost = new Set<Way>();
   #isMade = false;
-  #isTold = false;
 
   /** @param notice says a printable sentence */
   constructor(service: Service, notice: (sentence: string) => void) {
@@ -14,14 +17,15 @@ export class Contact {
     this.#notice = notice;
   }
 
-  made(): void {
+  made(way: Way): void {
     this.#isMade = true;
-    this.#isTold = false;
+    this.#lost.delete(way);
   }
 
-  lost(reason: string): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  lost(way: Way, reason: string): void {
+    const isTold = this.#lost.size > 0;
+    this.#lost.add(way);
+    if (isTold) return;
     const what = this.#isMade ? 'connection lost' : `no connection to ${this.#service.url.origin}`;
     this.#notice(`${what} (${speakable(reason, this.#service)}), connecting again`);
   }

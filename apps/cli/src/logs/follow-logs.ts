@@ -38,13 +38,13 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
     onMessage(text) {
       const message = readMessage(text);
       if (message === null) return;
-      contact.made();
+      contact.made('stream');
       code ??= exitCodeOf(message);
       if (code !== null) enough.abort();
       else if (message.type === 'init') void printOn(null);
       else if (message.type === 'logs_appended') void printOn(toSeqOf(text));
     },
-    onLost: (reason) => contact.lost(reason),
+    onLost: (reason) => contact.lost('stream', reason),
   });
   if (failure !== null) throw failure;
   if (end.kind === 'refused') return outcomeOf(end, service);

@@ -1,4 +1,4 @@
-import { holdsAll, isJsonObject, type JsonObject } from '@yardmaster/protocol';
+import { holdsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
 import type { LogsRequest } from '../logs-command.js';
 import { getPage, type PageOptions, type RawPage } from './page.js';
 
@@ -36,14 +36,15 @@ export class LogReader {
     const newest: JsonObject[] = [];
     if (count === 0) this.#position = (await this.#page({ limit: 1 }, { isFiltered: false })).cursor.newestSeq;
     for (let before: number | null = null; newest.length < count; ) {
-      const limit = Math.min(PAGE, count - newest.length);
+      // A text with quotes is found in fewer entries than the server gives.
+      const limit = this.#options.filters.grep?.includes('"') ? PAGE : Math.min(PAGE, count - newest.length);
       const page: RawPage = await this.#page(before === null ? { limit } : { limit, before });
       if (before === null) this.#position = page.cursor.newestSeq;
       newest.unshift(...this.#wanted(page));
       before = page.cursor.oldestSeq;
       if (!page.cursor.hasMore) break;
     }
-    await this.#options.print(newest);
+    await this.#options.print(count === 0 ? [] : newest.slice(-count));
   }
 
   /**
@@ -97,8 +98,13 @@ export class LogReader {
   }
 }
 
-/** A query for messages that hold every part of a text between its quotes: a term cannot hold a quote. */
+/**
+ * A query that finds all messages which hold a text, and maybe more: a term cannot hold a quote, so it is for the parts
+ * between them; and a query can only be so long, and have so many terms.
+ */
 function quoted(text: string): string {
-  const parts = text.split('"').filter((part) => part !== '');
-  return parts.map((part) => `"${part}"`).join(' ');
+  const start = [...text].slice(0, LIMITS.searchCharacters / 4).join('');
+  const parts = start.split('"').filter((part) => part !== '');
+  const terms = parts.slice(0, LIMITS.searchTerms).map((part) => `"${part}"`);
+  return terms.join(' ');
 }

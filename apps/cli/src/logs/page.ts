@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '@yardmaster/protocol';
 import { logsUrlOf, type Service } from '../addresses.js';
 import { backoffMs } from '../backoff.js';
-import { type Refusal, refusalOf } from '../refusal.js';
+import { get } from '../get.js';
 import { PASSING_STATUSES } from '../verdict.js';
 
 /** An answer may be 8 MB, over a slow line. */
@@ -36,10 +36,10 @@ export async function getPage(query: URLSearchParams, options: PageOptions): Pro
   const { service, jobId, signal, onLost, onAnswer } = options;
   const url = logsUrlOf(service.url, jobId, query);
   for (let failures = 1; ; failures++) {
-    const answer = await ask(url, service.token, signal);
-    if ('logs' in answer) {
+    const answer = await get(url, { service, signal, withinMs: ANSWER_WITHIN_MS });
+    if (typeof answer === 'string') {
       onAnswer();
-      return answer;
+      return pageOf(answer);
     }
     if (!PASSING_STATUSES.has(answer.status)) throw new Refused(answer.sentence);
     onLost(answer.sentence);
@@ -47,36 +47,13 @@ export async function getPage(query: URLSearchParams, options: PageOptions): Pro
   }
 }
 
-/** Ask once. No answer counts as a 503. */
-async function ask(url: URL, token: string | null, signal: AbortSignal): Promise<RawPage | Refusal> {
-  const headers: Record<string, string> = token === null ? {} : { 'x-api-key': token };
-  // Not AbortSignal.any, which keeps something of every request for as long as its signals live.
-  const request = new AbortController();
-  const abort = () => request.abort();
-  const timer = setTimeout(abort, ANSWER_WITHIN_MS);
-  signal.addEventListener('abort', abort);
-  try {
-    signal.throwIfAborted();
-    const response = await fetch(url, { headers, signal: request.signal });
-    const text = await response.text();
-    const page = response.ok ? readPage(text) : null;
-    return page ?? refusalOf(response.status, text, response.headers.get('retry-after') ?? undefined);
-  } catch (error) {
-    signal.throwIfAborted();
-    const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException };
-    return { status: 503, sentence: cause?.code ?? cause?.message ?? message, notBeforeMs: 0 };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-  }
-}
-
-/** @returns null for what is no page */
-function readPage(text: string): RawPage | null {
+/** @throws Refused for what is no page: something else than the service answers there */
+function pageOf(text: string): RawPage {
   try {
     const { logs, cursor } = JSON.parse(text) as RawPage;
-    return Array.isArray(logs) && typeof cursor.newestSeq === 'number' ? { logs, cursor } : null;
+    if (Array.isArray(logs) && typeof cursor.newestSeq === 'number') return { logs, cursor };
   } catch {
-    return null;
+    // Not even JSON.
   }
+  throw new Refused('the server answered with something that is no page of logs');
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { JsonObject } from '@yardmaster/protocol';
 import { EXIT } from '../exit-codes.js';
 import type { LogsRequest } from '../logs-command.js';
@@ -31,10 +32,11 @@ export async function showLogs(options: ShowLogsOptions): Promise<Outcome> {
     return await readAll(options, stop.signal);
   } catch (error) {
     if (error instanceof Refused) return { code: EXIT.refused, sentence: speakable(error.message, service) };
-    if (!stop.signal.aborted) throw error;
+    if (!stop.signal.aborted) throw error; // A fault of ours.
     return gaveUpAfter(timeoutSeconds);
   } finally {
     clearTimeout(timer);
+    stop.abort(); // What is still being asked for is not wanted any more.
   }
 }
 
@@ -47,10 +49,10 @@ async function readAll(options: ShowLogsOptions, signal: AbortSignal): Promise<O
     jobId,
     signal,
     filters: request,
-    print: (entries) => print(entries, options),
+    print: (entries) => print(entries, options, signal),
     onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} are no longer kept`),
-    onAnswer: () => contact.made(),
-    onLost: (reason) => contact.lost(reason),
+    onAnswer: () => contact.made('logs'),
+    onLost: (reason) => contact.lost('logs', reason),
   });
   if (tail === null) await reader.printOn(null);
   else await reader.printNewest(tail);
@@ -58,7 +60,23 @@ async function readAll(options: ShowLogsOptions, signal: AbortSignal): Promise<O
   return { code: EXIT.completed, sentence: null };
 }
 
-async function print(entries: JsonObject[], { lineOf, out, drained }: ShowLogsOptions): Promise<void> {
+async function print(
+  entries: JsonObject[],
+  { lineOf, out, drained }: ShowLogsOptions,
+  signal: AbortSignal,
+): Promise<void> {
   if (entries.length > 0) out(entries.map((entry) => `${lineOf(entry)}\n`).join(''));
-  await drained();
+  const wait = drained();
+  if (wait !== null) await unlessAborted(wait, signal);
+}
+
+/** Wait, but not for somebody who reads no more. */
+async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([wait, once(signal, 'abort', { signal: over.signal })]);
+  } finally {
+    over.abort();
+  }
+  signal.throwIfAborted();
 }
