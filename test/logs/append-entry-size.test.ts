@@ -72,15 +72,27 @@ describe('an entry', () => {
     expect(await isTaken({ message: part, source: part, metadata: { part, more: part } })).toBe(false);
   });
 
+  const SPELLINGS: [what: string, spell: (bytes: number) => string][] = [
+    ['fields that are ignored', (bytes) => `{"message":"m","more":"${'x'.repeat(bytes)}"}`],
+    ['white space', (bytes) => `{"message":${' '.repeat(bytes)}"m"}`],
+    ['escapes', (bytes) => `"${'\\u0061'.repeat(bytes / 6)}"`],
+  ];
+
+  it.each(SPELLINGS)('may be sent at three times the length at which it is kept, with %s', async (_, spell) => {
+    for (const format of FORMAT_NAMES) {
+      const id = await newJob();
+      const batch = FORMATS[format](['"a"', spell(2.9 * LIMIT), '"b"']);
+      expect(await append(service, id, batch)).toMatchObject(appended(3));
+    }
+  });
+
   it.each([
-    ['fields that are ignored', `{"message":"m","more":"${'x'.repeat(LIMIT)}"}`],
-    ['white space', `{"message":${' '.repeat(LIMIT)}"m"}`],
-    ['escapes', `"${'\\u0061'.repeat(LIMIT / 4)}"`],
-    ['brackets', `${'['.repeat(LIMIT)}${']'.repeat(LIMIT)}`],
-    ['what is no JSON', 'x'.repeat(LIMIT + 1)],
-  ])('is measured as it was sent as well, with %s', async (_, text) => {
+    ...SPELLINGS,
+    ['brackets', (bytes: number) => `${'['.repeat(bytes / 2)}${']'.repeat(bytes / 2)}`],
+    ['what is no JSON', (bytes: number) => 'x'.repeat(bytes)],
+  ] as typeof SPELLINGS)('is refused unparsed when it is sent at a greater length still, with %s', async (_, spell) => {
     for (const format of FORMAT_NAMES)
-      await expectRefused(service, FORMATS[format](['"a"', text, '"b"']), refusalOf(format, 1));
+      await expectRefused(service, FORMATS[format](['"a"', spell(4.1 * LIMIT), '"b"']), refusalOf(format, 1));
   });
 
   it('that grows when it is written as JSON is refused for what it would be', async () => {

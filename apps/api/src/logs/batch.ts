@@ -49,14 +49,14 @@ function packAll(entries: SentLog[], { logEntries, logEntryBytes }: SizeLimits):
   const packed: PackedLog[] = [];
   const faults: FaultDetail[] = [];
   for (const { json, nameOf } of entries) {
-    checkFits(json, logEntryBytes, nameOf);
+    if (json.length > logEntryBytes * PARSED_PER_KEPT) throw tooLarge(logEntryBytes, nameOf);
     const log = checkJson(json, nameOf);
     if (Array.isArray(log)) {
       faults.push(...log);
       if (faults.length >= LIMITS.faultDetails) break;
     } else {
       const text = packLog(log);
-      checkFits(text, logEntryBytes, nameOf); // 1e20 has become 21 digits.
+      checkFits(text, logEntryBytes, nameOf);
       packed.push(text);
     }
   }
@@ -75,11 +75,15 @@ function checkJson(json: string, nameOf: NameOfEntry): NewLog | FaultDetail[] {
   return checkLog(value, nameOf);
 }
 
+/** How much more than is kept may be parsed of an entry: `\u00e9` is kept as two bytes, and some fields are ignored. */
+const PARSED_PER_KEPT = 4;
+
 /** UTF-8 has at most this many bytes for one unit of UTF-16, which spares most entries the counting. */
 const BYTES_PER_UNIT = 3;
 
-function checkFits(json: string, limit: number, nameOf: NameOfEntry): void {
-  if (json.length * BYTES_PER_UNIT > limit && Buffer.byteLength(json) > limit) {
-    throw new YardmasterError('TOO_LARGE', `${nameOf('')} must be at most ${limit} bytes of JSON`);
-  }
+function checkFits(packed: PackedLog, limit: number, nameOf: NameOfEntry): void {
+  if (packed.length * BYTES_PER_UNIT > limit && Buffer.byteLength(packed) > limit) throw tooLarge(limit, nameOf);
 }
+
+const tooLarge = (limit: number, nameOf: NameOfEntry) =>
+  new YardmasterError('TOO_LARGE', `${nameOf('')} must be at most ${limit} bytes of JSON`);

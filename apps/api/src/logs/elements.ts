@@ -1,6 +1,6 @@
 import { type NameOfEntry, YardmasterError } from '@yardmaster/protocol';
 import { parseJson } from '../body.js';
-import { endOfString, type Part, partsOf, skipBlanks } from './json-parts.js';
+import { endOfString, type Part, partsOf, skipBlanks, textOf } from './json-parts.js';
 
 /** One entry of a batch as it came. */
 export interface SentLog {
@@ -41,8 +41,6 @@ export function elementsOf(body: Buffer, bounds: BatchBounds): SentLog[] {
 }
 
 const isAt = (body: Buffer, at: number, character: string) => body[at] === character.charCodeAt(0);
-
-const textOf = (body: Buffer, { from, to }: Part) => body.toString('utf8', from, to);
 
 /** The parts between brackets, when nothing but blanks is around them. */
 function bracketed(body: Buffer, { from, to }: Part, most: number): Part[] {

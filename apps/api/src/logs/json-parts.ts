@@ -69,7 +69,15 @@ export function skipBlanks(json: Buffer, from: number): number {
   return at;
 }
 
+/** The text of a part, without the blanks around it. */
+export function textOf(json: Buffer, { from, to }: Part): string {
+  let end = to;
+  while (end > from && isBlankByte(json[end - 1])) end--;
+  return json.toString('utf8', skipBlanks(json, from), end);
+}
+
 const isBlank = (json: Buffer, { from, to }: Part) => skipBlanks(json, from) >= to;
 
 /** Space, line feed, carriage return, tab: all that JSON knows. */
-const isBlankByte = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+export const isBlankByte = (byte: number | undefined) =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

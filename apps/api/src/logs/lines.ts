@@ -1,18 +1,23 @@
 import type { BatchBounds, SentLog } from './elements.js';
+import { isBlankByte, textOf } from './json-parts.js';
+
+const LINE_END = 0x0a;
 
 /** The entries of NDJSON: one on each line, blank lines skipped. */
 export function linesOf(body: Buffer, { logEntries }: BatchBounds): SentLog[] {
-  const text = body.toString();
   const entries: SentLog[] = [];
-  let lineNumber = 0;
-  // Not split: five megabytes of line ends would make five million strings.
-  for (let from = 0; from < text.length && entries.length <= logEntries; ) {
-    const end = text.indexOf('\n', from);
-    const to = end === -1 ? text.length : end;
-    const name = `line ${++lineNumber}`;
-    const json = text.slice(from, to).trim();
-    from = to + 1;
-    if (json !== '') entries.push({ json, nameOf: (field) => (field === '' ? name : `${name}: ${field}`) });
+  let lineNumber = 1;
+  for (let at = 0; at < body.length && entries.length <= logEntries; at++) {
+    const byte = body[at] as number;
+    if (byte === LINE_END) lineNumber++;
+    if (isBlankByte(byte)) continue;
+    const end = body.indexOf(LINE_END, at);
+    const to = end === -1 ? body.length : end;
+    entries.push({ json: textOf(body, { from: at, to }), nameOf: nameOfLine(lineNumber) });
+    at = to - 1; // The line's end is counted like that of a blank one.
   }
   return entries;
 }
+
+const nameOfLine = (lineNumber: number) => (field: string) =>
+  field === '' ? `line ${lineNumber}` : `line ${lineNumber}: ${field}`;
