@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createJob, jobIn } from '../support/jobs.js';
@@ -89,12 +92,41 @@ it('ships what a program prints, in batches, with the script', async () => {
   expect(stored).toEqual([...lines, '', 'the last, without an end']);
 });
 
-it('cuts lines that are too long, and says what the service says', async () => {
+it('cuts lines to what an entry holds, whatever they are made of, and says what the service says', async () => {
   const { id } = await createJob(service, 'docs');
   const [script = ''] = blocks('bash');
-  await run(script, id, { args: [id], input: `${'x'.repeat(50_000)}\n` });
-  expect(await entriesOf(id)).toMatchObject([{ message: 'x'.repeat(4_000) }]);
+  const long = ['x', '\u0001'].map((character) => character.repeat(5_000));
+  const outcome = await run(script, id, { args: [id], input: `${long.join('\n')}\n` });
+  expect(outcome).toEqual({ code: 0, out: '', err: '' });
+  expect((await entriesOf(id)).map(({ message }) => message)).toEqual(long.map((line) => line.slice(0, 2_700)));
 
   const refused = await run(script, 'nobody', { args: ['nobody'], input: 'lost\n' });
-  expect(refused.err).toContain('404');
+  expect(refused.err).toContain('logs not stored: {"error":"Job not found","code":"JOB_NOT_FOUND"}\n404');
+});
+
+it('sends a batch again while the service is away, however that shows', async () => {
+  const { id } = await createJob(service, 'docs');
+  let requests = 0;
+  const away = http.createServer((req, res) => {
+    const body: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => body.push(chunk));
+    req.on('end', async () => {
+      requests++;
+      if (requests === 1) return req.socket.destroy();
+      if (requests === 2) return res.writeHead(503, { 'retry-after': '1' }).end('{"error":"away"}');
+      const headers = { ...req.headers, 'content-length': undefined, connection: undefined };
+      const answer = await service.http.call('POST', req.url as string, { raw: Buffer.concat(body), headers });
+      return res.writeHead(answer.status).end(answer.text);
+    });
+  });
+  away.listen(0, '127.0.0.1');
+  await once(away, 'listening');
+  const [script = ''] = blocks('bash');
+  const url = `http://127.0.0.1:${(away.address() as AddressInfo).port}/api/v1`;
+  const outcome = await run(`URL=${url}\n${script}`, id, { args: [id], input: 'kept\n' });
+  away.closeAllConnections();
+  away.close();
+  expect(outcome).toEqual({ code: 0, out: '', err: '' });
+  expect(requests).toBe(3);
+  expect(await entriesOf(id)).toMatchObject([{ message: 'kept' }]);
 });

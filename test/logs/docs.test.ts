@@ -27,6 +27,9 @@ it('shows a destination for pino that stores what is logged', async () => {
     for (let n = 0; n < 1_200; n++) log.debug({ n }, 'not shown');
     log.level = 'trace';
     for (let n = 0; n < 1_200; n++) log.trace({ n }, 'step');
+    log.error({ msg: { not: 'a text' }, blob: 'x'.repeat(20_000) });
+    pino({ name: 5, timestamp: false }, destination).info('without a time');
+    log.info({ time: 'yesterday' }, 'y'.repeat(20_000));
     await destination.flush();
   `;
   writeFileSync(file, code + more);
@@ -49,8 +52,13 @@ it('shows a destination for pino that stores what is logged', async () => {
       metadata: { page: 7, err: { type: 'RangeError' } },
     },
   ]);
-  const last = (await service.call('GET', `/jobs/${id}/logs?limit=1`)).body.logs[0];
-  expect(last).toMatchObject({ seq: 1_202, level: 'trace', message: 'step', metadata: { n: 1_199 } });
+  const last = (await service.call('GET', `/jobs/${id}/logs?limit=4`)).body.logs;
+  expect(last).toMatchObject([
+    { seq: 1_202, level: 'trace', message: 'step', metadata: { n: 1_199 } },
+    { seq: 1_203, level: 'error', message: '{"not":"a text"}', metadata: { cut: true } },
+    { seq: 1_204, level: 'info', message: 'without a time', source: '5', metadata: {} },
+    { seq: 1_205, level: 'info', message: 'y'.repeat(2_500), metadata: { cut: true } },
+  ]);
 });
 
 it('says the limits as they are', () => {

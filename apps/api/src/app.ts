@@ -7,7 +7,7 @@ import {
   requestIdOf,
   sendEmpty,
   sendError,
-  sendJson,
+  sendText,
 } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
@@ -65,9 +65,10 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
   const around = { ...surroundings, incoming: new Incoming() };
   for (const route of ROUTES) {
     const serve = async (req: Request, res: Response) => {
-      if (route.isLarge) outgoing.checkRoom();
-      const answer = await handle(route, req, res, around);
-      outgoing.count(res, sendJson(res, route.created ? 201 : 200, answer));
+      const text = JSON.stringify(await handle(route, req, around));
+      const bytes = Buffer.byteLength(text);
+      outgoing.count(res, bytes);
+      sendText(res, route.created ? 201 : 200, { text, bytes });
     };
     if (route.method === 'GET') app.get(route.path, serve);
     else if (route.method === 'POST') app.post(route.path, serve);

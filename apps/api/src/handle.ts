@@ -1,10 +1,10 @@
 import { authenticate, authorize, REDIS_BUDGET_MS, within } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { readJson } from './body.js';
 import type { Incoming } from './logs/incoming.js';
-import type { Route } from './route.js';
+import type { BodyBounds, Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 
 /** What the endpoints work with: all of it shared by every request. */
@@ -15,11 +15,9 @@ export interface Surroundings {
   incoming: Incoming;
 }
 
-type Bounds = Pick<Surroundings, 'sizes' | 'incoming'>;
-
-async function inputOf(route: Route, req: Request, res: Response, bounds: Bounds): Promise<unknown> {
+async function inputOf(route: Route, req: Request, bounds: BodyBounds): Promise<unknown> {
   if (route.query) return validate(route.query, req.query, 'query');
-  if (route.read) return route.read(req, res, bounds);
+  if (route.read) return route.read(req, bounds);
   if (route.body === undefined) return undefined;
   const { sizes } = bounds;
   const { value, bytes } = await readJson(req, sizes.bodyBytes);
@@ -37,7 +35,7 @@ async function inputOf(route: Route, req: Request, res: Response, bounds: Bounds
  * @returns the body of the answer
  * @throws every refusal there is
  */
-export async function handle(route: Route, req: Request, res: Response, around: Surroundings): Promise<unknown> {
+export async function handle(route: Route, req: Request, around: Surroundings): Promise<unknown> {
   const { store, keyRing } = around;
   // Express types a parameter as maybe a list, which only its wildcards are.
   const { spaceId, jobId = '', keyId = '' } = req.params as Record<string, string | undefined>;
@@ -48,6 +46,15 @@ export async function handle(route: Route, req: Request, res: Response, around: 
   const left = REDIS_BUDGET_MS - (performance.now() - began);
   authorize(caller, route.scopes, spaceId);
 
-  const input = await inputOf(route, req, res, around);
-  return within(left, route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input }));
+  let release: () => void = () => undefined;
+  const onDone: BodyBounds['onDone'] = (then) => {
+    release = then;
+  };
+  try {
+    const input = await inputOf(route, req, { ...around, onDone });
+    return await within(left, route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input }));
+  } finally {
+    // Not when the answer is closed: that of a request behind another one never is, when the client goes away.
+    release();
+  }
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Scope } from '@yardmaster/protocol';
 import type { KeyRing, Principal, Store } from '@yardmaster/store';
 import type { z } from 'zod';
@@ -26,12 +26,13 @@ interface Call<B> {
   input: B;
 }
 
-/** What reads a body that is more than one JSON value. */
-type BodyReader<B> = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  bounds: { sizes: SizeLimits; incoming: Incoming },
-) => Promise<B>;
+/** What bounds the reading of a body. */
+export interface BodyBounds {
+  sizes: SizeLimits;
+  incoming: Incoming;
+  /** Have something called when the request is done with, however it ends. */
+  onDone: (release: () => void) => void;
+}
 
 interface Row<B> {
   method: 'GET' | 'POST' | 'DELETE';
@@ -45,12 +46,10 @@ interface Row<B> {
   /** Schema of the query. */
   query?: z.ZodType<B>;
   /** Reads the body in place of `body`. */
-  read?: BodyReader<B>;
+  read?: (req: IncomingMessage, bounds: BodyBounds) => Promise<B>;
   measured?: readonly Measured[];
   /** Status of a success. Default 200. */
   created?: true;
-  /** Whether the answer may be megabytes long. */
-  isLarge?: true;
   /** @returns the body of the answer */
   run(call: Call<B>): Promise<unknown>;
 }

@@ -144,7 +144,6 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/jobs/:jobId',
     scopes: ['jobs:read'],
-    isLarge: true,
     run: ({ store, caller, jobId }) => getJob(store, caller, jobId),
   }),
   route({
@@ -158,7 +157,6 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/jobs/:jobId/logs',
     scopes: ['jobs:read'],
     query: logsQuery,
-    isLarge: true,
     run: ({ store, caller, jobId, input }) => readLogs(store, caller, jobId, input),
   }),
   route({
@@ -166,7 +164,6 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/spaces/:spaceId/jobs',
     scopes: ['jobs:read'],
     query: listJobsQuery,
-    isLarge: true,
     run: ({ store, spaceId, input }) => listJobs(store, spaceId, input),
   }),
   route({

@@ -51,6 +51,8 @@ process.exitCode = await runProgram(process.argv.slice(2), {
 
 function codeOf({ code, sentence }: Outcome): number {
   if (sentence !== null) stderr.write(`yardmaster: ${sentence}\n`);
+  // What nobody has read until now would be waited for.
+  if (code === EXIT.timedOut && stdout.writableLength > 0) process.exit(code);
   return code;
 }
 

@@ -87,8 +87,7 @@ export class JobFeed extends Feed {
   #pass(framed: FramedNews): 'ok' | 'behind' {
     const { news } = framed;
     if (news.seq !== null) return this.#deliver(framed, news.seq);
-    tellAppend(this.sessions, news);
-    return 'ok';
+    return tellAppend(this.sessions, news, { isPast: false });
   }
 
   /** Pass an event on to whoever needs just this one next. */

@@ -3,7 +3,16 @@ export { BACKEND_VARIABLES, type Backend, type BackendConfig, type BackendOption
 export { REDIS_BUDGET_MS, within } from './deadline.js';
 export type { Duties } from './duties.js';
 export { createFront, FRONT_VARIABLES, type Front } from './front.js';
-export { COMMON, errorBody, headersOf, internalError, sendEmpty, sendError, sendJson } from './http/answer.js';
+export {
+  COMMON,
+  errorBody,
+  headersOf,
+  internalError,
+  sendEmpty,
+  sendError,
+  sendJson,
+  sendText,
+} from './http/answer.js';
 export { onceAnswered } from './http/answered.js';
 export { discard } from './http/discard.js';
 export { checkHost } from './http/host.js';

@@ -32,12 +32,27 @@ export interface LogEntry {
 
 export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
 
+/** What programs write besides the form of RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01. */
+const LOOSE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?(?:[Zz]|([+-]\d\d):?(\d\d)?)$/;
+
+/** The same moment in the form of RFC 3339; what is no timestamp stays as it is. */
+function strict(value: unknown): unknown {
+  if (typeof value !== 'string' || (value.length === 24 && value.endsWith('Z'))) return value; // As nearly always.
+  return value.replace(
+    LOOSE,
+    (_, date, minutes, seconds = ':00', fraction = '0', offsetHours, offsetMinutes = '00') => {
+      const zone = offsetHours === undefined ? 'Z' : `${offsetHours}:${offsetMinutes}`;
+      return `${date}T${minutes}${seconds}.${fraction}${zone}`;
+    },
+  );
+}
+
 /** An entry in the form of an object, as workers send it. */
 const fullLog = z.object(
   {
     message: z.string(required('must be a string')),
     level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional(),
-    timestamp: timestampMs.optional(),
+    timestamp: z.preprocess(strict, timestampMs).optional(),
     source: z.string({ error: 'must be a string' }).optional(),
     metadata: jsonObject.optional(),
   },

@@ -1,11 +1,13 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 
-/** As long as anybody waits for an answer: the budget of a request. */
-const PATIENCE_MS = 1_800;
+/** How long somebody waits for a turn and what is done in it; below the budget of a request, which knows no reason. */
+const PATIENCE_MS = 1_600;
 
 /** What somebody whose turn it is knows of it. */
 export interface Turn {
+  /** By when to be done, as `performance.now()` tells the time. */
+  until: number;
   /**
    * To be called between the steps of long work.
    *
@@ -17,20 +19,29 @@ export interface Turn {
 /** Does some work when its turn has come; or not at all when that comes too late. */
 export type InTurn = <T>(work: (turn: Turn) => Promise<T>) => Promise<T>;
 
+const tooLate = () => new YardmasterError('UNAVAILABLE', 'Too many long reads are waiting');
+
 /**
  * Let so many do their work at once, in the order in which they came. Work that nobody waits for any more is not begun:
  * a burst of requests would else keep those busy who came long after it.
  */
 export function turns(atOnce: number): InTurn {
   const limit = pLimit(atOnce);
-  return (work) => {
-    const giveUpAt = performance.now() + PATIENCE_MS;
-    const check = () => {
-      if (performance.now() > giveUpAt) throw new YardmasterError('UNAVAILABLE');
-    };
-    return limit(() => {
-      check();
-      return work({ check });
+  return (work) =>
+    new Promise((resolve, reject) => {
+      const until = performance.now() + PATIENCE_MS;
+      const timer = setTimeout(() => reject(tooLate()), PATIENCE_MS).unref();
+      const check = () => {
+        if (performance.now() > until) throw tooLate();
+      };
+      void limit(async () => {
+        try {
+          check();
+          clearTimeout(timer);
+          resolve(await work({ until, check }));
+        } catch (error) {
+          reject(error);
+        }
+      });
     });
-  };
 }

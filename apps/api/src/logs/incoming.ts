@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { REDIS_BUDGET_MS } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
@@ -19,21 +18,22 @@ export class Incoming {
   readonly #waiting = new Set<() => void>();
 
   /**
-   * Inflate a batch when there is room for it, and count it until it is answered.
+   * Inflate a batch when there is room for it, and count it until `release` is called.
    *
    * @throws UNAVAILABLE when there was no room for long; what `inflate` throws
    */
-  take(res: ServerResponse, inflate: () => Promise<Buffer>): Promise<Buffer> {
+  take(inflate: () => Promise<Buffer>): Promise<{ batch: Buffer; release: () => void }> {
     const giveUpAt = performance.now() + REDIS_BUDGET_MS;
     return this.#inTurn(async () => {
       while (this.#bytes > MAX_BYTES) await this.#change(giveUpAt);
       const batch = await inflate();
-      this.#count(res, batch.length);
-      return batch;
+      const { length } = batch; // What is counted must not keep what was.
+      this.#bytes += length;
+      return { batch, release: () => this.#release(length) };
     });
   }
 
-  /** Wait until a batch is answered. */
+  /** Wait until a batch is done with. */
   #change(giveUpAt: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const tooLate = new YardmasterError('UNAVAILABLE', 'Too many logs are being stored');
@@ -48,13 +48,8 @@ export class Incoming {
     });
   }
 
-  #count(res: ServerResponse, bytes: number): void {
-    // A client that is gone already closed its answer, and `close` does not come twice.
-    if (res.closed || res.destroyed) return;
-    this.#bytes += bytes;
-    res.once('close', () => {
-      this.#bytes -= bytes;
-      for (const go of [...this.#waiting]) go();
-    });
+  #release(bytes: number): void {
+    this.#bytes -= bytes;
+    for (const go of [...this.#waiting]) go();
   }
 }

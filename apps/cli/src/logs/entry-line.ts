@@ -32,7 +32,7 @@ function lineOf(entry: JsonObject, { time, isColoured }: { time: (timestamp: str
   const words = [
     paint(dim)(time(textOf(entry.loggedAt))),
     paint(LEVEL_PAINTS[level] ?? plain)(level.padEnd(LEVEL_COLUMNS)),
-    source === LOG_DEFAULTS.source ? '' : paint(dim)(`${source}:`),
+    source === '' || source === LOG_DEFAULTS.source ? '' : paint(dim)(`${source}:`),
     textOf(entry.message),
     isJsonObject(metadata) && Object.keys(metadata).length > 0 ? paint(dim)(printable(JSON.stringify(metadata))) : '',
   ];

@@ -9,23 +9,24 @@ export const COMMON: OutgoingHttpHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-/**
- * Write a whole answer. Express' own `res.json` would look up settings and hash the body for each.
- *
- * @returns size of the body in bytes
- */
-export function sendJson(
-  res: ServerResponse,
-  status: number,
-  value: unknown,
-  headers: OutgoingHttpHeaders = {},
-): number {
-  if (!res.req.complete) discard(res.req);
+/** Write a whole answer. Express' own `res.json` would look up settings and hash the body for each. */
+export function sendJson(res: ServerResponse, status: number, value: unknown, headers: OutgoingHttpHeaders = {}): void {
   const text = JSON.stringify(value);
-  const bytes = Buffer.byteLength(text);
+  sendText(res, status, { text, bytes: Buffer.byteLength(text), headers });
+}
+
+/** A body of JSON, and its size. */
+export interface JsonText {
+  text: string;
+  bytes: number;
+  headers?: OutgoingHttpHeaders;
+}
+
+/** The same for a body that is written as JSON already. */
+export function sendText(res: ServerResponse, status: number, { text, bytes, headers = {} }: JsonText): void {
+  if (!res.req.complete) discard(res.req);
   res.writeHead(status, { ...COMMON, ...headers, 'content-length': bytes });
   res.end(text);
-  return bytes;
 }
 
 /** Write an answer without a body. */
