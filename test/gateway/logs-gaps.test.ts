@@ -112,3 +112,15 @@ describe('a gap without a cut', () => {
     expect(toldTo(client)).toEqual([1, 2, 3, 4]);
   });
 });
+
+it('tells of what happened before an append before it, though nobody heard of either', async () => {
+  const client = await openFull();
+  // An event and an entry that nobody is told of, and then one that somebody is.
+  await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["event",1,"unheard"]');
+  await service.redis.rpush(logsKey(), ...entries(1));
+  await append(service, id, 1);
+  await until(() => toldTo(client).includes(2));
+  await until(() => client.types().includes('event'));
+  expect(client.types()).toEqual(['init', 'event', 'logs_appended']);
+  expect(client.messages.at(-1)?.data).toEqual({ fromSeq: 1, toSeq: 2, count: 2 });
+});

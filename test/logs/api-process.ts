@@ -10,6 +10,8 @@ export interface ApiProcess {
   url: string;
   /** Append to the logs of a job, as admin. */
   append(jobId: string, batch: CallOptions): Promise<Answer>;
+  /** Read a path below /api/v1, as admin. */
+  read(path: string): Promise<Answer>;
   /** The most memory that the process has ever had, in megabytes. */
   peakMegabytes(): number;
   /** End it, and expect that it ends well. */
@@ -29,6 +31,7 @@ export async function startApiProcess(
   return {
     url,
     append: (jobId, batch) => client.call('POST', `/api/v1/jobs/${jobId}/logs`, { ...batch, key: ADMIN_KEY }),
+    read: (path) => client.call('GET', `/api/v1${path}`, { key: ADMIN_KEY }),
     peakMegabytes: () =>
       Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${api.child.pid}/status`, 'utf8'))?.[1]) / 1_024,
     async stop() {
