@@ -70,9 +70,11 @@ it('appends go on after a client has hung up before it was answered', async () =
 it('large answers go on after a client has hung up before it has read one', async () => {
   for (let n = 0; n < 2; n++) expect((await api.append(id, LARGE)).status).toBe(200);
   const reads = Array.from({ length: 20 }, read);
-  // The last request on the connection is an append: once it is stored, all before it are being answered.
-  const before = await stored();
-  await sendAndHangUp([...reads, append()], async () => (await stored()) > before);
+  for (let n = 1; n <= 2; n++) {
+    // The last request on the connection is an append: once it is stored, all before it are being answered.
+    const before = await stored();
+    await sendAndHangUp([...reads, append()], async () => (await stored()) > before);
+  }
   await until(async () => (await api.read(`/jobs/${id}/logs?limit=500`)).status === 200);
 });
 
