@@ -19,23 +19,14 @@ import {
   type Store,
   type StoreSettings,
 } from '@yardmaster/store';
-import { Redis } from 'ioredis';
-import RedisMock from 'ioredis-mock';
 import { fsck, keysOf } from '../support/fsck.js';
 import { until } from '../support/until.js';
+import { connections } from './owing.js';
 
-const real = new Redis((process.env.TEST_REDIS_URL as string).replace('unix://', ''), { disconnectTimeout: 50 });
-const mock = new RedisMock();
-afterAll(() => {
-  real.disconnect();
-  mock.disconnect();
-});
+const { each, quit } = connections();
+afterAll(quit);
 
-describe.each([
-  ['redis-server', real],
-  ['ioredis-mock', mock],
-])('expiry on %s', (_name, connection) => {
-  const redis = connection as Redis;
+describe.each(each)('expiry on %s', (_name, redis) => {
   let prefix: string;
   beforeEach(() => {
     prefix = `t-${randomUUID().slice(0, 8)}`;
