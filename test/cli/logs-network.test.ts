@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { WebSocketServer } from 'ws';
 import { createJob, jobIn } from '../support/jobs.js';
@@ -164,4 +164,56 @@ it('asks for whole pages when what the server finds may not be the phrase', asyn
   const { messages } = await logsHere(counter, id, { grep: '"disk', tail: 1 });
   expect(messages).toEqual(['info  say "disk full"']);
   expect(counter.asked.length).toBeLessThan(5);
+});
+
+it('exits with 1 on a server that changes the protocol', async () => {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const run = logs({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, ['job', '--timeout', '1']);
+    expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: the server answered with HTTP 101\n']);
+  } finally {
+    server.close();
+  }
+});
+
+it('exits with 1 when a page leads nowhere', async () => {
+  const again = JSON.stringify({ logs: [], cursor: { mode: 'after', oldestSeq: 0, newestSeq: 0, hasMore: true } });
+  const url = await serve((_request, response) => response.end(again));
+  const run = logs({ url }, ['job']);
+  expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: the server answered with a page again\n']);
+});
+
+it('prints what has taken the place of entries that the service has lost, and says so', async () => {
+  const entry = (seq: number, message: string) => ({ seq, level: 'info', message, loggedAt: timestamp });
+  let kept = [entry(1, 'one'), entry(2, 'two'), entry(3, 'three')];
+  let end: () => void = () => undefined;
+  const url = await serve(
+    (request, response) => {
+      const after = new URL(request.url as string, 'http://x').searchParams.get('after');
+      const page = kept.filter(({ seq }) => seq > Number(after));
+      const newestSeq = page.at(-1)?.seq ?? Number(after);
+      response.end(JSON.stringify({ logs: page, cursor: { mode: 'after', oldestSeq: 1, newestSeq, hasMore: false } }));
+      // What comes once it was seen that some are gone.
+      if (after === null) kept.push(entry(2, 'another two'));
+      if (after === '1') end();
+    },
+    (send, ws) => {
+      send({ type: 'init' });
+      if (kept.length === 3) {
+        kept = [entry(1, 'one')];
+        ws.close(1012);
+      }
+      end = () => send({ type: 'completed', status: 'completed' });
+    },
+  );
+  const run = logs({ url }, ['job', '--follow']);
+  expect([await run.exit(), printed(run)]).toEqual([0, infos(['one', 'two', 'three', 'another two'])]);
+  expect(run.err()).toBe(
+    'connection lost (messages may be missing), connecting again\nentries 2 to 3 were lost by the service\n',
+  );
 });

@@ -29,6 +29,8 @@ it('shows a destination for pino that stores what is logged', async () => {
     for (let n = 0; n < 1_200; n++) log.trace({ n }, 'step');
     log.error({ msg: { not: 'a text' }, blob: 'x'.repeat(20_000) });
     pino({ name: 5, timestamp: false }, destination).info('without a time');
+    const formatters = { level: (level) => ({ level }) };
+    pino({ formatters, customLevels: { audit: 35 } }, destination).fatal('a label');
     log.info({ time: 'yesterday' }, 'y'.repeat(20_000));
     await destination.flush();
   `;
@@ -52,12 +54,13 @@ it('shows a destination for pino that stores what is logged', async () => {
       metadata: { page: 7, err: { type: 'RangeError' } },
     },
   ]);
-  const last = (await service.call('GET', `/jobs/${id}/logs?limit=4`)).body.logs;
+  const last = (await service.call('GET', `/jobs/${id}/logs?limit=5`)).body.logs;
   expect(last).toMatchObject([
     { seq: 1_202, level: 'trace', message: 'step', metadata: { n: 1_199 } },
     { seq: 1_203, level: 'error', message: '{"not":"a text"}', metadata: { cut: true } },
     { seq: 1_204, level: 'info', message: 'without a time', source: '5', metadata: {} },
-    { seq: 1_205, level: 'info', message: 'y'.repeat(2_500), metadata: { cut: true } },
+    { seq: 1_205, level: 'fatal', message: 'a label', source: 'worker' },
+    { seq: 1_206, level: 'info', message: 'y'.repeat(2_500), metadata: { cut: true } },
   ]);
 });
 

@@ -2,18 +2,25 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { YardmasterError } from '@yardmaster/protocol';
 
-/** Answers smaller than this are not counted. */
+/** Answers smaller than this are not counted. A client may have some hundred of them unread on each connection. */
+const COUNTED_BYTES = 4_096;
+
+/** Answers of this size are refused first. */
 const LARGE_BYTES = 262_144;
 
-/** How much of large answers may wait for their readers, in bytes. */
+/** How much may wait for its readers, in bytes, before large answers are refused; all others at twice that. */
 const MAX_WAITING_BYTES = 128 * 1_048_576;
 
+/** How much of that large answers to one API key may be: whoever reads slowly shall not do so at the cost of others. */
+const MAX_BYTES_PER_KEY = MAX_WAITING_BYTES / 2;
+
 /**
- * Large answers that their clients have not read yet: without a bound, a few hundred who ask and do not read would
- * take all the memory there is. A client that reads nothing for long is cut off by the server's time-out.
+ * Answers that their clients have not read yet: without a bound, a few hundred who ask and do not read would take all
+ * the memory there is. A client that reads nothing for long is cut off by the server's time-out.
  */
 export class Outgoing {
   #bytes = 0;
+  readonly #byKey = new Map<string, number>();
   /** What waits on each connection, and goes with it. */
   readonly #bySocket = new WeakMap<Socket, Set<() => void>>();
 
@@ -21,21 +28,38 @@ export class Outgoing {
    * Check, and count, an answer that is about to be written, until it is gone. To be called with nothing awaited before
    * the writing: of those who come at once, each must see the others.
    *
-   * @throws UNAVAILABLE for a large one when as much is waiting as may be
+   * @throws UNAVAILABLE when as much is waiting as may be
    */
   count(res: ServerResponse, bytes: number): void {
-    const { socket } = res.req;
-    if (bytes < LARGE_BYTES || res.closed || socket.destroyed) return;
-    if (this.#bytes + bytes > MAX_WAITING_BYTES) {
-      throw new YardmasterError('UNAVAILABLE', 'Too many large answers are being read');
-    }
-    this.#bytes += bytes;
+    const { socket, headers } = res.req;
+    if (bytes < COUNTED_BYTES || res.closed || socket.destroyed) return;
+    const key = String(headers['x-api-key']);
+    this.#checkRoom(key, bytes);
+    this.#add(key, bytes);
     const waiting = this.#waitingOn(socket);
     const release = () => {
-      if (waiting.delete(release)) this.#bytes -= bytes;
+      if (waiting.delete(release)) this.#add(key, -bytes);
     };
     waiting.add(release);
     res.once('close', release);
+  }
+
+  #checkRoom(key: string, bytes: number): void {
+    const isLarge = bytes >= LARGE_BYTES;
+    const isFull = this.#bytes + bytes > (isLarge ? MAX_WAITING_BYTES : 2 * MAX_WAITING_BYTES);
+    if (!isFull && !(isLarge && this.#ofKey(key) + bytes > MAX_BYTES_PER_KEY)) return;
+    throw new YardmasterError('UNAVAILABLE', 'Too many large answers are being read');
+  }
+
+  #ofKey(key: string): number {
+    return this.#byKey.get(key) ?? 0;
+  }
+
+  #add(key: string, bytes: number): void {
+    this.#bytes += bytes;
+    const left = this.#ofKey(key) + bytes;
+    if (left > 0) this.#byKey.set(key, left);
+    else this.#byKey.delete(key);
   }
 
   /** An answer that stands behind another one on its connection is never closed when the client goes away. */

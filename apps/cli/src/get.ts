@@ -31,6 +31,8 @@ export async function get(url: URL, { service, signal, withinMs }: GetOptions): 
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.on('response', resolve);
       request.on('error', reject);
+      request.on('upgrade', () => request.destroy(new Error('the server changed the protocol')));
+      request.on('close', () => reject(new Error('the connection was closed'))); // If nothing else was said.
     });
     const body = await textOf(response);
     const status = response.statusCode ?? 0;

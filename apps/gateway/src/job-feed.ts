@@ -94,6 +94,7 @@ export class JobFeed extends Feed {
   #deliver(framed: FramedNews, seq: number): 'ok' | 'behind' {
     let outcome: 'ok' | 'behind' = 'ok';
     for (const session of this.sessions) {
+      if (session.isClosing) continue; // It is not caught up any more either.
       if (seq > session.seq + 1) outcome = 'behind';
       if (seq !== session.seq + 1) continue;
       session.seq = seq;

@@ -19,6 +19,7 @@ export function tellAppend(sessions: Iterable<Session>, append: PublishedAppend,
   // Nearly always one: all sessions have heard the same.
   const framed = new Map<string, FramedNews>();
   for (const session of sessions) {
+    if (session.isClosing) continue;
     const isBehind = !isPast && session.logSeq + 1 < fromSeq;
     if (isBehind) outcome = 'behind';
     if (isBehind || session.logSeq >= toSeq) continue;

@@ -45,7 +45,7 @@ export async function sendMissed({ jobId, store, sessions, deliver }: MissedOpti
     isMore = events.length > 0 && firstSeq + events.length <= lastSeq;
     for (const news of inOrder(events, appendOf(jobId, since), { isMore })) {
       await patience.waitFor(sessions);
-      if (news.seq === null) tellAppend(before, news, { isPast: true });
+      if (news.seq === null) tellAppend(sessions, news, { isPast: true });
       else deliver(new FramedNews(news), news.seq);
     }
   }

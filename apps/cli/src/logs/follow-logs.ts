@@ -44,7 +44,10 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
       else if (message.type === 'init') void printOn(null);
       else if (message.type === 'logs_appended') void printOn(toSeqOf(text));
     },
-    onLost: (reason) => contact.lost('stream', reason),
+    onLost(reason) {
+      contact.lost('stream', reason);
+      reader.wasAway();
+    },
   });
   if (failure !== null) throw failure;
   if (end.kind === 'refused') return outcomeOf(end, service);

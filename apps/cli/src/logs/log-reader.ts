@@ -1,6 +1,6 @@
 import { holdsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
 import type { LogsRequest } from '../logs-command.js';
-import { getPage, type PageOptions, type RawPage } from './page.js';
+import { getPage, type PageOptions, type RawPage, Refused } from './page.js';
 
 /** As many as the server gives at once. */
 const PAGE = 500;
@@ -11,6 +11,8 @@ export interface LogReaderOptions extends PageOptions {
   print: (entries: JsonObject[]) => Promise<void>;
   /** Told when entries cannot be read any more, since newer ones have taken their place. */
   onDropped: (fromSeq: number, toSeq: number) => void;
+  /** Told when entries that were printed are not there any more, though newer than all that is. */
+  onLostEntries: (fromSeq: number, toSeq: number) => void;
 }
 
 /** Reads the logs of a job on from where it stands, each entry once. */
@@ -22,6 +24,7 @@ export class LogReader {
   /** Seq up to which there is more to print, as far as we know. */
   #target = 0;
   #mustLook = false;
+  #mayHaveLost = false;
   #running: Promise<void> | null = null;
 
   constructor(options: LogReaderOptions) {
@@ -64,17 +67,36 @@ export class LogReader {
   async #printAll(): Promise<void> {
     while (this.#mustLook || this.#position < this.#target) {
       this.#mustLook = false;
+      if (this.#mayHaveLost) await this.#goBack();
       const target = this.#target;
       for (let hasMore = true; hasMore; ) {
         const page = await this.#page({ limit: PAGE, after: this.#position });
         this.#tellDropped(page);
         await this.#options.print(this.#wanted(page));
-        this.#position = page.cursor.newestSeq;
         hasMore = page.cursor.hasMore;
+        if (hasMore && page.cursor.newestSeq <= this.#position)
+          throw new Refused('the server answered with a page again');
+        this.#position = page.cursor.newestSeq;
       }
       // What the filters have left out need not be looked at again.
       this.#position = Math.max(this.#position, target);
     }
+  }
+
+  /** A Redis that came back without its newest entries gives their seqs to others. */
+  async #goBack(): Promise<void> {
+    this.#mayHaveLost = false;
+    if (this.#position === 0) return;
+    const { newestSeq } = (await this.#page({ limit: 1 }, { isFiltered: false })).cursor;
+    if (newestSeq >= this.#position) return;
+    this.#options.onLostEntries(newestSeq + 1, this.#position);
+    this.#position = newestSeq;
+    this.#target = newestSeq;
+  }
+
+  /** The service was out of reach, and may have come back with less than it had. */
+  wasAway(): void {
+    this.#mayHaveLost = true;
   }
 
   #tellDropped({ logs }: RawPage): void {

@@ -51,6 +51,7 @@ async function readAll(options: ShowLogsOptions, signal: AbortSignal): Promise<O
     filters: request,
     print: (entries) => print(entries, options, signal),
     onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} are no longer kept`),
+    onLostEntries: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} were lost by the service`),
     onAnswer: () => contact.made('logs'),
     onLost: (reason) => contact.lost('logs', reason),
   });
