@@ -28,12 +28,16 @@ export async function get(url: URL, { service, signal, withinMs }: GetOptions): 
   const timer = setTimeout(() => request.destroy(new Error(`no answer within ${withinMs / 1000} s`)), withinMs);
   signal.addEventListener('abort', abort);
   try {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const response = await new Promise<IncomingMessage | null>((resolve, reject) => {
       request.on('response', resolve);
       request.on('error', reject);
-      request.on('upgrade', () => request.destroy(new Error('the server changed the protocol')));
+      request.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        resolve(null);
+      });
       request.on('close', () => reject(new Error('the connection was closed'))); // If nothing else was said.
     });
+    if (response === null) return refusalOf(101, '', undefined);
     const body = await textOf(response);
     const status = response.statusCode ?? 0;
     return status === 200 ? body : refusalOf(status, body, response.headers['retry-after']);
