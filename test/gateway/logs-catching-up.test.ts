@@ -138,3 +138,29 @@ it('goes on telling when the connection is lost while a gap is closed', async ()
   expect(toldTo(client)).toEqual([1, 2, 3, 4]);
   expect(client.closed).toBeNull();
 });
+
+it('tells a client that joins while a gap is closed of the logs before the end, before the end', async () => {
+  const { service, backend } = late;
+  const first = await open();
+  let isReading = false;
+  let joining: Promise<StreamClient> | null = null;
+  // The gap is closed for the first client by a read that knows the end; the second has joined when it is over.
+  holdReply(backend.store.bulk, 'evalsha', async () => {
+    isReading = true;
+    await joining;
+  });
+  // The second begins from before the gap.
+  holdReply(backend.store.redis, 'evalsha', async () => {
+    await service.redis.rpush(`${service.store.keys.job(id)}:logs`, ...entries(2));
+    await service.redis.rpush(`${service.store.keys.job(id)}:events`, JSON.stringify(['event', Date.now(), 'unheard']));
+    await post('kill', { reason: 'enough' });
+    await until(() => isReading);
+  });
+  joining = open();
+  const second = await joining;
+  for (const client of [first, second]) {
+    await client.next('killed');
+    expect(client.types().filter((type) => type !== 'event')).toEqual(['init', 'logs_appended', 'killed']);
+    expect(toldTo(client)).toEqual(seqs(1, 2));
+  }
+});

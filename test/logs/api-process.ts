@@ -8,6 +8,7 @@ import { until } from '../support/until.js';
 
 export interface ApiProcess {
   url: string;
+  call: TestService['call'];
   /** Append to the logs of a job, as admin. */
   append(jobId: string, batch: CallOptions): Promise<Answer>;
   /** Read a path below /api/v1, as admin. */
@@ -20,18 +21,22 @@ export interface ApiProcess {
 
 /** Another process in front of the jobs of a service: its memory is its own, and its requests run beside the others. */
 export async function startApiProcess(
-  { prefix }: TestService,
+  { prefix }: Pick<TestService, 'prefix'>,
   redisUrl = process.env.TEST_REDIS_URL as string,
 ): Promise<ApiProcess> {
   const api = runApp('api', { PORT: '0', REDIS_URL: redisUrl, KEY_PREFIX: prefix, ADMIN_API_KEY: ADMIN_KEY });
   const listening = () => /"url":"([^"]+)"/.exec(api.output())?.[1];
-  await until(() => listening() !== undefined);
+  await until(() => listening() !== undefined || api.child.exitCode !== null);
+  if (api.child.exitCode !== null) throw new Error(`the API ended:\n${api.output()}`);
   const url = listening() as string;
   const client = new HttpClient(url, 256);
+  const call: ApiProcess['call'] = (method, path, options) =>
+    client.call(method, `/api/v1${path}`, { key: ADMIN_KEY, ...options });
   return {
     url,
-    append: (jobId, batch) => client.call('POST', `/api/v1/jobs/${jobId}/logs`, { ...batch, key: ADMIN_KEY }),
-    read: (path) => client.call('GET', `/api/v1${path}`, { key: ADMIN_KEY }),
+    call,
+    append: (jobId, batch) => call('POST', `/jobs/${jobId}/logs`, batch),
+    read: (path) => call('GET', path),
     peakMegabytes: () =>
       Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${api.child.pid}/status`, 'utf8'))?.[1]) / 1_024,
     async stop() {

@@ -1,5 +1,6 @@
 import { type NameOfEntry, YardmasterError } from '@yardmaster/protocol';
 import { parseJson } from '../body.js';
+import type { SizeLimits } from '../sizes.js';
 import { endOfString, type Part, partsOf, skipBlanks, textOf } from './json-parts.js';
 
 /** One entry of a batch as it came. */
@@ -9,13 +10,8 @@ export interface SentLog {
   nameOf: NameOfEntry;
 }
 
-/** What bounds the reading of a batch. */
-export interface BatchBounds {
-  /** Entries; one more is read, and no further. */
-  logEntries: number;
-  /** Bytes of what is parsed at once. */
-  logEntryBytes: number;
-}
+/** What bounds the reading of a batch: of entries one more is read, and no further. */
+export type BatchBounds = Pick<SizeLimits, 'logEntries' | 'logEntryBytes'>;
 
 /** Our choice: fields of a body that has its entries in `logs`; all but that are ignored. */
 const FIELDS = 100;
@@ -63,7 +59,7 @@ function logsIn(body: Buffer, object: Part, bounds: BatchBounds): Part {
   let logs: Part | null = null;
   for (const member of members) {
     const { key, value } = readMember(body, member);
-    if (key !== 'logs') checkIgnored(key, textOf(body, value), bounds);
+    if (key !== 'logs') checkIgnored(body, { key, value }, bounds);
     else if (logs !== null) throw invalid('logs must be given once');
     else logs = value;
   }
@@ -72,8 +68,13 @@ function logsIn(body: Buffer, object: Part, bounds: BatchBounds): Part {
   return logs;
 }
 
+interface Member {
+  key: string;
+  value: Part;
+}
+
 /** Take `"key": value` apart. */
-function readMember(body: Buffer, { from, to }: Part): { key: string; value: Part } {
+function readMember(body: Buffer, { from, to }: Part): Member {
   const open = skipBlanks(body, from);
   const close = endOfString(body, open);
   const colon = skipBlanks(body, close + 1);
@@ -83,9 +84,9 @@ function readMember(body: Buffer, { from, to }: Part): { key: string; value: Par
 }
 
 /** What nobody looks at must be JSON all the same, and no larger than what is looked at. */
-function checkIgnored(key: string, json: string, { logEntryBytes }: BatchBounds): void {
-  if (json.length > logEntryBytes) {
+function checkIgnored(body: Buffer, { key, value }: Member, { logEntryBytes }: BatchBounds): void {
+  if (value.to - value.from > logEntryBytes) {
     throw new YardmasterError('TOO_LARGE', `${key.slice(0, 100)} must be at most ${logEntryBytes} bytes of JSON`);
   }
-  parseJson(json);
+  parseJson(textOf(body, value));
 }
