@@ -46,8 +46,10 @@ export class Outgoing {
 
   #checkRoom(key: string, bytes: number): void {
     const isLarge = bytes >= LARGE_BYTES;
-    const isFull = this.#bytes + bytes > (isLarge ? MAX_WAITING_BYTES : 2 * MAX_WAITING_BYTES);
-    if (!isFull && !(isLarge && this.#ofKey(key) + bytes > MAX_BYTES_PER_KEY)) return;
+    // However large, an answer may go when no other waits: else nobody could ever have it.
+    const hasRoom = (waiting: number, most: number) => waiting === 0 || waiting + bytes <= most;
+    const isRoomForAll = hasRoom(this.#bytes, isLarge ? MAX_WAITING_BYTES : 2 * MAX_WAITING_BYTES);
+    if (isRoomForAll && (!isLarge || hasRoom(this.#ofKey(key), MAX_BYTES_PER_KEY))) return;
     throw new YardmasterError('UNAVAILABLE', 'Too many large answers are being read');
   }
 
