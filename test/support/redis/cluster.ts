@@ -1,0 +1,110 @@
+import { freePort } from '../free-port.js';
+import { until } from '../until.js';
+import { type Address, ask, info } from './ask.js';
+import { login, makeTlsFiles, PASSWORD, queryOf } from './credentials.js';
+import { quoted, type RedisNode, startNode } from './node.js';
+
+const PRIMARIES = 3;
+const SLOTS = 16_384;
+
+export interface ClusterNode extends RedisNode {
+  /** What it was made as; `roleNow` asks. */
+  role: 'primary' | 'replica';
+  roleNow(): Promise<'primary' | 'replica'>;
+}
+
+export interface RedisCluster {
+  /** `redis+cluster://:…@h1,h2,…`, or `rediss+cluster://…` */
+  url: string;
+  nodes: ClusterNode[];
+  /** How to reach one node past the cluster. */
+  address(node: RedisNode): Address;
+  /** Whether all slots are served, as each running node sees it. */
+  isWhole(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/** Three primaries with a replica each, with a password, that notice a death within some two seconds. */
+export async function startCluster({ tls = false } = {}): Promise<RedisCluster> {
+  const files = tls ? await makeTlsFiles() : null;
+  const started: ClusterNode[] = [];
+  const address = ({ port }: RedisNode): Address => ({ port, password: PASSWORD, tls: files });
+
+  async function start(role: ClusterNode['role']): Promise<ClusterNode> {
+    const node = await startNode({
+      lines: async (port) => [
+        ...(files ? [...files.lines(port), 'tls-cluster yes'] : [`port ${port}`]),
+        `requirepass ${quoted(PASSWORD)}`,
+        `masterauth ${quoted(PASSWORD)}`,
+        'cluster-enabled yes',
+        `cluster-port ${await freePort()}`, // Port + 10000 may be somebody else's, or not exist.
+        'cluster-config-file nodes.conf',
+        'cluster-node-timeout 2000',
+        // A replica takes over however long its primary was silent.
+        'cluster-replica-validity-factor 0',
+      ],
+    });
+    const roleNow = async () =>
+      (await info(address(node), 'replication')).role === 'master' ? ('primary' as const) : ('replica' as const);
+    const made = Object.assign(node, { role, roleNow });
+    started.push(made);
+    return made;
+  }
+
+  async function stop(): Promise<void> {
+    await Promise.all(started.map((node) => node.stop()));
+    await files?.remove();
+  }
+
+  async function isWhole(): Promise<boolean> {
+    const running = started.filter((node) => node.isRunning);
+    const texts = await Promise.all(running.map(async (node) => String(await ask(address(node), 'CLUSTER', 'INFO'))));
+    return texts.every((text) => text.includes('cluster_state:ok') && text.includes(`cluster_slots_ok:${SLOTS}`));
+  }
+
+  async function startAll(): Promise<void> {
+    const each = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: PRIMARIES }, make));
+    const [primaries, replicas] = await Promise.all([each(() => start('primary')), each(() => start('replica'))]);
+    const share = (i: number) => Math.floor((SLOTS * i) / PRIMARIES);
+    await Promise.all(
+      primaries.map((node, i) => ask(address(node), 'CLUSTER', 'ADDSLOTSRANGE', share(i), share(i + 1) - 1)),
+    );
+    await meet(started, address);
+    for (const [i, node] of replicas.entries()) {
+      const id = String(await ask(address(primaries[i] as RedisNode), 'CLUSTER', 'MYID'));
+      await ask(address(node), 'CLUSTER', 'REPLICATE', id);
+    }
+    for (const node of primaries)
+      await until(async () => (await info(address(node), 'replication')).connected_slaves === '1');
+    await until(isWhole);
+  }
+
+  await startAll().catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  const hosts = started.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const url = `${tls ? 'rediss' : 'redis'}+cluster://${login(PASSWORD)}${hosts}${queryOf(files?.query ?? {})}`;
+  return { url, nodes: started, address, isWhole, stop };
+}
+
+/** Introduce all to the first, and wait until the news has reached everybody. */
+async function meet(nodes: RedisNode[], address: (node: RedisNode) => Address): Promise<void> {
+  const [first, ...others] = nodes as [RedisNode, ...RedisNode[]];
+  // Every node takes an epoch of its own; else two that own slots start with the same and quarrel.
+  for (const [i, node] of nodes.entries()) await ask(address(node), 'CLUSTER', 'SET-CONFIG-EPOCH', i + 1);
+  for (const node of others) {
+    const busPort = await busPortOf(address(node));
+    await ask(address(first), 'CLUSTER', 'MEET', '127.0.0.1', node.port, busPort);
+  }
+  for (const node of nodes)
+    await until(async () => {
+      const text = String(await ask(address(node), 'CLUSTER', 'INFO'));
+      return text.includes(`cluster_known_nodes:${nodes.length}`);
+    });
+}
+
+async function busPortOf(node: Address): Promise<string> {
+  const [, port] = (await ask(node, 'CONFIG', 'GET', 'cluster-port')) as string[];
+  return port as string;
+}

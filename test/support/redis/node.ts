@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findRedisServer } from '@yardmaster/runtime';
+import { freePort } from '../free-port.js';
+import { until } from '../until.js';
+
+const CACHE_DIR = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
+
+/** How often another port is tried, since somebody may take it between our look and redis-server's. */
+const PORTS = 3;
+
+/** One redis-server on a port of 127.0.0.1. */
+export interface RedisNode {
+  port: number;
+  /** Process id of the one now running, or last run. */
+  readonly pid: number;
+  readonly isRunning: boolean;
+  /** End it with no time to say goodbye, or as `signal` tells. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Start it again on the same data and the same port. */
+  resume(): Promise<void>;
+  /** End it and remove its folder. */
+  stop(): Promise<void>;
+}
+
+export interface NodeOptions {
+  /** Lines of its configuration file for the port it gets and the folder that is its own. */
+  lines: (port: number, dir: string) => string[] | Promise<string[]>;
+  /** Whether it is a Sentinel, which keeps no data. */
+  isSentinel?: boolean;
+}
+
+/** What a server of jobs has, as the private one of the standalone; replicas are there as soon as they can. */
+const DATA = [
+  'appendonly yes',
+  'appendfsync everysec',
+  'save ""',
+  'maxmemory-policy noeviction',
+  'repl-diskless-sync-delay 0',
+];
+
+/** A word of redis.conf that may hold anything. */
+export const quoted = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+
+/** Start a redis-server with a configuration of its own, and wait until it has loaded its data. */
+export async function startNode({ lines, isSentinel = false }: NodeOptions): Promise<RedisNode> {
+  const binary = await findRedisServer(CACHE_DIR, () => undefined);
+  const dir = await mkdtemp(join(tmpdir(), 'yardmaster-redis-'));
+  const conf = join(dir, 'redis.conf');
+  let child: ChildProcess;
+  let output = '';
+  const hasEnded = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+  // However this process ends, short of kill -9, it takes them along; a paused one would not hear SIGTERM.
+  const onExit = () => child.kill('SIGKILL');
+
+  async function run(): Promise<boolean> {
+    output = '';
+    const mode = isSentinel ? ['--sentinel'] : [];
+    // A process group of its own, so that Ctrl-C reaches whoever started it first.
+    child = spawn(binary.command, [...binary.args, conf, ...mode], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.on('error', (error) => (output += error.message));
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
+    await until(() => hasEnded() || /Ready to accept connections|Sentinel ID is/.test(output));
+    return !hasEnded();
+  }
+
+  async function kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (hasEnded()) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    child.kill('SIGCONT'); // The test may have paused it.
+    await exited;
+  }
+
+  async function stop(): Promise<void> {
+    await kill();
+    process.off('exit', onExit);
+    await rm(dir, { recursive: true, force: true });
+  }
+
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const common = ['bind 127.0.0.1', `dir ${dir}`, 'daemonize no', 'loglevel notice', ...(isSentinel ? [] : DATA)];
+    await writeFile(conf, `${[...common, ...(await lines(port, dir))].join('\n')}\n`, { mode: 0o600 });
+    if (await run()) {
+      process.on('exit', onExit);
+      return {
+        port,
+        get pid() {
+          return child.pid as number;
+        },
+        get isRunning() {
+          return !hasEnded();
+        },
+        kill,
+        async resume() {
+          if (!(await run())) throw new Error(`redis-server did not start again: ${output.trim()}`);
+        },
+        stop,
+      };
+    }
+    if (attempt < PORTS && /Address already in use/.test(output)) continue;
+    await rm(dir, { recursive: true, force: true });
+    throw new Error(`redis-server did not start: ${output.trim()}`);
+  }
+}
