@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CreateKeyRequest } from '@yardmaster/protocol';
-import { createKey, createStore, KeyRing, revokeKey, type Store, Subscriptions } from '@yardmaster/store';
+import { ConnectionSubscriptions, createKey, createStore, KeyRing, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { until } from '../support/until.js';
 
@@ -79,7 +79,7 @@ describe('a revoked key', () => {
   it('is refused by a ring that believed it, as soon as it hears of it', async () => {
     const { key, id } = await createKey(store, request);
     const ring = new KeyRing(store);
-    await ring.listen(new Subscriptions(connect()));
+    await ring.listen(new ConnectionSubscriptions(connect()));
     const heard: string[] = [];
     ring.onRevoked((keyId) => heard.push(keyId));
     expect(await ring.find(key)).not.toBeNull();
@@ -94,7 +94,7 @@ describe('a revoked key', () => {
   it('is not put back by a read that was under way when the news came', async () => {
     const { key, id } = await createKey(store, request);
     const ring = new KeyRing(store);
-    await ring.listen(new Subscriptions(connect()));
+    await ring.listen(new ConnectionSubscriptions(connect()));
     const heard: string[] = [];
     ring.onRevoked((keyId) => heard.push(keyId));
     // The reply is held back until the revocation has been heard: it still says that the key is good.
@@ -115,7 +115,7 @@ describe('a revoked key', () => {
     const { key, id } = await createKey(store, request);
     const ring = new KeyRing(store);
     const subscriber = connect();
-    await ring.listen(new Subscriptions(subscriber));
+    await ring.listen(new ConnectionSubscriptions(subscriber));
     expect(await ring.find(key)).not.toBeNull();
     await store.redis.hdel(store.keys.apiKeys, id); // As revoked, but nobody is told.
     expect(await ring.find(key)).not.toBeNull();

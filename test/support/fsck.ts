@@ -1,3 +1,4 @@
+import { primariesOf } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 
 type Members = Map<string, string>;
@@ -15,7 +16,10 @@ interface Dump {
 /** All keys of a prefix. */
 export async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
   const keys: string[] = [];
-  for await (const batch of redis.scanStream({ match: `${prefix}:*`, count: 1_000 })) keys.push(...(batch as string[]));
+  for (const server of primariesOf(redis)) {
+    for await (const batch of server.scanStream({ match: `${prefix}:*`, count: 1_000 }))
+      keys.push(...(batch as string[]));
+  }
   return [...new Set(keys)];
 }
 

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createLogger, readConfig } from '@yardmaster/runtime';
 import { createWhole, STANDALONE_VARIABLES } from '@yardmaster/standalone';
 import { createStore, type Store } from '@yardmaster/store';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { connectTo } from './connect.js';
 import { fsck } from './fsck.js';
 import { type Answer, type CallOptions, HttpClient } from './http.js';
 
@@ -36,8 +37,7 @@ export async function startService(
   const api = app({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
   await api.start();
 
-  const redis = new Redis(redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });
-  redis.on('error', () => undefined); // Tests that stop Redis know.
+  const redis = connectTo(redisUrl);
   const http = new HttpClient(api.url());
   const call = (method: string, path: string, options: CallOptions = {}) =>
     http.call(method, `/api/v1${path}`, 'key' in options ? options : { ...options, key: ADMIN_KEY });

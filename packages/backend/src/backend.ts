@@ -1,14 +1,7 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import {
-  type Config,
-  ConfigError,
-  createRedis,
-  type Logger,
-  onceReachable,
-  type Service,
-  watchConnection,
-} from '@yardmaster/runtime';
-import { createStore, hasKeys, KeyRing, prepareRedis, type Store, Subscriptions } from '@yardmaster/store';
+import { type Config, ConfigError, type Logger, onceReachable, type Service } from '@yardmaster/runtime';
+import { createStore, hasKeys, KeyRing, prepareRedis, type Store, type Subscriptions } from '@yardmaster/store';
+import { createConnections } from './connections.js';
 
 /** Variables that the backend reads. */
 export const BACKEND_VARIABLES = [
@@ -49,10 +42,8 @@ const reasonOf = (error: unknown) => String((error as Error).cause ?? error);
  * Make a backend. `start` waits until Redis is there, checks it, and throws a ConfigError when it cannot be used.
  */
 export function createBackend(config: BackendConfig, log: Logger, options: BackendOptions = {}): Backend {
-  const redis = createRedis(config.REDIS_URL, 'commands', log);
-  const bulk = createRedis(config.REDIS_URL, 'commands', log);
-  const subscriber = createRedis(config.REDIS_URL, 'subscriber', log);
-  const connections = [redis, bulk, subscriber];
+  const connections = createConnections(config.REDIS_URL, log);
+  const { subscriptions } = connections;
   const settings = {
     keyPrefix: config.KEY_PREFIX,
     deliveryTimeoutMs: config.DELIVERY_TIMEOUT_SECONDS * 1000,
@@ -60,11 +51,9 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     eventsPerJob: config.EVENTS_PER_JOB,
     logsPerJob: config.LOGS_PER_JOB,
   };
-  const store = createStore(redis, settings, bulk);
-  const subscriptions = new Subscriptions(subscriber);
+  const store = createStore(connections.redis, settings, connections.bulk);
   const keyRing = new KeyRing(store, { adminKey: config.ADMIN_API_KEY });
   const stopping = new AbortController();
-  const watches: (() => void)[] = [];
   let isPrepared = false;
 
   async function prepare(): Promise<void> {
@@ -83,17 +72,11 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     stopping: stopping.signal,
     announceStop: () => stopping.abort(),
     async isReady() {
-      if (!isPrepared || stopping.signal.aborted || subscriber.status !== 'ready') return false;
-      return redis.ping().then(
-        () => true,
-        () => false,
-      );
+      return isPrepared && !stopping.signal.aborted && connections.areReady();
     },
     async start() {
       const listening = keyRing.listen(subscriptions);
-      for (const connection of connections) watches.push(watchConnection(connection));
-      // A first attempt that fails is followed by others; what waits for Redis is below.
-      await Promise.allSettled(connections.map((connection) => connection.connect()));
+      await connections.connect();
       const onWait = (error: unknown) => log.warn({ reason: reasonOf(error) }, 'waiting for redis');
       await onceReachable(prepare, { isUnavailable, onWait, signal: stopping.signal });
       await listening;
@@ -101,8 +84,7 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     },
     async stop() {
       stopping.abort();
-      for (const stopWatching of watches) stopWatching();
-      for (const connection of connections) connection.disconnect();
+      connections.end();
     },
   };
 }

@@ -1,6 +1,10 @@
+export type { Cluster } from 'ioredis';
 export * from './config.js';
 export * from './logger.js';
-export { createRedis, onceReachable, type RedisUse, watchConnection } from './redis.js';
+export { createNodeSubscriber, createRedis, isCluster, type RedisClient } from './redis/connect.js';
+export type { RedisUse } from './redis/options.js';
+export { onceReachable } from './redis/wait.js';
+export { answers, watchConnection } from './redis/watch.js';
 export type { RedisBinary } from './redis-server/binary.js';
 export { findRedisServer } from './redis-server/find.js';
 export { PrivateRedis, type PrivateRedisOptions } from './redis-server/private.js';

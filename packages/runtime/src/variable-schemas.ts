@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseRedisUrl, type RedisUrlError } from './redis/address.js';
 
 // What the values of environment variables may look like; each message follows the variable's name.
 
@@ -22,11 +23,14 @@ export function seconds(max: number, { zero }: { zero: boolean }) {
 }
 
 export const bytes = integer(1_024, 512 * 1_048_576);
-export const redisUrl = z
-  .string()
-  .refine((url) => /^unix:\/\/\/./.test(url) || (/^rediss?:\/\/[^/]/.test(url) && URL.canParse(url)), {
-    error: 'must be redis://, rediss:// or unix:///path',
-  });
+
+export const redisUrl = z.string().superRefine((url, ctx) => {
+  try {
+    parseRedisUrl(url);
+  } catch (error) {
+    ctx.addIssue({ code: 'custom', message: (error as RedisUrlError).message });
+  }
+});
 
 const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 

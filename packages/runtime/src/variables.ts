@@ -38,7 +38,7 @@ export const VARIABLES = {
   HOST: row('127.0.0.1', 'Address to listen on', z.string()),
   REDIS_URL: row(
     null,
-    'Redis to keep everything in: `redis://`, `rediss://` or `unix:///path`. Unset: the standalone runs a private one; every other process refuses to start',
+    'Redis to keep everything in: `redis://host:port/db`, `redis+sentinel://host,…/name`, `redis+cluster://host,…`, with `rediss` for TLS, or `unix:///path`; see docs/operate.md. Unset: the standalone runs a private one; every other process refuses to start',
     redisUrl,
   ),
   DATA_DIR: row('.data', 'Standalone only: where its private Redis and its admin key are kept', z.string()),

@@ -3,6 +3,7 @@ import { type ApiKey, type CreateKeyRequest, type NewApiKey, YardmasterError } f
 import { randomBase32 } from './partition.js';
 import { asked } from './redis-errors.js';
 import type { Store } from './store.js';
+import { publish } from './subscriptions/subscriptions.js';
 import { redisNow } from './time.js';
 
 /** A key as stored: the secret only as its SHA-256, base64. */
@@ -113,7 +114,7 @@ export async function revokeKey(store: Store, id: string): Promise<void> {
   // through, the caches forget the key by themselves.
   const [deleted] = await Promise.all([
     asked(store.redis.hdel(store.keys.apiKeys, id)),
-    asked(store.redis.publish(store.keys.revocations, id)),
+    asked(publish(store.redis, store.keys.revocations, id)),
   ]);
   if (deleted === 0) throw new YardmasterError('KEY_NOT_FOUND');
 }

@@ -25,6 +25,17 @@ export { getJob, getProgress, listJobs } from './read.js';
 export { readLogs } from './read-logs.js';
 export { readSince, type Since } from './since.js';
 export { readSnapshot, type Snapshot } from './snapshot.js';
-export { ANY_SPACE, type Caller, createStore, STORE_DEFAULTS, type Store, type StoreSettings } from './store.js';
-export { type Listener, Subscriptions } from './subscriptions.js';
+export {
+  ANY_SPACE,
+  type Caller,
+  createStore,
+  primariesOf,
+  type RedisClient,
+  STORE_DEFAULTS,
+  type Store,
+  type StoreSettings,
+} from './store.js';
+export { ClusterSubscriptions } from './subscriptions/cluster.js';
+export { ConnectionSubscriptions } from './subscriptions/connection.js';
+export type { Listener, Subscriptions } from './subscriptions/subscriptions.js';
 export { isoOf, redisNow } from './time.js';

@@ -1,7 +1,7 @@
 import { grantsOf, SCOPES, type Scope } from '@yardmaster/protocol';
 import { hashOfSecret, invalidKeys, isSecretOf, readKey, revokeKey, type StoredKey, splitApiKey } from './api-keys.js';
 import type { Store } from './store.js';
-import type { Subscriptions } from './subscriptions.js';
+import type { Subscriptions } from './subscriptions/subscriptions.js';
 
 /** Whose call it is: what an API key may do and where. */
 export interface Principal {

@@ -1,14 +1,19 @@
+import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from './partition.js';
 import { asked } from './redis-errors.js';
+import { textOn } from './script-on-cluster.js';
 import * as scripts from './scripts.generated.js';
-import type { Store } from './store.js';
+import { primariesOf, type Store } from './store.js';
 
 /** Oldest Redis whose commands and script rules ours rely on. */
 const MIN_REDIS = [6, 2] as const;
 
-function isOldRedis(version: string): boolean {
+/** The same in a cluster, which before could not publish within a shard. */
+const CLUSTER_REDIS = [7, 0] as const;
+
+function isOlder(version: string, [neededMajor, neededMinor]: readonly [number, number]): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major < MIN_REDIS[0] || (major === MIN_REDIS[0] && minor < MIN_REDIS[1]);
+  return major < neededMajor || (major === neededMajor && minor < neededMinor);
 }
 
 const fieldOf = (info: string, field: string) => info.match(new RegExp(`^${field}:(.*?)\r?$`, 'm'))?.[1];
@@ -22,24 +27,16 @@ async function partitionsOf(store: Store): Promise<string | null> {
   return known ?? asked(store.redis.hget(meta, 'partitions'));
 }
 
-/**
- * Check that this Redis can hold our jobs, mark it as ours at the first start, and give it our scripts.
- *
- * @returns warnings for the operator: what works but will lose jobs one day
- * @throws Error when the Redis is too old, or holds jobs in another layout; UNAVAILABLE
- */
-export async function prepareRedis(store: Store): Promise<string[]> {
-  const info = await asked(store.redis.info());
+/** What must be true of one Redis, and what should be. */
+async function checkServer(redis: Redis, isOfCluster: boolean): Promise<string[]> {
+  const info = await asked(redis.info());
   const version = fieldOf(info, 'redis_version') ?? '0';
-  if (isOldRedis(version)) throw new Error(`Redis ${version} is too old: ${MIN_REDIS.join('.')} or later is needed`);
-
-  const partitions = await partitionsOf(store);
-  if (partitions !== String(PARTITIONS)) {
-    throw new Error(`Redis holds jobs spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
+  const [needed, why] = isOfCluster ? ([CLUSTER_REDIS, ' of a cluster'] as const) : ([MIN_REDIS, ''] as const);
+  if (isOlder(version, needed))
+    throw new Error(`Redis ${version} is too old: ${needed.join('.')} or later is needed${why}`);
+  if (!isOfCluster && fieldOf(info, 'cluster_enabled') === '1') {
+    throw new Error('Redis is a node of a cluster: REDIS_URL must be redis+cluster://…');
   }
-
-  // Calls that find a script missing send it again and so fall behind calls that came later: better not at start.
-  await asked(Promise.all(Object.values(scripts).map(({ text }) => store.redis.script('LOAD', text))));
 
   const warnings: string[] = [];
   const policy = fieldOf(info, 'maxmemory_policy');
@@ -50,4 +47,27 @@ export async function prepareRedis(store: Store): Promise<string[]> {
     warnings.push('Redis keeps no append-only file: jobs created since its last snapshot are lost when it crashes');
   }
   return warnings;
+}
+
+/**
+ * Check that this Redis can hold our jobs, mark it as ours at the first start, and give it our scripts. Of a cluster,
+ * every primary that is there.
+ *
+ * @returns warnings for the operator: what works but will lose jobs one day
+ * @throws Error when the Redis is too old, or holds jobs in another layout; UNAVAILABLE
+ */
+export async function prepareRedis(store: Store): Promise<string[]> {
+  const primaries = primariesOf(store.redis);
+  const checks = await Promise.all(primaries.map((redis) => checkServer(redis, store.redis instanceof Cluster)));
+
+  const partitions = await partitionsOf(store);
+  if (partitions !== String(PARTITIONS)) {
+    throw new Error(`Redis holds jobs spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
+  }
+
+  // Calls that find a script missing send it again and so fall behind calls that came later: better not at start.
+  const texts = Object.values(scripts).map((script) => textOn(store.redis, script).text);
+  await asked(Promise.all(primaries.flatMap((redis) => texts.map((text) => redis.script('LOAD', text)))));
+
+  return [...new Set(checks.flat())];
 }

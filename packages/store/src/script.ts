@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode, YardmasterError } from '@yardmaster/protocol';
 import { fromRedisError } from './redis-errors.js';
+import { SLOT_MOVING, textOn } from './script-on-cluster.js';
 import type { Store } from './store.js';
 
 /** A compiled Lua file; its names make the typed call. */
@@ -38,6 +39,8 @@ export async function runScript<K extends string, A extends string, R extends st
 
   const reply = await evaluate(store, script, parameters);
   const word = reply[0] as string;
+  if (word === SLOT_MOVING)
+    throw new YardmasterError('UNAVAILABLE', undefined, {}, { cause: new Error(String(reply[1])) });
   if (word in ERRORS) {
     const jobStatus = reply[1];
     throw new YardmasterError(word as ErrorCode, undefined, typeof jobStatus === 'string' ? { jobStatus } : {});
@@ -46,14 +49,15 @@ export async function runScript<K extends string, A extends string, R extends st
 }
 
 async function evaluate(store: Store, script: Script, parameters: Argument[]): Promise<unknown[]> {
+  const { sha1, text } = textOn(store.redis, script);
   try {
-    return (await store.redis.evalsha(script.sha1, script.keys.length, ...parameters)) as unknown[];
+    return (await store.redis.evalsha(sha1, script.keys.length, ...parameters)) as unknown[];
   } catch (error) {
     // After a restart or a SCRIPT FLUSH; NOSCRIPT is said before anything ran, so this is no repetition.
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw fromRedisError(error);
   }
   try {
-    return (await store.redis.eval(script.text, script.keys.length, ...parameters)) as unknown[];
+    return (await store.redis.eval(text, script.keys.length, ...parameters)) as unknown[];
   } catch (error) {
     throw fromRedisError(error);
   }

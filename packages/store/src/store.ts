@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { type KeyMap, keyMap } from './keys.js';
 import { type InTurn, turns } from './turns.js';
 
@@ -30,14 +30,21 @@ export const STORE_DEFAULTS: StoreSettings = {
   logsPerJob: 10_000,
 };
 
+/** One Redis, or a cluster of them. */
+export type RedisClient = Redis | Cluster;
+
+/** Every Redis that holds jobs: to be checked at start, or searched through. */
+export const primariesOf = (redis: RedisClient): Redis[] =>
+  redis instanceof Cluster ? redis.nodes('master') : [redis];
+
 /**
  * A Redis connection, its keys and its settings: first argument of every verb. The verbs are the service layer;
  * those that workers call are one round trip each.
  */
 export interface Store {
-  redis: Redis;
+  redis: RedisClient;
   /** Connection for what may be megabytes long, either way: long reads, and logs. What waits behind it is no ack. */
-  bulk: Redis;
+  bulk: RedisClient;
   /** Runs a read that may be long when its turn has come. */
   inTurn: InTurn;
   /** The same for searches. */
@@ -53,7 +60,11 @@ export interface Store {
  *
  * It must not resend: a script that ran although its reply was lost would run twice.
  */
-export function createStore(redis: Redis, settings: Partial<StoreSettings> = {}, bulk: Redis = redis): Store {
+export function createStore(
+  redis: RedisClient,
+  settings: Partial<StoreSettings> = {},
+  bulk: RedisClient = redis,
+): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
   return {
     redis,

@@ -1,0 +1,84 @@
+import {
+  answers,
+  type Cluster,
+  createNodeSubscriber,
+  createRedis,
+  isCluster,
+  type Logger,
+  type RedisClient,
+  watchConnection,
+} from '@yardmaster/runtime';
+import { ClusterSubscriptions, ConnectionSubscriptions, type Subscriptions } from '@yardmaster/store';
+
+/** What a process is connected to Redis by, however Redis is run. */
+export interface Connections {
+  /** For short commands. */
+  redis: RedisClient;
+  /** For what may be megabytes long. */
+  bulk: RedisClient;
+  subscriptions: Subscriptions;
+  /** Connect, and look after the connections. A first attempt that fails is followed by others. */
+  connect(): Promise<void>;
+  /** Whether Redis answers and what is published is heard. */
+  areReady(): Promise<boolean>;
+  end(): void;
+}
+
+/**
+ * Make the connections of a process.
+ *
+ * @param url as REDIS_URL
+ */
+export function createConnections(url: string, log: Logger): Connections {
+  const redis = createRedis(url, 'commands', log);
+  const bulk = createRedis(url, 'commands', log);
+  const heard = isCluster(redis) ? hearCluster(redis, log) : hear(url, log);
+  const clients = [redis, bulk, ...heard.clients];
+  const watches: (() => void)[] = [];
+  return {
+    redis,
+    bulk,
+    subscriptions: heard.subscriptions,
+    async connect() {
+      for (const client of clients) watches.push(watchConnection(client));
+      await Promise.allSettled(clients.map((client) => client.connect()));
+    },
+    areReady: async () => heard.isReady() && (await answers(redis)),
+    end() {
+      for (const stopWatching of watches) stopWatching();
+      heard.end();
+      for (const client of clients) client.disconnect();
+    },
+  };
+}
+
+/** What hears channels, and the connections that it needs beside those it makes itself. */
+interface Heard {
+  subscriptions: Subscriptions;
+  clients: RedisClient[];
+  isReady(): boolean;
+  end(): void;
+}
+
+function hear(url: string, log: Logger): Heard {
+  const redis = createRedis(url, 'subscriber', log);
+  const subscriptions = new ConnectionSubscriptions(redis);
+  return { subscriptions, clients: [redis], isReady: () => subscriptions.isConnected, end: () => undefined };
+}
+
+function hearCluster(cluster: Cluster, log: Logger): Heard {
+  const subscriptions = new ClusterSubscriptions(cluster, (node) => {
+    const redis = createNodeSubscriber(node, log);
+    const stopWatching = watchConnection(redis);
+    redis.connect().catch(() => undefined); // It goes on trying.
+    return {
+      redis,
+      end() {
+        stopWatching();
+        redis.disconnect();
+      },
+    };
+  });
+  // While one primary is away the channels of the others are heard; those of its own are looked after.
+  return { subscriptions, clients: [], isReady: () => cluster.status === 'ready', end: () => subscriptions.end() };
+}

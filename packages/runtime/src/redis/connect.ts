@@ -1,0 +1,92 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { Logger } from '../logger.js';
+import { parseRedisUrl, type RedisAddress } from './address.js';
+import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
+import { tlsOf } from './tls.js';
+
+/** A connection to Redis: to one, be it found by sentinels, or to each node of a cluster. */
+export type RedisClient = Redis | Cluster;
+
+/** A connection that subscribes is to one Redis. */
+type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClient;
+
+/**
+ * Make a connection; it connects when `connect` is called, one for a worker at once, and reconnects for ever.
+ *
+ * For a subscriber to a cluster use `createNodeSubscriber`: each channel there is some node's.
+ *
+ * @param url as REDIS_URL
+ * @throws ConfigError when a file that it names cannot be read
+ */
+export function createRedis<U extends RedisUse>(url: string, use: U, log: Logger): ClientFor<U> {
+  const address = parseRedisUrl(url);
+  const client = address.kind === 'cluster' && use !== 'subscriber' ? cluster(address, use) : single(address, use);
+  tellOutages(client, use, log);
+  if (client instanceof Cluster) tellNodeOutages(client, use, log);
+  return client as ClientFor<U>;
+}
+
+/** Make a connection that subscribes to channels of one node of a cluster. */
+export function createNodeSubscriber(node: Redis, log: Logger): Redis {
+  const redis = node.duplicate({ ...BY_USE.subscriber, readOnly: false });
+  tellOutages(redis, 'subscriber', log);
+  return redis;
+}
+
+/** Whether a client is connected to a cluster. */
+export const isCluster = (client: RedisClient): client is Cluster => client instanceof Cluster;
+
+const loginOf = ({ username, password, tls }: RedisAddress): RedisOptions => ({
+  ...(username !== undefined && { username }),
+  ...(password !== undefined && { password }),
+  ...(tls !== null && { tls: tlsOf(tls) }),
+});
+
+function cluster(address: RedisAddress & { kind: 'cluster' }, use: Exclude<RedisUse, 'subscriber'>): Cluster {
+  const redisOptions = { ...BY_USE[use], ...loginOf(address) };
+  return new Cluster(address.nodes, { ...CLUSTER_BY_USE[use], redisOptions });
+}
+
+function single(address: RedisAddress, use: RedisUse): Redis {
+  const options = { ...BY_USE[use], ...loginOf(address) };
+  if (address.kind === 'socket') return new Redis(address.path, options);
+  if (address.kind === 'single') return new Redis({ ...options, ...address.node, db: address.db });
+  if (address.kind === 'cluster') throw new Error('a channel of a cluster is heard at its own node');
+  const { username, password } = address.sentinel;
+  return new Redis({
+    ...options,
+    db: address.db,
+    sentinels: address.nodes,
+    name: address.name,
+    ...(username !== undefined && { sentinelUsername: username }),
+    ...(password !== undefined && { sentinelPassword: password }),
+    ...(options.tls && { sentinelTLS: options.tls, enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: retryStrategy,
+    sentinelCommandTimeout: 1_000,
+    // Sentinels tell of a failover at once: the old primary may still answer, and what it is told is lost.
+    failoverDetector: true,
+  });
+}
+
+/** One line per change, not per attempt: an outage must not fill the disk. */
+function tellOutages(client: RedisClient, use: RedisUse, log: Logger): void {
+  let healthy = true;
+  client.on('error', (err) => {
+    if (healthy) log.error({ err, use }, 'redis connection lost');
+    healthy = false;
+  });
+  client.on('ready', () => {
+    if (!healthy) log.info({ use }, 'redis connection restored');
+    healthy = true;
+  });
+}
+
+/** A node that is away is told of once a minute: each call for its slots tries it anew. */
+function tellNodeOutages(client: Cluster, use: RedisUse, log: Logger): void {
+  const told = new Map<string, number>();
+  client.on('node error', (err: Error, node: string) => {
+    if (performance.now() - (told.get(node) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+    told.set(node, performance.now());
+    log.warn({ err, node, use }, 'redis node away');
+  });
+}

@@ -1,0 +1,114 @@
+import type { Redis } from 'ioredis';
+import { slotOf } from './slot.js';
+import type { Listener, Subscriptions } from './subscriptions.js';
+
+/** Channels in one SUBSCRIBE after a lost connection: some 30 KB of command. */
+const CHANNELS_AT_ONCE = 500;
+
+/** How channels are subscribed: those of one Redis, or those of a node of a cluster, which it hears for its slots only. */
+export type ChannelKind = 'plain' | 'sharded';
+
+const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue state error');
+
+/**
+ * The channels that are heard over one connection.
+ *
+ * Redis' pub/sub loses without a word what is published while a connection is down. So every channel is subscribed
+ * again on each new socket, and its listener told of both ends of the gap; what to do about it only the listener
+ * knows. ioredis' own resubscription must be off: it tells nobody, and drops the promise that may fail.
+ */
+export class ConnectionSubscriptions implements Subscriptions {
+  readonly #redis: Redis;
+  readonly #kind: ChannelKind;
+  readonly #listeners = new Map<string, Listener>();
+  /** Channels that Redis has confirmed on the socket of now. */
+  readonly #confirmed = new Set<string>();
+
+  /** @param redis a connection made for subscribing; it stays the caller's to open and close */
+  constructor(redis: Redis, kind: ChannelKind = 'plain') {
+    this.#redis = redis;
+    this.#kind = kind;
+    const event = kind === 'sharded' ? 'smessage' : 'message';
+    redis.on(event, (channel: string, text: string) => this.#listeners.get(channel)?.message(text));
+    redis.on('ready', () => this.#subscribeAll());
+    redis.on('close', () => this.#lose());
+    // A node that loses a slot ends its subscriptions unasked, after which ioredis no longer knows which reply is whose.
+    if (kind === 'sharded') redis.on('error', (error) => isOutOfStep(error) && redis.disconnect(true));
+  }
+
+  add(channel: string, listener: Listener): void {
+    if (this.#listeners.has(channel)) throw new Error(`channel ${channel} has a listener`);
+    this.#listeners.set(channel, listener);
+    if (this.isConnected) void this.#subscribe([channel]);
+  }
+
+  remove(channel: string): void {
+    this.#listeners.delete(channel);
+    this.#confirmed.delete(channel);
+    // On a socket that breaks, the subscription ends with it.
+    if (!this.isConnected) return;
+    const done = this.#kind === 'sharded' ? this.#redis.sunsubscribe(channel) : this.#redis.unsubscribe(channel);
+    done.catch(() => undefined);
+  }
+
+  hears(channel: string): boolean {
+    return this.#confirmed.has(channel);
+  }
+
+  get isConnected(): boolean {
+    return this.#redis.status === 'ready';
+  }
+
+  /** Whether a channel was added. */
+  has(channel: string): boolean {
+    return this.#listeners.has(channel);
+  }
+
+  /** Whether every channel is heard. */
+  get hearsAll(): boolean {
+    return this.#confirmed.size === this.#listeners.size;
+  }
+
+  async #subscribe(channels: string[]): Promise<void> {
+    const { stream } = this.#redis;
+    // By listener, too: one that took the place of another meanwhile has a confirmation of its own coming.
+    const asked = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
+    try {
+      await (this.#kind === 'sharded' ? this.#redis.ssubscribe(...channels) : this.#redis.subscribe(...channels));
+    } catch {
+      return; // The socket broke, which the next `ready` mends, or hangs, which its watch finds; or the slot has moved.
+    }
+    if (this.#redis.stream !== stream) return;
+    for (const [channel, listener] of asked) {
+      if (listener !== this.#listeners.get(channel) || this.#confirmed.has(channel)) continue;
+      this.#confirmed.add(channel);
+      listener?.subscribed();
+    }
+  }
+
+  #subscribeAll(): void {
+    for (const channels of this.#inGroups()) {
+      for (let i = 0; i < channels.length; i += CHANNELS_AT_ONCE) {
+        void this.#subscribe(channels.slice(i, i + CHANNELS_AT_ONCE));
+      }
+    }
+  }
+
+  /** Channels that may be subscribed in one command: a cluster's only when they are of one slot. */
+  #inGroups(): string[][] {
+    const channels = [...this.#listeners.keys()];
+    if (this.#kind === 'plain') return [channels];
+    const bySlot = new Map<number, string[]>();
+    for (const channel of channels) {
+      const slot = slotOf(channel);
+      bySlot.set(slot, [...(bySlot.get(slot) ?? []), channel]);
+    }
+    return [...bySlot.values()];
+  }
+
+  #lose(): void {
+    const lost = [...this.#confirmed];
+    this.#confirmed.clear();
+    for (const channel of lost) this.#listeners.get(channel)?.lost();
+  }
+}
