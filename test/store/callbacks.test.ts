@@ -62,11 +62,13 @@ describe.each(each)('owed callbacks on %s', (_name, redis) => {
     // Some were owed in the same millisecond, which has no order.
     for (const [n, id] of ids.entries()) await redis.zadd(owing.store.keys.callbacks(tag), n + 1, id);
     const steps = await Promise.all([relay(), relay(), relay()]);
-    const debts = ids.map((jobId) => ({ jobId, round: 0 }));
-    expect(steps).toEqual([
-      { isMore: true, debts: debts.slice(0, 100), overdue: [] },
-      { isMore: false, debts: debts.slice(100), overdue: [] },
-      { isMore: false, debts: [], overdue: [] },
+    const expected = ids.map((jobId) => ({ jobId, round: 0 }));
+    // On a busy machine the first of them are overdue by now, and still the oldest.
+    const given = steps.map(({ isMore, debts, overdue }) => ({ isMore, debts: [...overdue, ...debts] }));
+    expect(given).toEqual([
+      { isMore: true, debts: expected.slice(0, 100) },
+      { isMore: false, debts: expected.slice(100) },
+      { isMore: false, debts: [] },
     ]);
   });
 

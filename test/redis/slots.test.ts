@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { partitionOf } from '@yardmaster/store';
+import { createJob, jobIn } from '../support/jobs.js';
+import { ask } from '../support/redis/ask.js';
+import { type ClusterNode, type RedisCluster, startCluster } from '../support/redis/cluster.js';
+import { startService, type TestService } from '../support/service.js';
+import { StreamClient } from '../support/stream-client.js';
+import { until } from '../support/until.js';
+
+let redis: RedisCluster;
+let service: TestService;
+
+beforeAll(async () => {
+  redis = await startCluster();
+  service = await startService({}, { redisUrl: redis.url });
+});
+
+afterAll(async () => {
+  try {
+    await service?.stop(); // Compares records with indexes.
+  } finally {
+    await redis?.stop();
+  }
+});
+
+const primaries = () => redis.nodes.filter(({ role }) => role === 'primary');
+const tell = (node: ClusterNode, ...command: [string, ...(string | number)[]]) => ask(redis.address(node), ...command);
+
+/** The slot of a space, and the primaries that have it and do not. */
+async function homeOf(space: string) {
+  const slot = Number(await tell(primaries()[0] as ClusterNode, 'CLUSTER', 'KEYSLOT', `{${partitionOf(space)}}`));
+  for (const node of primaries()) {
+    const isHome = await tell(node, 'CLUSTER', 'COUNTKEYSINSLOT', slot);
+    if (Number(isHome) > 0) return { slot, from: node, to: primaries().find((other) => other !== node) as ClusterNode };
+  }
+  throw new Error(`no primary has keys of slot ${slot}`);
+}
+
+async function begin({ slot, from, to }: Awaited<ReturnType<typeof homeOf>>): Promise<void> {
+  const [fromId, toId] = [await tell(from, 'CLUSTER', 'MYID'), await tell(to, 'CLUSTER', 'MYID')];
+  await tell(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(fromId));
+  await tell(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(toId));
+}
+
+/** Move some of a slot's keys, as `redis-cli --cluster reshard` does. */
+async function migrate({ slot, from, to }: Awaited<ReturnType<typeof homeOf>>, keys: number): Promise<number> {
+  const names = (await tell(from, 'CLUSTER', 'GETKEYSINSLOT', slot, keys)) as string[];
+  const password = redis.address(to).password as string;
+  for (const name of names) await tell(from, 'MIGRATE', '127.0.0.1', to.port, name, 0, 5_000, 'AUTH', password);
+  return names.length;
+}
+
+async function finish({ slot, to }: Awaited<ReturnType<typeof homeOf>>): Promise<void> {
+  const id = String(await tell(to, 'CLUSTER', 'MYID'));
+  for (const node of [to, ...primaries().filter((other) => other !== to)])
+    await tell(node, 'CLUSTER', 'SETSLOT', slot, 'NODE', id);
+}
+
+it('while a slot moves, calls are 503 and change nothing; after it, jobs and streams go on', async () => {
+  const { key } = await service.key(['jobs:read']);
+  const space = 'moving';
+  const running = await Promise.all([1, 2, 3, 4, 5].map(() => jobIn(service, 'running', space)));
+  const pending = await jobIn(service, 'pending', space);
+  const stream = await StreamClient.open(service.url, `/${running[0]}?token=${key}`);
+  const move = await homeOf(space);
+  const keysOf = async (node: ClusterNode) => Number(await tell(node, 'CLUSTER', 'COUNTKEYSINSLOT', move.slot));
+  const calls = () =>
+    Promise.all([
+      ...running.map((id) => service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })),
+      service.call('POST', `/jobs/${pending}/claim`),
+      service.call('POST', `/spaces/${space}/jobs`, { body: { name: 'new' } }),
+      service.call('POST', `/spaces/${space}/jobs/poll`),
+      service.call('POST', `/jobs/${pending}/logs`, { body: ['line'] }),
+      service.call('GET', `/jobs/${pending}`),
+      service.call('GET', `/spaces/${space}/jobs`),
+    ]);
+
+  await begin(move);
+  const total = await keysOf(move.from);
+  // With all keys still there, with one of them gone, and with one of them left.
+  for (const step of [0, 1, total - 2]) {
+    await migrate(move, step);
+    expect((await calls()).map(({ status }) => status)).toEqual(Array.from({ length: 11 }, () => 503));
+    expect((await keysOf(move.from)) + (await keysOf(move.to))).toBe(total);
+  }
+  await migrate(move, 1);
+  await finish(move);
+
+  await until(async () => (await service.call('GET', `/jobs/${pending}`)).status === 200);
+  for (const id of running)
+    expect((await service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })).status).toBe(200);
+  await stream.next('completed');
+  expect(stream.types()).toEqual(['init', 'completed']);
+  const { body } = await service.call('POST', `/spaces/${space}/jobs/poll`);
+  expect(body.jobs.map(({ id }: { id: string }) => id)).toEqual([pending]);
+});
+
+it('a stream hears its job wherever the slot goes', async () => {
+  const { key } = await service.key(['jobs:read']);
+  const space = 'travelling';
+  const id = await jobIn(service, 'running', space);
+  const job = await StreamClient.open(service.url, `/${id}?token=${key}`);
+  for (let n = 1; n <= 3; n++) {
+    const move = await homeOf(space);
+    await begin(move);
+    while ((await migrate(move, 100)) > 0);
+    await finish(move);
+    const report = () => service.call('POST', `/jobs/${id}/progress`, { body: { percent: n, message: 'on' } });
+    await until(async () => (await report()).status === 200);
+    await until(() => job.messages.some(({ data }) => data?.percent === n));
+  }
+  expect(job.types()).toEqual([
+    'init',
+    ...job
+      .types()
+      .slice(1)
+      .map(() => 'progress'),
+  ]);
+  await job.close();
+});
+
+it('what a broken connection leaves unanswered is not sent again', async () => {
+  const space = 'unanswered';
+  await createJob(service, space);
+  const { from } = await homeOf(space);
+  // Scripts wait, and with their connection they are gone.
+  await tell(from, 'CLIENT', 'PAUSE', 2_000, 'WRITE');
+  const answers = Promise.all(
+    Array.from({ length: 20 }, () => service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 1 } })),
+  );
+  // All of them have come, and wait behind the first.
+  const unread = async () =>
+    [...String(await tell(from, 'CLIENT', 'LIST')).matchAll(/ qbuf=(\d+)/g)].map(([, bytes]) => Number(bytes));
+  await until(async () => (await unread()).some((bytes) => bytes > 19 * 150));
+  await tell(from, 'CLIENT', 'KILL', 'TYPE', 'normal');
+  expect((await answers).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503));
+  await tell(from, 'CLIENT', 'UNPAUSE');
+
+  await until(async () => (await service.call('GET', `/spaces/${space}/jobs`)).status === 200);
+  const { body } = await service.call('GET', `/spaces/${space}/jobs`);
+  expect(body.map(({ status }: { status: string }) => status)).toEqual(['pending']);
+});
