@@ -96,6 +96,9 @@ function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
     for (const index of indexesOf(id, job)) {
       entries.set(`${index} ${id}`, /\/(jobs|status\/\w+)$/.test(index) ? (job.order as string) : null);
     }
+    // A name's score is the number of its jobs.
+    const name = `{${id.slice(0, 2)}}:space:${job.space}/names ${job.name}`;
+    entries.set(name, String(Number(entries.get(name) ?? 0) + 1));
   }
   return entries;
 }

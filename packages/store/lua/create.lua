@@ -21,6 +21,7 @@ if callbackHeaders ~= '' then redis.call('HSET', job, 'callbackHeaders', callbac
 
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
+redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', 1, name)
 enqueue(created, order)
 publish(created, 1, 'created', 'pending', math.floor(tonumber(order) / 1024), 'null')
 return { 'OK', order }

@@ -16,6 +16,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |
  * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out | poll, claim, kill |
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | the same, of one name | as above | as above |
+ * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
@@ -34,9 +35,12 @@ export function keyMap(prefix: string) {
     baseOfJob: (jobId: string) => base(partitionOfJob(jobId)),
     baseOfSpace: (spaceId: string) => base(partitionOf(spaceId)),
     job: (jobId: string) => `${base(partitionOfJob(jobId))}job:${jobId}`,
+    /** What every key of a space starts with. */
+    spaceBase: space,
     jobs: (spaceId: string) => `${space(spaceId)}jobs`,
     jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
     queue: (spaceId: string) => `${space(spaceId)}queue`,
+    names: (spaceId: string) => `${space(spaceId)}names`,
     /** What every key of BullMQ starts with, without the `:` behind it. */
     bull: `${prefix}:{bull}`,
     /** Channel: a callback of this partition is owed. */

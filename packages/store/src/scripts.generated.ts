@@ -386,7 +386,7 @@ return { 'OK' }
 
 export const create = {
   name: 'create',
-  sha1: 'acba6436f7e44bef4944b0d0aaf8fcca7997ff89',
+  sha1: 'ea6173542b04712910fa056e68c59d284536c290',
   keys: ['job'],
   args: ['base', 'jobId', 'space', 'name', 'maxRetries', 'timeoutSeconds', 'payload', 'callbackUrl', 'callbackHeaders'],
   rest: null,
@@ -436,6 +436,7 @@ if callbackUrl ~= '' then redis.call('HSET', job, 'callbackUrl', callbackUrl) en
 if callbackHeaders ~= '' then redis.call('HSET', job, 'callbackHeaders', callbackHeaders) end
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
+redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', 1, name)
 enqueue(created, order)
 publish(created, 1, 'created', 'pending', math.floor(tonumber(order) / 1024), 'null')
 return { 'OK', order }
@@ -444,7 +445,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: 'f90693c33a7bbde84d7fee3fef38f8955c10550f',
+  sha1: 'c6f436f6d5bca7726edc49b7b9b1ce6ed5530f28',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -561,6 +562,7 @@ local function purge(job, now)
   redis.call('ZREM', job.base .. 'deadlines', job.id)
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
+  if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
   return true

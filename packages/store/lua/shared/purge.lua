@@ -10,6 +10,7 @@ local function purge(job, now)
   redis.call('ZREM', job.base .. 'deadlines', job.id)
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
+  if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
   return true
