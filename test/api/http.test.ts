@@ -21,6 +21,7 @@ afterAll(() => service.stop());
 const PATHS: Record<string, string[]> = {
   '/api/v1/spaces/:spaceId/jobs': ['GET', 'HEAD', 'POST'],
   '/api/v1/spaces/:spaceId/jobs/poll': ['POST'],
+  '/api/v1/spaces/:spaceId/stats': ['GET', 'HEAD'],
   '/api/v1/jobs/:jobId': ['GET', 'HEAD'],
   '/api/v1/jobs/:jobId/progress': ['GET', 'HEAD', 'POST'],
   '/api/v1/jobs/:jobId/logs': ['GET', 'HEAD', 'POST'],

@@ -36,6 +36,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     success: 201,
   },
   { name: 'List Jobs', method: 'GET', path: '/spaces/:spaceId/jobs', scopes: ['jobs:read'] },
+  { name: 'Get Space Statistics', method: 'GET', path: '/spaces/:spaceId/stats', scopes: ['jobs:read'] },
   { name: 'Poll for Jobs', method: 'POST', path: '/spaces/:spaceId/jobs/poll', scopes: ['jobs:poll'] },
   { name: 'Claim Specific Job', method: 'POST', path: '/jobs/:jobId/claim', scopes: ['jobs:poll'] },
   { name: 'Get Job', method: 'GET', path: '/jobs/:jobId', scopes: ['jobs:read'] },
@@ -90,6 +91,7 @@ const ENDPOINTS: readonly Endpoint[] = [
 
 const WORKER = [
   'List Jobs',
+  'Get Space Statistics',
   'Get Job',
   'Get Job Logs',
   'Get Job Progress',
@@ -108,7 +110,7 @@ const WORKER = [
 /** §5.4, the same facts from the other side. */
 const GRANTS: Record<Scope, readonly string[]> = {
   'jobs:create': ['Create Job', 'Redeliver Callback'],
-  'jobs:read': ['List Jobs', 'Get Job', 'Get Job Logs', 'Get Job Progress'],
+  'jobs:read': ['List Jobs', 'Get Space Statistics', 'Get Job', 'Get Job Logs', 'Get Job Progress'],
   'jobs:read:progress': ['Get Job Progress'],
   'jobs:poll': ['Poll for Jobs', 'Claim Specific Job'],
   'jobs:ack': ['Acknowledge Job'],

@@ -10,6 +10,7 @@ import {
   failJob,
   getJob,
   getProgress,
+  getStats,
   heartbeatJob,
   killJob,
   listJobs,
@@ -89,6 +90,22 @@ describe.each([
     expect(await list('delivered')).toEqual([fourth, second, first]);
     expect(await list('pending')).toEqual([fifth]);
     expect(await list('killed')).toEqual([third]);
+    const age = expect.any(Number);
+    expect(await getStats(store, 'order', { limit: 2, names: [] })).toMatchObject({
+      jobs: { pending: 1, delivered: 3, killed: 1, total: 5 },
+      names: [
+        { name: 'b', total: 2, pending: 1, oldestPendingAgeSeconds: age },
+        { name: 'a', total: 2, pending: 0, oldestPendingAgeSeconds: null },
+      ],
+      namesLeftOut: 1,
+    });
+    expect(await getStats(store, 'order', { limit: 2, names: ['none', 'b'] })).toMatchObject({
+      names: [
+        { name: 'none', total: 0 },
+        { name: 'b', total: 2, pending: 1 },
+      ],
+      namesLeftOut: 2,
+    });
     expect(await pollJobs(store, 'order', { count: 50, names: [] })).toMatchObject([{ id: fifth }]);
   });
 });

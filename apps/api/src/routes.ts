@@ -9,6 +9,7 @@ import {
   logsQuery,
   pollRequest,
   progressRequest,
+  statsQuery,
 } from '@yardmaster/protocol';
 import {
   ackJob,
@@ -20,6 +21,7 @@ import {
   failJob,
   getJob,
   getProgress,
+  getStats,
   heartbeatJob,
   killJob,
   listJobs,
@@ -165,6 +167,13 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:read'],
     query: listJobsQuery,
     run: ({ store, spaceId, input }) => listJobs(store, spaceId, input),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/spaces/:spaceId/stats',
+    scopes: ['jobs:read'],
+    query: statsQuery,
+    run: ({ store, spaceId, input }) => getStats(store, spaceId, input),
   }),
   route({
     method: 'POST',

@@ -12,6 +12,7 @@ export * from './progress.js';
 export * from './requests.js';
 export * from './scopes.js';
 export * from './search.js';
+export * from './stats.js';
 export * from './status.js';
 export * from './streams.js';
 export * from './transitions.js';

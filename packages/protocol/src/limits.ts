@@ -13,6 +13,9 @@ export const LIMITS = {
   maxRetriesMax: 100,
   timeoutSecondsDefault: 300,
   timeoutSecondsMax: 86_400,
+  /** Our choice: names of jobs that one answer of Get Space Statistics counts. */
+  statsNamesDefault: 100,
+  statsNamesMax: 1_000,
   subProgressStages: 50,
   /** Our choice: more than there are scopes. */
   keyScopes: 50,

@@ -6,7 +6,6 @@ import {
   jsonObject,
   jsonValue,
   name,
-  nameFilter,
   queryInteger,
   refuseJsonFaults,
   required,
@@ -15,6 +14,7 @@ import {
 } from './fields.js';
 import { isJsonObject, type JsonObject } from './json.js';
 import { LIMITS } from './limits.js';
+import { filterNames, nameOrNames } from './name-filter.js';
 import { SCOPES } from './scopes.js';
 import { STATUSES } from './status.js';
 
@@ -52,21 +52,6 @@ export const listJobsQuery = z.object({
 export type ListJobsQuery = z.output<typeof listJobsQuery>;
 
 const COUNT_RULE = 'must be an integer of at least 1';
-const FILTER_RULE = 'must be a string or an array of strings';
-const LIST_RULE = 'must be an array of strings';
-
-const filterNames = (error: string) => boundedArray(nameFilter, { max: LIMITS.pollNames, what: 'names', error });
-
-/** One name or a list of them. Branches by hand: a union would hide which entry of the list is wrong. */
-const nameOrNames = z.unknown().transform((value, ctx): string[] => {
-  const outcome = filterNames(FILTER_RULE).safeParse(typeof value === 'string' ? [value] : value);
-  if (outcome.success) return outcome.data;
-  for (const { path, message } of outcome.error.issues) {
-    ctx.addIssue({ code: 'custom', message, path: typeof value === 'string' ? [] : path });
-  }
-  return z.NEVER;
-});
-
 /**
  * Body of Poll for Jobs (spec §4.3); an absent body counts as `{}`.
  *
@@ -81,9 +66,9 @@ export const pollRequest = z
         .refine((count) => Number.isInteger(count) && count >= 1, { error: COUNT_RULE })
         .transform((count) => Math.min(count, LIMITS.pollMax))
         .default(LIMITS.pollDefault),
-      types: filterNames(LIST_RULE).optional(),
+      types: filterNames().optional(),
       type: nameOrNames.optional(),
-      names: filterNames(LIST_RULE).optional(),
+      names: filterNames().optional(),
       name: nameOrNames.optional(),
     },
     anObject,

@@ -25,6 +25,7 @@ export { getJob, getProgress, listJobs } from './read.js';
 export { readLogs } from './read-logs.js';
 export { readSince, type Since } from './since.js';
 export { readSnapshot, type Snapshot } from './snapshot.js';
+export { getStats } from './stats.js';
 export {
   ANY_SPACE,
   type Caller,

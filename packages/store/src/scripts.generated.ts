@@ -1436,3 +1436,63 @@ local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', job .. ':logs')
 return { 'OK', seq, logSeq, digits(nowMs()), v[3], v[4], v[5], v[6], v[7] }
 `,
 } as const;
+
+export const stats = {
+  name: 'stats',
+  sha1: 'e73f0ac410bb2cee0404004354d7c5bcab6defef',
+  keys: ['names'],
+  args: ['space', 'limit'],
+  rest: 'asked',
+  text: `local names = KEYS[1]
+local space, limit = ARGV[1], ARGV[2]
+local asked = { unpack(ARGV, 3) }
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function waiting(queue)
+  local pending = redis.call('ZCARD', queue)
+  return pending, pending > 0 and redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')[2] or ''
+end
+local counts = {}
+for i, status in ipairs({ 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }) do
+  counts[i] = redis.call('ZCARD', space .. 'status/' .. status)
+end
+counts[7] = redis.call('ZCARD', space .. 'jobs')
+local all, oldest = waiting(space .. 'queue')
+local listed = {}
+for i, name in ipairs(asked) do
+  listed[2 * i - 1], listed[2 * i] = name, stored(redis.call('ZSCORE', names, name)) or '0'
+end
+if #asked == 0 then listed = redis.call('ZREVRANGE', names, 0, tonumber(limit) - 1, 'WITHSCORES') end
+local rows = {}
+for i = 1, #listed, 2 do
+  local pending, first = 0, ''
+  if all > 0 then pending, first = waiting(space .. 'queue/' .. listed[i]) end
+  local at = #rows
+  rows[at + 1], rows[at + 2], rows[at + 3], rows[at + 4] = listed[i], listed[i + 1], pending, first
+end
+return { 'OK', digits(nowMs()), { unpack(counts) }, oldest, redis.call('ZCARD', names), { unpack(rows) } } -- see list.lua
+`,
+} as const;

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { boundedArray, nameFilter } from './fields.js';
+import { LIMITS } from './limits.js';
+
+const FILTER_RULE = 'must be a string or an array of strings';
+const LIST_RULE = 'must be an array of strings';
+
+/** A list of names to look for. */
+export const filterNames = (error = LIST_RULE) =>
+  boundedArray(nameFilter, { max: LIMITS.pollNames, what: 'names', error });
+
+/** One name or a list of them. Branches by hand: a union would hide which entry of the list is wrong. */
+export const nameOrNames = z.unknown().transform((value, ctx): string[] => {
+  const outcome = filterNames(FILTER_RULE).safeParse(typeof value === 'string' ? [value] : value);
+  if (outcome.success) return outcome.data;
+  for (const { path, message } of outcome.error.issues) {
+    ctx.addIssue({ code: 'custom', message, path: typeof value === 'string' ? [] : path });
+  }
+  return z.NEVER;
+});
