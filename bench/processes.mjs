@@ -26,16 +26,17 @@ export async function until(condition, withinMs = 60_000) {
   }
 }
 
-/** A Redis of this run's own, and a store on it that makes the events. */
-export async function startRedis() {
+/** A Redis of this run's own, and a store on it that makes the events. It keeps no file unless told. */
+export async function startRedis(settings = { appendonly: 'no' }) {
   const binary = await findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-bench-'));
-  const server = new PrivateRedis({ binary, dataDir: dir, settings: { appendonly: 'no' } });
+  const server = new PrivateRedis({ binary, dataDir: dir, settings });
   await server.start();
   const redis = createRedis(server.url, 'commands', createLogger('bench', 'error'));
   await redis.connect();
   return {
     url: server.url,
+    pid: server.pid,
     store: createStore(redis, { eventsPerJob: 100 }),
     async stop() {
       redis.disconnect();
@@ -71,4 +72,9 @@ export async function startApp(name, settings) {
 export function cpuMs(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Memory of a process that is resident, in bytes. */
+export function rssBytes(pid) {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 }
