@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { installed } from './installed.js';
+import { installed } from '../support/installed.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: what the DevTools protocol answers is the test's to know
 type Json = any;

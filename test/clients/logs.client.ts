@@ -5,9 +5,9 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { installed } from '../support/installed.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
-import { installed } from './installed.js';
 
 // What docs/logs.md says to type is typed here, into bash, with curl and jq.
 

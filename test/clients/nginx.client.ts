@@ -8,9 +8,9 @@ import { createLogger, readConfig } from '@yardmaster/runtime';
 import { STANDALONE_VARIABLES } from '@yardmaster/standalone';
 import { WebSocket } from 'ws';
 import { HttpClient } from '../support/http.js';
+import { startNginx } from '../support/nginx.js';
 import { ADMIN_KEY } from '../support/service.js';
 import { until } from '../support/until.js';
-import { startNginx } from './nginx.js';
 import { type Site, startSite } from './site.js';
 
 const sockets: WebSocket[] = [];
@@ -59,13 +59,13 @@ describe('in front of the service', () => {
     await site.startGateway();
     expect(await open(site.nginx.url, `${path}wrong`).outcome).toBe(401);
 
-    const logged = () => site.nginx.log('yardmaster');
+    const logged = () => site.nginx.log('access');
     const lines = [101, 502, 401].map((status) => `"GET /api/v1/realtime/spaces/${site.spaceId}" ${status} `);
     await until(async () => {
       const log = await logged();
       return lines.every((line) => log.includes(line));
     });
-    const all = [await logged(), await site.nginx.log('yardmaster-streams'), await site.nginx.log('error')];
+    const all = [await logged(), await site.nginx.log('error')];
     expect([...all, site.gatewayLog()].filter((text) => text.includes(token.slice(-16)))).toEqual([]);
     expect(site.gatewayLog()).toContain('stream refused');
   });
@@ -105,7 +105,7 @@ describe('in front of a stream on which nothing happens', () => {
     ends.push(() => front.stop());
     const address = front.url().replace('http://', '');
     const changes = { 'proxy_read_timeout 75s;': 'proxy_read_timeout 1s;' };
-    const nginx = await startNginx({ api: address, gateway: address }, changes);
+    const nginx = await startNginx({ api: [address], gateway: [address] }, { changes });
     ends.push(() => nginx.stop());
     const { ws, outcome } = open(nginx.url, `spaces/quiet?token=${ADMIN_KEY}`);
     expect(await outcome).toBe(101);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
+import { type Nginx, startNginx } from '../support/nginx.js';
 import { type RunningProcess, runApp } from '../support/process.js';
 import { ADMIN_KEY } from '../support/service.js';
 import { until } from '../support/until.js';
-import { type Nginx, startNginx } from './nginx.js';
 
 /** The service as docs/streams.md sets it up: the API and the gateway, each a process, behind nginx. */
 export interface Site {
@@ -68,7 +68,7 @@ async function start(env: Record<string, string>, ends: (() => unknown)[]): Prom
   ends.push(() => gateway?.stop());
   await startGateway();
 
-  const nginx = await startNginx({ api: `127.0.0.1:${ports.api}`, gateway: `127.0.0.1:${ports.gateway}` });
+  const nginx = await startNginx({ api: [`127.0.0.1:${ports.api}`], gateway: [`127.0.0.1:${ports.gateway}`] });
   ends.push(() => nginx.stop());
   const http = new HttpClient(nginx.url);
   ends.push(() => http.close());

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Addresses, `host:port`, of the processes of each kind. */
+export interface Upstreams {
+  api: string[];
+  gateway: string[];
+}
+
+const docs = (name: string) => readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), 'utf8');
+
+/** Replace texts that must be there, so that no test runs with a configuration that nobody meant. */
+export function replaceAll(text: string, replacements: Record<string, string>): string {
+  return Object.entries(replacements).reduce((result, [from, to]) => {
+    if (!result.includes(from)) throw new Error(`not in nginx' configuration: ${from}`);
+    return result.replaceAll(from, to);
+  }, text);
+}
+
+/**
+ * Put addresses of this machine into a configuration's upstreams: one `server` for each process, with the parameters that
+ * are there, less `resolve`, which Debian's nginx does not know yet and addresses do not need.
+ */
+function withUpstreams(text: string, upstreams: Upstreams): string {
+  return Object.entries(upstreams).reduce((result, [name, addresses]) => {
+    const server = new RegExp(`(upstream yardmaster_${name} \\{[^}]*?\\n)( *)server \\S+?:\\d+( resolve)?([^;]*);`);
+    if (!server.test(result)) throw new Error(`no server in upstream yardmaster_${name}`);
+    return result.replace(server, (_, before, indent, __, parameters) => {
+      const lines = addresses.map((address: string) => `${indent}server ${address}${parameters};`);
+      return `${before}${lines.join('\n')}`;
+    });
+  }, text);
+}
+
+const tempPaths = (dir: string) =>
+  ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((it) => `${it}_temp_path ${dir}/${it};`).join('\n    ');
+
+/** What a distribution's nginx.conf has around the files of docs/. */
+const frame = `
+pid /run/nginx.pid;
+error_log /var/log/nginx/error.log;
+worker_processes 1;
+events {}
+http {
+    include /etc/nginx/conf.d/upstreams.conf;
+    include /etc/nginx/conf.d/yardmaster.conf;
+}
+`;
+
+/**
+ * The files that nginx runs with, as docs/ has them, where only addresses and paths are others: in a frame as of a
+ * distribution, or all as in docker-compose.yml.
+ *
+ * @returns text by name, below `dir`; `nginx.conf` is the main one
+ */
+export function nginxFiles({ dir, port, upstreams, asInCompose }: NginxFilesOptions): Record<string, string> {
+  const here = {
+    '/run/nginx.pid': `${dir}/nginx.pid`,
+    '/etc/nginx/conf.d/': `${dir}/`,
+    '/var/log/nginx/': `${dir}/`,
+    'http {': `http {\n    ${tempPaths(dir)}`,
+  };
+  const main = asInCompose
+    ? withUpstreams(docs('nginx-compose.conf'), upstreams).replace(/^ *resolver .*\n/m, '')
+    : frame;
+  return {
+    'nginx.conf': `daemon off;\n${replaceAll(main, here)}`,
+    'yardmaster.conf': replaceAll(docs('nginx.conf'), {
+      'listen 80;': `listen 127.0.0.1:${port};`,
+      '/var/log/nginx/': `${dir}/`,
+    }),
+    'upstreams.conf': withUpstreams(docs('nginx-upstreams.conf'), upstreams),
+  };
+}
+
+export interface NginxFilesOptions {
+  dir: string;
+  port: number;
+  upstreams: Upstreams;
+  asInCompose: boolean;
+}

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './free-port.js';
+import { installed } from './installed.js';
+import { nginxFiles, replaceAll, type Upstreams } from './nginx-conf.js';
+import { until } from './until.js';
+
+export interface Nginx {
+  /** `http://127.0.0.1:…` */
+  url: string;
+  /** What is in a log file: `access` or `error`. */
+  log(name: 'access' | 'error'): Promise<string>;
+  start(): Promise<void>;
+  /** End it at once, with all connections; it may start again on the same port. */
+  halt(): Promise<void>;
+  /** End it and remove its folder. */
+  stop(): Promise<void>;
+}
+
+export interface NginxOptions {
+  /** Texts of docs/nginx.conf to be replaced by others. */
+  changes?: Record<string, string>;
+  /** With the main file of docker-compose.yml's nginx, instead of one such as a distribution's. */
+  asInCompose?: boolean;
+}
+
+const accepts = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+
+/** Run nginx with docs/nginx.conf, where only addresses and paths are others. */
+export async function startNginx(upstreams: Upstreams, options: NginxOptions = {}): Promise<Nginx> {
+  const { changes = {}, asInCompose = false } = options;
+  const binary = installed('nginx', 'nginx-light');
+  const dir = await mkdtemp(join(tmpdir(), 'yardmaster-nginx-'));
+  await chmod(dir, 0o755); // Started by root, its workers are somebody else.
+  const port = await freePort();
+  const files = nginxFiles({ dir, port, upstreams, asInCompose });
+  files['yardmaster.conf'] = replaceAll(files['yardmaster.conf'] as string, changes);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
+
+  let child: ChildProcess | null = null;
+  // However this process ends, short of kill -9, it takes nginx along.
+  const onExit = () => child?.kill('SIGTERM');
+
+  async function start(): Promise<void> {
+    const args = ['-p', dir, '-c', join(dir, 'nginx.conf'), '-e', join(dir, 'error.log')];
+    // A process group of its own: Ctrl-C reaches whoever started it first.
+    const started = spawn(binary, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+    child = started;
+    let output = '';
+    started.stderr.on('data', (chunk) => (output += chunk));
+    await until(async () => {
+      if (started.exitCode !== null) throw new Error(`nginx ended: ${output}`);
+      return accepts(port);
+    });
+    process.on('exit', onExit);
+  }
+
+  async function halt(): Promise<void> {
+    process.off('exit', onExit);
+    if (child === null || child.exitCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    await exited;
+  }
+
+  async function stop(): Promise<void> {
+    await halt();
+    await rm(dir, { recursive: true, force: true });
+  }
+
+  await start().catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  const log = (name: string) => readFile(join(dir, `${name}.log`), 'utf8');
+  return { url: `http://127.0.0.1:${port}`, log, start, halt, stop };
+}
