@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { until } from '../until.js';
+import type { Command } from './compose.js';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** So much of what a process says is kept. */
+const KEPT_OUTPUT = 1_000_000;
+
+/** One of our processes, on a port that it keeps over restarts. */
+export interface TopologyProcess {
+  /** `api-1`, as a container would be called. */
+  name: string;
+  /** Of the one now running, or last run. */
+  readonly pid: number;
+  /** Past nginx: for its probes. */
+  url: string;
+  /** What it has said so far; the latest million characters. */
+  output(): string;
+  /** SIGTERM, wait for its end, start it anew and wait until it is ready. @throws when it did not exit 0 */
+  restart(): Promise<void>;
+  /** End it by a signal, SIGTERM unless told, and wait for its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Start it again after `stop`, and wait until it is ready. */
+  start(): Promise<void>;
+}
+
+/** Run a command to its end, and give what it printed. */
+export async function runToEnd({ args, env }: Command): Promise<string> {
+  const child = spawn(process.execPath, args, { cwd: ROOT, env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`ended with ${code}: ${output}`);
+  return output;
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/readyz`).catch(() => null);
+  await answer?.body?.cancel();
+  return answer?.ok === true;
+}
+
+/** Start one process on a port, and wait until it is ready. */
+export async function startProcess(name: string, port: number, { args, env }: Command): Promise<TopologyProcess> {
+  const url = `http://127.0.0.1:${port}`;
+  let child: ChildProcess;
+  let output = '';
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const onExit = () => child?.kill('SIGKILL');
+
+  async function start(): Promise<void> {
+    const began = output.length;
+    // A process group of its own: Ctrl-C reaches us first, and we end them in order.
+    child = spawn(process.execPath, args, {
+      cwd: ROOT,
+      env: { ...env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: `${port}` },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk) => (output = (output + chunk).slice(-KEPT_OUTPUT)));
+    await until(async () => {
+      if (hasEnded()) throw new Error(`${name} ended: ${output.slice(began)}`);
+      return isReady(url);
+    });
+  }
+
+  async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (!hasEnded()) {
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      child.kill('SIGCONT'); // A test may have paused it.
+      await exited;
+    }
+    return child.exitCode;
+  }
+
+  process.on('exit', onExit);
+  await start();
+  return {
+    name,
+    url,
+    get pid() {
+      return child.pid as number;
+    },
+    output: () => output,
+    start,
+    stop,
+    async restart() {
+      const code = await stop();
+      if (code !== 0) throw new Error(`${name} ended with ${code}: ${output.slice(-4_000)}`);
+      await start();
+    },
+  };
+}
