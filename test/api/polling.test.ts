@@ -99,4 +99,5 @@ it('steps over a queue entry whose record is gone', async () => {
   await service.redis.zrem(keys.jobs('orphan'), lost);
   await service.redis.zrem(keys.jobsByStatus('orphan', 'pending'), lost);
   await service.redis.zrem(`${keys.queue('orphan')}/work`, lost);
+  await service.redis.zincrby(keys.names('orphan'), -1, 'work');
 });

@@ -48,7 +48,6 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
 
   app.use((req, res, next) => {
     res.setHeader('x-request-id', requestIdOf(req));
-    if (health.backend.stopping.aborted) res.shouldKeepAlive = false; // The next request must go to another process.
     if (log.isLevelEnabled('debug')) logWhenDone(log, req, res);
     checkHost(req);
     next();

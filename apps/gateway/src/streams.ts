@@ -80,7 +80,6 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
       });
     },
     answer(req, res) {
-      if (stopping.aborted) res.shouldKeepAlive = false; // The next request must go to another process.
       answerPlain(req, res);
     },
     close: (withinMs) => sessions.closeAll(Math.min(withinMs, CLOSE_WITHIN_MS)),

@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config, Logger, Service } from '@yardmaster/runtime';
 import type { Backend } from './backend.js';
 import type { Duties } from './duties.js';
-import { drain, listen, urlOf } from './http/listen.js';
+import { drain } from './http/drain.js';
+import { listen, urlOf } from './http/listen.js';
 import type { Streams } from './streams.js';
 
 /** Variables that a front reads. */
@@ -28,7 +30,13 @@ export interface Front extends Service {
 }
 
 /**
- * Make a front. It listens first and then waits for Redis: until Redis is there it is live, not ready, and answers
+ * For so long a process that starts waits for Redis before it listens. A proxy that knows nothing of readiness, as nginx,
+ * sends calls to whoever accepts them, and would have them answered 503 while others could serve them.
+ */
+const BEFORE_LISTENING_MS = 2_000;
+
+/**
+ * Make a front. It listens once it can serve, or soon after its start: without Redis it is live, not ready, and answers
  * 503. To stop, it is not ready, finishes what is open, and then lets go of Redis.
  */
 export function createFront({ name, backend, server, streams, duties, config, log }: FrontOptions): Front {
@@ -36,8 +44,10 @@ export function createFront({ name, backend, server, streams, duties, config, lo
     name,
     url: () => urlOf(server),
     async start() {
+      const prepared = backend.start();
+      await Promise.race([prepared, delay(BEFORE_LISTENING_MS, undefined, { ref: false })]);
       await listen(server, config.PORT, config.HOST);
-      await backend.start();
+      await prepared;
       await duties?.start();
       log.info({ url: urlOf(server) }, `${name} listening`);
     },

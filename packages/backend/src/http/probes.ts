@@ -15,9 +15,7 @@ export interface Health {
 
 /** Answer the probes of Kubernetes, for an app that serves nothing else over HTTP; any other path there is not. */
 export async function answerProbe(req: IncomingMessage, res: ServerResponse, health: Health): Promise<void> {
-  const { backend } = health;
   res.setHeader('x-request-id', requestIdOf(req));
-  if (backend.stopping.aborted) res.shouldKeepAlive = false;
   try {
     checkHost(req);
     const path = req.url?.split('?')[0] ?? '';

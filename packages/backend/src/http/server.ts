@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Duplex } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
 import { openResponseOf } from './answered.js';
+import { trackSockets } from './open-sockets.js';
 import { rawAnswer } from './raw-answer.js';
 
 /** Time-outs that keep slow and endless requests from piling up. */
@@ -16,6 +17,11 @@ export const SERVER_OPTIONS: ServerOptions = {
 
 /** Make a server answer, or end, what never becomes a request. */
 export function protectServer(server: Server): Server {
+  trackSockets(server);
+  // A server that is closing: the next request of this connection must go to another process.
+  server.prependListener('request', (_req, res) => {
+    if (!server.listening) res.shouldKeepAlive = false;
+  });
   // No byte sent or read for so long while a request is open: the client does not read its answer.
   server.timeout = 30_000;
   // An expectation that we do not know may be ignored; Node's 417 would have no body.

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Streams } from '../streams.js';
+import { forgetSocket } from './open-sockets.js';
 
 const ASKED = Symbol('the client asks for an upgrade');
 
@@ -12,7 +13,10 @@ type Asking = IncomingMessage & { [ASKED]?: boolean | null };
  */
 export function attachStreams(server: Server, Request: typeof IncomingMessage, streams: Streams): void {
   takeUpgrades(Request, (req) => asksForWebSocket(req) && streams.isFor(req));
-  server.on('upgrade', (req, socket, head) => streams.upgrade(req, socket, head));
+  server.on('upgrade', (req, socket, head) => {
+    forgetSocket(server, socket);
+    streams.upgrade(req, socket, head);
+  });
 }
 
 /**

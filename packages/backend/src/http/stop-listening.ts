@@ -1,0 +1,51 @@
+import type { Server } from 'node:http';
+import net from 'node:net';
+
+/** So long a server waits for one more connection before it stops listening. */
+const ONE_MORE_MS = 100;
+
+/** Node's own handle of the listening socket; there is no public one. */
+interface Listening {
+  _handle?: { listen?(backlog: number): number } | null;
+}
+
+/**
+ * Close the listening socket alone, past what `http.Server` does beside it, and under nobody's hands.
+ *
+ * The system accepts connections for us, as many as come while the event loop is busy, and resets those that we have not
+ * taken when their socket is closed; a proxy may have sent its call by then, and must not send it again. So the
+ * queue is made as short as it can be, one connection (the first packets of others are dropped, and they try again), it is
+ * emptied, and the socket is closed at the very moment at which one more was taken from it.
+ *
+ * @returns when the socket and all connections are closed
+ */
+export async function stopListening(server: Server): Promise<void> {
+  (server as Server & Listening)._handle?.listen?.(0);
+  await emptyQueue(server);
+  await closeAtNext(server, ONE_MORE_MS);
+}
+
+/** Wait for a turn of the event loop in which nobody came: it takes one connection in each. */
+async function emptyQueue(server: Server): Promise<void> {
+  let came = 0;
+  const count = () => came++;
+  server.on('connection', count);
+  for (let before = -1; before !== came; ) {
+    before = came;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  server.off('connection', count);
+}
+
+/** Close just as a connection comes, before anything is done with it, or when none has come within a time. */
+function closeAtNext(server: Server, withinMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const limit = setTimeout(close, withinMs);
+    function close() {
+      clearTimeout(limit);
+      server.off('connection', close);
+      net.Server.prototype.close.call(server, () => resolve());
+    }
+    server.prependListener('connection', close);
+  });
+}
