@@ -4,10 +4,12 @@
 -- Do what is due in one partition, oldest first: a delivered job is pending again, at its old place; a running one
 -- has failed its attempt; an ended one is purged.
 --   limit    at most 100, so that Redis is busy for some 3 ms at most
--- Returns {'OK', entries looked at, jobs pending again, attempts failed, jobs purged, lateness of the oldest in ms, {id of
--- a job whose record is broken, …}}.
+-- Returns {'OK', entries looked at, {delivered jobs pending again, attempts failed of jobs pending again, of jobs now dead,
+-- completed jobs purged, dead ones, killed ones}, lateness of the oldest in ms, {id of a job whose record is broken, …}}.
 -- @include clock order job move_status queue publish record owe retain fail_attempt purge
 local now = nowMs()
+local FAILED = { pending = 2, dead = 3 }
+local PURGED = { completed = 4, dead = 5, killed = 6 }
 
 -- Do what is due for one job, and return which count that adds to.
 local function meet(id)
@@ -21,17 +23,16 @@ local function meet(id)
     return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
-    failAttempt(found, now, failure, eventsPerJob, retentionMs)
-    return 2
+    return FAILED[failAttempt(found, now, failure, eventsPerJob, retentionMs)]
   elseif found.status and found.status ~= 'pending' then
-    return purge(found, now) and 3
+    return purge(found, now) and PURGED[found.status]
   end
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
 
 -- Below and not at: both ends of a window were rounded down, and none may end early.
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. digits(now), 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken = { 0, 0, 0 }, {}
+local counts, broken = { 0, 0, 0, 0, 0, 0 }, {}
 for i = 1, #due, 2 do
   local ok, count = pcall(meet, due[i])
   if ok and count then
@@ -44,4 +45,4 @@ for i = 1, #due, 2 do
   end
 end
 local late = #due > 0 and now - tonumber(due[2]) or 0
-return { 'OK', #due / 2, counts[1], counts[2], counts[3], late, { unpack(broken) } }
+return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type ApiKey, type CreateKeyRequest, type NewApiKey, YardmasterError } from '@yardmaster/protocol';
+import { ask } from './ask.js';
 import { randomBase32 } from './partition.js';
-import { asked } from './redis-errors.js';
 import type { Store } from './store.js';
 import { publish } from './subscriptions/subscriptions.js';
 import { redisNow } from './time.js';
@@ -41,14 +41,14 @@ export async function createKey(store: Store, request: CreateKeyRequest): Promis
   const secret = randomBytes(32).toString('hex');
   const key: ApiKey = { id: randomBase32(16), ...request, createdAt: new Date(await redisNow(store)).toISOString() };
   const stored: StoredKey = { ...key, secretHash: hashOfSecret(secret) };
-  await asked(store.redis.hset(store.keys.apiKeys, key.id, JSON.stringify(stored)));
+  await ask(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, JSON.stringify(stored)));
   const { id, name, scopes, spaceId, expiresAt, createdAt } = key;
   return { id, key: `ym_${id}_${secret}`, name, scopes, spaceId, expiresAt, createdAt };
 }
 
 /** List every API key, newest first, without secrets. */
 export async function listKeys(store: Store): Promise<ApiKey[]> {
-  const records = await asked(store.redis.hvals(store.keys.apiKeys));
+  const records = await ask(store, 'hvals', store.redis.hvals(store.keys.apiKeys));
   return records
     .map((text) => withoutSecret(JSON.parse(text) as StoredKey))
     .sort((a, b) => b.createdAt.localeCompare(a.createdAt) || a.id.localeCompare(b.id));
@@ -56,7 +56,7 @@ export async function listKeys(store: Store): Promise<ApiKey[]> {
 
 /** Whether any API key exists. */
 export async function hasKeys(store: Store): Promise<boolean> {
-  return (await asked(store.redis.hlen(store.keys.apiKeys))) > 0;
+  return (await ask(store, 'hlen', store.redis.hlen(store.keys.apiKeys))) > 0;
 }
 
 /**
@@ -66,7 +66,10 @@ export async function hasKeys(store: Store): Promise<boolean> {
  */
 export async function readKey(store: Store, id: string): Promise<{ key: StoredKey; validMs: number } | null> {
   // Sent together, answered together.
-  const [record, now] = await Promise.all([asked(store.redis.hget(store.keys.apiKeys, id)), redisNow(store)]);
+  const [record, now] = await Promise.all([
+    ask(store, 'hget', store.redis.hget(store.keys.apiKeys, id)),
+    redisNow(store),
+  ]);
   if (record === null) return null;
   const key = JSON.parse(record) as StoredKey;
   const validMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(key.expiresAt) - now;
@@ -86,7 +89,7 @@ export async function invalidKeys(store: Store, ids: readonly string[]): Promise
   for (let i = 0; i < ids.length; i += KEYS_AT_ONCE) {
     const portion = ids.slice(i, i + KEYS_AT_ONCE);
     const [records, now] = await Promise.all([
-      asked(store.redis.hmget(store.keys.apiKeys, ...portion)),
+      ask(store, 'hmget', store.redis.hmget(store.keys.apiKeys, ...portion)),
       redisNow(store),
     ]);
     invalid.push(...portion.filter((_, n) => !isGood(records[n] ?? null, now)));
@@ -113,8 +116,8 @@ export async function revokeKey(store: Store, id: string): Promise<void> {
   // In one batch, but not in MULTI, which Redis refuses altogether when memory is full. Should only the first get
   // through, the caches forget the key by themselves.
   const [deleted] = await Promise.all([
-    asked(store.redis.hdel(store.keys.apiKeys, id)),
-    asked(publish(store.redis, store.keys.revocations, id)),
+    ask(store, 'hdel', store.redis.hdel(store.keys.apiKeys, id)),
+    ask(store, 'publish', publish(store.redis, store.keys.revocations, id)),
   ]);
   if (deleted === 0) throw new YardmasterError('KEY_NOT_FOUND');
 }

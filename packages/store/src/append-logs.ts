@@ -1,4 +1,4 @@
-import type { AppendedLogs } from '@yardmaster/protocol';
+import { type AppendedLogs, YardmasterError } from '@yardmaster/protocol';
 import type { PackedLog } from './logs.js';
 import { runScript } from './script.js';
 import { append_logs } from './scripts.generated.js';
@@ -20,7 +20,15 @@ export async function appendLogs(
 ): Promise<AppendedLogs> {
   const { keys, args } = worksOn(store, caller, jobId);
   const { logsPerJob } = store.settings;
-  const reply = await runScript(onBulk(store), append_logs, { keys, args: { ...args, logsPerJob }, rest: logs });
+  const reply = await runScript(onBulk(store), append_logs, {
+    keys,
+    args: { ...args, logsPerJob },
+    rest: logs,
+  }).catch((error) => {
+    if (error instanceof YardmasterError && error.code === 'STORAGE_FULL') store.observer.refusedLogs();
+    throw error;
+  });
+  store.observer.logged(logs.length);
   const toSeq = Number(reply[1]);
   return { success: true, inserted: logs.length, fromSeq: toSeq - logs.length + 1, toSeq };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, Progress } from '@yardmaster/protocol';
+import type { JsonObject, JsonValue, Progress, Status } from '@yardmaster/protocol';
 import { runScript } from './script.js';
 import { ack, complete, fail, heartbeat } from './scripts.generated.js';
 import type { Caller, Store } from './store.js';
@@ -15,6 +15,7 @@ import { worksOn } from './works-on.js';
 export async function ackJob(store: Store, caller: Caller, jobId: string): Promise<void> {
   const { keys, args } = worksOn(store, caller, jobId);
   await runScript(store, ack, { keys, args: { ...args, eventsPerJob: store.settings.eventsPerJob } });
+  store.observer.moved('delivered', 'running', 1);
 }
 
 /** A sign of life and what comes with it. */
@@ -50,6 +51,7 @@ export async function completeJob(store: Store, caller: Caller, jobId: string, r
     keys,
     args: { ...args, result: JSON.stringify(result), eventsPerJob, retentionMs },
   });
+  store.observer.moved('running', 'completed', 1);
 }
 
 /**
@@ -61,5 +63,9 @@ export async function completeJob(store: Store, caller: Caller, jobId: string, r
 export async function failJob(store: Store, caller: Caller, jobId: string, error: string | JsonObject): Promise<void> {
   const { keys, args } = worksOn(store, caller, jobId);
   const { eventsPerJob, retentionMs } = store.settings;
-  await runScript(store, fail, { keys, args: { ...args, failure: JSON.stringify(error), eventsPerJob, retentionMs } });
+  const [, to] = (await runScript(store, fail, {
+    keys,
+    args: { ...args, failure: JSON.stringify(error), eventsPerJob, retentionMs },
+  })) as ['OK', Status];
+  store.observer.moved('running', to, 1);
 }

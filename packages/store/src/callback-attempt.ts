@@ -1,7 +1,7 @@
 import type { JsonObject, Status } from '@yardmaster/protocol';
+import { ask } from './ask.js';
 import { AGAIN_MS, type Debt } from './callbacks.js';
 import { parseJson } from './record.js';
-import { asked } from './redis-errors.js';
 import { runScript } from './script.js';
 import { begin_callback, record_callback } from './scripts.generated.js';
 import { ANY_SPACE, onBulk, type Store } from './store.js';
@@ -120,5 +120,5 @@ export async function recordCallback(
  * @throws UNAVAILABLE
  */
 export async function callbackUrlOf(store: Store, jobId: string): Promise<string | null> {
-  return asked(store.redis.hget(store.keys.job(jobId), 'callbackUrl'));
+  return ask(store, 'hget', store.redis.hget(store.keys.job(jobId), 'callbackUrl'));
 }

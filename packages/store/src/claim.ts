@@ -20,7 +20,10 @@ export async function pollJobs(store: Store, spaceId: string, { count, names }: 
     args: { base: store.keys.baseOfSpace(spaceId), count, deliveryTimeoutMs, eventsPerJob },
     rest: names,
   });
-  return (reply.slice(1) as string[][]).map(claimedJobOf);
+  const jobs = (reply.slice(1) as string[][]).map(claimedJobOf);
+  if (jobs.length > 0) store.observer.moved('pending', 'delivered', jobs.length);
+  store.observer.handedOut('poll', jobs.length);
+  return jobs;
 }
 
 /**
@@ -33,7 +36,10 @@ export async function claimJob(store: Store, caller: Caller, jobId: string): Pro
   const { deliveryTimeoutMs, eventsPerJob } = store.settings;
   const { keys, args } = worksOn(store, caller, jobId);
   const reply = await runScript(store, claim, { keys, args: { ...args, deliveryTimeoutMs, eventsPerJob } });
-  return reply[0] === 'OK'
+  const isClaimed = reply[0] === 'OK';
+  if (isClaimed) store.observer.moved('pending', 'delivered', 1);
+  store.observer.handedOut('claim', isClaimed ? 1 : 0);
+  return isClaimed
     ? { claimed: true, job: claimedJobOf(reply[1] as string[]) }
     : { claimed: false, reason: 'not_pending', status: reply[1] as Status };
 }

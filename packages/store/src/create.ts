@@ -29,6 +29,7 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
       callbackHeaders: callbackHeaders === null ? '' : JSON.stringify(callbackHeaders),
     },
   });
+  store.observer.moved('none', 'pending', 1);
   const createdAt = isoOfOrder(reply[1] as string);
   return {
     id,

@@ -1,6 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
+import { ask } from './ask.js';
 import { PARTITION_TAGS } from './partition.js';
-import { asked } from './redis-errors.js';
 import type { Store } from './store.js';
 import { redisNow } from './time.js';
 
@@ -20,7 +20,7 @@ export interface Due {
 export async function findDue(store: Store): Promise<Due> {
   const first = async (key: string) => {
     try {
-      return Number((await asked(store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
+      return Number((await ask(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
     } catch (error) {
       if (error instanceof YardmasterError) throw error;
       return 0; // Not a sorted set. Whoever looks closer fails there, and the others are found.

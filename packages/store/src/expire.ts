@@ -1,9 +1,20 @@
+import type { Whereabouts } from './observer.js';
 import { runScript } from './script.js';
 import { expire } from './scripts.generated.js';
 import type { Store } from './store.js';
 
 /** Deadlines looked at in one step. */
 const STEP = 100;
+
+/** What becomes of a job whose deadline is met, in the order in which the script counts them. */
+const MOVES: readonly [from: Whereabouts, to: Whereabouts][] = [
+  ['delivered', 'pending'],
+  ['running', 'pending'],
+  ['running', 'dead'],
+  ['completed', 'none'],
+  ['dead', 'none'],
+  ['killed', 'none'],
+];
 
 /** What one step of expiry did. */
 export interface Expired {
@@ -31,9 +42,21 @@ export interface Expired {
  */
 export async function expireDue(store: Store, partition: string): Promise<Expired> {
   const { eventsPerJob, retentionMs } = store.settings;
-  const [, looked, redelivered, timedOut, purged, lateMs, broken] = (await runScript(store, expire, {
+  const [, looked, counts, lateMs, broken] = (await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
     args: { base: store.keys.baseOf(partition), limit: STEP, eventsPerJob, retentionMs },
-  })) as [string, number, number, number, number, number, string[]];
-  return { isMore: Number(looked) === STEP, redelivered, timedOut, purged, lateMs, broken };
+  })) as [string, number, number[], number, string[]];
+  const done = MOVES.map(([from, to], i) => ({ from, to, jobs: Number(counts[i]) }));
+  for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
+  if (Number(looked) > 0) store.observer.met(lateMs);
+  const total = (isIt: (move: (typeof done)[number]) => boolean) =>
+    done.filter(isIt).reduce((sum, { jobs }) => sum + jobs, 0);
+  return {
+    isMore: Number(looked) === STEP,
+    redelivered: total(({ from }) => from === 'delivered'),
+    timedOut: total(({ from }) => from === 'running'),
+    purged: total(({ to }) => to === 'none'),
+    lateMs,
+    broken,
+  };
 }

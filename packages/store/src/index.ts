@@ -19,6 +19,13 @@ export { KeyRing, type KeyRingOptions, type Principal } from './key-ring.js';
 export { type KeyMap, keyMap } from './keys.js';
 export { killJob } from './kill.js';
 export { type PackedLog, packLog } from './logs.js';
+export {
+  NOBODY,
+  REDIS_ERROR_CLASSES,
+  type RedisErrorClass,
+  type StoreObserver,
+  type Whereabouts,
+} from './observer.js';
 export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf } from './partition.js';
 export { prepareRedis } from './prepare.js';
 export { getJob, getProgress, listJobs } from './read.js';

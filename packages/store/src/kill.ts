@@ -1,3 +1,4 @@
+import type { Status } from '@yardmaster/protocol';
 import { runScript } from './script.js';
 import { kill } from './scripts.generated.js';
 import type { Caller, Store } from './store.js';
@@ -12,5 +13,9 @@ import { worksOn } from './works-on.js';
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
   const { keys, args } = worksOn(store, caller, jobId);
   const { eventsPerJob, retentionMs } = store.settings;
-  await runScript(store, kill, { keys, args: { ...args, reason: JSON.stringify(reason), eventsPerJob, retentionMs } });
+  const [, from] = (await runScript(store, kill, {
+    keys,
+    args: { ...args, reason: JSON.stringify(reason), eventsPerJob, retentionMs },
+  })) as ['OK', Status];
+  if (from !== 'killed') store.observer.moved(from, 'killed', 1);
 }

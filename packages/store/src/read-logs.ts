@@ -40,6 +40,7 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
       size += portion.size;
       newestSeq ??= portion.newestSeq;
       if (size > PAGE_SIZE || performance.now() > giveUpAt) {
+        tellStopped(store, query);
         return pageOf(query, page, { hasMore: true, stopped: { at: next, newestSeq } });
       }
     }
@@ -47,6 +48,10 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
 }
 
 const isFiltered = ({ levels, terms }: LogsQuery) => levels !== null || terms.length > 0;
+
+function tellStopped({ observer }: Store, query: LogsQuery): void {
+  if (isFiltered(query)) observer.cutSearchShort();
+}
 
 /**
  * Make a function that puts what passes the filters into a page.

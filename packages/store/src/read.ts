@@ -6,6 +6,7 @@ import {
   type Progress,
   YardmasterError,
 } from '@yardmaster/protocol';
+import { ask } from './ask.js';
 import {
   createdEventOf,
   eventsOf,
@@ -16,7 +17,6 @@ import {
   recordOf,
   recordOfListed,
 } from './record.js';
-import { asked } from './redis-errors.js';
 import { runScript } from './script.js';
 import { get, history, list } from './scripts.generated.js';
 import { type Caller, onBulk, type Store } from './store.js';
@@ -69,7 +69,11 @@ async function readPortion(store: Store, keys: { job: string }, fromSeq: number)
  */
 export async function getProgress(store: Store, caller: Caller, jobId: string): Promise<LatestProgress> {
   const { keys } = worksOn(store, caller, jobId);
-  const [space, progress, progressAt] = await asked(store.redis.hmget(keys.job, 'space', 'progress', 'progressAt'));
+  const [space, progress, progressAt] = await ask(
+    store,
+    'hmget',
+    store.redis.hmget(keys.job, 'space', 'progress', 'progressAt'),
+  );
   if (!space) throw new YardmasterError('JOB_NOT_FOUND');
   if (caller.spaceId !== null && caller.spaceId !== space) throw new YardmasterError('FORBIDDEN');
   return { jobId, progress: parseJson(progress) as Progress | null, timestamp: isoOrNull(progressAt) };

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode, YardmasterError } from '@yardmaster/protocol';
+import { observed } from './observer.js';
 import { fromRedisError } from './redis-errors.js';
 import { SLOT_MOVING, textOn } from './script-on-cluster.js';
 import type { Store } from './store.js';
@@ -37,10 +38,13 @@ export async function runScript<K extends string, A extends string, R extends st
   for (const arg of script.args) parameters.push(inputs.args[arg]);
   if (inputs.rest) parameters.push(...inputs.rest);
 
-  const reply = await evaluate(store, script, parameters);
+  const reply = await observed(store.observer, script.name, evaluate(store, script, parameters));
   const word = reply[0] as string;
-  if (word === SLOT_MOVING)
+  if (word === 'STORAGE_FULL') store.observer.failed('full');
+  if (word === SLOT_MOVING) {
+    store.observer.failed('busy');
     throw new YardmasterError('UNAVAILABLE', undefined, {}, { cause: new Error(String(reply[1])) });
+  }
   if (word in ERRORS) {
     const jobStatus = reply[1];
     throw new YardmasterError(word as ErrorCode, undefined, typeof jobStatus === 'string' ? { jobStatus } : {});

@@ -445,7 +445,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: 'c6f436f6d5bca7726edc49b7b9b1ce6ed5530f28',
+  sha1: '468e2a86c4399e23e97dbc8113db83ef7e697455',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -545,11 +545,13 @@ local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
     redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
     local data = '{"error":' .. failure .. ',"attemptNumber":' .. digits(job.attempt) .. '}'
     record(job, now, 'retried', 'pending', data, eventsPerJob)
+    return 'pending'
   else
     moveStatus(job, 'dead')
     retain(job, now, retentionMs)
     oweCallback(job, now)
     record(job, now, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+    return 'dead'
   end
 end
 local function purge(job, now)
@@ -568,6 +570,8 @@ local function purge(job, now)
   return true
 end
 local now = nowMs()
+local FAILED = { pending = 2, dead = 3 }
+local PURGED = { completed = 4, dead = 5, killed = 6 }
 local function meet(id)
   local found = loadJob(base .. 'job:' .. id, base, id)
   if found.status == 'delivered' then
@@ -579,15 +583,14 @@ local function meet(id)
     return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
-    failAttempt(found, now, failure, eventsPerJob, retentionMs)
-    return 2
+    return FAILED[failAttempt(found, now, failure, eventsPerJob, retentionMs)]
   elseif found.status and found.status ~= 'pending' then
-    return purge(found, now) and 3
+    return purge(found, now) and PURGED[found.status]
   end
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. digits(now), 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken = { 0, 0, 0 }, {}
+local counts, broken = { 0, 0, 0, 0, 0, 0 }, {}
 for i = 1, #due, 2 do
   local ok, count = pcall(meet, due[i])
   if ok and count then
@@ -599,13 +602,13 @@ for i = 1, #due, 2 do
   end
 end
 local late = #due > 0 and now - tonumber(due[2]) or 0
-return { 'OK', #due / 2, counts[1], counts[2], counts[3], late, { unpack(broken) } }
+return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
 `,
 } as const;
 
 export const fail = {
   name: 'fail',
-  sha1: '2b52a36de8416de4473281b663781f76d8d3a05c',
+  sha1: '8427061b063c4cf5ea5aaad3e35d613c7b33e77d',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -705,19 +708,20 @@ local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
     redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
     local data = '{"error":' .. failure .. ',"attemptNumber":' .. digits(job.attempt) .. '}'
     record(job, now, 'retried', 'pending', data, eventsPerJob)
+    return 'pending'
   else
     moveStatus(job, 'dead')
     retain(job, now, retentionMs)
     oweCallback(job, now)
     record(job, now, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+    return 'dead'
   end
 end
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
-failAttempt(found, nowMs(), failure, eventsPerJob, retentionMs)
-return { 'OK' }
+return { 'OK', failAttempt(found, nowMs(), failure, eventsPerJob, retentionMs) }
 `,
 } as const;
 
@@ -840,7 +844,7 @@ return { 'OK', first + 2 + dropped, events }
 
 export const kill = {
   name: 'kill',
-  sha1: 'b1c0375c6dd9782354fc6189ba892ab23f40b2c7',
+  sha1: 'd361f51a8ba94c17a215d73050e8de8025fd93f2',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -922,14 +926,14 @@ end
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
-if found.status == 'killed' then return { 'OK' } end
+if found.status == 'killed' then return { 'OK', 'killed' } end
 if found.status == 'completed' or found.status == 'dead' then return { 'JOB_ENDED', found.status } end
 local now = nowMs()
 if found.status == 'pending' then dequeue(found) end
 moveStatus(found, 'killed')
 retain(found, now, retentionMs)
 record(found, now, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
-return { 'OK' }
+return { 'OK', found.status }
 `,
 } as const;
 

@@ -1,5 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { type KeyMap, keyMap } from './keys.js';
+import { NOBODY, type StoreObserver } from './observer.js';
 import { type InTurn, turns } from './turns.js';
 
 /** Reads that may be megabytes long and so take turns: this many at once, for each process. */
@@ -51,12 +52,14 @@ export interface Store {
   inSearchTurn: InTurn;
   keys: KeyMap;
   settings: StoreSettings;
+  observer: StoreObserver;
 }
 
 /**
  * Put a store on a connection. The connection stays the caller's to open and close.
  *
  * @param bulk a second connection for long reads and logs; the first when left out
+ * @param observer told of what the verbs do; nobody when left out
  *
  * It must not resend: a script that ran although its reply was lost would run twice.
  */
@@ -64,6 +67,7 @@ export function createStore(
   redis: RedisClient,
   settings: Partial<StoreSettings> = {},
   bulk: RedisClient = redis,
+  observer: StoreObserver = NOBODY,
 ): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
   return {
@@ -73,6 +77,7 @@ export function createStore(
     inSearchTurn: turns(SEARCHES_AT_ONCE),
     keys: keyMap(all.keyPrefix),
     settings: all,
+    observer,
   };
 }
 

@@ -1,4 +1,4 @@
-import { asked } from './redis-errors.js';
+import { ask } from './ask.js';
 import type { Store } from './store.js';
 
 /**
@@ -7,7 +7,7 @@ import type { Store } from './store.js';
  * @throws UNAVAILABLE
  */
 export async function redisNow(store: Store): Promise<number> {
-  const [seconds, micros] = await asked(store.redis.time());
+  const [seconds, micros] = await ask(store, 'time', store.redis.time());
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }
 
