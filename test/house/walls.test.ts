@@ -10,7 +10,7 @@ const ALLOWED: Record<string, string[]> = {
   'packages/protocol': ['zod'],
   'packages/store': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis', 'p-limit'],
   'packages/runtime': ['ioredis', 'pino', 'zod'],
-  'packages/backend': ['@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store'],
+  'packages/backend': ['@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store', 'prom-client'],
   'apps/api': [
     '@yardmaster/backend',
     '@yardmaster/protocol',
@@ -28,6 +28,7 @@ const ALLOWED: Record<string, string[]> = {
     '@yardmaster/runtime',
     '@yardmaster/store',
     'ipaddr.js',
+    'prom-client',
     'proxy-addr',
     'ws',
   ],
@@ -40,6 +41,7 @@ const ALLOWED: Record<string, string[]> = {
     'got',
     'ipaddr.js',
     'p-limit',
+    'prom-client',
   ],
   'apps/cli': ['@yardmaster/protocol', 'commander', 'string-width', 'ws'],
   'apps/standalone': [

@@ -77,7 +77,7 @@ describe('a connection', () => {
 describe('a retry', () => {
   const NOW = Date.parse('2030-01-31T12:00:00Z');
   const DEFAULTS = [5, 30, 120, 600, 3_600, 21_600];
-  const failure = { error: 'connection refused', isFinal: false };
+  const failure = { error: 'connection refused', isFinal: false, fault: 'network' as const };
 
   it.each([
     [0, 0.8],

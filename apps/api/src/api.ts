@@ -59,7 +59,7 @@ export function createApiServer({ backend, config, log, streams, isLive = () => 
       logEntries: config.MAX_LOG_ENTRIES,
     },
   });
-  return protectServer(createExpressServer(app, SERVER_OPTIONS, streams));
+  return protectServer(createExpressServer(app, SERVER_OPTIONS, streams), backend.metrics.requests);
 }
 
 /**

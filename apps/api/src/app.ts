@@ -4,10 +4,13 @@ import {
   createOutageLog,
   type Health,
   internalError,
+  PROBES,
   requestIdOf,
+  routeIs,
   sendEmpty,
   sendError,
   sendText,
+  UNKNOWN_ROUTE,
 } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
@@ -26,12 +29,6 @@ export interface AppOptions extends Omit<Surroundings, 'incoming'> {
   /** What the probes tell, and whether the process is about to end. */
   health: Health;
 }
-
-/** For Kubernetes; they need no key. */
-const PROBES = [
-  { method: 'GET', path: '/livez' },
-  { method: 'GET', path: '/readyz' },
-] as const;
 
 /** HTTP errors that Express and its router throw by themselves, e.g. for a path with a broken `%`. */
 function fromExpress(error: unknown): YardmasterError | null {
@@ -58,12 +55,19 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
     app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600, preflightContinue: true }));
   }
 
-  for (const { path } of PROBES) app.get(path, (_req, res) => answerCheck(res, path, health));
+  for (const path of PROBES) {
+    app.get(path, (_req, res) => {
+      routeIs(res, path);
+      return answerCheck(res, path, health);
+    });
+  }
 
   const outgoing = new Outgoing();
-  const around = { ...surroundings, incoming: new Incoming() };
+  const { observer } = surroundings.store;
+  const around = { ...surroundings, incoming: new Incoming(observer.refusedLogs) };
   for (const route of ROUTES) {
     const serve = async (req: Request, res: Response) => {
+      routeIs(res, route.path);
       const text = JSON.stringify(await handle(route, req, around));
       const bytes = Buffer.byteLength(text);
       outgoing.count(res, bytes);
@@ -73,9 +77,17 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
     else if (route.method === 'POST') app.post(route.path, serve);
     else app.delete(route.path, serve);
   }
-  for (const [path, allow] of allowedMethods([...PROBES, ...ROUTES]))
-    app.all(path, (req, res) => refuseMethod(req, res, allow));
-  app.use((_req, res) => sendError(res, new YardmasterError('NOT_FOUND')));
+  const probes = PROBES.map((path) => ({ method: 'GET', path }) as const);
+  for (const [path, allow] of allowedMethods([...probes, ...ROUTES])) {
+    app.all(path, (req, res) => {
+      routeIs(res, path);
+      refuseMethod(req, res, allow);
+    });
+  }
+  app.use((_req, res) => {
+    routeIs(res, UNKNOWN_ROUTE);
+    sendError(res, new YardmasterError('NOT_FOUND'));
+  });
   app.use(answerError(log));
   return app;
 }

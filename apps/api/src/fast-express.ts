@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { attachStreams, type Streams, sendError } from '@yardmaster/backend';
+import { attachStreams, routeIs, type Streams, sendError, UNKNOWN_ROUTE } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import express, { type Express, type Request, type Response } from 'express';
 
@@ -29,7 +29,10 @@ export function createExpressServer(app: Express, options: http.ServerOptions, s
   const listener = (req: Request, res: Response) =>
     streams?.isFor(req)
       ? streams.answer(req, res)
-      : app(req, res, () => sendError(res, new YardmasterError('NOT_FOUND')));
+      : app(req, res, () => {
+          routeIs(res, UNKNOWN_ROUTE);
+          sendError(res, new YardmasterError('NOT_FOUND'));
+        });
   const classes = { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
   const server = http.createServer(
     { ...options, ...classes },

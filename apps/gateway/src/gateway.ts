@@ -25,7 +25,7 @@ export type GatewayConfig = Config<(typeof GATEWAY_VARIABLES)[number]>;
 export function createGateway(config: GatewayConfig & { REDIS_URL: string }, log: Logger): Front {
   const backend = createBackend(config, log);
   const streams = createStreams({ backend, config, log });
-  const server = protectServer(createStreamServer(streams, backend));
+  const server = protectServer(createStreamServer(streams, backend), backend.metrics.requests);
   return createFront({ name: 'gateway', backend, server, streams, config, log });
 }
 

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { StreamMetrics } from './stream-metrics.js';
 
 /** Bytes that may wait for a socket before progress reports are thinned out to the latest of each job. */
 export const THIN_OUT_BYTES = 256 * 1024;
@@ -28,6 +29,7 @@ export class Outbox {
   readonly #ws: WebSocket;
   readonly #socket: Duplex;
   readonly #onTooSlow: () => void;
+  readonly #metrics: StreamMetrics;
   #isCorked = false;
   /** Latest progress frame of each job, kept back while the client is slow; null while it is not. */
   #held: Map<string, Buffer> | null = null;
@@ -37,10 +39,15 @@ export class Outbox {
    * @param socket the TCP socket below the WebSocket
    * @param onTooSlow told when more waits than may; nothing should be sent any more
    */
-  constructor(ws: WebSocket, socket: Duplex, onTooSlow: () => void) {
+  constructor(
+    ws: WebSocket,
+    socket: Duplex,
+    { onTooSlow, metrics }: { onTooSlow: () => void; metrics: StreamMetrics },
+  ) {
     this.#ws = ws;
     this.#socket = socket;
     this.#onTooSlow = onTooSlow;
+    this.#metrics = metrics;
   }
 
   /** Bytes that the client has not taken yet. */
@@ -88,6 +95,7 @@ export class Outbox {
       if (corked.length === 0) setImmediate(uncorkAll);
       corked.push(this);
     }
+    this.#metrics.sent++;
     this.#ws.send(frame, TEXT);
   }
 

@@ -1,3 +1,4 @@
+import { UNKNOWN_ROUTE } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate, YardmasterError } from '@yardmaster/protocol';
 
 const PREFIX = '/api/v1/realtime/';
@@ -15,6 +16,15 @@ export interface StreamUrl {
 /** Whether a URL is below the path of the streams. */
 export function isStreamUrl(url: string | undefined): boolean {
   return url?.startsWith(PREFIX) === true;
+}
+
+/** Which route a URL below that path is for, as its metrics call it: a pattern, or what is said of a path that is none. */
+export function routeOfStream(url: string): string {
+  try {
+    return readStreamUrl(url).subject.kind === 'job' ? `${PREFIX}:jobId` : `${PREFIX}spaces/:spaceId`;
+  } catch {
+    return UNKNOWN_ROUTE;
+  }
 }
 
 function decode(segment: string): string {

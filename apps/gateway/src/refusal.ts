@@ -6,12 +6,13 @@ import {
   internalError,
   rawAnswer,
   requestIdOf,
+  routeIs,
   sendEmpty,
   sendError,
 } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
-import { readStreamUrl } from './path.js';
+import { readStreamUrl, routeOfStream } from './path.js';
 
 /** What may be asked of a path of the streams. */
 const ALLOW = 'OPTIONS, GET, HEAD';
@@ -19,11 +20,11 @@ const ALLOW = 'OPTIONS, GET, HEAD';
 /** What an UPGRADE_REQUIRED asks for. */
 const UPGRADE = { upgrade: 'websocket', 'sec-websocket-version': '13' };
 
-/** Make the function that answers an upgrade with an error, as HTTP, and ends its socket. */
+/** Make the function that answers an upgrade with an error, as HTTP, and ends its socket; it returns the status. */
 export function createRefusal(
   log: Logger,
   stopping: AbortSignal,
-): (req: IncomingMessage, socket: Duplex, thrown: unknown) => void {
+): (req: IncomingMessage, socket: Duplex, thrown: unknown) => number {
   const logOutage = createOutageLog(log);
   return (req, socket, thrown) => {
     const requestId = requestIdOf(req);
@@ -36,12 +37,14 @@ export function createRefusal(
     const headers = error.code === 'UPGRADE_REQUIRED' ? UPGRADE : {};
     socket.once('finish', () => socket.destroy());
     socket.end(rawAnswer(error, { headers, requestId }));
+    return error.status;
   };
 }
 
 /** Answer a request that came without an upgrade, or with one that is not to WebSocket. */
 export function answerPlain(req: IncomingMessage, res: ServerResponse): void {
   res.setHeader('x-request-id', requestIdOf(req));
+  routeIs(res, routeOfStream(req.url as string));
   try {
     checkHost(req);
     readStreamUrl(req.url as string);

@@ -3,6 +3,7 @@ import { CLOSE_CODES, type Status } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
 import { type Audience, type FramedNews, frameOf } from './message.js';
 import { Outbox } from './outbox.js';
+import type { StreamMetrics } from './stream-metrics.js';
 
 /** How long a client may take to close after the end of its job, and to answer a close. */
 const GRACE_MS = 5_000;
@@ -27,6 +28,18 @@ export interface SessionOptions {
   keyId: string | null;
   /** Called once when its socket is gone. */
   onGone: (session: Session) => void;
+  metrics: StreamMetrics;
+}
+
+/** Codes with which ws closes for what a client sent; anything else is no WebSocket any more. */
+const FAULT_CODES: Record<string, number> = {
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: CLOSE_CODES.tooBig,
+  WS_ERR_INVALID_UTF8: 1007,
+};
+const PROTOCOL_ERROR = 1002;
+
+function codeOfFault({ code = '' }: NodeJS.ErrnoException): number | null {
+  return FAULT_CODES[code] ?? (code.startsWith('WS_ERR_') ? PROTOCOL_ERROR : null);
 }
 
 /**
@@ -48,19 +61,25 @@ export class Session {
   readonly #outbox: Outbox;
   #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
+  /** Code that we closed with; null while we have not. */
+  #closeCode: number | null = null;
   #pingedAt = performance.now();
   #missedPongs = 0;
 
-  constructor(ws: WebSocket, socket: Duplex, { audience, keyId, onGone }: SessionOptions) {
+  constructor(ws: WebSocket, socket: Duplex, { audience, keyId, onGone, metrics }: SessionOptions) {
     this.audience = audience;
     this.keyId = keyId;
     this.#ws = ws;
-    this.#outbox = new Outbox(ws, socket, () => this.close(CLOSE_CODES.tooSlow));
+    this.#outbox = new Outbox(ws, socket, { onTooSlow: () => this.close(CLOSE_CODES.tooSlow), metrics });
     ws.on('pong', () => {
       this.#missedPongs = 0;
     });
-    ws.on('error', () => undefined); // A frame that is none, or over 1 KB, or a broken socket; `close` follows.
-    ws.on('close', () => {
+    // A frame that is none, or over 1 KB, or a broken socket; `close` follows.
+    ws.on('error', (error) => {
+      this.#closeCode ??= codeOfFault(error);
+    });
+    ws.on('close', (code) => {
+      metrics.closed(this.#closeCode ?? code);
       this.#beginClosing();
       if (this.#timer) clearTimeout(this.#timer);
       onGone(this);
@@ -99,6 +118,7 @@ export class Session {
   close(code: number): void {
     if (this.#isClosing) return;
     this.#beginClosing();
+    this.#closeCode = code;
     if (this.#timer) clearTimeout(this.#timer);
     this.#ws.close(code, REASONS[code] ?? '');
     this.#timer = setTimeout(() => this.cutOff(), GRACE_MS);

@@ -41,6 +41,11 @@ export class Sessions {
     ];
   }
 
+  /** Every stream that is not gone yet. */
+  get open(): Iterable<Session> {
+    return this.#all;
+  }
+
   add(session: Session): void {
     this.#all.add(session);
   }

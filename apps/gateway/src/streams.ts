@@ -7,10 +7,11 @@ import { WebSocketServer } from 'ws';
 import { createAdmission, type STREAM_VARIABLES } from './admission.js';
 import { Feeds } from './feeds.js';
 import { Holds } from './holds.js';
-import { isStreamUrl } from './path.js';
+import { isStreamUrl, routeOfStream } from './path.js';
 import { answerPlain, createRefusal } from './refusal.js';
 import { Session } from './session.js';
 import { Sessions } from './sessions.js';
+import { createStreamMetrics } from './stream-metrics.js';
 
 export interface StreamsOptions {
   backend: Backend;
@@ -32,11 +33,14 @@ const CLOSE_WITHIN_MS = 5_000;
  * @see spec §4.17, §4.18, §6.1
  */
 export function createStreams({ backend, config, log, pingMs }: StreamsOptions): Streams {
-  const { stopping } = backend;
+  const { stopping, metrics } = backend;
   const feeds = new Feeds(backend.store, backend.subscriptions, log);
   const sessions = new Sessions({ keyRing: backend.keyRing, log, pingMs });
+  const streamMetrics = createStreamMetrics(metrics, () => sessions.open);
   const admission = createAdmission({ backend, feeds, config });
-  const refuse = createRefusal(log, stopping);
+  const answerRefusal = createRefusal(log, stopping);
+  /** What observes each upgrade that is not answered yet. */
+  const upgrades = new WeakMap<IncomingMessage, (status: number) => void>();
   const onGone = (session: Session) => sessions.remove(session);
   const wss = new WebSocketServer({
     noServer: true,
@@ -50,6 +54,11 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
     refuse(req, socket, new YardmasterError('INVALID_REQUEST', `WebSocket handshake: ${error.message}`));
   });
 
+  function refuse(req: IncomingMessage, socket: Duplex, thrown: unknown): void {
+    const status = answerRefusal(req, socket, thrown);
+    upgrades.get(req)?.(status);
+  }
+
   async function open(req: IncomingMessage, socket: Duplex, head: Buffer, holds: Holds): Promise<void> {
     const admitted = await within(REDIS_BUDGET_MS, admission.admit(req, holds));
     // From here to the join nothing may be awaited: what came in between would be lost.
@@ -58,7 +67,8 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
     const { caller, subject, join } = admitted;
     const audience = subject.kind === 'space' ? 'space' : caller.scope;
     wss.handleUpgrade(req, socket, head, (ws) => {
-      const session = new Session(ws, socket, { audience, keyId: caller.keyId, onGone });
+      const session = new Session(ws, socket, { audience, keyId: caller.keyId, onGone, metrics: streamMetrics });
+      upgrades.get(req)?.(101);
       sessions.add(session);
       join(session);
       log.debug({ requestId: requestIdOf(req), ...subject, keyId: caller.keyId, audience }, 'stream opened');
@@ -70,6 +80,7 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
     upgrade(req, socket, head) {
       // One id for the answer and the log, whichever answer it will be.
       req.headers['x-request-id'] = requestIdOf(req);
+      upgrades.set(req, metrics.requests.upgrade(req, routeOfStream(req.url as string)));
       const holds = new Holds();
       releaseAtClose(socket, holds);
       onceAnswered(socket, () => {

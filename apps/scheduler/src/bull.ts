@@ -22,8 +22,9 @@ export const ALARM = { removeOnComplete: true, removeOnFail: true };
 export const WORKER = { lockDuration: 10_000, stalledInterval: 5_000, runRetryDelay: 500, maxStalledCount: 1_000 };
 
 /** Connect BullMQ to the Redis of a backend, under keys of its own. */
-export function createBull(redisUrl: string, { store }: Backend, log: Logger): Bull {
+export function createBull(redisUrl: string, { store, metrics }: Backend, log: Logger): Bull {
   const connection = createRedis(redisUrl, 'worker', log);
+  metrics.connected('worker', () => connection.status === 'ready');
   const stopWatching = watchConnection(connection);
   /** When each fault was last told, by its message: once a minute is enough. */
   const told = new Map<string, number>();

@@ -2,6 +2,8 @@ import { type Backend, type Duties, within } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { createBull } from './bull.js';
 import { type CALLBACK_VARIABLES, createCallbacks } from './callbacks/callbacks.js';
+import { backlogMetrics, type METRICS_VARIABLES } from './metrics/backlog-metrics.js';
+import { callbackMetrics } from './metrics/callback-metrics.js';
 import { createSweeper } from './sweeper.js';
 import { createTicks } from './ticks.js';
 
@@ -10,19 +12,21 @@ const DEAD_AFTER_MS = 30_000;
 
 export interface DutiesOptions {
   backend: Backend;
-  config: Config<(typeof CALLBACK_VARIABLES)[number]> & { REDIS_URL: string };
+  config: Config<(typeof CALLBACK_VARIABLES | typeof METRICS_VARIABLES)[number]> & { REDIS_URL: string };
   log: Logger;
 }
 
 /** Make what a scheduler does: time-outs, retention, callbacks. Any number of processes may do it at once. */
 export function createDuties({ backend, config, log }: DutiesOptions): Duties {
   const sweeper = createSweeper(backend, log);
+  const metrics = callbackMetrics(backend.metrics);
+  backlogMetrics(backend, config);
   let stop: (withinMs: number) => Promise<void> = async () => undefined;
   return {
     isLive: () => sweeper.idleMs() < DEAD_AFTER_MS,
     async start() {
       const bull = createBull(config.REDIS_URL, backend, log);
-      const callbacks = createCallbacks({ backend, bull, config, log });
+      const callbacks = createCallbacks({ backend, bull, config, log, metrics });
       const ticks = createTicks(bull, sweeper);
       sweeper.onOwed(callbacks.wake);
       callbacks.start();

@@ -12,12 +12,14 @@ import {
 import type { Config, Logger } from '@yardmaster/runtime';
 import { CALLBACK_VARIABLES } from './callbacks/callbacks.js';
 import { createDuties } from './duties.js';
+import { METRICS_VARIABLES } from './metrics/backlog-metrics.js';
 
 /** Variables that the scheduler reads. */
 export const SCHEDULER_VARIABLES = [
   ...BACKEND_VARIABLES,
   ...FRONT_VARIABLES,
   ...CALLBACK_VARIABLES,
+  ...METRICS_VARIABLES,
   'LOG_LEVEL',
 ] as const;
 
@@ -29,6 +31,7 @@ export function createScheduler(config: SchedulerConfig & { REDIS_URL: string },
   const duties = createDuties({ backend, config, log });
   const server = protectServer(
     http.createServer(SERVER_OPTIONS, (req, res) => answerProbe(req, res, { backend, isLive: duties.isLive })),
+    backend.metrics.requests,
   );
   return createFront({ name: 'scheduler', backend, server, duties, config, log });
 }

@@ -2,6 +2,7 @@ import type { Backend } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import { expireDue, findDue } from '@yardmaster/store';
+import { sweepMetrics } from './metrics/sweep-metrics.js';
 
 /** A sweep that takes longer looks again what has become due. */
 const LOOK_AGAIN_MS = 500;
@@ -16,11 +17,13 @@ export interface Sweeper {
 }
 
 /** Make what does the work of a tick. A sweep with a long backlog ends early when the process is about to. */
-export function createSweeper({ store, stopping }: Backend, log: Logger): Sweeper {
+export function createSweeper({ store, stopping, metrics }: Backend, log: Logger): Sweeper {
   let wake: (partition: string) => void = () => undefined;
   let gotOnAt = performance.now();
   let sweeping: Promise<void> | null = null;
   let isFailing = false;
+  const idleMs = () => performance.now() - gotOnAt;
+  const counts = sweepMetrics(metrics, idleMs);
 
   /** Do a step in a partition, and return whether more is due there. */
   async function step(partition: string): Promise<boolean> {
@@ -69,7 +72,10 @@ export function createSweeper({ store, stopping }: Backend, log: Logger): Sweepe
       // One line for an outage, not one for each attempt.
       if (!isFailing) log.warn({ err }, 'sweep failed');
       isFailing = true;
+      counts.failed();
       throw err;
+    } finally {
+      counts.swept();
     }
   }
 
@@ -83,6 +89,6 @@ export function createSweeper({ store, stopping }: Backend, log: Logger): Sweepe
     onOwed(listener) {
       wake = listener;
     },
-    idleMs: () => performance.now() - gotOnAt,
+    idleMs,
   };
 }

@@ -3,12 +3,18 @@ import { API_VARIABLES, createApiServer } from '@yardmaster/api';
 import { createBackend, createFront, type Front } from '@yardmaster/backend';
 import { createStreams, STREAM_VARIABLES } from '@yardmaster/gateway';
 import { type Config, findRedisServer, type Logger, PrivateRedis, type Service } from '@yardmaster/runtime';
-import { CALLBACK_VARIABLES, createDuties } from '@yardmaster/scheduler';
+import { CALLBACK_VARIABLES, createDuties, METRICS_VARIABLES } from '@yardmaster/scheduler';
 import { adminKeyOf } from './admin-key.js';
 import { banner } from './banner.js';
 
 /** Variables that the standalone reads. */
-export const STANDALONE_VARIABLES = [...API_VARIABLES, ...STREAM_VARIABLES, ...CALLBACK_VARIABLES, 'DATA_DIR'] as const;
+export const STANDALONE_VARIABLES = [
+  ...API_VARIABLES,
+  ...STREAM_VARIABLES,
+  ...CALLBACK_VARIABLES,
+  ...METRICS_VARIABLES,
+  'DATA_DIR',
+] as const;
 
 export type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
 

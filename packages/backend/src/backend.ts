@@ -2,6 +2,8 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { type Config, ConfigError, type Logger, onceReachable, type Service } from '@yardmaster/runtime';
 import { createStore, hasKeys, KeyRing, prepareRedis, type Store, type Subscriptions } from '@yardmaster/store';
 import { createConnections } from './connections.js';
+import { countedSubscriptions } from './metrics/counted-subscriptions.js';
+import { createMetrics, type Metrics } from './metrics/metrics.js';
 
 /** Variables that the backend reads. */
 export const BACKEND_VARIABLES = [
@@ -26,6 +28,8 @@ export interface Backend extends Service {
   store: Store;
   keyRing: KeyRing;
   subscriptions: Subscriptions;
+  /** What it tells at /metrics. */
+  metrics: Metrics;
   /** Aborted once the process is about to end: it is not ready any more and takes nothing new. */
   stopping: AbortSignal;
   /** Tell everybody, by `stopping`; `stop` then releases the connections. */
@@ -43,7 +47,9 @@ const reasonOf = (error: unknown) => String((error as Error).cause ?? error);
  */
 export function createBackend(config: BackendConfig, log: Logger, options: BackendOptions = {}): Backend {
   const connections = createConnections(config.REDIS_URL, log);
-  const { subscriptions } = connections;
+  const metrics = createMetrics();
+  const subscriptions = countedSubscriptions(connections.subscriptions, metrics.registry);
+  for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
   const settings = {
     keyPrefix: config.KEY_PREFIX,
     deliveryTimeoutMs: config.DELIVERY_TIMEOUT_SECONDS * 1000,
@@ -51,7 +57,7 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     eventsPerJob: config.EVENTS_PER_JOB,
     logsPerJob: config.LOGS_PER_JOB,
   };
-  const store = createStore(connections.redis, settings, connections.bulk);
+  const store = createStore(connections.redis, settings, connections.bulk, metrics.observer);
   const keyRing = new KeyRing(store, { adminKey: config.ADMIN_API_KEY });
   const stopping = new AbortController();
   let isPrepared = false;
@@ -69,6 +75,7 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     store,
     keyRing,
     subscriptions,
+    metrics,
     stopping: stopping.signal,
     announceStop: () => stopping.abort(),
     async isReady() {

@@ -19,6 +19,8 @@ export interface Connections {
   subscriptions: Subscriptions;
   /** Connect, and look after the connections. A first attempt that fails is followed by others. */
   connect(): Promise<void>;
+  /** Whether each is there just now, by what it is used for. */
+  states: Record<'commands' | 'bulk' | 'subscriber', () => boolean>;
   /** Whether Redis answers and what is published is heard. */
   areReady(): Promise<boolean>;
   end(): void;
@@ -39,6 +41,11 @@ export function createConnections(url: string, log: Logger): Connections {
     redis,
     bulk,
     subscriptions: heard.subscriptions,
+    states: {
+      commands: () => redis.status === 'ready',
+      bulk: () => bulk.status === 'ready',
+      subscriber: heard.isReady,
+    },
     async connect() {
       for (const client of clients) watches.push(watchConnection(client));
       await Promise.allSettled(clients.map((client) => client.connect()));

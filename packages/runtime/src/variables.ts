@@ -113,6 +113,11 @@ export const VARIABLES = {
     dnsServers,
   ),
   CALLBACKS_PER_HOST: row('32', 'Callbacks sent to one host at once, by one process', integer(1, 10_000)),
+  METRICS_SPACES: row(
+    '100',
+    'Spaces whose pending jobs the scheduler shows at `/metrics`, those used most recently; 0 for none',
+    integer(0, 10_000),
+  ),
   LOG_LEVEL: row(
     'info',
     'trace, debug, info, warn, error, fatal or silent; debug shows every request',

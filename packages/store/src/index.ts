@@ -1,6 +1,7 @@
 export { createKey, hasKeys, listKeys, revokeKey } from './api-keys.js';
 export { appendLogs } from './append-logs.js';
 export * from './attempt.js';
+export { type Backlog, readBacklog, type SpaceBacklog } from './backlog.js';
 export {
   beginCallback,
   CALLBACK_LEASE_MS,

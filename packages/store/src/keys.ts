@@ -29,6 +29,7 @@ export function keyMap(prefix: string) {
   return {
     /** What every key of a partition starts with. */
     baseOf: base,
+    spaces: (partition: string) => `${base(partition)}spaces`,
     deadlines: (partition: string) => `${base(partition)}deadlines`,
     callbacks: (partition: string) => `${base(partition)}callbacks`,
     /** What every key of a job's partition starts with. */

@@ -16,6 +16,12 @@ export class Incoming {
   readonly #inTurn = pLimit(AT_ONCE);
   #bytes = 0;
   readonly #waiting = new Set<() => void>();
+  readonly #onRefused: () => void;
+
+  /** @param onRefused told of each batch for which there was no room */
+  constructor(onRefused: () => void) {
+    this.#onRefused = onRefused;
+  }
 
   /**
    * Inflate a batch when there is room for it, and count it until `release` is called.
@@ -37,7 +43,11 @@ export class Incoming {
   #change(giveUpAt: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const tooLate = new YardmasterError('UNAVAILABLE', 'Too many logs are being stored');
-      const timer = setTimeout(() => settle(() => reject(tooLate)), Math.max(0, giveUpAt - performance.now()));
+      const refuse = () => {
+        this.#onRefused();
+        reject(tooLate);
+      };
+      const timer = setTimeout(() => settle(refuse), Math.max(0, giveUpAt - performance.now()));
       const settle = (then: () => void) => {
         clearTimeout(timer);
         this.#waiting.delete(go);

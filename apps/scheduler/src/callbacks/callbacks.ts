@@ -2,6 +2,7 @@ import type { Backend } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { PARTITION_TAGS } from '@yardmaster/store';
 import type { Bull } from '../bull.js';
+import type { CallbackMetrics } from '../metrics/callback-metrics.js';
 import { createAgents } from './agents.js';
 import { createAlarms } from './alarms.js';
 import { deliver } from './deliver.js';
@@ -23,13 +24,14 @@ export interface CallbacksOptions {
   bull: Bull;
   config: Config<(typeof CALLBACK_VARIABLES)[number]>;
   log: Logger;
+  metrics: CallbackMetrics;
 }
 
 /**
  * Make what sends callbacks. A callback goes: owed in Redis → relay → alarm → desk, where it waits in the line of its
  * host → POST → outcome recorded → settled, or an alarm for the next attempt.
  */
-export function createCallbacks({ backend, bull, config, log }: CallbacksOptions) {
+export function createCallbacks({ backend, bull, config, log, metrics }: CallbacksOptions) {
   const { store, subscriptions } = backend;
   const agents = createAgents({
     resolve: createResolve(config.CALLBACK_DNS_SERVERS),
@@ -40,6 +42,7 @@ export function createCallbacks({ backend, bull, config, log }: CallbacksOptions
     agents,
     keys: config.CALLBACK_SIGNING_SECRET ?? [],
     delays: config.CALLBACK_RETRY_DELAYS,
+    metrics,
   };
   const alarms = createAlarms(bull);
   const desk = new Desk({

@@ -9,6 +9,7 @@ import {
   recordCallback,
   type Store,
 } from '@yardmaster/store';
+import type { CallbackMetrics } from '../metrics/callback-metrics.js';
 import { bodyOf, headersOf } from './message.js';
 import { retryIn } from './retries.js';
 import { type Answer, post } from './send.js';
@@ -20,6 +21,7 @@ export interface DeliverOptions {
   keys: readonly Buffer[];
   /** Seconds until each retry. */
   delays: readonly number[];
+  metrics: CallbackMetrics;
 }
 
 /** How an attempt went; `againMs` is when to come back for the next one, null for never. */
@@ -35,13 +37,18 @@ export interface Delivered {
  *
  * @throws UNAVAILABLE when Redis could not tell what is owed, or could not take the outcome until the lease was over
  */
-export async function deliver(debt: Debt, { store, agents, keys, delays }: DeliverOptions): Promise<Delivered> {
+export async function deliver(
+  debt: Debt,
+  { store, agents, keys, delays, metrics }: DeliverOptions,
+): Promise<Delivered> {
   const begun = await begin(store, debt, keys);
   const leaseEnds = performance.now() + CALLBACK_LEASE_MS;
   if ('waitMs' in begun) return { againMs: begun.waitMs, outcome: null };
 
   const { message, attempt, lease, nowMs } = begun;
+  metrics.began();
   const answer = await post({ ...message, agents });
+  metrics.ended(answer);
   // A redelivery that was asked for during an attempt which then was lost counts as the first of its round.
   const made = Math.max(attempt - 1 - debt.round, 0);
   const retryMs = retryIn(answer, { made, delays, nowMs });

@@ -15,12 +15,15 @@ const BODY_MS = 1_000;
 /** Interim answers (1xx), each of up to 16 KB of headers: more than anybody needs before the answer. */
 const INTERIM_ANSWERS = 8;
 
+/** Why there is no status: the metrics' word for it. `http` and `invalid` are an answer and a request that are none. */
+export const FAULTS = ['refused', 'timeout', 'dns', 'network', 'tls', 'http', 'invalid'] as const;
+
 /** What came back. */
 export type Answer =
   /** A status, with the header `Retry-After` as it came. */
   | { statusCode: number; retryAfter: string | undefined }
   /** No status: a sentence for the job's history, and whether trying again makes sense. */
-  | { error: string; isFinal: boolean };
+  | { error: string; isFinal: boolean; fault: (typeof FAULTS)[number] };
 
 export interface Post {
   url: string;
@@ -100,20 +103,22 @@ async function drain(request: Request, withinMs: number): Promise<void> {
 
 /** Sentences for what Node, OpenSSL and the parser say; never an address, which would tell of a network behind a name. */
 function refusalOf({ code = 'ERR_UNKNOWN', message }: RequestError): Answer {
-  const failed = (error: string) => ({ error, isFinal: false });
-  if (code === 'ERR_ADDRESS_REFUSED') return { error: 'address is not public', isFinal: true };
-  if (code === 'ECONNREFUSED') return failed('connection refused');
-  if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|EBADNAME)/.test(code)) return failed('host name does not resolve');
-  if (code === 'ETIMEDOUT') return failed('no answer within 10 s');
-  if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code)) return failed('host cannot be reached');
-  if (code.startsWith('HPE_')) return failed(`answer is not valid HTTP (${code})`);
-  if (isTls(code)) return failed(`TLS failed (${code})`);
+  const failed = (fault: (typeof FAULTS)[number], error: string) => ({ error, fault, isFinal: false });
+  if (code === 'ERR_ADDRESS_REFUSED') return { error: 'address is not public', fault: 'refused', isFinal: true };
+  if (code === 'ECONNREFUSED') return failed('network', 'connection refused');
+  if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|EBADNAME)/.test(code)) {
+    return failed('dns', 'host name does not resolve');
+  }
+  if (code === 'ETIMEDOUT') return failed('timeout', 'no answer within 10 s');
+  if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code)) return failed('network', 'host cannot be reached');
+  if (code.startsWith('HPE_')) return failed('http', `answer is not valid HTTP (${code})`);
+  if (isTls(code)) return failed('tls', `TLS failed (${code})`);
   if (/^(ECONNRESET|EPIPE)$/.test(code) || message === 'socket hang up') {
-    return failed('connection was closed before an answer');
+    return failed('network', 'connection was closed before an answer');
   }
   // Not even begun: a host that no socket takes, a path that got takes for one. It will not be otherwise next time.
   const isFinal = code === 'EINVAL' || /^ERR_(GOT|INVALID)_/.test(code);
-  return { error: `request failed (${code})`, isFinal };
+  return { error: `request failed (${code})`, fault: isFinal ? 'invalid' : 'network', isFinal };
 }
 
 const isTls = (code: string) =>

@@ -1,9 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Backend } from '../backend.js';
+import { routeIs, UNKNOWN_ROUTE } from '../metrics/requests.js';
 import { sendEmpty, sendError, sendJson } from './answer.js';
 import { checkHost } from './host.js';
+import { answerMetrics } from './metrics-answer.js';
 import { requestIdOf } from './request-id.js';
+
+/** Where every process tells how it is, by GET and without a key. */
+export const PROBES = ['/livez', '/readyz', '/metrics'] as const;
+
+export type Probe = (typeof PROBES)[number];
+
+const isProbe = (path: string): path is Probe => (PROBES as readonly string[]).includes(path);
 
 const ALLOW = 'OPTIONS, GET, HEAD';
 
@@ -13,13 +22,14 @@ export interface Health {
   isLive: () => boolean;
 }
 
-/** Answer the probes of Kubernetes, for an app that serves nothing else over HTTP; any other path there is not. */
+/** Answer the probes of Kubernetes and Prometheus, for an app that serves nothing else over HTTP; any other path there is not. */
 export async function answerProbe(req: IncomingMessage, res: ServerResponse, health: Health): Promise<void> {
   res.setHeader('x-request-id', requestIdOf(req));
   try {
     checkHost(req);
     const path = req.url?.split('?')[0] ?? '';
-    if (path !== '/livez' && path !== '/readyz') throw new YardmasterError('NOT_FOUND');
+    routeIs(res, isProbe(path) ? path : UNKNOWN_ROUTE);
+    if (!isProbe(path)) throw new YardmasterError('NOT_FOUND');
     if (req.method === 'OPTIONS') {
       sendEmpty(res, { allow: ALLOW });
     } else if (req.method !== 'GET' && req.method !== 'HEAD') {
@@ -32,12 +42,9 @@ export async function answerProbe(req: IncomingMessage, res: ServerResponse, hea
   }
 }
 
-/** Answer whether the process is live or ready: 200 or 503. */
-export async function answerCheck(
-  res: ServerResponse,
-  path: '/livez' | '/readyz',
-  { backend, isLive }: Health,
-): Promise<void> {
+/** Answer whether the process is live or ready, 200 or 503; or with its metrics, in any case. */
+export async function answerCheck(res: ServerResponse, path: Probe, { backend, isLive }: Health): Promise<void> {
+  if (path === '/metrics') return answerMetrics(res, backend.metrics.registry);
   const ok = path === '/livez' ? isLive() : await backend.isReady();
   sendJson(res, ok ? 200 : 503, { status: ok ? 'ok' : `not ${path === '/livez' ? 'live' : 'ready'}` });
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
+import type { RequestMetrics } from '../metrics/requests.js';
 import { openResponseOf } from './answered.js';
 import { trackSockets } from './open-sockets.js';
 import { rawAnswer } from './raw-answer.js';
@@ -15,8 +16,9 @@ export const SERVER_OPTIONS: ServerOptions = {
   requireHostHeader: false, // The app refuses it, with a body that says why.
 };
 
-/** Make a server answer, or end, what never becomes a request. */
-export function protectServer(server: Server): Server {
+/** Make a server answer, or end, what never becomes a request; and have everything observed that does. */
+export function protectServer(server: Server, requests: RequestMetrics): Server {
+  requests.watch(server);
   trackSockets(server);
   // A server that is closing: the next request of this connection must go to another process.
   server.prependListener('request', (_req, res) => {
@@ -31,7 +33,9 @@ export function protectServer(server: Server): Server {
       socket.destroy();
       return;
     }
-    refuseWhenIdle(socket, rawRefusal(error.code));
+    const { refusal, status } = refusalOf(error.code);
+    requests.refused(socket, status);
+    refuseWhenIdle(socket, rawAnswer(refusal, { status }));
   });
   return server;
 }
@@ -47,10 +51,10 @@ function refuseWhenIdle(socket: Duplex, refusal: string): void {
   else socket.end(refusal);
 }
 
-/** An answer for what could not be parsed as a request. */
-function rawRefusal(code: string | undefined): string {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return rawAnswer(new YardmasterError('REQUEST_TIMEOUT'));
+/** How what could not be parsed as a request is answered. */
+function refusalOf(code: string | undefined): { refusal: YardmasterError; status: number } {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { refusal: new YardmasterError('REQUEST_TIMEOUT'), status: 408 };
   if (code === 'HPE_HEADER_OVERFLOW')
-    return rawAnswer(new YardmasterError('INVALID_REQUEST', 'headers must be at most 16 KB'), { status: 431 });
-  return rawAnswer(new YardmasterError('INVALID_REQUEST', 'request must be valid HTTP/1.1'));
+    return { refusal: new YardmasterError('INVALID_REQUEST', 'headers must be at most 16 KB'), status: 431 };
+  return { refusal: new YardmasterError('INVALID_REQUEST', 'request must be valid HTTP/1.1'), status: 400 };
 }

@@ -1,0 +1,12 @@
+import type { ServerResponse } from 'node:http';
+import type { Registry } from 'prom-client';
+import { COMMON } from './answer.js';
+import { discard } from './discard.js';
+
+/** Answer a scrape, in the text format of Prometheus. */
+export async function answerMetrics(res: ServerResponse, registry: Registry): Promise<void> {
+  const text = await registry.metrics();
+  if (!res.req.complete) discard(res.req);
+  res.writeHead(200, { ...COMMON, 'content-type': registry.contentType, 'content-length': Buffer.byteLength(text) });
+  res.end(text);
+}

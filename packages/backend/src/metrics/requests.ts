@@ -1,0 +1,106 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Histogram, type Registry } from 'prom-client';
+import { openResponseOf } from '../http/answered.js';
+
+/** Seconds. A worker's call takes a few ms, and Redis 1.8 s of it at most. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
+
+/** Whatever else somebody sends is one method more, and not as many as they can think of. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
+
+/** Refused before it was known for which route. */
+const NO_ROUTE = 'none';
+
+/** A path that there is not. */
+export const UNKNOWN_ROUTE = 'unknown';
+
+/** As nginx logs a client that went away before its answer. */
+const NOT_ANSWERED = 499;
+
+const ROUTE = Symbol('pattern of the path');
+const BEGAN = Symbol('when it came, by performance.now()');
+
+type Watched = ServerResponse & { [ROUTE]?: string; [BEGAN]?: number };
+
+/** Say which route a response is for: the pattern of the path and never the path, of which there is no end. */
+export function routeIs(res: ServerResponse, route: string): void {
+  (res as Watched)[ROUTE] = route;
+}
+
+/** Observes requests: how long each took until its answer was with the system, and how it was answered. */
+export interface RequestMetrics {
+  /** Observe every request of a server. */
+  watch(server: Server): void;
+  /** What came on a socket was answered, in place of the app, since it is no request. */
+  refused(socket: Duplex, status: number): void;
+  /**
+   * Observe an upgrade from now on.
+   *
+   * @returns a function to be called with its status; when the socket ends before, nobody was answered
+   */
+  upgrade(req: IncomingMessage, route: string): (status: number) => void;
+}
+
+/** Make the observation of requests. */
+export function createRequestMetrics(registry: Registry): RequestMetrics {
+  const durations = new Histogram({
+    name: 'yardmaster_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer, by route; status 499: the client was gone before.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  /** Of each connection, what is not answered yet. Node says of no answer behind another one that its client is gone. */
+  const unanswered = new WeakMap<Duplex, Set<Watched>>();
+
+  function observe(method: string | undefined, route: string, status: number, began: number): void {
+    // A method that a path has not is the business of nobody's dashboard.
+    const isKnown = status !== 405 && method !== undefined && METHODS.has(method);
+    durations.observe({ method: isKnown ? method : 'other', route, status }, (performance.now() - began) / 1000);
+  }
+
+  function settle(res: Watched, status: number): void {
+    if (unanswered.get(res.req.socket)?.delete(res) !== true) return;
+    observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[BEGAN] as number);
+  }
+
+  function onFinish(this: Watched): void {
+    settle(this, this.statusCode);
+  }
+
+  return {
+    watch(server) {
+      server.on('connection', (socket: Duplex) => {
+        const open = new Set<Watched>();
+        unanswered.set(socket, open);
+        socket.once('close', () => {
+          for (const res of open) settle(res, NOT_ANSWERED);
+        });
+      });
+      server.prependListener('request', (_req: IncomingMessage, res: Watched) => {
+        res[BEGAN] = performance.now();
+        unanswered.get(res.req.socket)?.add(res);
+        res.on('finish', onFinish);
+      });
+    },
+    refused(socket, status) {
+      const open = openResponseOf(socket) as Watched | null;
+      // A request whose body is broken has begun; anything else has not.
+      if (open && !open.req.complete) settle(open, status);
+      else observe(undefined, NO_ROUTE, status, performance.now());
+    },
+    upgrade({ method, socket }, route) {
+      const began = performance.now();
+      let isSettled = false;
+      const done = (status: number) => {
+        if (!isSettled) observe(method, route, status, began);
+        isSettled = true;
+        socket.off('close', onClose);
+      };
+      const onClose = () => done(NOT_ANSWERED);
+      socket.once('close', onClose);
+      return done;
+    },
+  };
+}
