@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { byLabel, scrape } from '../metrics/scrape.js';
 import { answer } from '../support/behaviours.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -107,6 +108,21 @@ describe.each(KINDS)('on %s', (_, start) => {
 
     const told = receiver.requestsTo('/ended').map(({ body }) => JSON.parse(body.toString()).jobId);
     expect(told.sort()).toEqual([...owing].sort());
+  });
+
+  it('counts the jobs of a space, and shows at /metrics what waits', async () => {
+    const waiting = SPACES.slice(0, 20).map((spaceId) => `${spaceId}-waiting`);
+    await Promise.all(waiting.map((spaceId) => createJob(service, spaceId)));
+    const { body } = await service.call('GET', `/spaces/${waiting[0]}/stats`);
+    expect(body).toMatchObject({ jobs: { pending: 1, total: 1 }, names: [{ name: 'work', total: 1, pending: 1 }] });
+    await until(async () => {
+      const depths = byLabel(await scrape(service), 'yardmaster_queue_depth');
+      return waiting.every((spaceId) => depths[spaceId] === 1);
+    });
+    const shown = await scrape(service);
+    expect(shown.get('yardmaster_backlog_up')).toBe(1);
+    expect(Object.values(byLabel(shown, 'yardmaster_redis_connected'))).toEqual([1, 1, 1, 1]);
+    expect(shown.get('yardmaster_redis_errors_total{class="other"}')).toBe(0);
   });
 
   it('hears at once that a key is revoked', async () => {
