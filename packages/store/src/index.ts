@@ -16,6 +16,8 @@ export * from './claim.js';
 export { createJob } from './create.js';
 export { type Due, findDue } from './due.js';
 export { type Expired, expireDue } from './expire.js';
+export { FAULTS, type Fault, type FaultKind, type Repair } from './fsck/faults.js';
+export { FsckError, type FsckOptions, type FsckProgress, fsck } from './fsck/fsck.js';
 export { KeyRing, type KeyRingOptions, type Principal } from './key-ring.js';
 export { type KeyMap, keyMap } from './keys.js';
 export { killJob } from './kill.js';

@@ -203,6 +203,429 @@ return { 'OK', digits(now), callback.attempts + 1, lease, told }
 `,
 } as const;
 
+export const check_entries = {
+  name: 'check_entries',
+  sha1: '081468d3e7706f97e620b66d538aa199581dfd37',
+  keys: ['index'],
+  args: ['base', 'isMending', 'space', 'name'],
+  rest: 'ids',
+  text: `local index = KEYS[1]
+local base, isMending, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local ids = { unpack(ARGV, 5) }
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function findings()
+  return { flat = {}, removals = {}, additions = {} }
+end
+local function find(found, kind, key, detail, mendBy, mend)
+  local flat = found.flat
+  for _, word in ipairs({ kind, key, detail, '' }) do flat[#flat + 1] = word end
+  if mend then mendBy[#mendBy + 1] = { outcomeAt = #flat, run = mend } end
+end
+local function saying(fault)
+  return type(fault) == 'table' and fault.err or tostring(fault)
+end
+local function mendAll(found)
+  for _, fixes in ipairs({ found.removals, found.additions }) do
+    for _, fix in ipairs(fixes) do
+      local isMended, fault = pcall(fix.run)
+      found.flat[fix.outcomeAt] = isMended and 'mended' or saying(fault)
+    end
+  end
+end
+local function scoreIn(index, member)
+  return tonumber(stored(redis.call('ZSCORE', index, member)) or '')
+end
+local function place(index, score, member)
+  redis.call('ZREM', index, member)
+  redis.call('ZADD', index, score, member)
+end
+local function mustBeIn(found, index, id, score)
+  local actual = scoreIn(index, id)
+  if actual == tonumber(score) then return end
+  local kind = actual and 'entry_misplaced' or 'entry_missing'
+  local detail = actual and ('at ' .. digits(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
+  find(found, kind, index, detail, found.additions, function() place(index, score, id) end)
+end
+local function mustNotBeIn(found, index, id, why)
+  if not scoreIn(index, id) then return end
+  find(found, 'entry_wrong', index, why, found.removals, function() redis.call('ZREM', index, id) end)
+end
+local function partitionOf(space)
+  local hash = 0x811c9dc5 % 64
+  for i = 1, #space do hash = bit.bxor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+  return string.format('%02x', hash)
+end
+local function isSpaceOf(base, space)
+  return #space <= 128 and string.find(space, '^[%w%._:%-]+$') ~= nil and string.sub(base, -5) == '{' .. partitionOf(space) .. '}:'
+end
+local strays = {}
+local function examine(id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, 'space', 'name')
+  local ofSpace, ofName = stored(v[1]), stored(v[2])
+  if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
+  if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
+  if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
+  if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end
+end
+for _, id in ipairs(ids) do
+  local isDone, why = pcall(examine, id)
+  if isDone and why and scoreIn(index, id) then
+    local outcome = ''
+    if isMending == '1' then
+      redis.call('ZREM', index, id)
+      outcome = 'mended'
+    end
+    for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
+  end
+end
+return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
+`,
+} as const;
+
+export const check_jobs = {
+  name: 'check_jobs',
+  sha1: '691f021ca390536859d9f588059aa07b57b3da6f',
+  keys: ['deadlines'],
+  args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
+  rest: 'ids',
+  text: `local deadlines = KEYS[1]
+local base, isMending, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local ids = { unpack(ARGV, 5) }
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function nextOrder(base, space, now)
+  local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
+  local order = math.max(last + 1, now * 1024)
+  redis.call('ZADD', base .. 'spaces', digits(order), space)
+  return digits(order)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function owe(job, now)
+  redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
+  redis.call('PUBLISH', job.base .. 'owed', '1')
+end
+local function oweCallback(job, now)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+end
+local function findings()
+  return { flat = {}, removals = {}, additions = {} }
+end
+local function find(found, kind, key, detail, mendBy, mend)
+  local flat = found.flat
+  for _, word in ipairs({ kind, key, detail, '' }) do flat[#flat + 1] = word end
+  if mend then mendBy[#mendBy + 1] = { outcomeAt = #flat, run = mend } end
+end
+local function saying(fault)
+  return type(fault) == 'table' and fault.err or tostring(fault)
+end
+local function mendAll(found)
+  for _, fixes in ipairs({ found.removals, found.additions }) do
+    for _, fix in ipairs(fixes) do
+      local isMended, fault = pcall(fix.run)
+      found.flat[fix.outcomeAt] = isMended and 'mended' or saying(fault)
+    end
+  end
+end
+local function scoreIn(index, member)
+  return tonumber(stored(redis.call('ZSCORE', index, member)) or '')
+end
+local function place(index, score, member)
+  redis.call('ZREM', index, member)
+  redis.call('ZADD', index, score, member)
+end
+local function mustBeIn(found, index, id, score)
+  local actual = scoreIn(index, id)
+  if actual == tonumber(score) then return end
+  local kind = actual and 'entry_misplaced' or 'entry_missing'
+  local detail = actual and ('at ' .. digits(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
+  find(found, kind, index, detail, found.additions, function() place(index, score, id) end)
+end
+local function mustNotBeIn(found, index, id, why)
+  if not scoreIn(index, id) then return end
+  find(found, 'entry_wrong', index, why, found.removals, function() redis.call('ZREM', index, id) end)
+end
+local function partitionOf(space)
+  local hash = 0x811c9dc5 % 64
+  for i = 1, #space do hash = bit.bxor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+  return string.format('%02x', hash)
+end
+local function isSpaceOf(base, space)
+  return #space <= 128 and string.find(space, '^[%w%._:%-]+$') ~= nil and string.sub(base, -5) == '{' .. partitionOf(space) .. '}:'
+end
+local STATUSES = { 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }
+local IS_STATUS = {}
+for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end
+local WHOLE = { 'attempt', 'maxRetries', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
+  'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
+local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WHOLE) }
+local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' } }
+local LACKS = { pending = { 'deliveredAt', 'startedAt' }, delivered = { 'startedAt' } }
+local function checkedRecord(found, base, id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, unpack(FIELDS))
+  local r = { id = id, key = key }
+  for i, field in ipairs(FIELDS) do r[field] = stored(v[i]) end
+  if not r.status and redis.call('EXISTS', key) == 0 then return nil end
+  local function broken(field, what)
+    find(found, 'record_broken', key, field .. ' ' .. (what or (r[field] and 'is impossible: ' .. string.sub(r[field], 1, 40) or 'is missing')))
+  end
+  local function check(field, isRight)
+    if not isRight then broken(field) end
+    return isRight
+  end
+  local hasStatus = check('status', IS_STATUS[r.status or ''])
+  local hasSpace = check('space', r.space and isSpaceOf(base, r.space))
+  local hasName = check('name', r.name and r.name ~= '')
+  local hasOrder = check('order', string.find(r.order or '', '^%d+$') and tonumber(r.order) < 2 ^ 53)
+  local areWhole = true
+  for _, field in ipairs(WHOLE) do
+    if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
+  end
+  check('timeoutSeconds', (tonumber(r.timeoutSeconds or 300) or 0) > 0)
+  r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder
+  if not hasStatus or not areWhole then return r end
+  local attempt, status = tonumber(r.attempt or 0), r.status
+  local hasRun = status == 'running' or status == 'completed' or status == 'dead'
+  if attempt > tonumber(r.maxRetries or 3) + 1 or (hasRun and attempt == 0) then broken('attempt') end
+  if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
+  for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
+  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'is there, of a job that is ' .. status) end end
+  if status == 'completed' and redis.call('HEXISTS', key, 'result') == 0 then broken('result') end
+  return r
+end
+local LAST_ORDER = 2 ^ 53
+local function checkOrder(found, base, space, newest)
+  local spaces = base .. 'spaces'
+  local last = scoreIn(spaces, space)
+  if last and last >= newest then return end
+  local detail = space .. (last and ' is at ' .. digits(last) .. ', below its newest job' or ' is not listed, and has jobs')
+  find(found, last and 'space_behind' or 'space_missing', spaces, detail, found.additions, function()
+    for _, index in ipairs({ '/jobs', '/queue' }) do
+      local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. index, 0, 0, 'WITHSCORES')
+      local order = tonumber(top[2] or 0)
+      if order < LAST_ORDER then newest = math.max(newest, order) end
+    end
+    place(spaces, digits(math.max(scoreIn(spaces, space) or 0, newest)), space)
+  end)
+end
+local function checkPlaces(found, r, base, now)
+  local space = base .. 'space:' .. r.space
+  mustBeIn(found, space .. '/jobs', r.id, r.order)
+  for _, status in ipairs(STATUSES) do
+    local index = space .. '/status/' .. status
+    if status == r.status then mustBeIn(found, index, r.id, r.order)
+    else mustNotBeIn(found, index, r.id, 'the job is ' .. r.status) end
+  end
+  local queues = { space .. '/queue', space .. '/queue/' .. r.name }
+  local order = tonumber(r.order)
+  local newest = order
+  if r.status ~= 'pending' then
+    for _, queue in ipairs(queues) do mustNotBeIn(found, queue, r.id, 'the job is ' .. r.status) end
+  else
+    local function fits(score)
+      local isLater = score and r.attempt and score > order and score < LAST_ORDER
+      return (isLater or score == order) and score or nil
+    end
+    local right = fits(scoreIn(queues[1], r.id)) or fits(scoreIn(queues[2], r.id)) or (not r.attempt and order) or nil
+    newest = math.max(order, right or 0)
+    local function enter(queue)
+      redis.call('ZREM', queue, r.id)
+      right = right or tonumber(nextOrder(base, r.space, now)) -- the end of the queue, as after a retry
+      redis.call('ZADD', queue, digits(right), r.id)
+    end
+    for i, queue in ipairs(queues) do
+      local score = scoreIn(queue, r.id)
+      if not score or score ~= right then
+        local detail = score and 'at ' .. digits(score) .. ', out of order' or 'the job is pending'
+        find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
+      end
+    end
+  end
+  checkOrder(found, base, r.space, newest)
+end
+local CLOCK_SLACK_MS = 300000
+local LONGEST_DELIVERY_MS = 86400000
+local function checkDeadline(found, r, base, now, deliveryTimeoutMs, retentionMs)
+  local deadlines = base .. 'deadlines'
+  if r.status == 'pending' then return mustNotBeIn(found, deadlines, r.id, 'the job is pending') end
+  local windowMs = math.ceil((tonumber(r.timeoutSeconds or 300) or 300) * 1000)
+  local due, latest = nil, nil
+  if r.status == 'delivered' then
+    due = r.deliveredAt and math.min(r.deliveredAt, now) + deliveryTimeoutMs or now
+    latest = now + LONGEST_DELIVERY_MS
+  elseif r.status == 'running' then
+    due, latest = now + windowMs, now + windowMs
+  elseif retentionMs > 0 then
+    due = now + retentionMs
+  end
+  local actual = scoreIn(deadlines, r.id)
+  if due and not actual then
+    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() place(deadlines, digits(due), r.id) end)
+  elseif latest and actual > latest + CLOCK_SLACK_MS then
+    local detail = 'the job is ' .. r.status .. ', and not due before ' .. digits(actual)
+    find(found, 'deadline_late', deadlines, detail, found.additions, function() place(deadlines, digits(due), r.id) end)
+  end
+end
+local function checkCallback(found, r, base, now)
+  local callbacks = base .. 'callbacks'
+  local hasEnded = r.status == 'completed' or r.status == 'dead'
+  local isOwed = scoreIn(callbacks, r.id) ~= nil
+  if not isOwed and not hasEnded then return end
+  local mayOwe = hasEnded and redis.call('HEXISTS', r.key, 'callbackUrl') == 1
+  if isOwed and not mayOwe then
+    mustNotBeIn(found, callbacks, r.id, hasEnded and 'the job has no callback' or 'the job is ' .. r.status)
+  elseif mayOwe and not isOwed and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then
+    local detail = r.callbackAttempts and 'its next attempt is due, and not owed' or 'it was never attempted, and is not owed'
+    find(found, 'callback_forgotten', callbacks, detail, found.additions, function()
+      redis.call('ZREM', callbacks, r.id)
+      owe({ base = base, id = r.id }, now)
+    end)
+  end
+end
+local STATUS_AFTER = { delivered = 'delivered', acked = 'running', progress = 'running', checkpoint = 'running',
+  event = 'running', completed = 'completed', retried = 'pending', delivery_timeout = 'pending', dead = 'dead',
+  killed = 'killed', callback_sent = '', callback_failed = '' }
+local MOST_CALLBACKS = 20
+local function checkHistory(found, r)
+  local history = r.key .. ':events'
+  local told = nil
+  for i = 1, MOST_CALLBACKS do
+    local entry = stored(redis.call('LINDEX', history, -i))
+    if not entry then
+      told = told or 'pending' -- \`created\` is not in the list
+      break
+    end
+    local status = STATUS_AFTER[string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none']
+    if not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is none of ours') end
+    if status ~= '' then
+      told = status
+      break
+    end
+  end
+  if r.eventsDropped and redis.call('EXISTS', history) == 0 then
+    find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
+  elseif told and IS_STATUS[r.status or ''] and told ~= r.status then
+    find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. told)
+  end
+  local logs = r.key .. ':logs'
+  if r.logsDropped and redis.call('EXISTS', logs) == 0 then
+    find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
+  end
+end
+local now = nowMs()
+local function examine(id)
+  local found = findings()
+  local r = checkedRecord(found, base, id)
+  if not r then return {} end
+  if r.isPlaceable then
+    checkPlaces(found, r, base, now)
+    checkDeadline(found, r, base, now, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
+    checkCallback(found, r, base, now)
+  end
+  checkHistory(found, r)
+  if isMending == '1' then mendAll(found) end
+  return found.flat
+end
+local faulty = {}
+for _, id in ipairs(ids) do
+  local isDone, faults = pcall(examine, id)
+  if not isDone then faults = { 'job_unreadable', base .. 'job:' .. id, saying(faults), '' } end
+  if #faults > 0 then faulty[#faulty + 1] = { id, faults } end
+end
+return { 'OK', unpack(faulty) } -- a constructor, see list.lua
+`,
+} as const;
+
+export const check_list = {
+  name: 'check_list',
+  sha1: 'b6644aec6b07ccaa3f63ed9b1788edbfb82b3e11',
+  keys: ['list'],
+  args: ['job', 'isMending'],
+  rest: null,
+  text: `local list = KEYS[1]
+local job, isMending = ARGV[1], ARGV[2]
+if redis.call('EXISTS', job) == 1 or redis.call('EXISTS', list) == 0 then return { 'OK', '' } end
+if isMending ~= '1' then return { 'OK', 'orphan' } end
+redis.call('UNLINK', list)
+return { 'OK', 'mended' }
+`,
+} as const;
+
+export const check_spaces = {
+  name: 'check_spaces',
+  sha1: 'ad3330a66161a34a0a351143e93ecbe62dc7c788',
+  keys: ['spaces'],
+  args: ['base', 'isMending'],
+  rest: 'ids',
+  text: `local spaces = KEYS[1]
+local base, isMending = ARGV[1], ARGV[2]
+local ids = { unpack(ARGV, 3) }
+local INDEXES = { 'jobs', 'queue', 'status/pending', 'status/delivered', 'status/running', 'status/completed', 'status/dead', 'status/killed' }
+local empty = {}
+for _, id in ipairs(ids) do
+  local keys = {}
+  for i, index in ipairs(INDEXES) do keys[i] = base .. 'space:' .. id .. '/' .. index end
+  if redis.call('EXISTS', unpack(keys)) == 0 and redis.call('ZSCORE', spaces, id) then
+    local outcome = ''
+    if isMending == '1' then
+      redis.call('ZREM', spaces, id)
+      outcome = 'mended'
+    end
+    empty[#empty + 1] = id
+    empty[#empty + 1] = outcome
+  end
+end
+return { 'OK', { unpack(empty) } } -- a constructor, see list.lua
+`,
+} as const;
+
 export const claim = {
   name: 'claim',
   sha1: 'f3c78241f82bc3d864284ba6aaeb97a3e6c8c553',

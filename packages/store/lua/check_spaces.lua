@@ -1,0 +1,24 @@
+-- KEYS spaces
+-- ARGV base isMending ids...
+--
+-- Look for spaces that are listed and have no job in any index.
+--   isMending   '1' to strike them off; '0' writes nothing
+--   ids         of spaces, at most 100
+-- Returns {'OK', {id, outcome, …}}; see findings for the outcome.
+local INDEXES = { 'jobs', 'queue', 'status/pending', 'status/delivered', 'status/running', 'status/completed', 'status/dead', 'status/killed' }
+
+local empty = {}
+for _, id in ipairs(ids) do
+  local keys = {}
+  for i, index in ipairs(INDEXES) do keys[i] = base .. 'space:' .. id .. '/' .. index end
+  if redis.call('EXISTS', unpack(keys)) == 0 and redis.call('ZSCORE', spaces, id) then
+    local outcome = ''
+    if isMending == '1' then
+      redis.call('ZREM', spaces, id)
+      outcome = 'mended'
+    end
+    empty[#empty + 1] = id
+    empty[#empty + 1] = outcome
+  end
+end
+return { 'OK', { unpack(empty) } } -- a constructor, see list.lua

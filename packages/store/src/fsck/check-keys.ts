@@ -1,0 +1,74 @@
+import { partitionOfJob } from '../partition.js';
+import { asked } from '../redis-errors.js';
+import { checkApiKeys } from './check-api-keys.js';
+import { checkEntries } from './check-entries.js';
+import { checkJobs } from './check-jobs.js';
+import { checkLists } from './check-lists.js';
+import type { Checked, Portion } from './checked.js';
+import { type Fault, faultOf } from './faults.js';
+import { type KeyKind, keyKindOf, TYPE_OF } from './key-kinds.js';
+import { patiently } from './walk.js';
+
+type Of<K extends KeyKind['kind']> = Extract<KeyKind, { kind: K }> & { key: string };
+
+/** What has been looked at. */
+export interface Seen {
+  keys: number;
+  jobs: number;
+  entries: number;
+  apiKeys: number;
+}
+
+/** Check a portion of keys, and what they hold. Yields after each step. */
+export async function* checkKeys(checked: Checked, keys: string[]): AsyncGenerator<Portion & { of: keyof Seen }> {
+  const { sound, faults } = await sorted(checked, keys);
+  yield { of: 'keys', seen: keys.length, faults };
+
+  for (const [partition, ids] of byPartition(ofKind(sound, 'job'))) {
+    yield { of: 'jobs', seen: ids.length, faults: await checkJobs(checked, partition, ids) };
+  }
+  yield { of: 'keys', seen: 0, faults: await checkLists(checked, ofKind(sound, 'list')) };
+  for (const { key, ...index } of ofKind(sound, 'index')) {
+    for await (const portion of checkEntries(checked, key, index)) yield { of: 'entries', ...portion };
+  }
+  if (ofKind(sound, 'apiKeys').length > 0) {
+    for await (const portion of checkApiKeys(checked)) yield { of: 'apiKeys', ...portion };
+  }
+}
+
+function byPartition(jobs: Of<'job'>[]): Map<string, string[]> {
+  const partitions = new Map<string, string[]>();
+  for (const { jobId } of jobs) {
+    const partition = partitionOfJob(jobId);
+    const ids = partitions.get(partition) ?? [];
+    ids.push(jobId);
+    partitions.set(partition, ids);
+  }
+  return partitions;
+}
+
+const ofKind = <K extends KeyKind['kind']>(all: (KeyKind & { key: string })[], kind: K) =>
+  all.filter((each): each is Of<K> => each.kind === kind);
+
+/** Tell the keys that are what their names say from those that are not. */
+async function sorted({ store }: Checked, keys: string[]) {
+  const prefixLength = store.settings.keyPrefix.length + 1;
+  const faults: Fault[] = [];
+  const sound: (KeyKind & { key: string })[] = [];
+  await Promise.all(
+    keys.map(async (key) => {
+      const kind = keyKindOf(key.slice(prefixLength));
+      if (kind.kind === 'bull') return;
+      const at = { jobId: 'jobId' in kind ? kind.jobId : null, key };
+      const type = await patiently(() => asked(store.redis.type(key)));
+      if (type === 'none') return; // Gone since.
+      if (kind.kind === 'unknown') faults.push(faultOf('key_unknown', { ...at, detail: `it is a ${type}` }, ''));
+      else if (type === TYPE_OF[kind.kind]) sound.push({ ...kind, key });
+      else {
+        const detail = `it is a ${type}, and must be a ${TYPE_OF[kind.kind]}`;
+        faults.push(faultOf('key_wrong_type', { ...at, detail }, ''));
+      }
+    }),
+  );
+  return { sound, faults };
+}

@@ -1,0 +1,29 @@
+import { asked } from '../redis-errors.js';
+import { runScript } from '../script.js';
+import { check_spaces } from '../scripts.generated.js';
+import { type Checked, flagOf } from './checked.js';
+import { type Fault, faultOf } from './faults.js';
+import { membersOf, patiently } from './walk.js';
+
+/** Look for spaces of a partition that are listed and have no job. */
+export async function checkSpaces(checked: Checked, partition: string): Promise<Fault[]> {
+  const { store } = checked;
+  const key = `${store.keys.baseOf(partition)}spaces`;
+  const faults: Fault[] = [];
+  // One of another type is a fault that was told of.
+  if ((await patiently(() => asked(store.redis.type(key)))) !== 'zset') return [];
+  for await (const ids of membersOf(store, key)) {
+    const [, flat] = (await patiently(() =>
+      runScript(store, check_spaces, {
+        keys: { spaces: key },
+        args: { base: store.keys.baseOf(partition), isMending: flagOf(checked) },
+        rest: ids,
+      }),
+    )) as ['OK', string[]];
+    for (let i = 0; i < flat.length; i += 2) {
+      const detail = `${flat[i]} has no jobs`;
+      faults.push(faultOf('space_empty', { jobId: null, key, detail }, flat[i + 1] as string));
+    }
+  }
+  return faults;
+}

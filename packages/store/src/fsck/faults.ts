@@ -1,0 +1,62 @@
+/**
+ * What can be wrong with what is stored. Scripts rely on these words: none ever gets another meaning.
+ *
+ * `repair` says what mending does, from the record of the job as the truth; null for what is left to people, since
+ * nothing says what was there.
+ */
+export const FAULTS = {
+  entry_missing: { meaning: 'a job is not in an index that it belongs in', repair: 'entered' },
+  entry_misplaced: { meaning: 'a job is at the wrong place of an index', repair: 'moved' },
+  entry_wrong: { meaning: 'a job is in an index that its status rules out', repair: 'removed' },
+  entry_stray: { meaning: 'an index has a job that does not exist, or is of another space or name', repair: 'removed' },
+  deadline_missing: { meaning: 'a job waits for something that would never be due', repair: 'set' },
+  deadline_late: {
+    meaning: 'a job is due much later than its window allows',
+    repair: 'set to a whole window from now',
+  },
+  callback_forgotten: { meaning: 'the callback of an ended job is not owed any more', repair: 'owed again' },
+  space_missing: { meaning: 'a space with jobs is not listed', repair: 'listed' },
+  space_behind: { meaning: 'the order of a space is behind its newest job', repair: 'brought forward' },
+  space_empty: { meaning: 'a space is listed and has no jobs', repair: 'struck off' },
+  list_orphaned: { meaning: 'a history or logs are there without their job', repair: 'removed' },
+  partitions_missing: { meaning: 'the number of partitions is not written down', repair: 'written down' },
+  record_broken: { meaning: 'a job has a field that is missing or impossible', repair: null },
+  job_unreadable: { meaning: 'a job cannot be checked', repair: null },
+  history_disagrees: { meaning: 'the history of a job ends in another status', repair: null },
+  history_unreadable: { meaning: 'the history of a job has an entry that is none of ours', repair: null },
+  entries_lost: { meaning: 'a job has lost its newest events or log entries', repair: null },
+  key_wrong_type: { meaning: 'a key is of another type', repair: null },
+  key_unknown: { meaning: 'a key is none of ours', repair: null },
+  api_key_broken: { meaning: 'an API key cannot be read, so it lets nobody in', repair: null },
+} as const satisfies Record<string, { meaning: string; repair: string | null }>;
+
+export type FaultKind = keyof typeof FAULTS;
+
+/**
+ * What has become of a fault: nobody can mend it but people; a repair would; a repair did; a repair was tried and
+ * refused by Redis.
+ */
+export type Repair = 'none' | 'possible' | 'done' | 'failed';
+
+/** One thing that is wrong. */
+export interface Fault {
+  kind: FaultKind;
+  /** The job it is about; null where it is about none. */
+  jobId: string | null;
+  /** Where it is wrong: the key of a record, an index, a list. */
+  key: string;
+  /** How, in words. May hold what users wrote. */
+  detail: string;
+  repair: Repair;
+}
+
+/**
+ * A fault as a script tells it.
+ *
+ * @param outcome see lua/shared/findings.lua
+ */
+export function faultOf(kind: FaultKind, at: Pick<Fault, 'jobId' | 'key' | 'detail'>, outcome: string): Fault {
+  if (outcome === 'mended') return { kind, ...at, repair: 'done' };
+  if (outcome !== '') return { kind, ...at, detail: `${at.detail}; not mended: ${outcome}`, repair: 'failed' };
+  return { kind, ...at, repair: FAULTS[kind].repair === null ? 'none' : 'possible' };
+}

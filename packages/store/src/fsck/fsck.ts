@@ -1,0 +1,106 @@
+import { PARTITION_TAGS, PARTITIONS } from '../partition.js';
+import { asked } from '../redis-errors.js';
+import type { Store } from '../store.js';
+import { checkKeys, type Seen } from './check-keys.js';
+import { checkSpaces } from './check-spaces.js';
+import type { Checked, Portion } from './checked.js';
+import { type Fault, faultOf } from './faults.js';
+import { keysOf, patiently, primariesOf, serversOf } from './walk.js';
+
+/** How far a check is. */
+export interface FsckProgress extends Seen {
+  /** Keys that the servers held when it began, those of others included. */
+  keysInAll: number;
+}
+
+export interface FsckOptions {
+  /** Put right what can be put right. Default: nothing is written. */
+  isMending?: boolean;
+  /** Told of each fault once, as it is found. Awaited, so that a slow reader does not fill our memory. */
+  onFault: (fault: Fault) => unknown;
+  onProgress?: (progress: FsckProgress) => void;
+  /** Ends the check early, between two steps. */
+  signal?: AbortSignal;
+}
+
+/** The Redis cannot be checked: it holds nothing of ours, or is laid out otherwise. */
+export class FsckError extends Error {
+  override readonly name = 'FsckError';
+}
+
+/** Faults remembered so as to tell of each once; SCAN may return a key twice. Past this one may be told of twice. */
+const REMEMBERED = 10_000;
+
+/**
+ * Compare everything that is stored with everything else, on a live system: each job with its record, all indexes and
+ * its history as of one moment, so that nothing that is under way is taken for a fault. Redis is never busy with one
+ * step for more than some 2 ms, and memory does not grow with what is stored.
+ *
+ * Jobs that are created meanwhile may be looked at or not.
+ *
+ * @returns what was looked at
+ * @throws FsckError; UNAVAILABLE when Redis is away for long
+ */
+export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
+  const { isMending = false, onFault, onProgress, signal } = options;
+  const checked: Checked = { store, isMending };
+  const servers = await serversOf(store);
+  const partitions = await partitionsOf(store);
+  const progress: FsckProgress = { keys: 0, jobs: 0, entries: 0, apiKeys: 0, keysInAll: await keysInAll(store) };
+  const told = new Set<string>();
+
+  const take = async (of: keyof Seen, { seen, faults }: Portion) => {
+    progress[of] += seen;
+    for (const fault of faults) {
+      const identity = JSON.stringify([fault.kind, fault.jobId, fault.key, fault.detail]);
+      if (told.has(identity)) continue;
+      if (told.size < REMEMBERED) told.add(identity);
+      await onFault(fault);
+    }
+    onProgress?.(progress);
+  };
+  for await (const { of, ...portion } of steps(checked)) {
+    await take(of, portion);
+    if (signal?.aborted) return progress;
+  }
+
+  if (progress.keys === 0) {
+    throw new FsckError(`there is no key under the prefix ${store.settings.keyPrefix}: is this the right Redis?`);
+  }
+  if (partitions === null) await take('keys', { seen: 0, faults: [await writePartitions(checked)] });
+  if (servers !== (await serversOf(store))) {
+    throw new FsckError('another server has taken over meanwhile, so some keys may not have been seen: run it again');
+  }
+  return progress;
+}
+
+async function* steps(checked: Checked): AsyncGenerator<Portion & { of: keyof Seen }> {
+  const { store } = checked;
+  for await (const keys of keysOf(store, store.settings.keyPrefix)) yield* checkKeys(checked, keys);
+  // After the jobs, whose repair lists their spaces.
+  for (const partition of PARTITION_TAGS) {
+    yield { of: 'keys', seen: 0, faults: await checkSpaces(checked, partition) };
+  }
+}
+
+async function keysInAll(store: Store): Promise<number> {
+  const sizes = await Promise.all(primariesOf(store).map((primary) => patiently(() => asked(primary.dbsize()))));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** @throws FsckError when the jobs are where this release would not look for them */
+async function partitionsOf({ redis, keys }: Store): Promise<string | null> {
+  const partitions = await patiently(() => asked(redis.hget(keys.meta, 'partitions')));
+  if (partitions === null || partitions === String(PARTITIONS)) return partitions;
+  throw new FsckError(`the jobs are spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
+}
+
+async function writePartitions({ store, isMending }: Checked): Promise<Fault> {
+  const { meta } = store.keys;
+  if (isMending) await patiently(() => asked(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
+  return faultOf(
+    'partitions_missing',
+    { jobId: null, key: meta, detail: `it should be ${PARTITIONS}` },
+    isMending ? 'mended' : '',
+  );
+}

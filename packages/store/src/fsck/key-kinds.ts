@@ -1,0 +1,66 @@
+import { STATUSES } from '@yardmaster/protocol';
+import { isJobId, PARTITION_TAGS, partitionOf } from '../partition.js';
+
+/** What a key under our prefix is, by its name. */
+export type KeyKind =
+  | { kind: 'job'; jobId: string }
+  | { kind: 'list'; jobId: string }
+  /** An index of jobs. `spaceId` null: of the whole partition; `name` null: of jobs of any name. */
+  | { kind: 'index'; partition: string; spaceId: string | null; name: string | null }
+  | { kind: 'spaces'; partition: string }
+  | { kind: 'meta' }
+  | { kind: 'apiKeys' }
+  /** BullMQ's own. Nothing that could not be lost, so nothing is said about it. */
+  | { kind: 'bull' }
+  | { kind: 'unknown' };
+
+/** The type that Redis must say a key has; null where it is not ours to say. */
+export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
+  job: 'hash',
+  list: 'list',
+  index: 'zset',
+  spaces: 'zset',
+  meta: 'hash',
+  apiKeys: 'hash',
+  bull: null,
+  unknown: null,
+};
+
+const UNKNOWN: KeyKind = { kind: 'unknown' };
+
+/** Of a space, behind its `/`; a queue of a name is `queue/<name>`, and a name may hold anything. */
+const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `status/${status}`)]);
+
+/**
+ * Tell what a key is.
+ *
+ * @param name without the prefix and its `:`
+ */
+export function keyKindOf(name: string): KeyKind {
+  if (name === 'meta') return { kind: 'meta' };
+  if (name === '{keys}:records') return { kind: 'apiKeys' };
+  if (name.startsWith('{bull}:')) return { kind: 'bull' };
+  const [, partition = '', rest = ''] = /^\{(..)\}:(.+)$/s.exec(name) ?? [];
+  if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
+  if (rest === 'spaces') return { kind: 'spaces', partition };
+  if (rest === 'deadlines' || rest === 'callbacks') return { kind: 'index', partition, spaceId: null, name: null };
+  if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
+  return rest.startsWith('space:') ? spaceKey(partition, rest.slice('space:'.length)) : UNKNOWN;
+}
+
+function jobKey(partition: string, rest: string): KeyKind {
+  const [jobId = '', part] = rest.split(':', 2);
+  if (!isJobId(jobId) || !jobId.startsWith(partition)) return UNKNOWN;
+  if (part === undefined) return { kind: 'job', jobId };
+  return rest === `${jobId}:events` || rest === `${jobId}:logs` ? { kind: 'list', jobId } : UNKNOWN;
+}
+
+function spaceKey(partition: string, rest: string): KeyKind {
+  const end = rest.indexOf('/');
+  const [spaceId, index] = [rest.slice(0, end), rest.slice(end + 1)];
+  // Where nobody looks for it, it is none of ours. Jobs in that place are told of one by one.
+  if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
+  if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
+  const name = index.startsWith('queue/') ? index.slice('queue/'.length) : '';
+  return name === '' ? UNKNOWN : { kind: 'index', partition, spaceId, name };
+}

@@ -1,0 +1,93 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import { Cluster, type Redis } from 'ioredis';
+import { asked } from '../redis-errors.js';
+import type { Store } from '../store.js';
+
+/** Keys asked for in one SCAN: well under a millisecond of Redis, and some 30 KB of reply. */
+const KEYS_AT_ONCE = 500;
+
+/** Members asked for in one ZSCAN or HSCAN. */
+export const MEMBERS_AT_ONCE = 100;
+
+/** How long to go on asking a Redis that does not answer: as long as a failover or a restart takes, and then some. */
+const PATIENCE_MS = 30_000;
+const AGAIN_MS = 250;
+
+const isPassing = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
+
+/**
+ * Ask again while no answer comes. Only for what may be done twice: reads, and mending, which looks before it writes.
+ *
+ * @throws UNAVAILABLE after half a minute
+ */
+export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  const end = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPassing(error) || performance.now() > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}
+
+/** Each server that holds keys of its own: the primaries of a cluster, else the one there is. */
+export function primariesOf(store: Store): Redis[] {
+  const redis = store.redis as Redis | Cluster;
+  return redis instanceof Cluster ? redis.nodes('master') : [redis];
+}
+
+/** All keys under our prefix, in portions. A key that is there all the while comes at least once. */
+export async function* keysOf(store: Store, keyPrefix: string): AsyncGenerator<string[]> {
+  for (const primary of primariesOf(store)) {
+    for (let cursor = '0'; ; ) {
+      const [next, keys] = await patiently(() =>
+        asked(primary.scan(cursor, 'MATCH', `${keyPrefix}:*`, 'COUNT', KEYS_AT_ONCE)),
+      );
+      if (keys.length > 0) yield keys;
+      cursor = next;
+      if (cursor === '0') break;
+    }
+  }
+}
+
+/** All members of a sorted set, in portions. */
+export async function* membersOf(store: Store, key: string): AsyncGenerator<string[]> {
+  yield* pairsOf(
+    (cursor) => store.redis.zscan(key, cursor, 'COUNT', MEMBERS_AT_ONCE),
+    ([member]) => member,
+  );
+}
+
+/** All fields of a hash with their values, in portions. */
+export async function* fieldsOf(store: Store, key: string): AsyncGenerator<[string, string][]> {
+  yield* pairsOf(
+    (cursor) => store.redis.hscan(key, cursor, 'COUNT', MEMBERS_AT_ONCE),
+    (pair) => pair,
+  );
+}
+
+async function* pairsOf<T>(
+  scan: (cursor: string) => Promise<[cursor: string, flat: string[]]>,
+  itemOf: (pair: [string, string]) => T,
+): AsyncGenerator<T[]> {
+  for (let cursor = '0'; ; ) {
+    const [next, flat] = await patiently(() => asked(scan(cursor)));
+    const items: T[] = [];
+    for (let i = 0; i < flat.length; i += 2) items.push(itemOf([flat[i] as string, flat[i + 1] as string]));
+    // A small one comes whole, whatever was asked for.
+    for (let i = 0; i < items.length; i += MEMBERS_AT_ONCE) yield items.slice(i, i + MEMBERS_AT_ONCE);
+    cursor = next;
+    if (cursor === '0') return;
+  }
+}
+
+/** Which servers are asked, as their run ids, so that one can tell whether they were the same all the while. */
+export async function serversOf(store: Store): Promise<string> {
+  const infos = await Promise.all(primariesOf(store).map((primary) => patiently(() => asked(primary.info('server')))));
+  return infos
+    .map((info) => /^run_id:(\w+)/m.exec(info)?.[1] ?? '')
+    .sort()
+    .join(' ');
+}

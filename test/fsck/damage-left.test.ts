@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApi } from '@yardmaster/api';
+import { partitionOf } from '@yardmaster/store';
+import { jobIn } from '../support/jobs.js';
+import { startService, type TestService } from '../support/service.js';
+import { check, type Short } from './checking.js';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({}, { app: createApi });
+});
+afterAll(() => service.stop());
+
+const PARTITION = partitionOf('left');
+
+/** Expect just these faults, by a check and by a repair, which leaves them. */
+async function expectLeft(faults: Short[], details: string[]) {
+  for (const isMending of [false, true]) {
+    const found = await check(service.store, isMending);
+    expect(found.short).toEqual(faults.sort());
+    expect(found.faults.map(({ detail }) => detail).sort()).toEqual(details.sort());
+  }
+}
+
+describe('a field of a record', () => {
+  it.each([
+    ['pending', 'status', 'lost', 'status is impossible: lost'],
+    ['pending', 'status', null, 'status is missing'],
+    ['pending', 'space', 'elsewhere', 'space is impossible: elsewhere'],
+    ['pending', 'space', null, 'space is missing'],
+    ['pending', 'name', null, 'name is missing'],
+    ['pending', 'order', 'first', 'order is impossible: first'],
+    ['pending', 'order', '9007199254740993', 'order is impossible: 9007199254740993'],
+    ['pending', 'maxRetries', 'many', 'maxRetries is impossible: many'],
+    ['pending', 'timeoutSeconds', '0', 'timeoutSeconds is impossible: 0'],
+    ['pending', 'deliveredAt', '1700000000000', 'deliveredAt is there, of a job that is pending'],
+    ['delivered', 'deliveredAt', null, 'deliveredAt is missing'],
+    ['delivered', 'startedAt', '1700000000000', 'startedAt is there, of a job that is delivered'],
+    ['running', 'startedAt', 'now', 'startedAt is impossible: now'],
+    ['running', 'attempt', null, 'attempt is missing'],
+    ['running', 'attempt', '5', 'attempt is impossible: 5'],
+    ['running', 'eventsDropped', '-1', 'eventsDropped is impossible: -1'],
+    ['completed', 'result', null, 'result is missing'],
+    ['killed', 'updatedAt', null, 'updatedAt is missing'],
+  ] as const)('of a %s job is named and left: %s = %s', async (status, field, value, detail) => {
+    const id = await jobIn(service, status, 'left');
+    const key = service.store.keys.job(id);
+    const before = await service.redis.hgetall(key);
+    if (value === null) await service.redis.hdel(key, field);
+    else await service.redis.hset(key, field, value);
+    await expectLeft([['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']], [detail]);
+    await service.redis.del(key);
+    await service.redis.hset(key, before);
+    expect((await check(service.store)).short).toEqual([]);
+  });
+});
+
+describe('a history', () => {
+  it.each([
+    ['that is gone', 'running', [], 'history_disagrees', 'the record says running, its history pending'],
+    [
+      'that says otherwise',
+      'pending',
+      ['["delivered",1700000000000]'],
+      'history_disagrees',
+      'the record says pending, its history delivered',
+    ],
+    ['that says nothing', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is none of ours'],
+  ] as const)('%s is named and left', async (_, status, entries, kind, detail) => {
+    const id = await jobIn(service, status, 'left');
+    const key = `${service.store.keys.job(id)}:events`;
+    const before = await service.redis.lrange(key, 0, -1);
+    await service.redis.del(key);
+    if (entries.length > 0) await service.redis.rpush(key, ...entries);
+    await expectLeft([[kind, id, `{${PARTITION}}:job:${id}:events`, 'none']], [detail]);
+    await service.redis.del(key);
+    if (before.length > 0) await service.redis.rpush(key, ...before);
+  });
+
+  it('is read past callbacks and signs of life', async () => {
+    const id = await jobIn(service, 'running', 'left');
+    for (const verb of ['progress', 'event', 'checkpoint']) {
+      const body = verb === 'progress' ? { percent: 1, message: 'on' } : { a: 1 };
+      expect((await service.call('POST', `/jobs/${id}/${verb}`, { body })).status).toBe(200);
+    }
+    await service.redis.rpush(`${service.store.keys.job(id)}:events`, ...Array(19).fill('["callback_sent",1,{}]'));
+    expect((await check(service.store)).short).toEqual([]);
+  });
+
+  it.each([
+    ['events', 'eventsDropped', 'events'],
+    ['logs', 'logsDropped', 'entries'],
+  ])('or logs that have lost all but the count are named and left: %s', async (part, field, what) => {
+    const id = await jobIn(service, 'pending', 'left');
+    await service.redis.hset(service.store.keys.job(id), field, 7);
+    const detail = `it has lost its oldest 7 ${what}, and the others too`;
+    await expectLeft([['entries_lost', id, `{${PARTITION}}:job:${id}:${part}`, 'none']], [detail]);
+    await service.redis.hdel(service.store.keys.job(id), field);
+  });
+});
+
+describe('a key', () => {
+  const id = `${PARTITION}${'a'.repeat(26)}`;
+  it.each([
+    `{${PARTITION}}:jobs`,
+    'other',
+    '{40}:deadlines',
+    `{${PARTITION}}:job:${id}x`,
+    `{${PARTITION}}:job:${id}:notes`,
+    `{${PARTITION}}:space:left/status/lost`,
+    `{${PARTITION}}:space:left/queue/`,
+    `{${PARTITION === '00' ? '01' : '00'}}:space:left/queue`,
+  ])('of nobody is named and left: %s', async (name) => {
+    await service.redis.set(`${service.prefix}:${name}`, 'x');
+    await expectLeft([['key_unknown', null, name, 'none']], ['it is a string']);
+    await service.redis.del(`${service.prefix}:${name}`);
+  });
+
+  it.each([
+    [`{${PARTITION}}:job:${id}`, 'hash', id],
+    [`{${PARTITION}}:job:${id}:logs`, 'list', id],
+    ['{3f}:spaces', 'zset', null],
+    ['{3f}:callbacks', 'zset', null],
+    ['{keys}:records', 'hash', null],
+  ])('of another type is named and left: %s', async (name, type, jobId) => {
+    await service.redis.set(`${service.prefix}:${name}`, 'x');
+    await expectLeft([['key_wrong_type', jobId, name, 'none']], [`it is a string, and must be a ${type}`]);
+    await service.redis.del(`${service.prefix}:${name}`);
+  });
+
+  it('of another type keeps no other job from being checked', async () => {
+    const hurt = await jobIn(service, 'running', 'left');
+    const other = await jobIn(service, 'running', 'left');
+    const history = `${service.store.keys.job(hurt)}:events`;
+    await service.redis.rename(history, 'kept-aside');
+    await service.redis.set(history, 'x');
+    await service.redis.zrem(service.store.keys.jobs('left'), other);
+    const { short } = await check(service.store);
+    expect(short.map(([kind, jobId]) => [kind, jobId])).toEqual([
+      ['entry_missing', other],
+      ['job_unreadable', hurt],
+      ['key_wrong_type', hurt],
+    ]);
+    await service.redis.rename('kept-aside', history);
+    await check(service.store, true);
+    expect((await check(service.store)).short).toEqual([]);
+  });
+});
+
+describe('an API key', () => {
+  it.each(['{', '{}', '{"id":"other"}'])('whose record is %s is named and left', async (record) => {
+    await service.key(['jobs:read']);
+    await service.redis.hset(service.store.keys.apiKeys, 'broken', record);
+    await expectLeft([['api_key_broken', null, '{keys}:records', 'none']], ['key broken: revoke it, and make another']);
+    await service.redis.hdel(service.store.keys.apiKeys, 'broken');
+    expect((await check(service.store)).seen.apiKeys).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createApi } from '@yardmaster/api';
+import { createStore, partitionOf } from '@yardmaster/store';
+import { jobIn } from '../support/jobs.js';
+import { startService, type TestService } from '../support/service.js';
+import { check, mended, type Short, secondly } from './checking.js';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({}, { app: createApi });
+});
+afterAll(() => service.stop());
+
+async function expectMended(faults: Short[]) {
+  expect((await check(service.store)).short).toEqual(faults.sort());
+  expect((await check(service.store, true)).short).toEqual(mended(faults));
+  expect((await check(service.store, true)).short).toEqual([]);
+  expect(await secondly(service)).toEqual([]);
+}
+
+it('removes what is left of a job whose record is gone, and its space with the last of it', async () => {
+  const partition = partitionOf('gone');
+  const id = await jobIn(service, 'completed', 'gone', { callbackUrl: 'https://example.com/hook' });
+  await service.call('POST', `/jobs/${id}/logs`, { body: ['one', 'two'] });
+  await service.redis.del(service.store.keys.job(id));
+  const at = (kind: string, key: string, jobId: string | null = id): Short => [
+    kind,
+    jobId,
+    `{${partition}}:${key}`,
+    'possible',
+  ];
+  const own = [
+    at('entry_stray', 'callbacks'),
+    at('entry_stray', 'deadlines'),
+    at('entry_stray', 'space:gone/jobs'),
+    at('entry_stray', 'space:gone/status/completed'),
+    at('list_orphaned', `job:${id}:events`),
+    at('list_orphaned', `job:${id}:logs`),
+  ];
+  expect((await check(service.store)).short).toEqual(own.sort());
+  // The space has no jobs any more only once its entries are removed.
+  expect((await check(service.store, true)).short).toEqual(mended([...own, at('space_empty', 'spaces', null)]).sort());
+  expect((await check(service.store)).short).toEqual([]);
+  expect(await service.redis.keys(`${service.prefix}:{${partition}}:*`)).toEqual([]);
+});
+
+it('leaves a poll nothing to stumble over when a pending job is gone', async () => {
+  const partition = partitionOf('gone');
+  const [lost, kept] = [await jobIn(service, 'pending', 'gone'), await jobIn(service, 'pending', 'gone')];
+  await service.redis.del(service.store.keys.job(lost));
+  await expectMended(
+    ['jobs', 'queue', 'queue/work', 'status/pending'].map((index) => [
+      'entry_stray',
+      lost,
+      `{${partition}}:space:gone/${index}`,
+      'possible',
+    ]),
+  );
+  const { jobs } = (await service.call('POST', '/spaces/gone/jobs/poll', { body: { count: 50 } })).body;
+  expect(jobs.map(({ id }: { id: string }) => id)).toEqual([kept]);
+  await service.call('POST', `/jobs/${kept}/kill`);
+});
+
+it('takes a job out of the indexes of another space', async () => {
+  const id = await jobIn(service, 'pending', 'mine');
+  // Of the same partition, so that a poll there would hand the job out.
+  const other = Array.from({ length: 1_000 }, (_, n) => `other-${n}`).find(
+    (space) => partitionOf(space) === partitionOf('mine'),
+  );
+  const keys = [`space:${other}/queue`, `space:${other}/jobs`].map((key) => `{${partitionOf('mine')}}:${key}`);
+  for (const key of keys) await service.redis.zadd(`${service.prefix}:${key}`, 1, id);
+  await expectMended(keys.map((key) => ['entry_stray', id, key, 'possible']));
+  expect((await service.call('POST', `/spaces/${other}/jobs/poll`)).body.jobs).toEqual([]);
+  expect((await service.call('POST', '/spaces/mine/jobs/poll')).body.jobs).toHaveLength(1);
+});
+
+it('strikes off a space that has no jobs', async () => {
+  const partition = partitionOf('empty');
+  await service.redis.zadd(`${service.prefix}:{${partition}}:spaces`, 1, 'empty');
+  await expectMended([['space_empty', null, `{${partition}}:spaces`, 'possible']]);
+});
+
+it('writes down the number of partitions', async () => {
+  await service.redis.del(service.store.keys.meta);
+  await expectMended([['partitions_missing', null, 'meta', 'possible']]);
+  expect(await service.redis.hgetall(service.store.keys.meta)).toEqual({ partitions: '64' });
+});
+
+it('does not check what is none of ours, or is laid out otherwise, and writes nothing there', async () => {
+  const store = createStore(service.redis, { keyPrefix: `t-${randomUUID().slice(0, 8)}` });
+  await expect(check(store, true)).rejects.toThrow('there is no key under the prefix');
+  expect(await service.redis.exists(store.keys.meta)).toBe(0);
+  await service.redis.hset(store.keys.meta, 'partitions', 32);
+  await expect(check(store, true)).rejects.toThrow('spread over 32 partitions, this release uses 64');
+  await service.redis.del(store.keys.meta);
+});
