@@ -34,8 +34,10 @@ interface Damage {
   harm: (site: Site) => Promise<unknown>;
   /** Kind and key of each fault; `queue` stands for that of the space, `{deadlines}` for that of the partition. */
   faults: [kind: string, key: string][];
-  /** Faults that are about no job. */
+  /** Whether they are about no job. */
   ofNoJob?: boolean;
+  /** A fault of the space beside them. */
+  alsoSpace?: string;
   /** The call that must succeed afterwards. Default: what is next for its status. */
   then?: [verb: string, body?: object];
 }
@@ -77,6 +79,26 @@ const DAMAGES: Damage[] = [
     harm: ({ redis, own }) => redis.zadd(own('spaces'), 'XX', 5, 'damaged'),
     faults: [['space_behind', '{spaces}']],
     ofNoJob: true,
+  },
+  {
+    title: 'in a space whose order has come to its end',
+    harm: ({ redis, own }) => redis.zadd(own('spaces'), 'inf', 'damaged'),
+    faults: [['space_ahead', '{spaces}']],
+    ofNoJob: true,
+  },
+  {
+    title: 'retried, in no queue, and in a space whose order has come to its end',
+    fields: { maxRetries: 1 },
+    harm: async (site) => {
+      await retried(site);
+      await site.redis.del(site.space('queue'), site.space('queue/work'));
+      await site.redis.zadd(site.own('spaces'), 'inf', 'damaged');
+    },
+    faults: [
+      ['entry_missing', 'queue'],
+      ['entry_missing', 'queue/work'],
+    ],
+    alsoSpace: 'space_ahead',
   },
   ...(['pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const).flatMap((status): Damage[] => [
     {
@@ -218,7 +240,7 @@ const pathOf = (key: string, partition: string) =>
   key.startsWith('{') ? `{${partition}}:${key.slice(1, -1)}` : `{${partition}}:space:damaged/${key}`;
 
 describe('names this fault, and no other, mends it, and the job works again: a job', () => {
-  it.each(DAMAGES)('$title', async ({ status = 'pending', fields = {}, harm, faults, ofNoJob, then }) => {
+  it.each(DAMAGES)('$title', async ({ status = 'pending', fields = {}, harm, faults, ofNoJob, alsoSpace, then }) => {
     const { store, redis } = service;
     const partition = partitionOf('damaged');
     const base = store.keys.baseOf(partition);
@@ -226,8 +248,10 @@ describe('names this fault, and no other, mends it, and the job works again: a j
     const own = (key: string) => base + key;
     await harm({ id, redis, own, space: (index) => `${base}space:damaged/${index}` });
 
-    const expected = faults
-      .map(([kind, key]): Short => [kind, ofNoJob ? null : id, pathOf(key, partition), 'possible'])
+    const expected = [...faults, ...(alsoSpace ? [[alsoSpace, '{spaces}'] as const] : [])]
+      .map(
+        ([kind, key]): Short => [kind, ofNoJob || kind === alsoSpace ? null : id, pathOf(key, partition), 'possible'],
+      )
       .sort();
     expect((await check(store)).short).toEqual(expected);
     expect((await check(store, true)).short).toEqual(mended(expected));

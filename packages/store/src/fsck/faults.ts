@@ -17,6 +17,7 @@ export const FAULTS = {
   callback_forgotten: { meaning: 'the callback of an ended job is not owed any more', repair: 'owed again' },
   space_missing: { meaning: 'a space with jobs is not listed', repair: 'listed' },
   space_behind: { meaning: 'the order of a space is behind its newest job', repair: 'brought forward' },
+  space_ahead: { meaning: 'the order of a space is past what an order can be', repair: 'taken back' },
   space_empty: { meaning: 'a space is listed and has no jobs', repair: 'struck off' },
   list_orphaned: { meaning: 'a history or logs are there without their job', repair: 'removed' },
   partitions_missing: { meaning: 'the number of partitions is not written down', repair: 'written down' },
