@@ -2,7 +2,7 @@
 -- ARGV base isMending ids...
 --
 -- Look for spaces that are listed and have no job in any index.
---   isMending   '1' to strike them off; '0' writes nothing
+--   isMending   '1' to strike them off, with the names of jobs that they had; '0' writes nothing
 --   ids         of spaces, at most 100
 -- Returns {'OK', {id, outcome, …}}; see findings for the outcome.
 local INDEXES = { 'jobs', 'queue', 'status/pending', 'status/delivered', 'status/running', 'status/completed', 'status/dead', 'status/killed' }
@@ -15,6 +15,7 @@ for _, id in ipairs(ids) do
     local outcome = ''
     if isMending == '1' then
       redis.call('ZREM', spaces, id)
+      redis.call('UNLINK', base .. 'space:' .. id .. '/names')
       outcome = 'mended'
     end
     empty[#empty + 1] = id

@@ -583,24 +583,124 @@ return { 'OK', unpack(faulty) } -- a constructor, see list.lua
 `,
 } as const;
 
-export const check_list = {
-  name: 'check_list',
-  sha1: 'b6644aec6b07ccaa3f63ed9b1788edbfb82b3e11',
-  keys: ['list'],
-  args: ['job', 'isMending'],
-  rest: null,
-  text: `local list = KEYS[1]
-local job, isMending = ARGV[1], ARGV[2]
-if redis.call('EXISTS', job) == 1 or redis.call('EXISTS', list) == 0 then return { 'OK', '' } end
+export const check_names = {
+  name: 'check_names',
+  sha1: '399558b5dd5189663c7cb217d558ec501040c77e',
+  keys: ['names'],
+  args: ['base', 'space', 'isMending', 'afterOrder', 'counted'],
+  rest: 'counts',
+  text: `local names = KEYS[1]
+local base, space, isMending, afterOrder, counted = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local counts = { unpack(ARGV, 6) }
+local function nowMs()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+end
+local function digits(number)
+  return string.format('%.0f', number)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function findings()
+  return { flat = {}, removals = {}, additions = {} }
+end
+local function find(found, kind, key, detail, mendBy, mend)
+  local flat = found.flat
+  for _, word in ipairs({ kind, key, detail, '' }) do flat[#flat + 1] = word end
+  if mend then mendBy[#mendBy + 1] = { outcomeAt = #flat, run = mend } end
+end
+local function saying(fault)
+  return type(fault) == 'table' and fault.err or tostring(fault)
+end
+local function mendAll(found)
+  for _, fixes in ipairs({ found.removals, found.additions }) do
+    for _, fix in ipairs(fixes) do
+      local isMended, fault = pcall(fix.run)
+      found.flat[fix.outcomeAt] = isMended and 'mended' or saying(fault)
+    end
+  end
+end
+local function scoreIn(index, member)
+  return tonumber(stored(redis.call('ZSCORE', index, member)) or '')
+end
+local function place(index, score, member)
+  redis.call('ZREM', index, member)
+  redis.call('ZADD', index, score, member)
+end
+local function mustBeIn(found, index, id, score)
+  local actual = scoreIn(index, id)
+  if actual == tonumber(score) then return end
+  local kind = actual and 'entry_misplaced' or 'entry_missing'
+  local detail = actual and ('at ' .. digits(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
+  find(found, kind, index, detail, found.additions, function() place(index, score, id) end)
+end
+local function mustNotBeIn(found, index, id, why)
+  if not scoreIn(index, id) then return end
+  find(found, 'entry_wrong', index, why, found.removals, function() redis.call('ZREM', index, id) end)
+end
+local jobs = base .. 'space:' .. space .. '/jobs'
+local since = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'LIMIT', 0, 101)
+if #since > 100 or redis.call('ZCARD', jobs) ~= tonumber(counted) + #since then return { 'CHANGED' } end
+local more = {}
+for _, id in ipairs(since) do
+  local name = stored(redis.call('HGET', base .. 'job:' .. id, 'name')) or ''
+  more[name] = (more[name] or 0) + 1
+end
+local wrong = {}
+for i = 1, #counts, 2 do
+  local name, right = counts[i], tonumber(counts[i + 1]) + (more[counts[i]] or 0)
+  local kept = scoreIn(names, name)
+  if (kept or 0) ~= right or (kept and right == 0) then
+    local outcome = ''
+    if isMending == '1' then
+      local isMended, fault = pcall(function()
+        redis.call('ZREM', names, name)
+        if right > 0 then redis.call('ZADD', names, digits(right), name) end
+      end)
+      outcome = isMended and 'mended' or saying(fault)
+    end
+    for _, word in ipairs({ name, digits(kept or 0), digits(right), outcome }) do wrong[#wrong + 1] = word end
+  end
+end
+return { 'OK', { unpack(wrong) } } -- a constructor, see list.lua
+`,
+} as const;
+
+export const check_orphan = {
+  name: 'check_orphan',
+  sha1: '9da0e40108a86e3bdbc7136a02362e11187d2f43',
+  keys: ['key'],
+  args: ['isMending'],
+  rest: 'owners',
+  text: `local key = KEYS[1]
+local isMending = ARGV[1]
+local owners = { unpack(ARGV, 2) }
+if redis.call('EXISTS', unpack(owners)) > 0 or redis.call('EXISTS', key) == 0 then return { 'OK', '' } end
 if isMending ~= '1' then return { 'OK', 'orphan' } end
-redis.call('UNLINK', list)
+redis.call('UNLINK', key)
 return { 'OK', 'mended' }
 `,
 } as const;
 
 export const check_spaces = {
   name: 'check_spaces',
-  sha1: 'ad3330a66161a34a0a351143e93ecbe62dc7c788',
+  sha1: 'bcb48916b92f73c7af6676db5b33c772771a87aa',
   keys: ['spaces'],
   args: ['base', 'isMending'],
   rest: 'ids',
@@ -616,6 +716,7 @@ for _, id in ipairs(ids) do
     local outcome = ''
     if isMending == '1' then
       redis.call('ZREM', spaces, id)
+      redis.call('UNLINK', base .. 'space:' .. id .. '/names')
       outcome = 'mended'
     end
     empty[#empty + 1] = id
@@ -804,6 +905,39 @@ retain(found, now, retentionMs)
 oweCallback(found, now)
 record(found, now, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK' }
+`,
+} as const;
+
+export const count_names = {
+  name: 'count_names',
+  sha1: '2df42a8cc6acaad308625504d2eb4e0dc2e05312',
+  keys: ['jobs'],
+  args: ['base', 'afterOrder', 'limit'],
+  rest: null,
+  text: `local jobs = KEYS[1]
+local base, afterOrder, limit = ARGV[1], ARGV[2], ARGV[3]
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
+  return {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = tonumber(stored(v[5]) or 0),
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local page = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local names = {}
+for i = 1, #page, 2 do names[#names + 1] = stored(redis.call('HGET', base .. 'job:' .. page[i], 'name')) or '' end
+return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } } -- a constructor, see list.lua
 `,
 } as const;
 

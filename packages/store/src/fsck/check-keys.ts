@@ -3,7 +3,7 @@ import { asked } from '../redis-errors.js';
 import { checkApiKeys } from './check-api-keys.js';
 import { checkEntries } from './check-entries.js';
 import { checkJobs } from './check-jobs.js';
-import { checkLists } from './check-lists.js';
+import { checkLists } from './check-orphans.js';
 import type { Checked, Portion } from './checked.js';
 import { type Fault, faultOf } from './faults.js';
 import { type KeyKind, keyKindOf, TYPE_OF } from './key-kinds.js';
@@ -16,18 +16,26 @@ export interface Seen {
   keys: number;
   jobs: number;
   entries: number;
+  /** Spaces whose jobs were counted by name. */
+  spaces: number;
+  /** Spaces of which jobs were purged all the while, so that they could not be counted. */
+  uncounted: number;
   apiKeys: number;
 }
 
+/** A step of a check, and what it looked at. */
+export type Step = Portion & { of: keyof Seen; namesOf?: string[] };
+
 /** Check a portion of keys, and what they hold. Yields after each step. */
-export async function* checkKeys(checked: Checked, keys: string[]): AsyncGenerator<Portion & { of: keyof Seen }> {
+export async function* checkKeys(checked: Checked, keys: string[]): AsyncGenerator<Step> {
   const { sound, faults } = await sorted(checked, keys);
   yield { of: 'keys', seen: keys.length, faults };
 
   for (const [partition, ids] of byPartition(ofKind(sound, 'job'))) {
     yield { of: 'jobs', seen: ids.length, faults: await checkJobs(checked, partition, ids) };
   }
-  yield { of: 'keys', seen: 0, faults: await checkLists(checked, ofKind(sound, 'list')) };
+  const namesOf = ofKind(sound, 'names').map(({ spaceId }) => spaceId);
+  yield { of: 'keys', seen: 0, faults: await checkLists(checked, ofKind(sound, 'list')), namesOf };
   for (const { key, ...index } of ofKind(sound, 'index')) {
     for await (const portion of checkEntries(checked, key, index)) yield { of: 'entries', ...portion };
   }

@@ -8,7 +8,7 @@ import { membersOf, patiently } from './walk.js';
 /** Look for spaces of a partition that are listed and have no job. */
 export async function checkSpaces(checked: Checked, partition: string): Promise<Fault[]> {
   const { store } = checked;
-  const key = `${store.keys.baseOf(partition)}spaces`;
+  const key = store.keys.spaces(partition);
   const faults: Fault[] = [];
   // One of another type is a fault that was told of.
   if ((await patiently(() => asked(store.redis.type(key)))) !== 'zset') return [];

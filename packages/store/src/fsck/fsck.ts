@@ -1,11 +1,11 @@
-import { PARTITION_TAGS, PARTITIONS } from '../partition.js';
+import { PARTITIONS } from '../partition.js';
 import { asked } from '../redis-errors.js';
-import type { Store } from '../store.js';
-import { checkKeys, type Seen } from './check-keys.js';
-import { checkSpaces } from './check-spaces.js';
+import { primariesOf, type Store } from '../store.js';
+import type { Seen } from './check-keys.js';
 import type { Checked, Portion } from './checked.js';
 import { type Fault, faultOf } from './faults.js';
-import { keysOf, patiently, primariesOf, serversOf } from './walk.js';
+import { steps } from './steps.js';
+import { patiently, serversOf } from './walk.js';
 
 /** How far a check is. */
 export interface FsckProgress extends Seen {
@@ -46,7 +46,15 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
   const checked: Checked = { store, isMending };
   const servers = await serversOf(store);
   const partitions = await partitionsOf(store);
-  const progress: FsckProgress = { keys: 0, jobs: 0, entries: 0, apiKeys: 0, keysInAll: await keysInAll(store) };
+  const progress: FsckProgress = {
+    keys: 0,
+    jobs: 0,
+    entries: 0,
+    spaces: 0,
+    uncounted: 0,
+    apiKeys: 0,
+    keysInAll: await keysInAll(store),
+  };
   const told = new Set<string>();
 
   const take = async (of: keyof Seen, { seen, faults }: Portion) => {
@@ -74,17 +82,8 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
   return progress;
 }
 
-async function* steps(checked: Checked): AsyncGenerator<Portion & { of: keyof Seen }> {
-  const { store } = checked;
-  for await (const keys of keysOf(store, store.settings.keyPrefix)) yield* checkKeys(checked, keys);
-  // After the jobs, whose repair lists their spaces.
-  for (const partition of PARTITION_TAGS) {
-    yield { of: 'keys', seen: 0, faults: await checkSpaces(checked, partition) };
-  }
-}
-
 async function keysInAll(store: Store): Promise<number> {
-  const sizes = await Promise.all(primariesOf(store).map((primary) => patiently(() => asked(primary.dbsize()))));
+  const sizes = await Promise.all(primariesOf(store.redis).map((primary) => patiently(() => asked(primary.dbsize()))));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 

@@ -7,6 +7,7 @@ export type KeyKind =
   | { kind: 'list'; jobId: string }
   /** An index of jobs. `spaceId` null: of the whole partition; `name` null: of jobs of any name. */
   | { kind: 'index'; partition: string; spaceId: string | null; name: string | null }
+  | { kind: 'names'; spaceId: string }
   | { kind: 'spaces'; partition: string }
   | { kind: 'meta' }
   | { kind: 'apiKeys' }
@@ -19,6 +20,7 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   job: 'hash',
   list: 'list',
   index: 'zset',
+  names: 'zset',
   spaces: 'zset',
   meta: 'hash',
   apiKeys: 'hash',
@@ -61,6 +63,7 @@ function spaceKey(partition: string, rest: string): KeyKind {
   // Where nobody looks for it, it is none of ours. Jobs in that place are told of one by one.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
+  if (index === 'names') return { kind: 'names', spaceId };
   const name = index.startsWith('queue/') ? index.slice('queue/'.length) : '';
   return name === '' ? UNKNOWN : { kind: 'index', partition, spaceId, name };
 }

@@ -1,7 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import { Cluster, type Redis } from 'ioredis';
 import { asked } from '../redis-errors.js';
-import type { Store } from '../store.js';
+import { primariesOf, type Store } from '../store.js';
 
 /** Keys asked for in one SCAN: well under a millisecond of Redis, and some 30 KB of reply. */
 const KEYS_AT_ONCE = 500;
@@ -32,15 +31,9 @@ export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Each server that holds keys of its own: the primaries of a cluster, else the one there is. */
-export function primariesOf(store: Store): Redis[] {
-  const redis = store.redis as Redis | Cluster;
-  return redis instanceof Cluster ? redis.nodes('master') : [redis];
-}
-
 /** All keys under our prefix, in portions. A key that is there all the while comes at least once. */
 export async function* keysOf(store: Store, keyPrefix: string): AsyncGenerator<string[]> {
-  for (const primary of primariesOf(store)) {
+  for (const primary of primariesOf(store.redis)) {
     for (let cursor = '0'; ; ) {
       const [next, keys] = await patiently(() =>
         asked(primary.scan(cursor, 'MATCH', `${keyPrefix}:*`, 'COUNT', KEYS_AT_ONCE)),
@@ -85,7 +78,9 @@ async function* pairsOf<T>(
 
 /** Which servers are asked, as their run ids, so that one can tell whether they were the same all the while. */
 export async function serversOf(store: Store): Promise<string> {
-  const infos = await Promise.all(primariesOf(store).map((primary) => patiently(() => asked(primary.info('server')))));
+  const infos = await Promise.all(
+    primariesOf(store.redis).map((primary) => patiently(() => asked(primary.info('server')))),
+  );
   return infos
     .map((info) => /^run_id:(\w+)/m.exec(info)?.[1] ?? '')
     .sort()

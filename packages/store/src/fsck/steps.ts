@@ -1,0 +1,66 @@
+import { PARTITION_TAGS, partitionOf } from '../partition.js';
+import { asked } from '../redis-errors.js';
+import { checkKeys, type Step } from './check-keys.js';
+import { checkNames } from './check-names.js';
+import { checkLeftNames } from './check-orphans.js';
+import { checkSpaces } from './check-spaces.js';
+import type { Checked } from './checked.js';
+import type { FaultKind } from './faults.js';
+import { keysOf, membersOf, patiently } from './walk.js';
+
+/** What is seen on the way over all keys, and looked at when all else is done. */
+interface Remains {
+  /** Partitions with faults that are still there: counting jobs by their indexes would find them a second time. */
+  doubtful: Set<string>;
+  /** Spaces with counts of names that are not listed. There should be none. */
+  unlisted: string[];
+}
+
+/** Faults that leave in doubt which jobs a space has. */
+const DOUBTS: ReadonlySet<FaultKind> = new Set([
+  'entry_missing',
+  'entry_misplaced',
+  'entry_stray',
+  'space_missing',
+  'record_broken',
+  'job_unreadable',
+  'key_wrong_type',
+]);
+
+/** The steps of a check, in their order. */
+export async function* steps(checked: Checked): AsyncGenerator<Step> {
+  const { store } = checked;
+  const remains: Remains = { doubtful: new Set(), unlisted: [] };
+  for await (const keys of keysOf(store, store.settings.keyPrefix)) {
+    for await (const step of checkKeys(checked, keys)) {
+      yield step;
+      await note(checked, step, remains);
+    }
+  }
+  // After the jobs, whose repair lists their spaces, and may leave a space without any.
+  for (const spaceId of remains.unlisted) yield { of: 'keys', seen: 0, faults: await checkLeftNames(checked, spaceId) };
+  for (const partition of PARTITION_TAGS) {
+    yield { of: 'keys', seen: 0, faults: await checkSpaces(checked, partition) };
+    if (!remains.doubtful.has(partition)) yield* countNames(checked, partition);
+  }
+}
+
+async function note({ store }: Checked, { faults, namesOf = [] }: Step, { doubtful, unlisted }: Remains) {
+  for (const { kind, key, repair } of faults) {
+    if (DOUBTS.has(kind) && repair !== 'done') doubtful.add(/\{(..)\}:/.exec(key)?.[1] ?? '');
+  }
+  for (const spaceId of namesOf) {
+    const spaces = store.keys.spaces(partitionOf(spaceId));
+    if ((await patiently(() => asked(store.redis.zscore(spaces, spaceId)))) === null) unlisted.push(spaceId);
+  }
+}
+
+async function* countNames(checked: Checked, partition: string): AsyncGenerator<Step> {
+  const { store } = checked;
+  for await (const spaceIds of membersOf(store, store.keys.spaces(partition))) {
+    for (const spaceId of spaceIds) {
+      const faults = await checkNames(checked, spaceId);
+      yield faults === null ? { of: 'uncounted', seen: 1, faults: [] } : { of: 'spaces', seen: 1, faults };
+    }
+  }
+}

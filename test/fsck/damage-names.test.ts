@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { createApi } from '@yardmaster/api';
+import { createJobRequest } from '@yardmaster/protocol';
+import { createJob, partitionOf } from '@yardmaster/store';
+import { jobIn } from '../support/jobs.js';
+import { startService, type TestService } from '../support/service.js';
+import { check, mended, type Short, secondly } from './checking.js';
+
+let service: TestService;
+let names: string;
+let space: string;
+let spaces = 0;
+beforeAll(async () => {
+  service = await startService({}, { app: createApi });
+});
+beforeEach(async () => {
+  space = `names-${++spaces}`;
+  names = service.store.keys.names(space);
+  for (const [status, name] of [
+    ['pending', 'work'],
+    ['completed', 'work'],
+    ['killed', 'a/b'],
+  ] as const) {
+    await jobIn(service, status, space, { name });
+  }
+});
+afterAll(() => service.stop());
+
+const keyOf = (index: string) => `{${partitionOf(space)}}:space:${space}/${index}`;
+
+async function expectMended(faults: Short[], details: string[]) {
+  const found = await check(service.store);
+  expect(found.short).toEqual(faults);
+  expect(found.faults.map(({ detail }) => detail).sort()).toEqual(details);
+  expect((await check(service.store, true)).short).toEqual(mended(faults));
+  expect((await check(service.store, true)).short).toEqual([]);
+  expect(await secondly(service)).toEqual([]);
+}
+
+const wrong = (count: number) =>
+  Array.from({ length: count }, (): Short => ['name_count_wrong', null, keyOf('names'), 'possible']);
+
+it.each([
+  ['too many', () => service.redis.zincrby(names, 2, 'work'), ['work: 4 instead of 2']],
+  ['too few', () => service.redis.zincrby(names, -1, 'work'), ['work: 1 instead of 2']],
+  ['none', () => service.redis.zrem(names, 'a/b'), ['a/b: 0 instead of 1']],
+  ['some of a name without jobs', () => service.redis.zadd(names, 3, 'rest'), ['rest: 3 instead of 0']],
+  ['a zero', () => service.redis.zadd(names, 0, 'rest'), ['rest: 0 instead of 0']],
+  // As after an upgrade from a release that kept none.
+  ['nothing at all', () => service.redis.del(names), ['a/b: 0 instead of 1', 'work: 0 instead of 2']],
+])('counts names anew where there are %s', async (_, harm, details) => {
+  await harm();
+  await expectMended(wrong(details.length), details);
+  expect(await service.redis.zrange(names, 0, -1, 'WITHSCORES')).toEqual(['a/b', '1', 'work', '2']);
+});
+
+it('counts names in steps', async () => {
+  const jobs = Array.from({ length: 450 }, (_, n) => createJobRequest.parse({ name: `name-${n % 130}` }));
+  for (const job of jobs) await createJob(service.store, space, job);
+  await service.redis.zincrby(names, 1, 'name-0');
+  await service.redis.zincrby(names, 1, 'name-129');
+  await expectMended(wrong(2), ['name-0: 5 instead of 4', 'name-129: 4 instead of 3']);
+});
+
+it('says nothing of counts while it is in doubt which jobs there are', async () => {
+  const [id = ''] = await service.redis.zrange(service.store.keys.jobs(space), 0, 0);
+  await service.redis.zrem(service.store.keys.jobs(space), id);
+  await service.redis.zadd(names, 7, 'rest');
+  expect((await check(service.store)).short).toEqual([['entry_missing', id, keyOf('jobs'), 'possible']]);
+  expect((await check(service.store, true)).short).toEqual([
+    ['entry_missing', id, keyOf('jobs'), 'done'],
+    ['name_count_wrong', null, keyOf('names'), 'done'],
+  ]);
+  expect((await check(service.store)).short).toEqual([]);
+});
+
+it('removes counts of a space without jobs', async () => {
+  await service.redis.zadd(service.store.keys.names('nobody'), 3, 'work');
+  space = 'nobody';
+  await expectMended([['orphaned', null, keyOf('names'), 'possible']], ['nobody has no jobs']);
+});
