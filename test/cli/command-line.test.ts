@@ -14,6 +14,7 @@ async function run(args: string[], env: Record<string, string> = {}) {
       return 3;
     },
     logs: async () => 4,
+    fsck: async () => 1,
   });
   return { code, out, err, request: request as WatchRequest | null };
 }

@@ -12,6 +12,7 @@ async function run(args: string[], env: Record<string, string> = KEY) {
     out: (text) => (out += text),
     err: (text) => (err += text),
     watch: async () => 5,
+    fsck: async () => 5,
     logs: async (asked) => {
       request = asked;
       return 4;
@@ -84,7 +85,7 @@ describe('a command line that is right', () => {
     let commands = '';
     const never = async () => 5;
     const [out2, err2] = [(text: string) => (commands += text), () => undefined];
-    await runProgram(['--help'], { env: {}, out: out2, err: err2, watch: never, logs: never });
+    await runProgram(['--help'], { env: {}, out: out2, err: err2, watch: never, logs: never, fsck: never });
     expect(commands).toMatch(/^ {2}logs \[options\] <jobId> +\S/m);
   });
 });

@@ -43,7 +43,7 @@ const ALLOWED: Record<string, string[]> = {
     'p-limit',
     'prom-client',
   ],
-  'apps/cli': ['@yardmaster/protocol', 'commander', 'string-width', 'ws'],
+  'apps/cli': ['@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store', 'commander', 'string-width', 'ws'],
   'apps/standalone': [
     '@yardmaster/api',
     '@yardmaster/backend',

@@ -1,5 +1,5 @@
 /**
- * How the command ends. Scripts rely on these numbers: none ever gets another meaning.
+ * How `watch` and `logs` end. Scripts rely on these numbers: none ever gets another meaning.
  *
  * | Code | The command ended because |
  * |---|---|
@@ -34,6 +34,24 @@ export const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
   killed: 'the job was killed',
   unknown: 'the job ended, and this key may not know how (no key, or jobs:read:progress)',
   timedOut: 'gave up after --timeout',
+  interrupted: 'Ctrl-C',
+  outputClosed: 'nobody reads the output any more',
+};
+
+/** How `fsck` ends, for scripts that go on when all is well. As above, none ever gets another meaning. */
+export const FSCK_EXIT = {
+  clean: 0,
+  faults: 1,
+  unchecked: 2,
+  interrupted: 130,
+  outputClosed: 141,
+} as const;
+
+/** What each code means, for people; `--help` and docs/cli.md say the same. */
+export const FSCK_EXIT_MEANINGS: Record<keyof typeof FSCK_EXIT, string> = {
+  clean: 'nothing is wrong, or all that was is mended',
+  faults: 'something is wrong and not mended',
+  unchecked: 'could not check: wrong command line, Redis away, nothing of ours in it',
   interrupted: 'Ctrl-C',
   outputClosed: 'nobody reads the output any more',
 };

@@ -7,7 +7,7 @@ export type Env = Record<string, string | undefined>;
 /** Where the output goes, and how: `auto` is coloured on a terminal, else plain. */
 export type Format = 'auto' | 'plain' | 'json';
 
-/** Flags that every command has. */
+/** Flags that every command has which calls the service. */
 export interface CommonFlags {
   url?: string;
   token?: string;
@@ -29,7 +29,7 @@ export class UsageError extends Error {}
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 
-/** Add the flags that every command has. */
+/** Add the flags that every command has which calls the service. */
 export function withCommonOptions(command: Command, { json }: { json: string }): Command {
   return command
     .option('--url <url>', `where the service is (default: $YARDMASTER_URL, else ${DEFAULT_URL})`)
@@ -45,12 +45,12 @@ export function withCommonOptions(command: Command, { json }: { json: string }):
 /**
  * Make a command's action of a function, with errors of usage told as commander tells its own.
  *
- * @param run gets the argument and the flags
+ * @param run gets the argument, if it has one, and the flags
  */
-export function actionOf<A, F>(command: Command, run: (argument: A, flags: F) => Promise<void>) {
-  return async (argument: A, flags: F): Promise<void> => {
+export function actionOf<A extends unknown[]>(command: Command, run: (...inputs: A) => Promise<void>) {
+  return async (...inputs: A): Promise<void> => {
     try {
-      await run(argument, flags);
+      await run(...inputs);
     } catch (error) {
       if (error instanceof UsageError) command.error(`error: ${error.message}`);
       throw error;
@@ -60,7 +60,7 @@ export function actionOf<A, F>(command: Command, run: (argument: A, flags: F) =>
 
 /** @throws UsageError */
 export function commonRequestOf(flags: CommonFlags, env: Env): CommonRequest {
-  if (flags.json && flags.plain) throw new UsageError('--json and --plain exclude each other');
+  const format = formatOf(flags, env);
   if (flags.token === '') throw new UsageError('--token is empty');
   const token = flags.token ?? (env.YARDMASTER_API_KEY || null);
   // It is not quoted: the rest of it may be a key.
@@ -70,8 +70,15 @@ export function commonRequestOf(flags: CommonFlags, env: Env): CommonRequest {
   return {
     service: { url: urlOf(flags.url, env.YARDMASTER_URL), token },
     timeoutSeconds: flags.timeout ?? null,
-    format: flags.json ? 'json' : flags.plain || env.NO_COLOR || env.TERM === 'dumb' ? 'plain' : 'auto',
+    format,
   };
+}
+
+/** @throws UsageError */
+export function formatOf({ json, plain }: Pick<CommonFlags, 'json' | 'plain'>, env: Env): Format {
+  if (json && plain) throw new UsageError('--json and --plain exclude each other');
+  if (json) return 'json';
+  return plain || env.NO_COLOR || env.TERM === 'dumb' ? 'plain' : 'auto';
 }
 
 /** How to come by a key, for whoever has none. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from './exit-codes.js';
+import { addFsck, type FsckRequest } from './fsck-command.js';
 import { addLogs, type LogsRequest } from './logs-command.js';
 import type { Env } from './options.js';
 import { addWatch, type WatchRequest } from './watch-command.js';
@@ -11,6 +12,7 @@ export interface ProgramOptions {
   /** Each does what its command asks for, and returns the exit code. */
   watch: (request: WatchRequest) => Promise<number>;
   logs: (request: LogsRequest) => Promise<number>;
+  fsck: (request: FsckRequest) => Promise<number>;
 }
 
 /**
@@ -21,7 +23,9 @@ export interface ProgramOptions {
  */
 export async function runProgram(args: string[], options: ProgramOptions): Promise<number> {
   let code: number = EXIT.completed;
-  const program = new Command('yardmaster').description('Watch the jobs of a Yardmaster service, and read their logs.');
+  const program = new Command('yardmaster').description(
+    'Watch the jobs of a Yardmaster service, read their logs, and check what it stores.',
+  );
   program.exitOverride().configureOutput({
     writeOut: options.out,
     writeErr: options.err,
@@ -33,6 +37,9 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   });
   addLogs(program, options.env, async (request) => {
     code = await options.logs(request);
+  });
+  addFsck(program, options.env, async (request) => {
+    code = await options.fsck(request);
   });
   try {
     await program.parseAsync(args, { from: 'user' });
