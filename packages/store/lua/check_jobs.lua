@@ -5,7 +5,7 @@
 --   isMending   '1' to put right what can be put right from the record, which is the truth; '0' writes nothing
 --   ids         at most 50, so that Redis is busy for some 1 ms
 -- Returns {'OK', {id, {kind, key, detail, outcome, …}}, …}, a list for each job with faults; see findings.
--- @include clock order job owe findings entry partition checked_record check_places check_duties check_history
+-- @include clock order job owe findings entry partition checked_record check_order check_places check_duties check_history
 local now = nowMs()
 
 local function examine(id)

@@ -1,25 +1,3 @@
--- Orders are whole numbers up to here, see order.lua.
-local LAST_ORDER = 2 ^ 53
-
--- The last order of a space must not be below that of its newest job, or a job to come would stand before it, nor past
--- the whole numbers, or all jobs to come would stand at one place.
-local function checkOrder(found, base, space, newest)
-  local spaces = base .. 'spaces'
-  local last = scoreIn(spaces, space)
-  if last and last >= newest and last < LAST_ORDER then return end
-  local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
-  local detail = space .. (last and ' is at ' .. digits(last) or ' is not listed, and has jobs')
-  find(found, kind, spaces, detail, found.additions, function()
-    -- Not only above this job, or each newer one would be the same fault again.
-    for _, index in ipairs({ '/jobs', '/queue' }) do
-      local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. index, 0, 0, 'WITHSCORES')
-      local order = tonumber(top[2] or 0)
-      if order < LAST_ORDER then newest = math.max(newest, order) end
-    end
-    place(spaces, digits(newest), space)
-  end)
-end
-
 -- A pending job stands in both queues, at one place: where it was created or, once an attempt has failed, later.
 local function checkQueues(found, r, base, now, queues)
   local order = tonumber(r.order)

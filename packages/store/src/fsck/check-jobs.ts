@@ -1,3 +1,4 @@
+import { partitionOfJob } from '../partition.js';
 import { runScript } from '../script.js';
 import { check_jobs } from '../scripts.generated.js';
 import { type Checked, flagOf } from './checked.js';
@@ -7,25 +8,47 @@ import { patiently } from './walk.js';
 /** Jobs examined by one script: some 1 ms of Redis. */
 const JOBS_AT_ONCE = 50;
 
-/** Compare the records of jobs with all indexes and with their histories, each as of one moment. */
-export async function checkJobs(checked: Checked, partition: string, jobIds: readonly string[]): Promise<Fault[]> {
+/** Jobs that wait until there are enough of their partition for a whole script: at most 50 of each. */
+export class WaitingJobs {
+  readonly #byPartition = new Map<string, string[]>();
+
+  /** @returns those of the job's partition once they are enough, and then none of them waits any more */
+  add(jobId: string): string[] {
+    const partition = partitionOfJob(jobId);
+    const ids = this.#byPartition.get(partition) ?? [];
+    ids.push(jobId);
+    this.#byPartition.set(partition, ids.length < JOBS_AT_ONCE ? ids : []);
+    return ids.length < JOBS_AT_ONCE ? [] : ids;
+  }
+
+  /** Those that still wait, by partition. */
+  rest(): string[][] {
+    return [...this.#byPartition.values()].filter((ids) => ids.length > 0);
+  }
+}
+
+/**
+ * Compare the records of jobs with all indexes and with their histories, as of one moment.
+ *
+ * @param jobIds at most 50, of one partition
+ */
+export async function checkJobs(checked: Checked, jobIds: readonly string[]): Promise<Fault[]> {
   const { store } = checked;
   const { deliveryTimeoutMs, retentionMs } = store.settings;
+  const partition = partitionOfJob(jobIds[0] as string);
   const faults: Fault[] = [];
-  for (let i = 0; i < jobIds.length; i += JOBS_AT_ONCE) {
-    const [, ...faulty] = (await patiently(() =>
-      runScript(store, check_jobs, {
-        keys: { deadlines: store.keys.deadlines(partition) },
-        args: { base: store.keys.baseOf(partition), isMending: flagOf(checked), deliveryTimeoutMs, retentionMs },
-        rest: jobIds.slice(i, i + JOBS_AT_ONCE),
-      }),
-    )) as ['OK', ...[jobId: string, flat: string[]][]];
-    for (const [jobId, flat] of faulty) {
-      for (const [kind, key, detail, outcome] of inFours(flat)) {
-        // Its space's order is no matter of the one job that it was found with, and so is told once.
-        const about = kind.startsWith('space_') ? null : jobId;
-        faults.push(faultOf(kind as FaultKind, { jobId: about, key, detail }, outcome));
-      }
+  const [, ...faulty] = (await patiently(() =>
+    runScript(store, check_jobs, {
+      keys: { deadlines: store.keys.deadlines(partition) },
+      args: { base: store.keys.baseOf(partition), isMending: flagOf(checked), deliveryTimeoutMs, retentionMs },
+      rest: jobIds,
+    }),
+  )) as ['OK', ...[jobId: string, flat: string[]][]];
+  for (const [jobId, flat] of faulty) {
+    for (const [kind, key, detail, outcome] of inFours(flat)) {
+      // Its space's order is no matter of the one job that it was found with, and so is told once.
+      const about = kind.startsWith('space_') ? null : jobId;
+      faults.push(faultOf(kind as FaultKind, { jobId: about, key, detail }, outcome));
     }
   }
   return faults;

@@ -1,8 +1,7 @@
-import { partitionOfJob } from '../partition.js';
 import { asked } from '../redis-errors.js';
 import { checkApiKeys } from './check-api-keys.js';
 import { checkEntries } from './check-entries.js';
-import { checkJobs } from './check-jobs.js';
+import { checkJobs, type WaitingJobs } from './check-jobs.js';
 import { checkLists } from './check-orphans.js';
 import type { Checked, Portion } from './checked.js';
 import { type Fault, faultOf } from './faults.js';
@@ -26,14 +25,17 @@ export interface Seen {
 /** A step of a check, and what it looked at. */
 export type Step = Portion & { of: keyof Seen; namesOf?: string[] };
 
-/** Check a portion of keys, and what they hold. Yields after each step. */
-export async function* checkKeys(checked: Checked, keys: string[]): AsyncGenerator<Step> {
+/** Check some jobs of one partition, if there are any. */
+export async function* stepOver(checked: Checked, jobIds: string[]): AsyncGenerator<Step> {
+  if (jobIds.length > 0) yield { of: 'jobs', seen: jobIds.length, faults: await checkJobs(checked, jobIds) };
+}
+
+/** Check a portion of keys, and what they hold, but for jobs that wait for others. Yields after each step. */
+export async function* checkKeys(checked: Checked, keys: string[], waiting: WaitingJobs): AsyncGenerator<Step> {
   const { sound, faults } = await sorted(checked, keys);
   yield { of: 'keys', seen: keys.length, faults };
 
-  for (const [partition, ids] of byPartition(ofKind(sound, 'job'))) {
-    yield { of: 'jobs', seen: ids.length, faults: await checkJobs(checked, partition, ids) };
-  }
+  for (const { jobId } of ofKind(sound, 'job')) yield* stepOver(checked, waiting.add(jobId));
   const namesOf = ofKind(sound, 'names').map(({ spaceId }) => spaceId);
   yield { of: 'keys', seen: 0, faults: await checkLists(checked, ofKind(sound, 'list')), namesOf };
   for (const { key, ...index } of ofKind(sound, 'index')) {
@@ -42,17 +44,6 @@ export async function* checkKeys(checked: Checked, keys: string[]): AsyncGenerat
   if (ofKind(sound, 'apiKeys').length > 0) {
     for await (const portion of checkApiKeys(checked)) yield { of: 'apiKeys', ...portion };
   }
-}
-
-function byPartition(jobs: Of<'job'>[]): Map<string, string[]> {
-  const partitions = new Map<string, string[]>();
-  for (const { jobId } of jobs) {
-    const partition = partitionOfJob(jobId);
-    const ids = partitions.get(partition) ?? [];
-    ids.push(jobId);
-    partitions.set(partition, ids);
-  }
-  return partitions;
 }
 
 const ofKind = <K extends KeyKind['kind']>(all: (KeyKind & { key: string })[], kind: K) =>

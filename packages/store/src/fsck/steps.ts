@@ -1,6 +1,7 @@
 import { PARTITION_TAGS, partitionOf } from '../partition.js';
 import { asked } from '../redis-errors.js';
-import { checkKeys, type Step } from './check-keys.js';
+import { WaitingJobs } from './check-jobs.js';
+import { checkKeys, type Step, stepOver } from './check-keys.js';
 import { checkNames } from './check-names.js';
 import { checkLeftNames } from './check-orphans.js';
 import { checkSpaces } from './check-spaces.js';
@@ -29,13 +30,10 @@ const DOUBTS: ReadonlySet<FaultKind> = new Set([
 
 /** The steps of a check, in their order. */
 export async function* steps(checked: Checked): AsyncGenerator<Step> {
-  const { store } = checked;
   const remains: Remains = { doubtful: new Set(), unlisted: [] };
-  for await (const keys of keysOf(store, store.settings.keyPrefix)) {
-    for await (const step of checkKeys(checked, keys)) {
-      yield step;
-      await note(checked, step, remains);
-    }
+  for await (const step of stepsOverKeys(checked)) {
+    yield step;
+    await note(checked, step, remains);
   }
   // After the jobs, whose repair lists their spaces, and may leave a space without any.
   for (const spaceId of remains.unlisted) yield { of: 'keys', seen: 0, faults: await checkLeftNames(checked, spaceId) };
@@ -53,6 +51,13 @@ async function note({ store }: Checked, { faults, namesOf = [] }: Step, { doubtf
     const spaces = store.keys.spaces(partitionOf(spaceId));
     if ((await patiently(() => asked(store.redis.zscore(spaces, spaceId)))) === null) unlisted.push(spaceId);
   }
+}
+
+async function* stepsOverKeys(checked: Checked): AsyncGenerator<Step> {
+  const { store } = checked;
+  const waiting = new WaitingJobs();
+  for await (const keys of keysOf(store, store.settings.keyPrefix)) yield* checkKeys(checked, keys, waiting);
+  for (const jobIds of waiting.rest()) yield* stepOver(checked, jobIds);
 }
 
 async function* countNames(checked: Checked, partition: string): AsyncGenerator<Step> {
