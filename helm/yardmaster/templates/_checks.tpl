@@ -1,0 +1,41 @@
+{{- /* What values.schema.json cannot say: values that contradict each other. Included by the ConfigMap. */ -}}
+{{- define "yardmaster.checks" -}}
+{{- $redis := .Values.redis -}}
+{{- $ways := 0 -}}
+{{- if $redis.url }}{{ $ways = add1 $ways }}{{ end -}}
+{{- if $redis.existingSecret.name }}{{ $ways = add1 $ways }}{{ end -}}
+{{- if $redis.internal.enabled }}{{ $ways = add1 $ways }}{{ end -}}
+{{- if eq (int $ways) 0 -}}
+{{- fail "\n\nYardmaster needs a Redis. Set one of:\n  redis.existingSecret.name   a Secret with the URL of your Redis\n  redis.url                   that URL itself\n  redis.internal.enabled      true, for a trial: one small Redis inside the release\n" -}}
+{{- end -}}
+{{- if gt (int $ways) 1 -}}
+{{- fail "\n\nOnly one of redis.existingSecret.name, redis.url and redis.internal.enabled can be set." -}}
+{{- end -}}
+{{- if and .Values.adminKey.value .Values.adminKey.existingSecret.name -}}
+{{- fail "\n\nOnly one of adminKey.value and adminKey.existingSecret.name can be set." -}}
+{{- end -}}
+{{- if and .Values.callbackSigning.value .Values.callbackSigning.existingSecret.name -}}
+{{- fail "\n\nOnly one of callbackSigning.value and callbackSigning.existingSecret.name can be set." -}}
+{{- end -}}
+{{- range list "api" "gateway" "scheduler" -}}
+{{- with (index $.Values .).autoscaling -}}
+{{- if gt (int .minReplicas) (int .maxReplicas) -}}
+{{- fail (printf "\n\nautoscaling.minReplicas (%d) must not be above autoscaling.maxReplicas (%d)." (int .minReplicas) (int .maxReplicas)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- /* A port that the policy forgets is a service that never starts. Ports in a Secret cannot be seen from here. */ -}}
+{{- if and .Values.networkPolicy.enabled $redis.url -}}
+{{- /* What follows the last @: a password may hold anything. */ -}}
+{{- $hosts := regexReplaceAll "^.*@" (regexReplaceAll "[/?].*$" (regexReplaceAll "^[^:]*://" $redis.url "") "") "" -}}
+{{- range regexFindAll ":[0-9]+(,|$)" $hosts -1 -}}
+{{- $port := regexFind "[0-9]+" . -}}
+{{- if not (has $port (toStrings $.Values.networkPolicy.redis.ports)) -}}
+{{- fail (printf "\n\nredis.url uses port %s, which networkPolicy.redis.ports does not allow." $port) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- fail "\n\nhttpRoute.enabled needs httpRoute.parentRefs: the Gateway that the route belongs to." -}}
+{{- end -}}
+{{- end }}

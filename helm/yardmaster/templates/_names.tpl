@@ -1,0 +1,61 @@
+{{- /* Names and labels. Those that take a component are called with (list $ "api"). */ -}}
+
+{{- define "yardmaster.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- /* 40 of the 63 that a label may have: a component, and the hashes that Kubernetes puts behind it, have room. */ -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end }}
+
+{{- define "yardmaster.componentName" -}}
+{{- printf "%s-%s" (include "yardmaster.fullname" (index . 0)) (index . 1) -}}
+{{- end }}
+
+{{- define "yardmaster.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "yardmaster.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end }}
+
+{{- /* What selectors select on. A Deployment's selector cannot be changed later: neither may this. */ -}}
+{{- define "yardmaster.selector" -}}
+app.kubernetes.io/name: {{ default "yardmaster" (index . 0).Values.nameOverride | quote }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
+app.kubernetes.io/component: {{ index . 1 | quote }}
+{{- end }}
+
+{{- /* Labels of everything but pods, whose labels must not change with the version of the chart. */ -}}
+{{- define "yardmaster.labels" -}}
+{{- $root := index . 0 -}}
+{{- $own := include "yardmaster.ownLabels" . | fromYaml -}}
+{{- toYaml (mergeOverwrite dict $root.Values.commonLabels $own) -}}
+{{- end }}
+
+{{- define "yardmaster.ownLabels" -}}
+{{- $root := index . 0 -}}
+{{ include "yardmaster.selector" . }}
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | quote }}
+{{- end }}
+
+{{- /* Called with (list $ "api" labels). The labels that selectors select on win. */ -}}
+{{- define "yardmaster.podLabels" -}}
+{{- $given := mergeOverwrite dict (index . 0).Values.commonLabels (index . 2) -}}
+{{- toYaml (mergeOverwrite $given (include "yardmaster.selector" . | fromYaml)) -}}
+{{- end }}
+
+{{- define "yardmaster.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}
+{{- printf "%s@%s" .repository .digest -}}
+{{- else -}}
+{{- printf "%s:%s" .repository (default $.Chart.AppVersion .tag) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}

@@ -1,0 +1,13 @@
+{{- /* The variables of all three processes that are no secrets. */ -}}
+{{- define "yardmaster.variables" -}}
+PORT: "8080"
+SHUTDOWN_SECONDS: {{ .Values.shutdown.drainSeconds | quote }}
+{{- range $name, $value := .Values.config }}
+{{- /* Helm reads numbers as floats and would write 1048576 as 1.048576e+06. */}}
+{{- if and (kindIs "float64" $value) (eq $value (floor $value)) }}
+{{ $name }}: {{ int64 $value | quote }}
+{{- else }}
+{{ $name }}: {{ $value | toString | quote }}
+{{- end }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,78 @@
+// What the tests of the chart need: helm, kubeconform, and the JSON schemas of what the chart renders, all made from Go
+// modules into .cache/helm-tools. Needs Go. Quick when everything is there already.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeCustomSchemas, writeKubernetesSchemas } from './helm-schemas.mjs';
+
+const folder = fileURLToPath(new URL('../.cache/helm-tools/', import.meta.url));
+const stampFile = join(folder, 'stamp');
+
+const COMMANDS = ['helm.sh/helm/v3/cmd/helm@v3.22.0', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'];
+
+/** The oldest Kubernetes that Chart.yaml allows, and the newest there is. Their modules are source, 25 MB each. */
+const KUBERNETES = ['1.27.16', '1.37.0'];
+
+/** Custom resources that the chart and its examples have, by the module that defines them. */
+const CUSTOM = {
+  'sigs.k8s.io/gateway-api@v1.4.0': ['config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
+  'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
+    'example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml',
+    'example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml',
+  ],
+  'github.com/kedacore/keda/v2@v2.18.0': ['config/crd/bases/keda.sh_scaledobjects.yaml'],
+};
+
+const converter = readFileSync(new URL('./helm-schemas.mjs', import.meta.url), 'utf8');
+const stamp = createHash('sha256').update(JSON.stringify({ COMMANDS, KUBERNETES, CUSTOM, converter })).digest('hex');
+
+function isMade() {
+  try {
+    return readFileSync(stampFile, 'utf8') === stamp;
+  } catch {
+    return false;
+  }
+}
+
+function go(args, env = {}) {
+  const { status, stdout, stderr, error } = spawnSync('go', args, {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  });
+  if (error) throw new Error(`the tests of the chart need Go: ${error.message}`);
+  if (status !== 0) throw new Error(`go ${args.join(' ')} failed:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+function makeSchemas() {
+  // Not in the module cache: half a gigabyte of sources of which a few files are read.
+  const modules = mkdtempSync(join(tmpdir(), 'yardmaster-modules-'));
+  const env = { GOMODCACHE: modules, GOFLAGS: '-modcacherw' };
+  const sourceOf = (module) => JSON.parse(go(['mod', 'download', '-json', module], env)).Dir;
+  const schemas = join(folder, 'schemas');
+  try {
+    for (const version of KUBERNETES) {
+      writeKubernetesSchemas(sourceOf(`k8s.io/kubernetes@v${version}`), join(schemas, `v${version}`));
+    }
+    for (const [module, files] of Object.entries(CUSTOM)) {
+      const source = sourceOf(module);
+      for (const file of files) writeCustomSchemas(join(source, file), join(schemas, 'custom'));
+    }
+  } finally {
+    rmSync(modules, { recursive: true, force: true });
+  }
+}
+
+if (!isMade()) {
+  const began = performance.now();
+  process.stdout.write('Making helm, kubeconform and schemas in .cache/helm-tools …\n');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  for (const command of COMMANDS) go(['install', '-ldflags', '-s -w', command], { GOBIN: join(folder, 'bin') });
+  makeSchemas();
+  writeFileSync(stampFile, stamp);
+  process.stdout.write(`Made in ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+}
