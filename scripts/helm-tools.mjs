@@ -6,7 +6,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeCustomSchemas, writeKubernetesSchemas } from './helm-schemas.mjs';
+import { setUp } from './set-up.mjs';
+
+setUp();
+// Reads YAML by a package that a fresh clone has only now.
+const { writeCustomSchemas, writeKubernetesSchemas } = await import('./helm-schemas.mjs');
 
 const folder = fileURLToPath(new URL('../.cache/helm-tools/', import.meta.url));
 const stampFile = join(folder, 'stamp');

@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import { COMPONENTS, containerOf, find, type Manifest, ofComponent, render, TRIAL, VALUE_SETS } from './chart.js';
+
+const rendered = new Map(VALUE_SETS.map((file) => [file, render(file)]));
+const EACH = VALUE_SETS.flatMap((file) => COMPONENTS.map((component) => [file, component] as const));
+const selectorOf = (component: string, release = 'yard') => ({
+  'app.kubernetes.io/name': 'yardmaster',
+  'app.kubernetes.io/instance': release,
+  'app.kubernetes.io/component': component,
+});
+
+describe.each(EACH)('with %s, %s', (file, component) => {
+  const manifests = rendered.get(file) as Manifest[];
+  const deployment = ofComponent(manifests, 'Deployment', component);
+  const pod = deployment.spec.template;
+  const [container] = pod.spec.containers;
+
+  it('has one selector for Deployment, Service, disruption budget and autoscaler, which its pods have', () => {
+    const labels = selectorOf(component);
+    expect(deployment.spec.selector).toEqual({ matchLabels: labels });
+    expect(pod.metadata.labels).toMatchObject(labels);
+    expect(ofComponent(manifests, 'Service', component).spec.selector).toEqual(labels);
+    expect(ofComponent(manifests, 'PodDisruptionBudget', component).spec).toMatchObject({
+      selector: { matchLabels: labels },
+      unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    });
+    for (const { labelSelector } of pod.spec.topologySpreadConstraints)
+      expect(labelSelector.matchLabels).toEqual(labels);
+  });
+
+  it('has an autoscaler of that Deployment, or a number of replicas, but not both', () => {
+    const scalers = manifests.filter(
+      ({ kind, metadata }) => kind === 'HorizontalPodAutoscaler' && metadata.name.endsWith(`-${component}`),
+    );
+    expect(scalers.length + (deployment.spec.replicas === undefined ? 0 : 1)).toBe(1);
+    for (const { spec } of scalers) {
+      expect(spec.scaleTargetRef).toEqual({
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        name: deployment.metadata.name,
+      });
+      // Utilization is of what is requested.
+      expect(container.resources.requests.cpu).toBeDefined();
+    }
+  });
+
+  it('has all three probes, on the port that its Service leads to', () => {
+    expect(container.ports).toEqual([{ name: 'http', containerPort: 8080 }]);
+    expect(ofComponent(manifests, 'Service', component).spec.ports[0].targetPort).toBe('http');
+    expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'http' });
+    expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
+    expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'http' });
+  });
+
+  it('gives the process longer than its sleep and its drain together, and tells it how long that is', () => {
+    const { data } = find(manifests, 'ConfigMap', '-config');
+    const sleep = Number(/(\d+)\)$/.exec(container.lifecycle.preStop.exec.command.at(-1))?.[1]) / 1000;
+    expect(sleep).toBeGreaterThanOrEqual(5);
+    expect(pod.spec.terminationGracePeriodSeconds).toBe(sleep + Number(data.SHUTDOWN_SECONDS) + 5);
+  });
+
+  it('runs without rights', () => {
+    expect(pod.spec).toMatchObject({
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      serviceAccountName: find(manifests, 'ServiceAccount').metadata.name,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        runAsGroup: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+    });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(container.resources).toMatchObject({
+      requests: { memory: expect.anything() },
+      limits: { memory: expect.anything() },
+    });
+  });
+
+  it('is given the secrets that it needs, and no others', () => {
+    const names = container.env.filter(({ valueFrom }: Manifest) => valueFrom).map(({ name }: Manifest) => name);
+    const own = component === 'scheduler' ? 'CALLBACK_SIGNING_SECRET' : 'ADMIN_API_KEY';
+    expect(names).toEqual(['REDIS_URL', own]);
+  });
+});
+
+describe('an update', () => {
+  const manifests = rendered.get('minimal.yaml') as Manifest[];
+
+  it.each([
+    ['api', 0],
+    ['gateway', 0],
+    ['scheduler', 1],
+  ])('of %s takes away at most %d pods before new ones are ready', (component, atMost) => {
+    expect(ofComponent(manifests, 'Deployment', component).spec.strategy.rollingUpdate.maxUnavailable).toBe(atMost);
+  });
+
+  const annotationsOf = (values: object) =>
+    ofComponent(render({ ...TRIAL, ...values }), 'Deployment', 'gateway').spec.template.metadata.annotations;
+
+  it.each([
+    ['a variable', { config: { LOG_LEVEL: 'debug' } }],
+    ['the drain', { shutdown: { drainSeconds: 30 } }],
+    ['the admin key', { adminKey: { value: 'another-key-of-the-operator' } }],
+  ])('of %s makes new pods', (_, values) => {
+    expect(annotationsOf(values)).not.toEqual(annotationsOf({}));
+  });
+
+  it('of nothing makes no new pods, though secrets are drawn anew where there is no cluster', () => {
+    expect(annotationsOf({})).toEqual(annotationsOf({}));
+  });
+});
+
+it('has two schedulers by default, and liveness probes that outwait five minutes without Redis', () => {
+  const manifests = rendered.get('minimal.yaml') as Manifest[];
+  expect(ofComponent(manifests, 'Deployment', 'scheduler').spec.replicas).toBe(2);
+  const { periodSeconds, failureThreshold } = containerOf(manifests, 'scheduler').livenessProbe;
+  expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(300);
+});
+
+it('writes numbers as the processes read them, and times and flags too', () => {
+  const { data } = find(rendered.get('everything.yaml') as Manifest[], 'ConfigMap', '-config');
+  expect(data).toMatchObject({
+    MAX_BODY_BYTES: '2097152',
+    RETENTION_SECONDS: '2592000',
+    DELIVERY_TIMEOUT_SECONDS: '45.5',
+    ANONYMOUS_STREAMS: 'false',
+    CORS_ORIGINS: '*',
+  });
+});
+
+it('keeps selectors as they are whatever else is set', () => {
+  const [minimal, everything] = ['minimal.yaml', 'everything.yaml'].map((file) => rendered.get(file) as Manifest[]);
+  for (const component of COMPONENTS) {
+    expect(ofComponent(everything as Manifest[], 'Deployment', component).spec.selector).toEqual(
+      ofComponent(minimal as Manifest[], 'Deployment', component).spec.selector,
+    );
+  }
+  const own = { 'app.kubernetes.io/component': 'mine', 'app.kubernetes.io/name': 'mine' };
+  const relabelled = render({ ...TRIAL, commonLabels: own, api: { podLabels: own } });
+  expect(ofComponent(relabelled, 'Deployment', 'api').spec.template.metadata.labels).toEqual(selectorOf('api'));
+});
+
+it('cuts long names so that all of them are names', () => {
+  const release = 'a-release-whose-name-is-as-long-as-helm-takes-it-at-most';
+  const names = render('everything.yaml').concat(render(TRIAL, { release: release.slice(0, 53) }));
+  for (const { metadata } of names) expect(metadata.name.length).toBeLessThanOrEqual(53);
+});

@@ -1,0 +1,174 @@
+import { BlockList, isIPv6 } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { COMPONENTS, find, LEAST, type Manifest, ofComponent, render, TRIAL } from './chart.js';
+
+const policyOf = (manifests: Manifest[], component: string) => ofComponent(manifests, 'NetworkPolicy', component).spec;
+const walled = { networkPolicy: { enabled: true } };
+const TO_DNS = [
+  { protocol: 'UDP', port: 53 },
+  { protocol: 'TCP', port: 53 },
+];
+
+/** Add a network such as 10.0.0.0/8. */
+function add(list: BlockList, cidr: string): void {
+  const [address = '', bits] = cidr.split('/');
+  list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** Whether rules of egress let a connection to an address through, on any port; only what they say of addresses. */
+function reaches(egress: Manifest[], address: string): boolean {
+  const blocks = egress
+    .filter(({ ports }) => !ports)
+    .flatMap(({ to }) => to.filter(({ ipBlock }: Manifest) => ipBlock));
+  return blocks.some(({ ipBlock: { cidr, except } }: Manifest) => {
+    const [inside, outside] = [new BlockList(), new BlockList()];
+    add(inside, cidr);
+    for (const network of except) add(outside, network);
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    return inside.check(address, family) && !outside.check(address, family);
+  });
+}
+
+describe('the scheduler', () => {
+  const { egress, ingress } = policyOf(render({ ...LEAST, ...walled }), 'scheduler');
+
+  it.each(['1.1.1.1', '93.184.216.34', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])(
+    'reaches the public: %s',
+    (address) => expect(reaches(egress, address)).toBe(true),
+  );
+
+  it.each([
+    '10.96.0.1',
+    '172.16.0.1',
+    '172.31.255.254',
+    '192.168.1.1',
+    '127.0.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '168.63.129.16',
+    '192.0.0.192',
+    '0.0.0.0',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::1',
+    'fd00:ec2::254',
+    'fe80::1',
+    '64:ff9b::a00:1',
+    '::ffff:10.0.0.1',
+    '2002:a00:1::1',
+    '2001:0:a00:1::1',
+    '2001:db8::1',
+    'ff02::1',
+  ])('does not reach the inside: %s', (address) => expect(reaches(egress, address)).toBe(false));
+
+  it('reaches DNS, Redis and the outside, and serves its one port', () => {
+    expect(egress.map(({ ports }: Manifest) => ports)).toEqual([TO_DNS, [{ protocol: 'TCP', port: 6379 }], undefined]);
+    expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'http' }] }]);
+  });
+
+  it('keeps every exception inside the network that it is taken from', () => {
+    for (const { ipBlock } of egress[2].to) {
+      const list = new BlockList();
+      add(list, ipBlock.cidr);
+      for (const network of ipBlock.except) {
+        const [address = ''] = network.split('/');
+        expect({ network, inside: list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') }).toEqual({
+          network,
+          inside: true,
+        });
+      }
+    }
+  });
+});
+
+describe.each(['api', 'gateway'])('%s', (component) => {
+  it('reaches DNS and Redis alone, and is reached on its one port by everybody', () => {
+    const { policyTypes, egress, ingress } = policyOf(render({ ...LEAST, ...walled }), component);
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    expect(egress.map(({ ports }: Manifest) => ports)).toEqual([TO_DNS, [{ protocol: 'TCP', port: 6379 }]]);
+    expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'http' }] }]);
+  });
+
+  it('is reached by the clients that are named, and by `helm test`', () => {
+    const { ingress } = policyOf(render('production.yaml'), component);
+    expect(ingress).toHaveLength(1);
+    expect(ingress[0].from).toHaveLength(4);
+    expect(ingress[0].from[3].podSelector.matchLabels['app.kubernetes.io/component']).toBe('test');
+  });
+});
+
+describe('the internal Redis', () => {
+  const manifests = render({ ...TRIAL, ...walled });
+  const labelsOf = (component: string) =>
+    ofComponent(manifests, component === 'redis' ? 'StatefulSet' : 'Deployment', component).spec.selector;
+
+  it('is reached by the three components and nobody else, and reaches nobody', () => {
+    const { ingress, egress } = policyOf(manifests, 'redis');
+    expect(egress).toEqual([]);
+    expect(ingress).toEqual([
+      {
+        ports: [{ protocol: 'TCP', port: 'redis' }],
+        from: COMPONENTS.map((component) => ({ podSelector: labelsOf(component) })),
+      },
+    ]);
+  });
+
+  it.each(COMPONENTS)('is where %s may go', (component) => {
+    expect(policyOf(manifests, component).egress[1]).toEqual({
+      ports: [{ protocol: 'TCP', port: 6379 }],
+      to: [{ podSelector: labelsOf('redis') }],
+    });
+  });
+});
+
+describe('from outside', () => {
+  const manifests = render('everything.yaml');
+  const services = (component: string) => ofComponent(manifests, 'Service', component).metadata.name;
+
+  it('an Ingress leads to the API and one to the streams, and to nothing else', () => {
+    const paths = manifests
+      .filter(({ kind }) => kind === 'Ingress')
+      .flatMap(({ spec }) => spec.rules)
+      .flatMap(({ host, http }) =>
+        http.paths.map(({ path, pathType, backend }: Manifest) => [host, path, pathType, backend.service.name]),
+      );
+    expect(paths.sort()).toEqual(
+      ['jobs.example.com', 'jobs.example.org'].flatMap((host) => [
+        [host, '/api/v1/', 'Prefix', services('api')],
+        [host, '/api/v1/realtime/', 'Prefix', services('gateway')],
+      ]),
+    );
+  });
+
+  it('streams outlast the time-outs of ingress-nginx, and their tokens stay out of its log', () => {
+    const { annotations } = find(manifests, 'Ingress', '-gateway').metadata;
+    expect(annotations).toEqual({
+      'example.com/dns': 'true',
+      'nginx.ingress.kubernetes.io/proxy-read-timeout': '3600',
+      'nginx.ingress.kubernetes.io/proxy-send-timeout': '3600',
+      'nginx.ingress.kubernetes.io/enable-access-log': 'false',
+    });
+    expect(find(manifests, 'Ingress', '-api').metadata.annotations).not.toHaveProperty([
+      'nginx.ingress.kubernetes.io/enable-access-log',
+    ]);
+  });
+
+  it('an HTTPRoute does the same, streams without a time-out', () => {
+    const { rules } = find(manifests, 'HTTPRoute').spec;
+    const rows = rules.map(({ matches, timeouts, backendRefs }: Manifest) => [
+      matches.map(({ path }: Manifest) => path.value),
+      timeouts.request,
+      backendRefs,
+    ]);
+    expect(rows).toEqual([
+      [['/api/v1/realtime'], '0s', [{ name: services('gateway'), port: 8080 }]],
+      [['/api/v1'], '60s', [{ name: services('api'), port: 80 }]],
+    ]);
+  });
+
+  it('nothing is reachable unless that is asked for', () => {
+    const kinds = render(LEAST).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => ['Ingress', 'HTTPRoute'].includes(kind))).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { CHART, KUBERNETES, readFile, TOOLS, template, tool, VALUE_SETS } from './chart.js';
+
+/** As scripts/helm-schemas.mjs names its files. */
+const FILES = '{{.Group}}_{{.ResourceKind}}_{{.ResourceAPIVersion}}.json';
+
+function conforms(yaml: string, kubernetes: string) {
+  const locations = [
+    `${TOOLS}/schemas/{{.NormalizedKubernetesVersion}}/${FILES}`,
+    `${TOOLS}/schemas/custom/${FILES}`,
+  ].flatMap((location) => ['-schema-location', location]);
+  const args = ['-strict', '-output', 'json', '-summary', '-kubernetes-version', kubernetes, ...locations];
+  const { resources = [], summary } = JSON.parse(tool('kubeconform', args, yaml).stdout);
+  return { faults: resources, valid: summary.valid };
+}
+
+const EACH = VALUE_SETS.flatMap((file) => KUBERNETES.map((kubernetes) => [file, kubernetes] as const));
+
+it.each(VALUE_SETS)('has nothing to find fault with: %s', (file) => {
+  const args = ['lint', '--strict', '--kube-version', KUBERNETES[1], CHART, '--values', `${CHART}/../examples/${file}`];
+  const { status, stdout } = tool('helm', args);
+  expect({ status, complaints: stdout.match(/^\[(WARNING|ERROR)\].*/gm) }).toEqual({ status: 0, complaints: null });
+});
+
+it.each(EACH)('renders what Kubernetes knows, and no field more: %s on %s', (file, kubernetes) => {
+  const { stdout, stderr } = template(file, { kubernetes });
+  expect(stderr).toBe('');
+  const { faults, valid } = conforms(stdout, kubernetes);
+  expect(faults).toEqual([]);
+  expect(valid).toBe(stdout.match(/^kind:/gm)?.length);
+});
+
+it('has an example for KEDA that its resource definition accepts', () => {
+  expect(conforms(readFile('helm/examples/keda.yaml'), KUBERNETES[1])).toEqual({ faults: [], valid: 1 });
+});
+
+describe('the check itself', () => {
+  it.each([
+    ['a field that there is not', 'spec:', 'spec:\n  replica: 2'],
+    ['a value of another type', 'replicas: 2', 'replicas: many'],
+    ['a value that is not one of the list', 'imagePullPolicy: IfNotPresent', 'imagePullPolicy: 7'],
+  ])('refuses %s', (_, from, to) => {
+    const yaml = template('minimal.yaml').stdout;
+    const deployment = yaml.split(/^---$/m).find((text) => text.includes('kind: Deployment')) as string;
+    expect(conforms(deployment, KUBERNETES[1]).valid).toBe(1);
+    expect(conforms(deployment.replace(from, to), KUBERNETES[1]).valid).toBe(0);
+  });
+});
+
+it('refuses an older Kubernetes by its name', () => {
+  expect(template('minimal.yaml', { kubernetes: '1.26.9' }).stderr).toContain('requires kubeVersion: >=1.27.0-0');
+});

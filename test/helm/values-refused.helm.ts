@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import { LEAST, TRIAL, template } from './chart.js';
+
+/** Nest a value below the keys of a path such as `api.autoscaling.enabled`. */
+const at = (path: string, value: unknown): object =>
+  path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
+
+describe('unknown values', () => {
+  it.each([
+    'apis',
+    'image.tags',
+    'redis.uri',
+    'redis.existingSecret.keys',
+    'redis.internal.maxMemory',
+    'redis.internal.persistence.class',
+    'adminKey.secret',
+    'config.RETENTION_SECOND',
+    'config.PORT',
+    'config.REDIS_URL',
+    'config.ADMIN_API_KEY',
+    'config.SHUTDOWN_SECONDS',
+    'shutdown.graceSeconds',
+    'api.replica',
+    'api.resources.limit',
+    'api.autoscaling.streams',
+    'gateway.autoscaling.streams.avarageValue',
+    'scheduler.probes.liveness.path',
+    'podSecurityContext.runAsUsr',
+    'securityContext.readOnlyRootFileSystem',
+    'ingress.gateway.annotation',
+    'httpRoute.timeouts.requests',
+    'networkPolicy.callbacks.except',
+    'monitoring.serviceMonitor',
+    'monitoring.rules.thresholds.deadJob',
+    'testPod.image',
+  ])('refuses %s', (path) => {
+    const { status, stderr } = template({ ...LEAST, ...at(path, { of: 'no use' }) });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(`additional properties '${path.split('.').at(-1)}' not allowed`);
+  });
+});
+
+describe('values of the wrong type or size', () => {
+  it.each([
+    ['api.replicas', 'two'],
+    ['api.replicas', 0],
+    ['api.replicas', 1.5],
+    ['scheduler.replicas', 1],
+    ['scheduler.autoscaling.minReplicas', 1],
+    ['gateway.autoscaling.enabled', 'yes'],
+    ['gateway.disruptionBudget.maxUnavailable', 0],
+    ['gateway.disruptionBudget.maxUnavailable', '150%'],
+    ['image.digest', 'latest'],
+    ['image.pullPolicy', 'Sometimes'],
+    ['redis.url', 'http://redis:6379'],
+    ['redis.url', 'redis.example:6379'],
+    ['redis.internal.maxmemory', '1 GB'],
+    ['adminKey.value', 'short'],
+    ['callbackSigning.value', 'secret'],
+    ['config.LOG_LEVEL', 'loud'],
+    ['config.MAX_BODY_BYTES', '1 MB'],
+    ['config.EVENTS_PER_JOB', -1],
+    ['config.ANONYMOUS_STREAMS', 'no'],
+    ['config.KEY_PREFIX', 'a:b'],
+    ['shutdown.drainSeconds', 0],
+    ['shutdown.preStopSeconds', -1],
+    ['networkPolicy.redis.ports', []],
+    ['networkPolicy.callbacks.exceptIPv4', ['10.0.0.0']],
+    ['monitoring.podMonitor.interval', '30'],
+    ['ingress.hosts', 'jobs.example.com'],
+    ['commonLabels', { team: 7 }],
+  ])('refuses %s: %j', (path, value) => {
+    const { status, stderr } = template({ ...LEAST, ...at(path, value) });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(`at '/${path.replaceAll('.', '/')}`);
+  });
+});
+
+const URL = 'redis://:a:7000@redis.example:6379/1';
+
+describe('values that contradict each other', () => {
+  it.each([
+    ['no Redis', {}, 'Yardmaster needs a Redis. Set one of:'],
+    ['a Secret and a URL', { redis: { url: URL, existingSecret: { name: 'redis' } } }, 'Only one of redis.'],
+    ['a URL and a Redis inside', { redis: { url: URL, internal: { enabled: true } } }, 'Only one of redis.'],
+    [
+      'two admin keys',
+      { ...TRIAL, adminKey: { value: 'k'.repeat(16), existingSecret: { name: 'admin' } } },
+      'Only one of adminKey.',
+    ],
+    [
+      'two signing secrets',
+      { ...TRIAL, callbackSigning: { value: 'whsec_AAAA', existingSecret: { name: 'signing' } } },
+      'Only one of callbackSigning.',
+    ],
+    ['fewer pods at most than at least', { ...TRIAL, api: { autoscaling: { minReplicas: 11 } } }, 'minReplicas (11)'],
+    ['a route of no Gateway', { ...TRIAL, httpRoute: { enabled: true } }, 'httpRoute.parentRefs'],
+    [
+      'a port that the policies forget',
+      { redis: { url: 'rediss+cluster://:a@b@one:7000,two:7001/' }, networkPolicy: { enabled: true } },
+      'redis.url uses port 7000',
+    ],
+  ])('refuses %s', (_, values, message) => {
+    const { status, stderr } = template(values);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain(message);
+  });
+
+  it('does not take a password for a port', () => {
+    expect(template({ redis: { url: URL }, networkPolicy: { enabled: true } }).stderr).toBe('');
+  });
+});
+
+it.each([
+  'redis://redis:6379',
+  'rediss://user:password@redis:6380/2?ca=/etc/redis/ca.crt&servername=redis',
+  'redis+sentinel://:password@one:26379,two:26379/primary/1',
+  'rediss+sentinel://one:26379/primary',
+  'redis+cluster://one:6379,two:6379',
+  'rediss+cluster://user:password@one:6379',
+  'unix:///run/redis.sock',
+])('takes a Redis at %s', (url) => {
+  expect(template({ redis: { url } }).stderr).toBe('');
+});
