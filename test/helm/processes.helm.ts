@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { freePort } from '../support/free-port.js';
+import { HttpClient } from '../support/http.js';
+import { until } from '../support/until.js';
+import { COMPONENTS, containerOf, find, type Manifest, render } from './chart.js';
+import { environmentOf, portOf, type Running, run, secretValue } from './rendered-process.js';
+import { type RenderedRedis, startRenderedRedis } from './rendered-redis.js';
+
+// What is rendered is run: the same commands, environment, probes and hooks, but for hosts and ports.
+
+const manifests = render('trial.yaml');
+const generated = find(manifests, 'Secret', '-generated').metadata.name;
+const adminKey = secretValue(manifests, generated, 'admin-api-key');
+
+let redis: RenderedRedis;
+let redisUrl: string;
+const ports = new Map<string, number>();
+const running = new Map<string, Running>();
+
+/** Ask a process what a probe of its container asks. */
+async function probe(component: string, name: string): Promise<number> {
+  const container = containerOf(manifests, component);
+  const { path, port } = container[`${name}Probe`].httpGet;
+  expect(portOf(container, port)).toBe(8080);
+  const http = new HttpClient(`http://127.0.0.1:${ports.get(component)}`);
+  try {
+    return (await http.call('GET', path)).status;
+  } catch {
+    return 0; // It does not listen yet.
+  } finally {
+    http.close();
+  }
+}
+
+/** Run the script of `helm test`, with the Services' names replaced by where the processes are. */
+function helmTest(): Running {
+  const pod = manifests.find(({ kind }) => kind === 'Pod');
+  const command: string[] = pod.spec.containers[0].command.map((argument: string) => {
+    const component = COMPONENTS.find((name) => argument === `http://yard-yardmaster-${name}:8080/readyz`);
+    return component ? `http://127.0.0.1:${ports.get(component)}/readyz` : argument;
+  });
+  expect(command.filter((argument) => argument.startsWith('http://127.0.0.1'))).toHaveLength(3);
+  return run(command, {});
+}
+
+beforeAll(async () => {
+  redis = await startRenderedRedis(manifests);
+  const rendered = secretValue(manifests, generated, 'redis-url');
+  const host = find(manifests, 'Service', '-redis').metadata.name;
+  redisUrl = rendered.replace(`@${host}:6379`, `@127.0.0.1:${redis.port}`);
+  expect(redisUrl).not.toBe(rendered);
+  await until(async () => (await redis.probe()) === 0);
+  for (const component of COMPONENTS) {
+    const container = containerOf(manifests, component);
+    const port = await freePort();
+    const environment = environmentOf(manifests, container);
+    expect(environment).toMatchObject({ PORT: '8080', REDIS_URL: rendered });
+    ports.set(component, port);
+    running.set(
+      component,
+      run(container.command, { NODE_ENV: 'production', ...environment, PORT: String(port), REDIS_URL: redisUrl }),
+    );
+  }
+});
+
+afterAll(async () => {
+  for (const { child } of running.values()) child.kill('SIGKILL');
+  await redis?.stop();
+});
+
+it('gives the internal Redis its settings, and lets nobody in without the password', async () => {
+  const stranger = new Redis(redis.port, '127.0.0.1', { lazyConnect: true, retryStrategy: null });
+  stranger.on('error', () => undefined); // What it is refused with is asked below.
+  await expect(stranger.get('key')).rejects.toThrow('NOAUTH');
+  stranger.disconnect();
+  expect(await redis.probe('another')).not.toBe(0);
+
+  const friend = new Redis(redisUrl);
+  const settings = await friend.config('GET', 'append*', 'maxmemory*', 'save');
+  friend.disconnect();
+  const pairs = Object.fromEntries(
+    (settings as string[]).flatMap((name, i, all) => (i % 2 ? [] : [[name, all[i + 1]]])),
+  );
+  expect(pairs).toMatchObject({
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    maxmemory: String(256 * 1_048_576),
+    'maxmemory-policy': 'noeviction',
+    save: '',
+  });
+});
+
+describe.each(COMPONENTS)('%s', (component) => {
+  it.each(['startup', 'readiness', 'liveness'])('passes its %s probe', async (name) => {
+    await until(async () => (await probe(component, name)) === 200);
+  });
+});
+
+it('serves the owner of the admin key', async () => {
+  const http = new HttpClient(`http://127.0.0.1:${ports.get('api')}`);
+  const created = await http.call('POST', '/api/v1/spaces/demo/jobs', { key: adminKey, body: { name: 'hello' } });
+  http.close();
+  expect(created.status).toBe(201);
+});
+
+it('passes `helm test`', async () => {
+  const test = helmTest();
+  expect({ code: await test.exit, said: test.output() }).toMatchObject({ code: 0 });
+});
+
+it('sleeps and then stops as it is told to, with exit code 0', async () => {
+  const stopped = await Promise.all(
+    COMPONENTS.map(async (component) => {
+      const { child, exit } = running.get(component) as Running;
+      const hook = run(containerOf(manifests, component).lifecycle.preStop.exec.command, {});
+      const slept = await hook.exit;
+      const served = await probe(component, 'readiness');
+      child.kill('SIGTERM');
+      return { component, slept, served, exited: await exit };
+    }),
+  );
+  expect(stopped).toEqual(COMPONENTS.map((component) => ({ component, slept: 0, served: 200, exited: 0 })));
+
+  expect(await helmTest().exit).toBe(1);
+});
+
+it('lets the internal Redis write what it has and exit 0', async () => {
+  expect(await redis.stop()).toBe(0);
+});
+
+it('runs only programs that the images have', () => {
+  const commands: Manifest[] = COMPONENTS.map((component) => containerOf(manifests, component).command[0]);
+  expect(commands).toEqual(['node', 'node', 'node']);
+});
