@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { CHART, COMPONENTS, containerOf, find, LEAST, type Manifest, render, TOOLS, TRIAL } from './chart.js';
+import { type FakeKubernetes, startFakeKubernetes } from './kubernetes.js';
+import { secretValue } from './rendered-process.js';
+
+const decoded = (secret: Manifest): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries<string>(secret.data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+  );
+
+describe('without a cluster', () => {
+  it('draws secrets that the processes accept', () => {
+    const secrets = decoded(find(render(TRIAL), 'Secret'));
+    expect(secrets).toEqual({
+      'admin-api-key': expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+      'callback-signing-secret': expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+      'redis-password': expect.stringMatching(/^[A-Za-z0-9]{43}$/),
+      'redis-auth.conf': `requirepass ${secrets['redis-password']}\n`,
+      'redis-url': `redis://:${secrets['redis-password']}@yard-yardmaster-redis:6379`,
+    });
+    expect(decoded(find(render(TRIAL), 'Secret'))['admin-api-key']).not.toBe(secrets['admin-api-key']);
+  });
+
+  it('makes no Secret of its own when all of them exist', () => {
+    const manifests = render('production.yaml');
+    expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+    const refs = COMPONENTS.flatMap((component) => containerOf(manifests, component).env).map(
+      ({ name, valueFrom }: Manifest) => [name, valueFrom.secretKeyRef.name, valueFrom.secretKeyRef.key].join(' '),
+    );
+    expect(new Set(refs)).toEqual(
+      new Set([
+        'REDIS_URL yardmaster-redis redis-url',
+        'ADMIN_API_KEY yardmaster-admin admin-api-key',
+        'CALLBACK_SIGNING_SECRET yardmaster-signing callback-signing-secret',
+      ]),
+    );
+  });
+
+  it('takes another key of an existing Secret', () => {
+    const manifests = render({ redis: { existingSecret: { name: 'stores', key: 'jobs' } } });
+    expect(containerOf(manifests, 'scheduler').env[0].valueFrom.secretKeyRef).toEqual({ name: 'stores', key: 'jobs' });
+  });
+
+  it('puts values into a Secret that goes with the release', () => {
+    const given = { url: 'rediss://:p%40ss@redis:6380', key: 'a-key-of-the-operator', signing: 'whsec_AAAA' };
+    const manifests = render({
+      redis: { url: given.url },
+      adminKey: { value: given.key },
+      callbackSigning: { value: given.signing },
+    });
+    const secret = find(manifests, 'Secret');
+    expect(secret.metadata.annotations).toBeUndefined();
+    for (const component of COMPONENTS) {
+      for (const { name, valueFrom } of containerOf(manifests, component).env) {
+        const { name: secretName, key } = valueFrom.secretKeyRef;
+        const expected = { REDIS_URL: given.url, ADMIN_API_KEY: given.key, CALLBACK_SIGNING_SECRET: given.signing }[
+          name as string
+        ];
+        expect(secretValue(manifests, secretName, key)).toBe(expected);
+      }
+    }
+  });
+
+  it('leaves callbacks unsigned when it is told so', () => {
+    const manifests = render({ ...LEAST, callbackSigning: { enabled: false } });
+    expect(containerOf(manifests, 'scheduler').env.map(({ name }: Manifest) => name)).toEqual(['REDIS_URL']);
+    expect(Object.keys(find(manifests, 'Secret').data)).toEqual(['admin-api-key']);
+  });
+});
+
+describe('in a cluster', () => {
+  const generated = '/api/v1/namespaces/jobs/secrets/yard-yardmaster-generated';
+  let cluster: FakeKubernetes;
+  beforeEach(async () => {
+    cluster = await startFakeKubernetes();
+  });
+  afterEach(() => cluster.stop());
+
+  /** Run Helm against the cluster; not synchronously, since the cluster is this process. */
+  async function helm(verb: string, values: object | null, ...flags: string[]): Promise<string> {
+    const chart = values === null ? [] : [CHART, '--values', '-', '--disable-openapi-validation'];
+    const args = [verb, 'yard', ...chart, '--namespace', 'jobs', ...cluster.flags, ...flags];
+    const child = spawn(`${TOOLS}/bin/helm`, args);
+    child.stdin.end(JSON.stringify(values ?? {}));
+    const [said, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    if (code !== 0) throw new Error(complaints);
+    return said;
+  }
+  const secrets = () => decoded(cluster.objects.get(generated));
+
+  it('makes secrets once, and keeps them over upgrades', async () => {
+    await helm('install', TRIAL);
+    const first = secrets();
+    await helm('upgrade', TRIAL);
+    await helm('upgrade', { ...TRIAL, config: { LOG_LEVEL: 'debug' } });
+    expect(secrets()).toEqual(first);
+    expect(cluster.patched).not.toContain(generated);
+    expect(cluster.patched).toContain('/api/v1/namespaces/jobs/configmaps/yard-yardmaster-config');
+  });
+
+  it('keeps them over an uninstall, and takes them up again', async () => {
+    await helm('install', TRIAL);
+    const first = secrets();
+    await helm('uninstall', null);
+    expect([...cluster.objects.keys()]).toEqual([generated]);
+    await helm('install', TRIAL);
+    expect(secrets()).toEqual(first);
+  });
+
+  it('makes what comes to be needed, and forgets nothing that is not needed just now', async () => {
+    await helm('install', { ...LEAST, callbackSigning: { enabled: false } });
+    const first = secrets();
+    expect(Object.keys(first)).toEqual(['admin-api-key']);
+    await helm('upgrade', TRIAL);
+    const second = secrets();
+    expect(second).toMatchObject({ ...first, 'callback-signing-secret': expect.stringMatching(/^whsec_/) });
+    await helm('upgrade', { ...LEAST, adminKey: { value: 'a-key-of-the-operator' } });
+    await helm('upgrade', TRIAL);
+    expect(secrets()).toEqual(second);
+  });
+
+  it('says how to read the admin key, and never the key', async () => {
+    const notes = await helm('install', TRIAL);
+    expect(notes).toContain('get secret yard-yardmaster-generated');
+    expect(notes).toContain('{{ index .data "admin-api-key" | base64decode }}');
+    for (const secret of Object.values(secrets())) expect(notes).not.toContain(secret);
+  });
+
+  it.each([
+    ['the Service', {}, 'port-forward service/yard-yardmaster-api 8080:8080'],
+    ['an Ingress', { ingress: { hosts: ['jobs.example.com'], tls: [{}] } }, 'URL=https://jobs.example.com/api/v1'],
+    [
+      'a Gateway',
+      { httpRoute: { hostnames: ['jobs.example.com'], parentRefs: [{ name: 'a' }] } },
+      'URL=https://jobs.example.com/api/v1',
+    ],
+  ])('says where it is reached, by %s', async (_, values, line) => {
+    const enabled = Object.entries(values).map(([key, value]) => [key, { ...(value as object), enabled: true }]);
+    const notes = await helm('install', { ...TRIAL, ...Object.fromEntries(enabled) }, '--dry-run=client');
+    expect(notes).toContain(line);
+    expect(notes.includes('config.TRUSTED_PROXIES is not set')).toBe(enabled.length > 0);
+  });
+});
