@@ -17,7 +17,8 @@ export function environmentOf(manifests: Manifest[], container: Manifest): Recor
   const environment: Record<string, string> = {};
   for (const { configMapRef } of container.envFrom ?? []) {
     const map = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMapRef.name);
-    Object.assign(environment, map.data);
+    if (map === undefined && !configMapRef.optional) throw new Error(`no ConfigMap ${configMapRef.name}`);
+    Object.assign(environment, map?.data);
   }
   for (const { name, value, valueFrom } of container.env ?? []) {
     const ref = valueFrom?.secretKeyRef;

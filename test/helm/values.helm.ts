@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { readConfig, VARIABLES, type VariableName } from '@yardmaster/runtime';
+import { parse } from 'yaml';
+import { CHART, COMPONENTS, containerOf, find, LEAST, type Manifest, readFile, render, TRIAL } from './chart.js';
+import { environmentOf } from './rendered-process.js';
+
+const values = parse(readFile('helm/yardmaster/values.yaml'));
+const schema = JSON.parse(readFile('helm/yardmaster/values.schema.json'));
+const readme = readFile('helm/yardmaster/README.md');
+
+/** Variables that the chart sets by other values, or that no component of it reads. */
+const NOT_CONFIG = ['PORT', 'REDIS_URL', 'DATA_DIR', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET', 'SHUTDOWN_SECONDS'];
+
+it('has every value in the README with its default and its meaning, and a comment on each', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/helm-values.mjs', '--check'], {
+    cwd: `${CHART}/../..`,
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+describe('the schema', () => {
+  /** Shapes that are Kubernetes' own: their fields are not values of ours. */
+  const FOREIGN = ['resources', 'probe', 'podSecurityContext', 'securityContext'].map((name) => `#/$defs/${name}`);
+  const resolve = (node: Manifest) => (node.$ref ? schema.$defs[node.$ref.split('/').at(-1)] : node);
+
+  function pathsIn(node: Manifest, path: string): string[] {
+    const { properties } = resolve(node);
+    if (properties === undefined || FOREIGN.includes(node.$ref)) return [path];
+    return Object.entries(properties).flatMap(([key, inner]) => pathsIn(inner, `${path}.${key}`));
+  }
+  function pathsOf(value: unknown, path: string, node: Manifest): string[] {
+    const { properties } = resolve(node ?? {});
+    if (properties === undefined || FOREIGN.includes(node.$ref)) return [path];
+    return Object.entries(value as object).flatMap(([key, inner]) => pathsOf(inner, `${path}.${key}`, properties[key]));
+  }
+
+  it('knows just the values that values.yaml has', () => {
+    // Variables that are not set have their own defaults; `global` is what Helm adds.
+    const known = pathsIn(schema, '').filter((path) => path !== '.global' && !/^\.config\.(?!HOST)/.test(path));
+    expect(known.sort()).toEqual(pathsOf(values, '', schema).sort());
+  });
+
+  it('closes every object, but for what Kubernetes checks', () => {
+    const open: string[] = [];
+    (function visit(node: Manifest, path: string) {
+      if (node === null || typeof node !== 'object') return;
+      if (node.type === 'object' && node.additionalProperties === undefined) open.push(path);
+      for (const [key, inner] of Object.entries(node)) visit(inner, `${path}/${key}`);
+    })(schema, '');
+    expect(open.sort()).toEqual(['/$defs/kubernetes', '/$defs/list/items', '/properties/global']);
+  });
+
+  it('knows every variable of the service that the chart does not set itself', () => {
+    const known = Object.keys(schema.properties.config.properties);
+    expect(known).toEqual(Object.keys(VARIABLES).filter((name) => !NOT_CONFIG.includes(name)));
+  });
+});
+
+it('takes every variable with its default, and hands it on as it is', () => {
+  const defaults = Object.entries(VARIABLES)
+    .filter(([name, variable]) => variable.default !== null && !NOT_CONFIG.includes(name))
+    .map(([name, variable]) => [name, variable.default as string]);
+  const asText = Object.fromEntries(defaults);
+  const asTyped = Object.fromEntries(
+    defaults.map(([name, text]) => [
+      name,
+      /^(\d+(\.\d+)?|true|false)$/.test(text as string) ? JSON.parse(text as string) : text,
+    ]),
+  );
+  for (const config of [asText, asTyped]) {
+    expect(find(render({ ...LEAST, config }), 'ConfigMap', '-config').data).toMatchObject(asText);
+  }
+});
+
+it.each(COMPONENTS)('gives %s an environment that it starts with', (component) => {
+  for (const manifests of [render(TRIAL), render('everything.yaml')]) {
+    const environment = environmentOf(manifests, containerOf(manifests, component));
+    expect(() => readConfig(environment, Object.keys(VARIABLES) as VariableName[])).not.toThrow();
+  }
+});
+
+it('says which version of the service it installs', () => {
+  const { version } = JSON.parse(readFile('package.json'));
+  expect(parse(readFile('helm/yardmaster/Chart.yaml'))).toMatchObject({ version, appVersion: version });
+  expect(containerOf(render(LEAST), 'api').image).toBe(`ghcr.io/yardmaster/yardmaster:${version}`);
+});
+
+it('lists every example in the README', () => {
+  const linked = [...readme.matchAll(/\(\.\.\/examples\/(.+?)\)/g)].map(([, file]) => file);
+  expect(linked.sort()).toEqual(readdirSync(`${CHART}/../examples`).sort());
+});
