@@ -56,7 +56,7 @@ describe.each(EACH)('with %s, %s', (file, component) => {
     const { data } = find(manifests, 'ConfigMap', '-config');
     const sleep = Number(/(\d+)\)$/.exec(container.lifecycle.preStop.exec.command.at(-1))?.[1]) / 1000;
     expect(sleep).toBeGreaterThanOrEqual(5);
-    expect(pod.spec.terminationGracePeriodSeconds).toBe(sleep + Number(data.SHUTDOWN_SECONDS) + 5);
+    expect(pod.spec.terminationGracePeriodSeconds).toBe(sleep + Number(data.SHUTDOWN_SECONDS) + 10);
   });
 
   it('runs without rights', () => {

@@ -15,8 +15,8 @@ checksum/secrets: {{ $secrets | toJson | sha256sum }}
 {{- $root := index . 0 -}}
 {{- $component := index $root.Values (index . 1) -}}
 {{- with $root.Values.shutdown -}}
-# The sleep, the drain, and 5 s in which the process exits 1 by itself rather than being killed.
-terminationGracePeriodSeconds: {{ add .preStopSeconds .drainSeconds 5 }}
+# The sleep, the drain, and 10 s: a process that takes too long should get to say so in its log before it is killed.
+terminationGracePeriodSeconds: {{ add .preStopSeconds .drainSeconds 10 }}
 {{- end }}
 serviceAccountName: {{ include "yardmaster.serviceAccountName" $root }}
 automountServiceAccountToken: false

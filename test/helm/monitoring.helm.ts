@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { COMPONENTS, containerOf, find, LEAST, type Manifest, ofComponent, readFile, render } from './chart.js';
+import { METRICS } from './metric-names.js';
+import { portOf } from './rendered-process.js';
+
+const dashboard = JSON.parse(readFile('helm/yardmaster/dashboards/yardmaster.json'));
+const panels: Manifest[] = dashboard.panels.filter(({ type }: Manifest) => type !== 'row');
+const everything = render('everything.yaml');
+const rules: Manifest[] = find(everything, 'PrometheusRule').spec.groups[0].rules;
+
+/** Labels that Prometheus adds to every series that the PodMonitor scrapes. */
+const TARGET_LABELS = ['namespace', 'pod', 'app_kubernetes_io_instance', 'app_kubernetes_io_component'];
+
+const QUERIES: [where: string, query: string][] = [
+  ...panels.flatMap(({ title, targets }) => targets.map(({ expr }: Manifest) => [title, expr])),
+  ...dashboard.templating.list
+    .filter(({ type }: Manifest) => type === 'query')
+    .map(({ name, definition }: Manifest) => [`variable ${name}`, definition]),
+  ...rules.map(({ alert, expr }) => [alert, expr]),
+  ...parse(readFile('helm/examples/keda.yaml')).spec.triggers.map(({ metadata }: Manifest) => ['KEDA', metadata.query]),
+];
+
+const metricsIn = (query: string) =>
+  [...query.matchAll(/\b(?:yardmaster|nodejs|process)_\w+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ''));
+
+describe.each(QUERIES)('%s: %s', (_, query) => {
+  it('asks for metrics that there are, by labels that they have', () => {
+    const names = metricsIn(query);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => METRICS[name] === undefined)).toEqual([]);
+    const known = [...TARGET_LABELS, 'le', ...names.flatMap((name) => METRICS[name] ?? [])];
+    const selected = [...query.matchAll(/[{,]\s*(\w+)\s*=/g)].map(([, label]) => label as string);
+    const grouped = [...query.matchAll(/\bby \(([^)]+)\)/g)].flatMap(([, list]) => (list as string).split(/, */));
+    expect([...selected, ...grouped].filter((label) => !known.includes(label))).toEqual([]);
+  });
+
+  it('joins what every scheduler exports alike by max', () => {
+    const gauges = [...query.matchAll(/(\w+)(?: by \([^)]+\))?\s*\((yardmaster_(?:queue|callbacks_owed)\w*)\{/g)];
+    expect(gauges.map(([, join]) => join).filter((join) => join !== 'max' && join !== 'label_values')).toEqual([]);
+  });
+});
+
+describe('the dashboard', () => {
+  it('shows every metric that is agreed on', () => {
+    const shown = new Set(panels.flatMap(({ targets }) => targets).flatMap(({ expr }: Manifest) => metricsIn(expr)));
+    expect([...shown].sort()).toEqual(Object.keys(METRICS).sort());
+  });
+
+  it('lets its reader choose the data source, the namespace, the release and the space', () => {
+    const names = dashboard.templating.list.map(({ name }: Manifest) => name);
+    expect(names).toEqual(['datasource', 'namespace', 'release', 'space']);
+    for (const { datasource, targets } of panels) {
+      for (const source of [datasource, ...targets.map((target: Manifest) => target.datasource)]) {
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's own spelling of a variable
+        expect(source).toEqual({ type: 'prometheus', uid: '${datasource}' });
+      }
+      for (const { expr } of targets) expect(expr).toContain('namespace="$namespace"');
+    }
+  });
+
+  it('has panels that do not lie on each other, each with an id of its own', () => {
+    expect(new Set(dashboard.panels.map(({ id }: Manifest) => id)).size).toBe(dashboard.panels.length);
+    const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Manifest) =>
+      Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(Math.max(...cells.map((cell: string) => Number(cell.split(',')[0])))).toBe(23);
+  });
+
+  it('comes whole to the sidecar of Grafana', () => {
+    const { metadata, data } = find(everything, 'ConfigMap', '-dashboard');
+    expect(metadata.labels.grafana_dashboard).toBe('1');
+    expect(metadata.annotations).toEqual({ grafana_folder: 'Jobs' });
+    expect(Object.values<string>(data).map((json) => JSON.parse(json))).toEqual([dashboard]);
+  });
+});
+
+describe('the PodMonitor', () => {
+  const monitor = find(everything, 'PodMonitor');
+
+  it.each(COMPONENTS)('finds the pods of %s, and their port', (component) => {
+    const { labels } = ofComponent(everything, 'Deployment', component).spec.template.metadata;
+    const { matchLabels, matchExpressions } = monitor.spec.selector;
+    expect(labels).toMatchObject(matchLabels);
+    for (const { key, operator, values } of matchExpressions) {
+      expect(operator).toBe('In');
+      expect(values).toContain(labels[key]);
+    }
+    const [{ port, path }] = monitor.spec.podMetricsEndpoints;
+    expect([portOf(containerOf(everything, component), port), path]).toEqual([8080, '/metrics']);
+  });
+
+  it('does not find the internal Redis', () => {
+    const { labels } = find(everything, 'StatefulSet').spec.template.metadata;
+    const [{ key, values }] = monitor.spec.selector.matchExpressions;
+    expect(values).not.toContain(labels[key]);
+  });
+
+  it('adds the labels that rules and dashboard go by', () => {
+    const added = monitor.spec.podTargetLabels.map((label: string) => label.replaceAll(/[./]/g, '_'));
+    expect(added).toEqual(TARGET_LABELS.slice(2));
+  });
+});
+
+it('scales the gateway on a metric that it exports', () => {
+  const metric = ofComponent(everything, 'HorizontalPodAutoscaler', 'gateway').spec.metrics[1].pods.metric.name;
+  expect(METRICS[metric]).toBeDefined();
+});
+
+it('makes nothing for operators that are not there', () => {
+  const kinds = render(LEAST).map(({ apiVersion }) => apiVersion.split('/')[0]);
+  expect(new Set(kinds)).toEqual(new Set(['apps', 'policy', 'v1']));
+});
