@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { LEAST, TRIAL, template } from './chart.js';
+import { VARIABLES } from '@yardmaster/runtime';
+import { LEAST, readFile, TRIAL, template, VALUE_SETS } from './chart.js';
 
 /** Nest a value below the keys of a path such as `api.autoscaling.enabled`. */
 const at = (path: string, value: unknown): object =>
@@ -76,7 +77,7 @@ describe('values of the wrong type or size', () => {
   });
 });
 
-const URL = 'redis://:a:7000@redis.example:6379/1';
+const URL = 'redis://:a:7000@redis.example/1';
 
 describe('values that contradict each other', () => {
   it.each([
@@ -97,8 +98,13 @@ describe('values that contradict each other', () => {
     ['a route of no Gateway', { ...TRIAL, httpRoute: { enabled: true } }, 'httpRoute.parentRefs'],
     [
       'a port that the policies forget',
-      { redis: { url: 'rediss+cluster://:a@b@one:7000,two:7001/' }, networkPolicy: { enabled: true } },
-      'redis.url uses port 7000',
+      { redis: { url: 'rediss+cluster://:a%40b@one,two:7001' }, networkPolicy: { enabled: true } },
+      'redis.url uses port 7001',
+    ],
+    [
+      'the port of Sentinels that the policies forget',
+      { redis: { url: 'redis+sentinel://one,two/primary' }, networkPolicy: { enabled: true } },
+      'redis.url uses port 26379',
     ],
   ])('refuses %s', (_, values, message) => {
     const { status, stderr } = template(values);
@@ -111,7 +117,15 @@ describe('values that contradict each other', () => {
   });
 });
 
+/** Every Redis that an example or the README of the chart shows. */
+const SHOWN = ['helm/yardmaster/README.md', ...VALUE_SETS.map((file) => `helm/examples/${file}`)].flatMap((file) =>
+  [...readFile(file).matchAll(/redis-url='([^']+)'|name: yardmaster-redis # (\S+)/g)].map(
+    ([, a, b]) => (a ?? b) as string,
+  ),
+);
+
 it.each([
+  ...SHOWN,
   'redis://redis:6379',
   'rediss://user:password@redis:6380/2?ca=/etc/redis/ca.crt&servername=redis',
   'redis+sentinel://:password@one:26379,two:26379/primary/1',
@@ -119,6 +133,7 @@ it.each([
   'redis+cluster://one:6379,two:6379',
   'rediss+cluster://user:password@one:6379',
   'unix:///run/redis.sock',
-])('takes a Redis at %s', (url) => {
+])('takes a Redis at %s, as the processes do', (url) => {
   expect(template({ redis: { url } }).stderr).toBe('');
+  expect(VARIABLES.REDIS_URL.schema.safeParse(url).success).toBe(true);
 });

@@ -25,11 +25,12 @@
 {{- end -}}
 {{- end -}}
 {{- /* A port that the policy forgets is a service that never starts. Ports in a Secret cannot be seen from here. */ -}}
-{{- if and .Values.networkPolicy.enabled $redis.url -}}
-{{- /* What follows the last @: a password may hold anything. */ -}}
+{{- if and .Values.networkPolicy.enabled $redis.url (not (hasPrefix "unix:" $redis.url)) -}}
+{{- $byDefault := ternary "26379" "6379" (contains "+sentinel:" $redis.url) -}}
+{{- /* Without scheme, path and parameters, and then what follows the @. */ -}}
 {{- $hosts := regexReplaceAll "^.*@" (regexReplaceAll "[/?].*$" (regexReplaceAll "^[^:]*://" $redis.url "") "") "" -}}
-{{- range regexFindAll ":[0-9]+(,|$)" $hosts -1 -}}
-{{- $port := regexFind "[0-9]+" . -}}
+{{- range splitList "," $hosts -}}
+{{- $port := regexFind ":[0-9]+$" . | trimPrefix ":" | default $byDefault -}}
 {{- if not (has $port (toStrings $.Values.networkPolicy.redis.ports)) -}}
 {{- fail (printf "\n\nredis.url uses port %s, which networkPolicy.redis.ports does not allow." $port) -}}
 {{- end -}}
