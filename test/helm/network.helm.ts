@@ -1,5 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { isPublic } from '../../apps/scheduler/src/callbacks/addresses.js';
 import { COMPONENTS, find, LEAST, type Manifest, ofComponent, render, TRIAL } from './chart.js';
 
 const policyOf = (manifests: Manifest[], component: string) => ofComponent(manifests, 'NetworkPolicy', component).spec;
@@ -15,26 +16,30 @@ function add(list: BlockList, cidr: string): void {
   list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Whether rules of egress let a connection to an address through, on any port; only what they say of addresses. */
-function reaches(egress: Manifest[], address: string): boolean {
+/** What rules of egress say of addresses, on any port: whether they let a connection to one through. */
+function reachOf(egress: Manifest[]): (address: string) => boolean {
   const blocks = egress
     .filter(({ ports }) => !ports)
-    .flatMap(({ to }) => to.filter(({ ipBlock }: Manifest) => ipBlock));
-  return blocks.some(({ ipBlock: { cidr, except } }: Manifest) => {
-    const [inside, outside] = [new BlockList(), new BlockList()];
-    add(inside, cidr);
-    for (const network of except) add(outside, network);
+    .flatMap(({ to }) => to.filter(({ ipBlock }: Manifest) => ipBlock))
+    .map(({ ipBlock: { cidr, except } }) => {
+      const [inside, outside] = [new BlockList(), new BlockList()];
+      add(inside, cidr);
+      for (const network of except) add(outside, network);
+      return { inside, outside };
+    });
+  return (address) => {
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    return inside.check(address, family) && !outside.check(address, family);
-  });
+    return blocks.some(({ inside, outside }) => inside.check(address, family) && !outside.check(address, family));
+  };
 }
 
 describe('the scheduler', () => {
   const { egress, ingress } = policyOf(render({ ...LEAST, ...walled }), 'scheduler');
+  const reaches = reachOf(egress);
 
   it.each(['1.1.1.1', '93.184.216.34', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])(
     'reaches the public: %s',
-    (address) => expect(reaches(egress, address)).toBe(true),
+    (address) => expect(reaches(address)).toBe(true),
   );
 
   it.each([
@@ -60,7 +65,21 @@ describe('the scheduler', () => {
     '2001:0:a00:1::1',
     '2001:db8::1',
     'ff02::1',
-  ])('does not reach the inside: %s', (address) => expect(reaches(egress, address)).toBe(false));
+  ])('does not reach the inside: %s', (address) => expect(reaches(address)).toBe(false));
+
+  it('reaches of IPv4 and IPv6 what the process itself takes for public', () => {
+    const octets = Array.from({ length: 256 }, (_, i) => i);
+    const addresses = [
+      ...octets.flatMap((a) => octets.map((b) => `${a}.${b}.255.254`)),
+      // Where small networks are set apart.
+      ...[0, 31, 52, 88, 168, 175].flatMap((b) => octets.map((c) => `192.${b}.${c}.1`)),
+      ...octets.flatMap((c) => [`198.51.${c}.1`, `203.0.${c}.1`, `168.63.129.${c}`]),
+      ...octets.flatMap((a) => octets.map((b) => `${(a * 256 + b).toString(16)}::1`)),
+      ...['2620:4f:8000::1', '2620:4f:8001::1', '2001:4:112::1', '2606:4700::1111'],
+      ...octets.flatMap((b) => [`2001:${b.toString(16)}::1`, `2001:${(b * 256).toString(16)}::1`]),
+    ];
+    expect(addresses.filter((address) => reaches(address) !== isPublic(address))).toEqual([]);
+  });
 
   it('reaches DNS, Redis and the outside, and serves its one port', () => {
     expect(egress.map(({ ports }: Manifest) => ports)).toEqual([TO_DNS, [{ protocol: 'TCP', port: 6379 }], undefined]);

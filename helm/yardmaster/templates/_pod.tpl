@@ -29,7 +29,7 @@ securityContext: {{- toYaml $root.Values.podSecurityContext | nindent 2 }}
 {{- with $root.Values.topologySpread }}
 topologySpreadConstraints:
   {{- range . }}
-  - {{- toYaml . | nindent 4 }}
+  - {{ toYaml . | nindent 4 | trim }}
     labelSelector:
       matchLabels: {{- include "yardmaster.selector" $ | nindent 8 }}
     # Spread each generation by itself: during an update the old one does not count.
