@@ -1,24 +1,22 @@
-/** What the processes export, and which labels it has. Histograms by their name, without _bucket, _sum and _count. */
-export const METRICS: Record<string, readonly string[]> = {
-  yardmaster_queue_depth: ['space'],
-  yardmaster_queue_oldest_age_seconds: ['space'],
-  yardmaster_http_request_duration_seconds: ['method', 'route', 'status'],
-  yardmaster_job_transitions_total: ['from', 'to'],
-  yardmaster_jobs_claimed_total: ['by'],
-  yardmaster_jobs_redelivered_total: [],
-  yardmaster_deadline_lag_seconds: [],
-  yardmaster_sweep_age_seconds: [],
-  yardmaster_callback_attempts_total: ['outcome'],
-  yardmaster_callbacks_owed: [],
-  yardmaster_streams_open: ['audience'],
-  yardmaster_stream_buffered_bytes: [],
-  yardmaster_stream_closes_total: ['code'],
-  yardmaster_redis_request_duration_seconds: [],
-  yardmaster_redis_errors_total: ['class'],
-  yardmaster_log_entries_total: [],
-  yardmaster_logs_refused_total: [],
-  yardmaster_log_searches_cut_short_total: [],
-  nodejs_eventloop_lag_p99_seconds: [],
-  process_cpu_seconds_total: [],
-  process_resident_memory_bytes: [],
-};
+import { readFile } from './chart.js';
+
+/** What prom-client exports besides, as far as the chart asks for it. */
+const OF_THE_PROCESS = [
+  'nodejs_eventloop_lag_p99_seconds',
+  'process_cpu_seconds_total',
+  'process_resident_memory_bytes',
+] as const;
+
+const ROW = /^\| `(yardmaster_\w+)` \| \w+ \| (.*?) \|/gm;
+
+/**
+ * Labels of every metric, by its name, as docs/metrics.md has them, which is held against what the processes export.
+ * Histograms are there without _bucket, _sum and _count.
+ */
+export const METRICS: Record<string, readonly string[]> = Object.fromEntries([
+  ...[...readFile('docs/metrics.md').matchAll(ROW)].map(([, name, labels]) => [
+    name,
+    [...(labels as string).matchAll(/`(\w+)`/g)].map(([, label]) => label),
+  ]),
+  ...OF_THE_PROCESS.map((name) => [name, []]),
+]);

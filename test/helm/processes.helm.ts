@@ -4,6 +4,7 @@ import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
 import { until } from '../support/until.js';
 import { COMPONENTS, containerOf, find, type Manifest, render } from './chart.js';
+import { METRICS } from './metric-names.js';
 import { environmentOf, portOf, type Running, run, secretValue } from './rendered-process.js';
 import { type RenderedRedis, startRenderedRedis } from './rendered-redis.js';
 
@@ -94,6 +95,28 @@ it('gives the internal Redis its settings, and lets nobody in without the passwo
 describe.each(COMPONENTS)('%s', (component) => {
   it.each(['startup', 'readiness', 'liveness'])('passes its %s probe', async (name) => {
     await until(async () => (await probe(component, name)) === 200);
+  });
+});
+
+describe('where the PodMonitor scrapes', () => {
+  const monitor = find(render('everything.yaml'), 'PodMonitor').spec.podMetricsEndpoints[0];
+  const scrape = async (component: string) => {
+    expect(portOf(containerOf(manifests, component), monitor.port)).toBe(8080);
+    const http = new HttpClient(`http://127.0.0.1:${ports.get(component)}`);
+    const { status, text } = await http.call('GET', monitor.path);
+    http.close();
+    return { status, names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string) };
+  };
+
+  it.each(COMPONENTS)('%s tells its metrics', async (component) => {
+    const { status, names } = await scrape(component);
+    expect(status).toBe(200);
+    expect(names).toContain('yardmaster_build_info');
+  });
+
+  it('there is every metric that the dashboard and the alerts ask for', async () => {
+    const told = (await Promise.all(COMPONENTS.map(scrape))).flatMap(({ names }) => names);
+    expect(Object.keys(METRICS).filter((name) => !told.includes(name))).toEqual([]);
   });
 });
 
