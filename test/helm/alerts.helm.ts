@@ -1,24 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, it } from '@jest/globals';
-import { installed } from '../support/installed.js';
+import { expect, it } from '@jest/globals';
 import { find, LEAST, type Manifest, render } from './chart.js';
-
-const promtool = installed('promtool', 'prometheus');
-const folder = mkdtempSync(join(tmpdir(), 'yardmaster-rules-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+import { afterAnHour, FOUND, grows, runPromtool, type Series, stays } from './promtool.js';
 
 const { groups } = find(render({ ...LEAST, monitoring: { rules: { enabled: true } } }), 'PrometheusRule').spec;
-const ruleFile = join(folder, 'rules.json');
-writeFileSync(ruleFile, JSON.stringify({ groups })); // JSON is YAML.
-
-/** Every 30 s for an hour: a figure that stays, or one that grows by so much each time. */
-const stays = (value: number) => `${value}+0x120`;
-const grows = (by: number) => `0+${by}x120`;
-
-type Series = Record<string, string>;
 
 /** An hour of an installation with which nothing is wrong. */
 const HEALTHY: Series = {
@@ -76,36 +60,17 @@ function scraped(series: string, instance: string): string {
   return `${name}{${labels ? `${labels},` : ''}${added}}`;
 }
 
-/** Let promtool run the rules over an hour, and say which alerts it should find firing near its end. */
+/** Whether just these alerts are firing in the end. */
 function firing(series: Series, expected: string[], instance = 'yard') {
-  const test = {
-    rule_files: [ruleFile],
-    evaluation_interval: '30s',
-    tests: [
-      {
-        interval: '30s',
-        input_series: Object.entries(series).map(([name, values]) => ({ series: scraped(name, instance), values })),
-        promql_expr_test: [
-          {
-            expr: 'max by (alertname) (ALERTS{alertstate="firing"})',
-            eval_time: '58m',
-            exp_samples: expected.map((alertname) => ({ labels: `{alertname="${alertname}"}`, value: 1 })),
-          },
-        ],
-      },
-    ],
-  };
-  const file = join(folder, 'test.json');
-  writeFileSync(file, JSON.stringify(test));
-  const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', file], { encoding: 'utf8' });
-  return { status, said: status === 0 ? '' : stdout + stderr };
+  const all = Object.entries(series).map(([name, values]) => [scraped(name, instance), values]);
+  const query = 'max by (alertname) (ALERTS{alertstate="firing"})';
+  const gives = Object.fromEntries(expected.map((alert) => [`{alertname="${alert}"}`, 1]));
+  return afterAnHour(Object.fromEntries(all), [{ query, gives }], groups);
 }
 
-const FOUND = { status: 0, said: '' };
-
 it('has rules that promtool accepts', () => {
-  const { status, stdout } = spawnSync(promtool, ['check', 'rules', ruleFile], { encoding: 'utf8' });
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('15 rules found') });
+  const { status, said } = runPromtool(['check', 'rules', 'rules.json'], { 'rules.json': { groups } });
+  expect({ status, said }).toEqual({ status: 0, said: expect.stringContaining('15 rules found') });
 });
 
 it('is quiet while nothing is wrong', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { COMPONENTS, containerOf, find, LEAST, type Manifest, ofComponent, readFile, render } from './chart.js';
 import { METRICS } from './metric-names.js';
+import { afterAnHour, FOUND } from './promtool.js';
 import { portOf } from './rendered-process.js';
 
 const dashboard = JSON.parse(readFile('helm/yardmaster/dashboards/yardmaster.json'));
@@ -49,6 +50,20 @@ describe('the dashboard', () => {
   it('shows every metric that there is', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets).flatMap(({ expr }: Manifest) => metricsIn(expr)));
     expect([...shown].sort()).toEqual(Object.keys(METRICS).sort());
+  });
+
+  it('asks nothing that Prometheus cannot read', () => {
+    const queries: string[] = panels.flatMap(({ targets }) => targets).map(({ expr }: Manifest) => expr);
+    // As Grafana would fill them in.
+    const filled = queries.map((query) =>
+      query.replaceAll(/\$__(rate_interval|range)/g, '5m').replaceAll(/\$\w+/g, '.*'),
+    );
+    expect(
+      afterAnHour(
+        {},
+        filled.map((query) => ({ query, gives: {} })),
+      ),
+    ).toEqual(FOUND);
   });
 
   it('lets its reader choose the data source, the namespace, the release and the space', () => {
