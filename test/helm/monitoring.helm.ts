@@ -122,6 +122,16 @@ describe('the PodMonitor', () => {
   });
 });
 
+it('has the alerts that docs/operate.md lists', () => {
+  const cells = [...readFile('docs/operate.md').matchAll(/^\| (`Yardmaster.+?) \|/gm)].map(
+    ([, cell]) => cell as string,
+  );
+  const listed = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, alert]) => alert));
+  const own = find(render({ ...LEAST, monitoring: { rules: { enabled: true } } }), 'PrometheusRule').spec.groups[0]
+    .rules;
+  expect(listed.sort()).toEqual(own.map(({ alert }: Manifest) => alert).sort());
+});
+
 it('scales the gateway on a metric that it exports', () => {
   const metric = ofComponent(everything, 'HorizontalPodAutoscaler', 'gateway').spec.metrics[1].pods.metric.name;
   expect(METRICS[metric]).toBeDefined();

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
 import { until } from '../support/until.js';
-import { COMPONENTS, containerOf, find, type Manifest, render } from './chart.js';
+import { COMPONENTS, containerOf, find, type Manifest, readFile, render } from './chart.js';
 import { METRICS } from './metric-names.js';
 import { environmentOf, portOf, type Running, run, secretValue } from './rendered-process.js';
 import { type RenderedRedis, startRenderedRedis } from './rendered-redis.js';
@@ -125,6 +125,14 @@ it('serves the owner of the admin key', async () => {
   const created = await http.call('POST', '/api/v1/spaces/demo/jobs', { key: adminKey, body: { name: 'hello' } });
   http.close();
   expect(created.status).toBe(201);
+});
+
+it('checks what is stored from within a pod, by the command that docs/operate.md shows', async () => {
+  const [, pod = '', command = ''] =
+    /exec deploy\/yardmaster-(\w+) -- (node .*)$/m.exec(readFile('docs/operate.md')) ?? [];
+  const environment = environmentOf(manifests, containerOf(manifests, pod));
+  const fsck = run(command.split(' '), { ...environment, REDIS_URL: redisUrl });
+  expect({ code: await fsck.exit, said: fsck.output() }).toMatchObject({ code: 0 });
 });
 
 it('passes `helm test`', async () => {
