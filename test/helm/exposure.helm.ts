@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { find, LEAST, type Manifest, ofComponent, render } from './chart.js';
+
+describe('from outside', () => {
+  const manifests = render('everything.yaml');
+  const services = (component: string) => ofComponent(manifests, 'Service', component).metadata.name;
+
+  it('an Ingress leads to the API and one to the streams, and to nothing else', () => {
+    const paths = manifests
+      .filter(({ kind }) => kind === 'Ingress')
+      .flatMap(({ spec }) => spec.rules)
+      .flatMap(({ host, http }) =>
+        http.paths.map(({ path, pathType, backend }: Manifest) => [host, path, pathType, backend.service.name]),
+      );
+    expect(paths.sort()).toEqual(
+      ['jobs.example.com', 'jobs.example.org'].flatMap((host) => [
+        [host, '/api/v1/', 'Prefix', services('api')],
+        [host, '/api/v1/realtime/', 'Prefix', services('gateway')],
+      ]),
+    );
+  });
+
+  it('streams outlast the time-outs of ingress-nginx, and their tokens stay out of its log', () => {
+    const { annotations } = find(manifests, 'Ingress', '-gateway').metadata;
+    expect(annotations).toEqual({
+      'example.com/dns': 'true',
+      'nginx.ingress.kubernetes.io/proxy-read-timeout': '3600',
+      'nginx.ingress.kubernetes.io/proxy-send-timeout': '3600',
+      'nginx.ingress.kubernetes.io/enable-access-log': 'false',
+    });
+    expect(find(manifests, 'Ingress', '-api').metadata.annotations).not.toHaveProperty([
+      'nginx.ingress.kubernetes.io/enable-access-log',
+    ]);
+  });
+
+  it('an HTTPRoute does the same, streams without a time-out', () => {
+    const { rules } = find(manifests, 'HTTPRoute').spec;
+    const rows = rules.map(({ matches, timeouts, backendRefs }: Manifest) => [
+      matches.map(({ path }: Manifest) => path.value),
+      timeouts.request,
+      backendRefs,
+    ]);
+    expect(rows).toEqual([
+      [['/api/v1/realtime'], '0s', [{ name: services('gateway'), port: 8080 }]],
+      [['/api/v1'], '60s', [{ name: services('api'), port: 80 }]],
+    ]);
+  });
+
+  it('nothing is reachable unless that is asked for', () => {
+    const kinds = render(LEAST).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => ['Ingress', 'HTTPRoute'].includes(kind))).toEqual([]);
+  });
+});
