@@ -43,19 +43,13 @@ export async function startCounting({ http, url, key }: Access, jobs: number): P
   }
 
   /** Watch as docs/streams.md has it: connect again whenever the stream ends before the job. */
-  async function watch(path: string, isFull: boolean): Promise<void> {
+  async function watch(path: string): Promise<void> {
     for (;;) {
       const client = StreamClient.connect(url, path);
       await client.end();
-      const { messages } = client;
-      const told = messages.filter(({ type }) => type === 'progress').map(({ data }) => Number(data.message));
-      // The init of a watcher without a token holds the latest report; everybody's next is one more than the one before.
-      const all = messages[0]?.progress ? [Number(messages[0].progress.message), ...told] : told;
-      if (all.some((n, i) => i > 0 && n !== (all[i - 1] as number) + 1))
-        faults.push(`${path} saw ${all.slice(0, 50).join(' ')}`);
-      if (messages.length > 0 && messages[0].type !== 'init') faults.push(`${path} began with ${messages[0].type}`);
-      const { type, status } = messages.at(-1) ?? {};
-      if (type === 'completed' || (isFull && status === 'completed')) return;
+      faults.push(...faultsOf(client.messages).map((fault) => `${path} ${fault}`));
+      const { type, status } = client.messages.at(-1) ?? {};
+      if (type === 'completed' || status === 'completed') return;
       reconnects++;
       await delay(50 + Math.random() * 100);
     }
@@ -64,7 +58,7 @@ export async function startCounting({ http, url, key }: Access, jobs: number): P
   const ids: string[] = [];
   for (let i = 0; i < jobs; i++) ids.push((await call(`/spaces/${SPACE}/jobs`, { name: 'count' })).id);
   const workers = ids.map(count);
-  const watchers = ids.flatMap((id) => [watch(`/${id}?token=${key}`, true), watch(`/${id}`, false)]);
+  const watchers = ids.flatMap((id) => [watch(`/${id}?token=${key}`), watch(`/${id}`)]);
   return {
     faults,
     reconnects: () => reconnects,
@@ -73,4 +67,16 @@ export async function startCounting({ http, url, key }: Access, jobs: number): P
       await Promise.all([...workers, ...watchers]);
     },
   };
+}
+
+/** What is wrong with the messages of one stream. Every report is one more than the one before, that of the init included. */
+function faultsOf(messages: StreamClient['messages']): string[] {
+  const faults: string[] = [];
+  const [first] = messages;
+  if (first !== undefined && first.type !== 'init') faults.push(`began with ${first.type}`);
+  const told = messages.filter(({ type }) => type === 'progress').map(({ data }) => Number(data.message));
+  // Only the init of a watcher without a token holds the latest report.
+  const all = first?.progress ? [Number(first.progress.message), ...told] : told;
+  if (all.some((n, i) => i > 0 && n !== (all[i - 1] as number) + 1)) faults.push(`saw ${all.slice(0, 50).join(' ')}`);
+  return faults;
 }
