@@ -30,7 +30,7 @@ it.each([
   async (name, isMending) => {
     const callbackUrl = receiver.script(`/${name.replaceAll(' ', '-')}`, answer(503), answer(204));
     let isOver = false;
-    const load = live(service, 2_000, callbackUrl).finally(() => {
+    const load = live(service, 1_200, callbackUrl).finally(() => {
       isOver = true;
     });
     // As the service's own: with another retention it would rightly miss deadlines.
