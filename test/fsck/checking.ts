@@ -11,10 +11,18 @@ export interface Found {
   seen: FsckProgress;
 }
 
-/** Check a store, and collect what is told. */
-export async function check(store: Store, isMending = false): Promise<Found> {
+/**
+ * Check a store, and collect what is told.
+ *
+ * @param onFault awaited in the middle of it
+ */
+export async function check(store: Store, isMending = false, onFault = async () => {}): Promise<Found> {
   const faults: Fault[] = [];
-  const seen = await fsck(store, { isMending, onFault: (fault) => faults.push(fault) });
+  const take = (fault: Fault) => {
+    faults.push(fault);
+    return onFault();
+  };
+  const seen = await fsck(store, { isMending, onFault: take });
   const from = store.settings.keyPrefix.length + 1;
   const short = faults.map(({ kind, jobId, key, repair }): Short => [kind, jobId, key.slice(from), repair]);
   return { faults, short: short.sort(), seen };

@@ -5,7 +5,7 @@ import type { Seen } from './check-keys.js';
 import type { Checked, Portion } from './checked.js';
 import { type Fault, faultOf } from './faults.js';
 import { steps } from './steps.js';
-import { patiently, serversOf } from './walk.js';
+import { holdersOf, patiently } from './walk.js';
 
 /** How far a check is. */
 export interface FsckProgress extends Seen {
@@ -44,7 +44,7 @@ const REMEMBERED = 10_000;
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
   const { isMending = false, onFault, onProgress, signal } = options;
   const checked: Checked = { store, isMending };
-  const servers = await serversOf(store);
+  const holders = await holdersOf(store);
   const partitions = await partitionsOf(store);
   const progress: FsckProgress = {
     keys: 0,
@@ -76,8 +76,8 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
     throw new FsckError(`there is no key under the prefix ${store.settings.keyPrefix}: is this the right Redis?`);
   }
   if (partitions === null) await take('keys', { seen: 0, faults: [await writePartitions(checked)] });
-  if (servers !== (await serversOf(store))) {
-    throw new FsckError('another server has taken over meanwhile, so some keys may not have been seen: run it again');
+  if (holders !== (await holdersOf(store))) {
+    throw new FsckError('keys have moved to another server meanwhile, so some may not have been seen: run it again');
   }
   return progress;
 }

@@ -1,4 +1,5 @@
 import { YardmasterError } from '@yardmaster/protocol';
+import { Cluster, type Redis } from 'ioredis';
 import { asked } from '../redis-errors.js';
 import { primariesOf, type Store } from '../store.js';
 
@@ -76,13 +77,19 @@ async function* pairsOf<T>(
   }
 }
 
-/** Which servers are asked, as their run ids, so that one can tell whether they were the same all the while. */
-export async function serversOf(store: Store): Promise<string> {
-  const infos = await Promise.all(
-    primariesOf(store.redis).map((primary) => patiently(() => asked(primary.info('server')))),
-  );
-  return infos
-    .map((info) => /^run_id:(\w+)/m.exec(info)?.[1] ?? '')
-    .sort()
-    .join(' ');
+/**
+ * Who holds which keys: run ids, and in a cluster whose slots are whose. While it stays the same, no key moves to where
+ * was looked already.
+ */
+export async function holdersOf({ redis }: Store): Promise<string> {
+  const primaries = primariesOf(redis);
+  const infos = await Promise.all(primaries.map((primary) => patiently(() => asked(primary.info('server')))));
+  const runIds = infos.map((info) => /^run_id:(\w+)/m.exec(info)?.[1]);
+  const slots = redis instanceof Cluster ? await slotsOf(primaries) : [];
+  return [...runIds, ...slots].sort().join(' ');
+}
+
+async function slotsOf([any]: Redis[]): Promise<string[]> {
+  const ranges = await patiently(() => asked((any as Redis).cluster('SLOTS')));
+  return ranges.map(([from, to, primary]) => `${from}-${to}:${primary?.[2]}`);
 }
