@@ -84,9 +84,12 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
     ws.on('open', heard);
     ws.on('ping', heard);
     ws.on('message', (data) => take(data.toString()));
-    ws.on('unexpected-response', (request, response) => {
+    ws.on('unexpected-response', (_, response) => {
+      // Once it is read, request and response have let go of it.
+      const { socket } = response;
       void readRefusal(response).then((refusal) => {
-        request.destroy();
+        // A proxy keeps it open for the next request, and an open socket keeps this process from ending.
+        socket.destroy();
         resolve({ kind: 'refused', ...refusal });
       });
     });
