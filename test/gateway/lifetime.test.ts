@@ -83,6 +83,18 @@ describe('a key that is revoked', () => {
     for (const client of lost) expect(client.types()).toEqual(['init']);
   });
 
+  it('is never that of ADMIN_API_KEY, which is not among them', async () => {
+    const mine = await service.key(['jobs:read']);
+    const [lost] = await openAll(mine.key);
+    const kept = await openAll(ADMIN_KEY);
+    expect((await service.call('DELETE', '/keys/admin')).status).toBe(404);
+    await service.call('DELETE', `/keys/${mine.id}`);
+    // By now the announcement before it has been heard, too.
+    expect(await lost?.end()).toEqual(REVOKED);
+    await report();
+    for (const client of [...kept, ...(await openAll(ADMIN_KEY))]) expect(client.closed).toBeNull();
+  });
+
   it('loses its streams in other processes as well', async () => {
     const other = await startService({ KEY_PREFIX: service.prefix }, { check: false });
     started.push(other);

@@ -137,6 +137,8 @@ export class KeyRing {
   }
 
   #forget(keyId: string): void {
+    // Its id may be asked to be revoked like any text, and is announced before anybody looks; it goes with ADMIN_API_KEY.
+    if (keyId === this.#admin?.keyId) return;
     this.#entries.delete(keyId);
     if (this.#revoked.has(keyId)) return; // Our own revocation, announced to us as well.
     if (this.#revoked.size >= this.#capacity) this.#dropOldest(this.#revoked);
