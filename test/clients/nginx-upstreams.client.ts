@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import net from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { freePort } from '../support/free-port.js';
+import { HttpClient } from '../support/http.js';
+import { type Nginx, startNginx } from '../support/nginx.js';
+import { until } from '../support/until.js';
+
+// What nginx does with a call when a process does not answer it: no worker's call may be done twice (promise P3).
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** Calls that each process got, in full. */
+let got: string[];
+beforeEach(() => {
+  got = [];
+});
+
+type Behaviour = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+
+const answers: Behaviour = (_, response) => response.end('{}');
+/** The connection breaks once the whole call is there, so that nobody can know whether it was done. */
+const breaks: Behaviour = (request) => request.socket.resetAndDestroy();
+/** It serves one call on each connection, and breaks that off at the next. */
+const breaksKept: Behaviour = (request, response) => {
+  const socket = request.socket as net.Socket & { served?: boolean };
+  if (socket.served) breaks(request, response);
+  else answers(request, response);
+  socket.served = true;
+};
+
+/** A process that is no Yardmaster. @returns its `host:port` */
+async function startProcess(name: string, behave: Behaviour): Promise<string> {
+  const server = http.createServer((request, response) => {
+    request.resume().on('end', () => {
+      got.push(`${name} ${request.method}`);
+      behave(request, response);
+    });
+  });
+  ends.push(() => server.close().closeAllConnections());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function front(...api: string[]): Promise<{ nginx: Nginx; client: HttpClient }> {
+  const nginx = await startNginx({ api, gateway: api });
+  ends.push(() => nginx.stop());
+  const client = new HttpClient(nginx.url);
+  ends.push(() => client.close());
+  return { nginx, client };
+}
+
+const PATH = '/api/v1/jobs/x/complete';
+const AWAY = { error: 'No process answered; the outcome of this request is unknown', code: 'UNAVAILABLE' };
+const body = { result: 'x'.repeat(100_000) };
+
+describe('a call to a process', () => {
+  it('that accepts no connection is done by another one', async () => {
+    const { client } = await front(`127.0.0.1:${await freePort()}`, await startProcess('second', answers));
+    for (let i = 0; i < 10; i++) expect((await client.call('POST', PATH, { body })).status).toBe(200);
+    expect(got).toEqual(Array(10).fill('second POST'));
+  });
+
+  it.each(['POST', 'PATCH'])('that breaks once it has it is not done again, as a %s', async (method) => {
+    const { client } = await front(await startProcess('first', breaks), await startProcess('second', breaks));
+    const { status, body: answer, headers } = await client.call(method, PATH, { body });
+    expect({ status, answer, after: headers['retry-after'] }).toEqual({ status: 502, answer: AWAY, after: '1' });
+    expect(got).toHaveLength(1);
+  });
+
+  it('that breaks a connection which was kept is not done again, as a POST', async () => {
+    const { client } = await front(await startProcess('only', breaksKept));
+    const statuses: number[] = [];
+    for (let i = 0; i < 10; i++) statuses.push((await client.call('POST', PATH, { body })).status);
+    expect(new Set(statuses)).toEqual(new Set([200, 502]));
+    expect(got).toHaveLength(10);
+  });
+
+  it('that breaks once it has it is done by another one, as a GET', async () => {
+    const { client } = await front(await startProcess('first', breaks), await startProcess('second', answers));
+    for (let i = 0; i < 10; i++) expect((await client.call('GET', '/api/v1/jobs/x')).status).toBe(200);
+    expect(got.filter((call) => call === 'second GET')).toHaveLength(10);
+  });
+
+  it('is answered in JSON when there is no process at all', async () => {
+    const { client } = await front(`127.0.0.1:${await freePort()}`);
+    const { status, body: answer } = await client.call('POST', PATH, { body });
+    expect({ status, answer }).toEqual({ status: 502, answer: AWAY });
+  });
+});
+
+describe('what nginx refuses by itself', () => {
+  /** Send bytes, and return all that comes back until nginx closes. */
+  async function send(url: string, bytes: string): Promise<string> {
+    const socket = net.connect(Number(new URL(url).port), '127.0.0.1');
+    ends.push(() => socket.destroy());
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk)).on('error', () => undefined);
+    socket.write(bytes);
+    await until(() => socket.destroyed || socket.readableEnded);
+    return text;
+  }
+
+  it.each([
+    ['garbage', 'garbage\r\n\r\n'],
+    ['a path with a NUL byte', 'GET /api/v1/jobs/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    ['two hosts', 'GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n'],
+  ])('%s: 400 in the form of the API', async (_, bytes) => {
+    const { nginx } = await front(await startProcess('only', answers));
+    const text = await send(nginx.url, bytes);
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(text.split('\r\n\r\n')[1] as string)).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(got).toEqual([]);
+  });
+
+  it.each([
+    ['a header', `GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nx: ${'x'.repeat(20_000)}\r\nConnection: close\r\n\r\n`],
+    ['a path', `GET /api/v1/jobs/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`],
+  ])('%s over 16 KB: 431 as of the API', async (_, bytes) => {
+    const { nginx } = await front(await startProcess('only', answers));
+    const text = await send(nginx.url, bytes);
+    expect(text).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(text.split('\r\n\r\n')[1] as string)).toEqual({
+      error: 'headers must be at most 16 KB',
+      code: 'INVALID_REQUEST',
+    });
+  });
+
+  it('a body over 2 MB: 413 with the limit', async () => {
+    const { client } = await front(await startProcess('only', answers));
+    const { status, body: answer } = await client.call('POST', PATH, { raw: 'x'.repeat(2_100_000) });
+    expect({ status, answer }).toEqual({
+      status: 413,
+      answer: { error: 'body must be at most 2097152 bytes', code: 'TOO_LARGE' },
+    });
+  });
+
+  it.each([
+    '/metrics',
+    '/livez',
+    '/readyz',
+    '/',
+    '/api/v1',
+    '/api/v1/../../metrics',
+    '/api/v1/%2e%2e/%2e%2e/metrics',
+    '//metrics',
+    '/api/v2/x',
+  ])('the path %s: 404', async (path) => {
+    const { client } = await front(await startProcess('only', answers));
+    const { status, body: answer } = await client.call('GET', path);
+    expect({ status, answer }).toEqual({ status: 404, answer: { error: 'No such path', code: 'NOT_FOUND' } });
+    expect(got).toEqual([]);
+  });
+});
