@@ -46,6 +46,9 @@ const expectRefusal = (answer: Answer, { status, ...body }: Refusal) => {
   expect(answer.status).toBe(status);
 };
 
+/** A byte that nginx refuses by itself in a path (test/topology). */
+const NUL = process.env.TEST_SERVICE_URL === undefined ? ['%00'] : [];
+
 const invalid = (error: string): Refusal => ({ status: 400, code: 'INVALID_REQUEST', error });
 const tooLarge = (error: string): Refusal => ({ status: 413, code: 'TOO_LARGE', error });
 const unsupported = (error: string): Refusal => ({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', error });
@@ -680,7 +683,7 @@ describe('values at the edge of what is allowed', () => {
 });
 
 describe('an identifier in the path', () => {
-  it.each(['a%20b', 'a%2Fb', '%00', '%C3%A9', 'a+b', 'a;b', '*', 'x'.repeat(129), 'a%0A'])(
+  it.each(['a%20b', 'a%2Fb', ...NUL, '%C3%A9', 'a+b', 'a;b', '*', 'x'.repeat(129), 'a%0A'])(
     'refuses the space %s at each of its endpoints',
     async (spaceId) => {
       const refusal = invalid(`spaceId ${SPACE_ID}`);
@@ -698,7 +701,7 @@ describe('an identifier in the path', () => {
   const ids: [what: string, idFrom: (id: string) => string][] = [
     ['of one character', () => '0'],
     ['of dots', () => '...'],
-    ['of a NUL byte', () => '%00'],
+    ...NUL.map((byte) => ['of a NUL byte', () => byte] as [string, () => string]),
     ['of a line feed', () => '%0A'],
     ['of a star', () => '*'],
     ['of 2 000 characters', () => 'x'.repeat(2_000)],
@@ -720,7 +723,7 @@ describe('an identifier in the path', () => {
     expectRefusal(await service.call('POST', `/jobs/${id}/kill`), missing);
   });
 
-  it.each(['0', '...', '%00', 'admin', 'x'.repeat(200), '__proto__'])('finds no key %s', async (id) => {
+  it.each(['0', '...', ...NUL, 'admin', 'x'.repeat(200), '__proto__'])('finds no key %s', async (id) => {
     const missing = { status: 404, code: 'KEY_NOT_FOUND', error: 'Key not found' };
     expectRefusal(await service.call('DELETE', `/keys/${id}`), missing);
   });

@@ -44,15 +44,15 @@ function createPipelined(spaceId: string, count: number): Promise<string[]> {
 }
 
 it('lists 1 000 jobs, created as fast as one client can, in exactly the reverse order of the answers', async () => {
-  const answered = await createPipelined('fast', 1_000);
+  const answered = await createPipelined('list-fast', 1_000);
   expect(new Set(answered).size).toBe(1_000);
-  expect(await listAll('fast')).toEqual(answered.reverse());
+  expect(await listAll('list-fast')).toEqual(answered.reverse());
 });
 
 it('lists jobs created one after the other newest first, and none twice over pages', async () => {
   const created: string[] = [];
-  for (let i = 0; i < 250; i++) created.push((await createJob(service, 'slow')).id);
-  expect(await listAll('slow')).toEqual(created.reverse());
+  for (let i = 0; i < 250; i++) created.push((await createJob(service, 'list-slow')).id);
+  expect(await listAll('list-slow')).toEqual(created.reverse());
 });
 
 it('lists a page of large jobs whole, in order, although it is read in steps', async () => {

@@ -25,6 +25,9 @@ const NOWHERE = 'http://127.0.0.1:9/';
 
 const PROGRESS = { percent: 50, message: 'half' };
 
+/** Name of the keys that `Create Key` makes. */
+const MADE = 'made in the matrix';
+
 /** §4, written down again on purpose: the table of the product must not be its own judge. The keys are contract §5. */
 const ENDPOINTS: readonly Endpoint[] = [
   {
@@ -82,7 +85,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     method: 'POST',
     path: '/keys',
     scopes: ['keys:manage'],
-    body: { name: 'made', scopes: ['jobs:read'] },
+    body: { name: MADE, scopes: ['jobs:read'] },
     success: 201,
   },
   { name: 'List Keys', method: 'GET', path: '/keys', scopes: ['keys:manage'] },
@@ -141,6 +144,12 @@ afterAll(() => service.stop());
 
 const UNKNOWN_JOBS = ['nope', '00aaaaaaaaaaaaaaaaaaaaaaaaaa'];
 
+/** As the service lists it. */
+interface Key {
+  id: string;
+  name: string;
+}
+
 interface Target {
   spaceId: string;
   jobId: string;
@@ -161,10 +170,15 @@ function callEndpoint({ method, path, body }: Endpoint, target: Target, options:
   return service.call(method, filled, { body, ...options });
 }
 
-/** Everything a refused call could have changed. */
-async function stateOf({ spaceId, jobId }: Target): Promise<unknown[]> {
-  const reads = [`/spaces/${spaceId}/jobs?limit=100`, '/keys', ...(jobId === '' ? [] : [`/jobs/${jobId}`])];
-  return Promise.all(reads.map(async (path) => (await service.call('GET', path)).body));
+/** Everything a refused call could have changed; what others do at the same time on a service that is shared left out. */
+async function stateOf({ spaceId, jobId, keyId }: Target): Promise<unknown[]> {
+  const read = async (path: string) => (await service.call('GET', path)).body;
+  const jobs = await read(`/spaces/${spaceId}/jobs?limit=100`);
+  const known = (await read('/keys')).filter((key: Key) => key.name === MADE || key.id === keyId);
+  if (jobId === '') return [jobs, known];
+  const job = await read(`/jobs/${jobId}`);
+  const events = job.events.filter(({ type }: { type: string }) => !type.startsWith('callback_'));
+  return [jobs, known, { ...job, events, updatedAt: null }];
 }
 
 const listOf = (rows: readonly { method: string; path: string }[]) =>

@@ -135,19 +135,19 @@ describe('attempts', () => {
   });
 
   it('sends a retried job to the end of the queue and hands its latest checkpoint to the next attempt', async () => {
-    const first = await jobIn(service, 'running', 'retry');
-    const second = await createJob(service, 'retry');
+    const first = await jobIn(service, 'running', 'retry-order');
+    const second = await createJob(service, 'retry-order');
     await service.call('POST', `/jobs/${first}/checkpoint`, { body: { page: 1 } });
     await service.call('POST', `/jobs/${first}/checkpoint`, { body: { page: 2 } });
     await service.call('POST', `/jobs/${first}/fail`, { body: { error: 'x' } });
 
-    const { body } = await service.call('POST', '/spaces/retry/jobs/poll', { body: { count: 10 } });
+    const { body } = await service.call('POST', '/spaces/retry-order/jobs/poll', { body: { count: 10 } });
 
     expect(body.jobs.map(({ id, checkpoint }: { id: string; checkpoint: unknown }) => ({ id, checkpoint }))).toEqual([
       { id: second.id, checkpoint: null },
       { id: first, checkpoint: { page: 2 } },
     ]);
-    const listed = await service.call('GET', '/spaces/retry/jobs');
+    const listed = await service.call('GET', '/spaces/retry-order/jobs');
     expect(listed.body.map((job: { id: string }) => job.id)).toEqual([second.id, first]);
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createApi } from '@yardmaster/api';
 import { createLogger, readConfig } from '@yardmaster/runtime';
 import { createWhole, STANDALONE_VARIABLES } from '@yardmaster/standalone';
 import { createStore, type Store } from '@yardmaster/store';
@@ -31,19 +32,49 @@ export async function startService(
   env: Record<string, string> = {},
   { redisUrl = process.env.TEST_REDIS_URL as string, check = true, app = createWhole } = {},
 ): Promise<TestService> {
+  if (isGiven(env, redisUrl, app))
+    return openService(process.env.TEST_SERVICE_URL as string, redisUrl, GIVEN.KEY_PREFIX as string);
   const prefix = env.KEY_PREFIX ?? `t-${randomUUID().slice(0, 8)}`;
   const variables = { PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent', ...env };
   const config = readConfig(variables, STANDALONE_VARIABLES);
   const api = app({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
   await api.start();
 
+  const service = openService(api.url(), redisUrl, prefix);
+  return {
+    ...service,
+    async stop() {
+      service.http.close();
+      await api.stop();
+      const faults = check ? await fsck(service.redis, prefix) : [];
+      service.redis.disconnect();
+      if (faults.length > 0) throw new Error(`Redis does not agree with itself:\n${faults.join('\n')}`);
+    },
+  };
+}
+
+/** Settings of the service that test files share, when there is one (test/topology). */
+const GIVEN: Record<string, string> = JSON.parse(process.env.TEST_SERVICE_ENV ?? '{}');
+
+/** Whether the service that is there already will do: it has all these settings. */
+function isGiven(env: Record<string, string>, redisUrl: string, app: unknown): boolean {
+  return (
+    process.env.TEST_SERVICE_URL !== undefined &&
+    redisUrl === process.env.TEST_REDIS_URL &&
+    (app === createWhole || app === createApi) &&
+    Object.entries(env).every(([name, value]) => GIVEN[name] === value)
+  );
+}
+
+/** A service that runs, seen by its address and by what it keeps in Redis; `stop` lets go of it and no more. */
+function openService(url: string, redisUrl: string, prefix: string): TestService {
   const redis = connectTo(redisUrl);
-  const http = new HttpClient(api.url());
+  const http = new HttpClient(url);
   const call = (method: string, path: string, options: CallOptions = {}) =>
     http.call(method, `/api/v1${path}`, 'key' in options ? options : { ...options, key: ADMIN_KEY });
 
   return {
-    url: api.url(),
+    url,
     http,
     redis,
     store: createStore(redis, { keyPrefix: prefix }),
@@ -56,10 +87,7 @@ export async function startService(
     },
     async stop() {
       http.close();
-      await api.stop();
-      const faults = check ? await fsck(redis, prefix) : [];
       redis.disconnect();
-      if (faults.length > 0) throw new Error(`Redis does not agree with itself:\n${faults.join('\n')}`);
     },
   };
 }

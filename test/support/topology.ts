@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { freePort } from './free-port.js';
-import { startNginx } from './nginx.js';
+import { type Nginx, startNginx } from './nginx.js';
 import { type ComposeService, commandOf, passedOn, readCompose } from './topology/compose.js';
 import { runToEnd, startProcess, type TopologyProcess } from './topology/process.js';
 import { REDIS_KINDS, type RedisKind } from './topology/redis.js';
@@ -33,6 +33,7 @@ export interface Topology {
   prefix: string;
   /** All but Redis and nginx. */
   processes: TopologyProcess[];
+  nginx: Nginx;
   /** End all. @throws when a process did not exit 0 on SIGTERM */
   stop(): Promise<void>;
 }
@@ -102,6 +103,7 @@ async function start(
     redisUrl: redis.url,
     prefix: env.KEY_PREFIX ?? 'ym',
     processes,
+    nginx,
   };
 }
 

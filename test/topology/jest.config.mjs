@@ -1,0 +1,15 @@
+// npm run test:topology [-- --redis single|tls|sentinel|cluster]: the tests that need nothing but an address, against the
+// services of docker-compose.yml behind nginx, on each kind of Redis. They need nginx on the machine, so npm test leaves
+// them out.
+import base from '../../jest.config.mjs';
+import { EXCLUDED } from './excluded.mjs';
+
+/** @type {import('jest').Config} */
+export default {
+  ...base,
+  rootDir: '../..',
+  testMatch: ['<rootDir>/test/{api,gateway,logs,cli,scheduler,examples,topology}/**/*.test.ts'],
+  testPathIgnorePatterns: EXCLUDED.map((file) => `<rootDir>/test/${file}\\.test\\.ts$`),
+  globalSetup: '<rootDir>/test/topology/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/topology/global-teardown.mjs',
+};
