@@ -1,0 +1,58 @@
+# syntax=docker/dockerfile:1
+# One image for every process of Yardmaster; the command says which: apps/api, gateway, scheduler, standalone or cli.
+
+# An LTS release, until 2028. (26 also needs libatomic, which the base below has not.)
+ARG NODE_VERSION=24
+
+# Compiles, and is left with just what runs.
+FROM node:${NODE_VERSION}-bookworm-slim AS build
+WORKDIR /app
+# What is installed changes less often than sources, and stays in the cache.
+COPY package.json package-lock.json ./
+COPY packages/protocol/package.json packages/protocol/
+COPY packages/store/package.json packages/store/
+COPY packages/runtime/package.json packages/runtime/
+COPY packages/backend/package.json packages/backend/
+COPY apps/api/package.json apps/api/
+COPY apps/gateway/package.json apps/gateway/
+COPY apps/scheduler/package.json apps/scheduler/
+COPY apps/standalone/package.json apps/standalone/
+COPY apps/cli/package.json apps/cli/
+# Exactly what the lock file names; no package runs a script of its own.
+RUN npm ci --include=dev --ignore-scripts --no-audit --no-fund
+COPY tsconfig.base.json ./
+COPY scripts scripts
+COPY packages packages
+COPY apps apps
+RUN node scripts/lua-module.mjs && node node_modules/typescript/bin/tsc -b apps/standalone apps/cli
+# Once more, without what only builds and tests; and away with what is not run: sources, types and maps.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+    && rm -rf node_modules/.package-lock.json packages/*/src packages/*/lua packages/*/tsconfig.json apps/*/src apps/*/tsconfig.json \
+    && find node_modules packages apps -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '.tsbuildinfo' \) -delete
+# docker-compose.yml keeps its secrets in a volume, which takes its owner from this folder.
+RUN mkdir empty
+
+# No shell, no package manager, nothing but glibc, certificates and what follows. Node is the very one that built.
+FROM gcr.io/distroless/cc-debian12:nonroot
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="Yardmaster" \
+      org.opencontainers.image.description="Job dispatch over HTTP: spaces, pull workers, live progress streams, signed callbacks." \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}"
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=8080
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build --chown=1000:1000 /app/empty /config
+WORKDIR /app
+# Root's, so that no process can change what it runs.
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/packages packages
+COPY --from=build /app/apps apps
+USER 1000:1000
+EXPOSE 8080
+# Node is process 1 and handles it: it finishes what is open and exits 0. No HEALTHCHECK here: a process is asked at
+# /livez and /readyz by whoever runs it, and the command line has none.
+STOPSIGNAL SIGTERM
+CMD ["node", "apps/standalone/dist/main.js"]

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { VARIABLES } from '@yardmaster/runtime';
+import { validate } from 'dockerfile-utils';
+import { COMPOSE_FILE, passedOn, readCompose } from '../support/topology/compose.js';
+import { ROOT } from './dockerfile.js';
+
+const compose = readCompose();
+const ours = Object.entries(compose.services).filter(([, { image }]) => image.includes('yardmaster'));
+
+/** The specification's schema, and rules of a linter, less its taste in the order of lines. */
+function lint(): string[] {
+  const dclint = `${ROOT}node_modules/dclint/bin/dclint.cjs`;
+  const { stdout, stderr } = spawnSync(process.execPath, [dclint, '--quiet', '--formatter', 'json', COMPOSE_FILE], {
+    encoding: 'utf8',
+  });
+  if (stdout === '') throw new Error(stderr);
+  const [{ messages }] = JSON.parse(stdout) as [{ messages: { rule: string; message: string }[] }];
+  return messages.filter(({ rule }) => !MEANT.includes(rule)).map(({ rule, message }) => `${rule}: ${message}`);
+}
+
+const MEANT = [
+  'no-build-and-image', // The image is built here, and has the name under which it is published.
+  'no-unbound-port-interfaces', // It does not see the address within the variable's default.
+];
+
+describe('docker-compose.yml', () => {
+  it('is as the Compose Specification says', () => {
+    expect(lint()).toEqual([]);
+  });
+
+  it('has the image of this version, and tells how to build it', () => {
+    const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+    for (const [, service] of ours) {
+      expect(service).toMatchObject({ image: `ghcr.io/yardmaster/yardmaster:${version}`, build: '.' });
+    }
+  });
+
+  it('passes on every variable but those that it is built around', () => {
+    const fixed = ['PORT', 'HOST', 'REDIS_URL', 'DATA_DIR', 'TRUSTED_PROXIES', 'SHUTDOWN_SECONDS'];
+    const expected = Object.keys(VARIABLES).filter((name) => !fixed.includes(name));
+    for (const name of ['api', 'gateway', 'scheduler'])
+      expect({ name, passed: passedOn(compose.services[name] as never).sort() }).toEqual({
+        name,
+        passed: expected.sort(),
+      });
+  });
+
+  it.each(Object.keys(compose.services))('%s has no more rights than it needs, and no endless log', (name) => {
+    expect(compose.services[name]).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      logging: { options: { 'max-size': expect.any(String) } },
+    });
+  });
+
+  it('gives each that stays a health check, a restart and time to end', () => {
+    for (const [name, service] of Object.entries(compose.services).filter(([name]) => name !== 'secrets'))
+      expect({ name, service }).toMatchObject({
+        name,
+        service: { healthcheck: {}, restart: 'unless-stopped', stop_grace_period: expect.any(String) },
+      });
+  });
+
+  it('shows one address, to this machine only', () => {
+    const shown = Object.values(compose.services).flatMap((service) => (service as { ports?: string[] }).ports ?? []);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how Compose spells a variable
+    expect(shown).toEqual(['${YARDMASTER_ADDRESS:-127.0.0.1:8080}:80']);
+  });
+});
+
+it('the Dockerfile has no fault that a linter knows', () => {
+  expect(validate(readFileSync(`${ROOT}Dockerfile`, 'utf8')).map(({ message, range }) => ({ message, range }))).toEqual(
+    [],
+  );
+});
