@@ -75,6 +75,13 @@ const DAMAGES: Damage[] = [
     ofNoJob: true,
   },
   {
+    title: 'killed, without its space being listed',
+    status: 'killed',
+    harm: ({ redis, own }) => redis.del(own('spaces')),
+    faults: [['space_missing', '{spaces}']],
+    ofNoJob: true,
+  },
+  {
     title: 'newer than the last order of its space',
     harm: ({ redis, own }) => redis.zadd(own('spaces'), 'XX', 5, 'damaged'),
     faults: [['space_behind', '{spaces}']],

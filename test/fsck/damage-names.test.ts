@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { createApi } from '@yardmaster/api';
 import { createJobRequest } from '@yardmaster/protocol';
-import { createJob, partitionOf } from '@yardmaster/store';
+import { createJob, expireDue, partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { startService, type TestService } from '../support/service.js';
 import { check, mended, type Short, secondly } from './checking.js';
@@ -78,4 +78,26 @@ it('removes counts of a space without jobs', async () => {
   await service.redis.zadd(service.store.keys.names('nobody'), 3, 'work');
   space = 'nobody';
   await expectMended([['orphaned', null, keyOf('names'), 'possible']], ['nobody has no jobs']);
+});
+
+it('passes over a space whose jobs are purged all the while', async () => {
+  for (let n = 0; n < 6; n++) await jobIn(service, 'killed', space);
+  const killed = await service.redis.zrange(service.store.keys.jobsByStatus(space, 'killed'), 0, -1);
+  const partition = partitionOf(space);
+  const redis = service.redis.duplicate();
+  const ask = redis.evalsha.bind(redis) as (...inputs: unknown[]) => Promise<unknown>;
+  // Between the counting and each comparing of it.
+  const purgeFirst = async (...inputs: unknown[]) => {
+    const id = inputs[2] === names ? killed.pop() : undefined;
+    if (id !== undefined) {
+      await service.redis.zadd(service.store.keys.deadlines(partition), 1, id);
+      expect(await expireDue(service.store, partition)).toMatchObject({ purged: 1 });
+    }
+    return ask(...inputs);
+  };
+  Object.assign(redis, { evalsha: purgeFirst });
+  const { short, seen } = await check({ ...service.store, redis });
+  redis.disconnect();
+  expect([short, seen.uncounted]).toEqual([[], 1]);
+  expect((await check(service.store)).seen.uncounted).toBe(0);
 });
