@@ -96,10 +96,12 @@ async function partitionsOf({ redis, keys }: Store): Promise<string | null> {
 
 async function writePartitions({ store, isMending }: Checked): Promise<Fault> {
   const { meta } = store.keys;
-  if (isMending) await patiently(() => asked(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
-  return faultOf(
-    'partitions_missing',
-    { jobId: null, key: meta, detail: `it should be ${PARTITIONS}` },
-    isMending ? 'mended' : '',
-  );
+  const at = { jobId: null, key: meta, detail: `it should be ${PARTITIONS}` };
+  if (!isMending) return faultOf('partitions_missing', at, '');
+  try {
+    await patiently(() => asked(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
+    return faultOf('partitions_missing', at, 'mended');
+  } catch (error) {
+    return faultOf('partitions_missing', at, String((error as Error).cause ?? error)); // Such as a full Redis.
+  }
 }

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createApi } from '@yardmaster/api';
+import { partitionOf } from '@yardmaster/store';
+import { answer } from '../support/behaviours.js';
+import { attemptsOf, readJob, sent, settled } from '../support/callbacks.js';
+import { jobIn } from '../support/jobs.js';
+import { startRedis } from '../support/own-redis.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { startService, type TestService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { check } from './checking.js';
+
+// With a scheduler: what was forgotten is done after all, once it is mended.
+let receiver: Receiver;
+let service: TestService;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startService({ DELIVERY_TIMEOUT_SECONDS: '1', CALLBACK_ALLOW_PRIVATE: 'true' });
+});
+afterAll(async () => {
+  await service.stop().finally(() => receiver.close());
+});
+
+const forget = (key: 'deadlines' | 'callbacks', id: string) =>
+  service.redis.zrem(service.store.keys[key](partitionOf('repaired')), id);
+const repair = async () =>
+  (await check({ ...service.store, settings: { ...service.store.settings, deliveryTimeoutMs: 1_000 } }, true)).short;
+const lastOf = async (id: string) => (await readJob(service, id)).events.at(-1).type;
+
+it('times a job out that had lost its deadline', async () => {
+  const running = await jobIn(service, 'running', 'repaired', { timeoutSeconds: 1 });
+  const delivered = await jobIn(service, 'delivered', 'repaired');
+  for (const id of [running, delivered]) expect(await forget('deadlines', id)).toBe(1);
+  const kinds = (await repair()).map(([kind, id, , outcome]) => [kind, id, outcome]);
+  expect(kinds.sort()).toEqual([running, delivered].map((id) => ['deadline_missing', id, 'done']).sort());
+  await until(async () => (await lastOf(running)) === 'retried' && (await lastOf(delivered)) === 'delivery_timeout');
+});
+
+it('sends a callback that was forgotten, once', async () => {
+  const callbackUrl = receiver.script('/forgotten', answer(204));
+  const id = await jobIn(service, 'completed', 'repaired');
+  await service.redis.hset(service.store.keys.job(id), 'callbackUrl', callbackUrl);
+  expect((await repair()).map(([kind, jobId]) => [kind, jobId])).toEqual([['callback_forgotten', id]]);
+  expect(attemptsOf(await settled(service, id)).map(({ type }) => type)).toEqual([sent(204).type]);
+  expect(receiver.requestsTo('/forgotten')).toHaveLength(1);
+});
+
+it('mends while memory is full', async () => {
+  const redis = await startRedis();
+  const full = await startService({}, { redisUrl: redis.url, app: createApi });
+  try {
+    const [pending, running, ended] = [
+      await jobIn(full, 'pending', 'repaired'),
+      await jobIn(full, 'running', 'repaired'),
+      await jobIn(full, 'completed', 'repaired', { callbackUrl: 'https://example.com/hook' }),
+    ];
+    const { keys } = full.store;
+    const partition = partitionOf('repaired');
+    await full.redis.del(
+      keys.queue('repaired'),
+      keys.names('repaired'),
+      keys.deadlines(partition),
+      keys.spaces(partition),
+    );
+    await full.redis.zrem(keys.callbacks(partition), ended);
+    await full.redis.config('SET', 'maxmemory', '1');
+    expect((await full.call('POST', '/spaces/repaired/jobs', { body: { name: 'more' } })).body.code).toBe(
+      'STORAGE_FULL',
+    );
+    const { short } = await check(full.store, true);
+    expect(short.map(([kind, id, , outcome]) => [kind, id, outcome])).toEqual(
+      [
+        ['callback_forgotten', ended, 'done'],
+        ['deadline_missing', ended, 'done'],
+        ['deadline_missing', running, 'done'],
+        ['entry_missing', pending, 'done'],
+        ['name_count_wrong', null, 'done'],
+        ['space_missing', null, 'done'],
+      ].sort(),
+    );
+    await full.redis.config('SET', 'maxmemory', '0');
+  } finally {
+    await full.stop().finally(() => redis.stop());
+  }
+});
