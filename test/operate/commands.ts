@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,28 +9,23 @@ import { findRedisServer, type RedisBinary } from '@yardmaster/runtime';
 
 const CACHE_DIR = fileURLToPath(new URL('../../.cache/redis', import.meta.url));
 
-/** Steps as an operator types them: $REDIS_DIR is the folder of the data, $BACKUP that of the backup. */
+const BLOCKS = [
+  ...readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),
+].map(([, text]) => text as string);
+
+/** The block of docs/operate.md with this in it. */
+function block(part: string): string {
+  const [found, ...more] = BLOCKS.filter((text) => text.includes(part));
+  if (found === undefined || more.length > 0) throw new Error(`docs/operate.md has not one block with ${part}`);
+  return found;
+}
+
+/** Steps as docs/operate.md has them: $REDIS_DIR is the folder of the data, $BACKUP that of the backup. */
 export const STEPS = {
-  takeSnapshot: `
-redis-cli -e BGSAVE
-while redis-cli INFO persistence | grep -q rdb_bgsave_in_progress:1; do sleep 1; done
-redis-cli INFO persistence | grep rdb_last_bgsave_status:ok
-cp "$REDIS_DIR/dump.rdb" "$BACKUP/"
-`,
-  copyAppendOnly: `
-rewrite=$(redis-cli CONFIG GET auto-aof-rewrite-percentage | tail -n 1)
-redis-cli -e CONFIG SET auto-aof-rewrite-percentage 0
-while redis-cli INFO persistence | grep -Eq 'aof_rewrite_(in_progress|scheduled):1'; do sleep 1; done
-cp -r "$REDIS_DIR/appendonlydir" "$BACKUP/"
-redis-cli -e CONFIG SET auto-aof-rewrite-percentage "$rewrite"
-`,
-  /** Beside a redis-server that was started on the copied dump.rdb with \`--appendonly no\`. */
-  beginAppendOnly: `
-redis-cli -e CONFIG SET appendonly yes
-while redis-cli INFO persistence | grep -Eq 'aof_rewrite_(in_progress|scheduled):1'; do sleep 1; done
-redis-cli INFO persistence | grep aof_last_bgrewrite_status:ok
-redis-cli SHUTDOWN
-`,
+  takeSnapshot: block('BGSAVE'),
+  copyAppendOnly: block('auto-aof-rewrite-percentage'),
+  /** Without its first two: the test copies dump.rdb and starts redis-server itself. */
+  beginAppendOnly: block('CONFIG SET appendonly yes').replace(/^cp .*\nredis-server .*&\n/, ''),
 };
 
 export interface Shell {
