@@ -21,7 +21,12 @@ async function sentinels(): Promise<Kind> {
 
 async function cluster(): Promise<Kind> {
   const redis = await startCluster();
-  return { url: redis.url, fail: () => redis.nodes[0]?.kill() as Promise<void>, stop: redis.stop };
+  async function fail(): Promise<void> {
+    // On a busy machine another may have become the primary by now.
+    const roles = await Promise.all(redis.nodes.map((node) => node.roleNow()));
+    await redis.nodes[roles.indexOf('primary')]?.kill();
+  }
+  return { url: redis.url, fail, stop: redis.stop };
 }
 
 const SPACES = Array.from({ length: 12 }, (_, n) => `space-${n}`);

@@ -1,6 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../logger.js';
 import { parseRedisUrl, type RedisAddress } from './address.js';
+import { CommandCluster } from './command-cluster.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
 import { tlsOf } from './tls.js';
 
@@ -44,7 +45,8 @@ const loginOf = ({ username, password, tls }: RedisAddress): RedisOptions => ({
 
 function cluster(address: RedisAddress & { kind: 'cluster' }, use: Exclude<RedisUse, 'subscriber'>): Cluster {
   const redisOptions = { ...BY_USE[use], ...loginOf(address) };
-  return new Cluster(address.nodes, { ...CLUSTER_BY_USE[use], redisOptions });
+  const Client = use === 'commands' ? CommandCluster : Cluster;
+  return new Client(address.nodes, { ...CLUSTER_BY_USE[use], redisOptions });
 }
 
 function single(address: RedisAddress, use: RedisUse): Redis {

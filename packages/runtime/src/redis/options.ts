@@ -59,7 +59,6 @@ export const BY_USE: Record<RedisUse, RedisOptions> = {
 export const CLUSTER_BY_USE: Record<Exclude<RedisUse, 'subscriber'>, ClusterOptions> = {
   commands: {
     ...CLUSTER_COMMON,
-    enableOfflineQueue: false,
     // 0 means never again: what a broken connection leaves unanswered, or a failing cluster refuses half-way, may
     // have been done. Sent again is only what a node refused to begin with because the slot is another's.
     retryDelayOnFailover: 0,
