@@ -146,6 +146,7 @@ describe('what nginx refuses by itself', () => {
     '/readyz',
     '/',
     '/api/v1',
+    '/api/v1/realtime',
     '/api/v1/../../metrics',
     '/api/v1/%2e%2e/%2e%2e/metrics',
     '//metrics',
