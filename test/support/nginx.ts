@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { freePort } from './free-port.js';
 import { installed } from './installed.js';
 import { nginxFiles, replaceAll, type Upstreams } from './nginx-conf.js';
+import { onExit } from './on-exit.js';
 import { until } from './until.js';
 
 export interface Nginx {
@@ -47,8 +48,7 @@ export async function startNginx(upstreams: Upstreams, options: NginxOptions = {
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
 
   let child: ChildProcess | null = null;
-  // However this process ends, short of kill -9, it takes nginx along.
-  const onExit = () => child?.kill('SIGTERM');
+  const forget = onExit(() => child?.kill('SIGTERM'));
 
   async function start(): Promise<void> {
     const args = ['-p', dir, '-c', join(dir, 'nginx.conf'), '-e', join(dir, 'error.log')];
@@ -61,11 +61,9 @@ export async function startNginx(upstreams: Upstreams, options: NginxOptions = {
       if (started.exitCode !== null) throw new Error(`nginx ended: ${output}`);
       return accepts(port);
     });
-    process.on('exit', onExit);
   }
 
   async function halt(): Promise<void> {
-    process.off('exit', onExit);
     if (child === null || child.exitCode !== null) return;
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
@@ -74,6 +72,7 @@ export async function startNginx(upstreams: Upstreams, options: NginxOptions = {
 
   async function stop(): Promise<void> {
     await halt();
+    forget();
     await rm(dir, { recursive: true, force: true });
   }
 

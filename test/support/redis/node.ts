@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findRedisServer } from '@yardmaster/runtime';
 import { freePort } from '../free-port.js';
+import { onExit } from '../on-exit.js';
 import { until } from '../until.js';
 
 const CACHE_DIR = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
@@ -54,8 +55,7 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
   let child: ChildProcess;
   let output = '';
   const hasEnded = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
-  // However this process ends, short of kill -9, it takes them along; a paused one would not hear SIGTERM.
-  const onExit = () => child.kill('SIGKILL');
+  let forget = () => {};
 
   async function run(): Promise<boolean> {
     output = '';
@@ -66,6 +66,8 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.on('error', (error) => (output += error.message));
+    forget();
+    forget = onExit(() => child.kill('SIGKILL')); // A paused one would not hear SIGTERM.
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
     await until(() => hasEnded() || /Ready to accept connections|Sentinel ID is/.test(output));
     return !hasEnded();
@@ -81,7 +83,7 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
 
   async function stop(): Promise<void> {
     await kill();
-    process.off('exit', onExit);
+    forget();
     await rm(dir, { recursive: true, force: true });
   }
 
@@ -90,7 +92,6 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
     const common = ['bind 127.0.0.1', `dir ${dir}`, 'daemonize no', 'loglevel notice', ...(isSentinel ? [] : DATA)];
     await writeFile(conf, `${[...common, ...(await lines(port, dir))].join('\n')}\n`, { mode: 0o600 });
     if (await run()) {
-      process.on('exit', onExit);
       return {
         port,
         get pid() {
@@ -107,7 +108,7 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
       };
     }
     if (attempt < PORTS && /Address already in use/.test(output)) continue;
-    await rm(dir, { recursive: true, force: true });
+    await stop();
     throw new Error(`redis-server did not start: ${output.trim()}`);
   }
 }

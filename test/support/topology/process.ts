@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { onExit } from '../on-exit.js';
 import { until } from '../until.js';
 import type { Command } from './compose.js';
 
@@ -48,8 +49,8 @@ export async function startProcess(name: string, port: number, { args, env }: Co
   const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess;
   let output = '';
+  let forget = () => {};
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
-  const onExit = () => child?.kill('SIGKILL');
 
   async function start(): Promise<void> {
     const began = output.length;
@@ -60,6 +61,8 @@ export async function startProcess(name: string, port: number, { args, env }: Co
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    forget();
+    forget = onExit(() => child.kill('SIGKILL'));
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk) => (output = (output + chunk).slice(-KEPT_OUTPUT)));
     await until(async () => {
@@ -78,7 +81,6 @@ export async function startProcess(name: string, port: number, { args, env }: Co
     return child.exitCode;
   }
 
-  process.on('exit', onExit);
   await start();
   return {
     name,
