@@ -1,4 +1,5 @@
 import { type LogsRequest, plainLine, type ShowLogsOptions, showLogs } from '@yardmaster/cli';
+import { isCluster, type RedisClient } from '@yardmaster/runtime';
 import { ADMIN_KEY, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { work } from './worker.js';
@@ -45,7 +46,17 @@ export const numbered = (count: number, from = 1) => Array.from({ length: count 
 /** Wait until somebody follows a job. */
 export async function isFollowed(service: TestService, jobId: string): Promise<void> {
   const channel = service.store.keys.jobChannel(jobId);
-  await until(async () => ((await service.redis.pubsub('NUMSUB', channel)) as [string, number])[1] > 0);
+  await until(async () => (await subscribersOf(service.redis, channel)) > 0);
+}
+
+/** On a cluster each node knows of its own, and the channels are sharded. */
+async function subscribersOf(redis: RedisClient, channel: string): Promise<number> {
+  const nodes = isCluster(redis) ? redis.nodes() : [redis];
+  const question = isCluster(redis) ? 'SHARDNUMSUB' : 'NUMSUB';
+  const counts = await Promise.all(
+    nodes.map(async (node) => ((await node.call('PUBSUB', question, channel)) as [string, number])[1]),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Plain lines without their timestamps. */

@@ -39,8 +39,7 @@ async function expectRefusal(shaken: Shaken, status: number, code: string): Prom
   expect(headers['content-type']).toMatch(/^application\/json(;|$)/);
   expect(headers['x-request-id']).toMatch(/./);
   expect(headers).not.toHaveProperty('sec-websocket-accept');
-  // A proxy keeps the connection for the next request.
-  if (process.env.TEST_SERVICE_URL === undefined) await until(() => socket.closed);
+  await until(() => socket.closed);
 }
 
 /** What the first message of a stream shows of its scope. */

@@ -58,8 +58,9 @@ const OWN_PROCESS = [
   'scheduler/schedulers',
 ];
 
-/** Are about bytes, connections, probes and sizes that end at nginx; proxied.test.ts has what holds through it. */
-const BARE_HTTP = ['api/http', 'gateway/pipelining', 'logs/append-sizes'];
+/** Are about bytes, connections, probes and sizes that end at nginx; test/clients/nginx-upstreams.client.ts has what holds
+ * through it. */
+const BARE_HTTP = ['api/http', 'gateway/pipelining', 'gateway/refusals', 'logs/append-sizes'];
 
 /** Compare settings, each with a service or a scheduler of its own. */
 const OWN_SETTINGS = ['scheduler/callback-addresses', 'scheduler/callback-names', 'scheduler/redeliver'];

@@ -24,8 +24,12 @@ export interface RedisCluster {
   stop(): Promise<void>;
 }
 
-/** Three primaries with a replica each, with a password, that notice a death within some two seconds. */
-export async function startCluster({ tls = false } = {}): Promise<RedisCluster> {
+/**
+ * Three primaries with a replica each, with a password.
+ *
+ * @param patienceMs silence after which a node is taken for dead
+ */
+export async function startCluster({ tls = false, patienceMs = 2_000 } = {}): Promise<RedisCluster> {
   const files = tls ? await makeTlsFiles() : null;
   const started: ClusterNode[] = [];
   const address = ({ port }: RedisNode): Address => ({ port, password: PASSWORD, tls: files });
@@ -39,7 +43,7 @@ export async function startCluster({ tls = false } = {}): Promise<RedisCluster> 
         'cluster-enabled yes',
         `cluster-port ${await freePort()}`, // Port + 10000 may be somebody else's, or not exist.
         'cluster-config-file nodes.conf',
-        'cluster-node-timeout 2000',
+        `cluster-node-timeout ${patienceMs}`,
         // A replica takes over however long its primary was silent.
         'cluster-replica-validity-factor 0',
       ],
