@@ -24,8 +24,8 @@ const KUBERNETES = ['1.27.16', '1.37.0'];
 const CUSTOM = {
   'sigs.k8s.io/gateway-api@v1.4.0': ['config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
   'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
-    'example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml',
     'example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml',
+    'example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml',
   ],
   'github.com/kedacore/keda/v2@v2.18.0': ['config/crd/bases/keda.sh_scaledobjects.yaml'],
 };

@@ -53,7 +53,7 @@ const WRONG: Record<string, Series> = {
   YardmasterEventLoopBusy: { 'nodejs_eventloop_lag_p99_seconds{pod="api-1"}': stays(0.9) },
 };
 
-/** Give a series the labels that the PodMonitor adds. */
+/** Give a series the labels that the ServiceMonitor adds. */
 function scraped(series: string, instance: string): string {
   const [, name, labels] = /^(\w+)(?:\{(.*)\})?$/.exec(series) ?? [];
   const added = `namespace="jobs",app_kubernetes_io_instance="${instance}"`;

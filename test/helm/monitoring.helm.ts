@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { COMPONENTS, containerOf, find, LEAST, type Manifest, ofComponent, readFile, render } from './chart.js';
+import { COMPONENTS, containerOf, find, LEAST, type Manifest, ofComponent, readFile, render, TRIAL } from './chart.js';
 import { METRICS } from './metric-names.js';
 import { afterAnHour, FOUND } from './promtool.js';
-import { portOf } from './rendered-process.js';
+import { portBehind } from './rendered-process.js';
 
 const dashboard = JSON.parse(readFile('helm/yardmaster/dashboards/yardmaster.json'));
 const panels: Manifest[] = dashboard.panels.filter(({ type }: Manifest) => type !== 'row');
 const everything = render('everything.yaml');
 const rules: Manifest[] = find(everything, 'PrometheusRule').spec.groups[0].rules;
 
-/** Labels that Prometheus adds to every series that the PodMonitor scrapes. */
+/** Labels that Prometheus adds to every series that the ServiceMonitor scrapes, and that are asked for. */
 const TARGET_LABELS = ['namespace', 'pod', 'app_kubernetes_io_instance', 'app_kubernetes_io_component'];
 
 const QUERIES: [where: string, query: string][] = [
@@ -95,30 +95,56 @@ describe('the dashboard', () => {
   });
 });
 
-describe('the PodMonitor', () => {
-  const monitor = find(everything, 'PodMonitor');
+describe('the ServiceMonitor', () => {
+  const monitor = find(everything, 'ServiceMonitor');
+  const [endpoint] = monitor.spec.endpoints;
 
-  it.each(COMPONENTS)('finds the pods of %s, and their port', (component) => {
-    const { labels } = ofComponent(everything, 'Deployment', component).spec.template.metadata;
+  /** Names of the Services that it finds. */
+  function found(manifests: Manifest[]): string[] {
     const { matchLabels, matchExpressions } = monitor.spec.selector;
-    expect(labels).toMatchObject(matchLabels);
-    for (const { key, operator, values } of matchExpressions) {
-      expect(operator).toBe('In');
-      expect(values).toContain(labels[key]);
+    const finds = (labels: Record<string, string>) =>
+      Object.entries(matchLabels).every(([label, value]) => labels[label] === value) &&
+      matchExpressions.every(
+        ({ key, operator, values }: Manifest) => operator === 'In' && values.includes(labels[key] as string),
+      );
+    const services = manifests.filter(({ kind, metadata }) => kind === 'Service' && finds(metadata.labels));
+    return services.map(({ metadata }) => metadata.name);
+  }
+
+  it('finds the Services of the three components, not that of Redis, and no other release', () => {
+    expect(found(everything)).toEqual(COMPONENTS.map((component) => `dispatch-${component}`));
+    expect(found(render(TRIAL, { release: 'another' }))).toEqual([]);
+  });
+
+  it.each(COMPONENTS)('reaches /metrics of %s by a port that its Service has', (component) => {
+    const service = ofComponent(everything, 'Service', component);
+    const port = portBehind(service, containerOf(everything, component), endpoint.port);
+    expect([port, endpoint.path]).toEqual([8080, '/metrics']);
+  });
+
+  it('leaves out no pod, ready or not, and sends callers to none that is not ready', () => {
+    const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true } } });
+    const { endpoints } = find(manifests, 'ServiceMonitor').spec;
+    expect(endpoints).toEqual([{ port: 'http', path: '/metrics', interval: '30s', scrapeTimeout: '10s' }]);
+    for (const component of COMPONENTS) {
+      expect(ofComponent(manifests, 'Service', component).spec).not.toHaveProperty('publishNotReadyAddresses');
     }
-    const [{ port, path }] = monitor.spec.podMetricsEndpoints;
-    expect([portOf(containerOf(everything, component), port), path]).toEqual([8080, '/metrics']);
   });
 
-  it('does not find the internal Redis', () => {
-    const { labels } = find(everything, 'StatefulSet').spec.template.metadata;
-    const [{ key, values }] = monitor.spec.selector.matchExpressions;
-    expect(values).not.toContain(labels[key]);
-  });
-
-  it('adds the labels that rules and dashboard go by', () => {
-    const added = monitor.spec.podTargetLabels.map((label: string) => label.replaceAll(/[./]/g, '_'));
+  it('adds the labels that rules and dashboard go by, from labels that the Services have', () => {
+    const { targetLabels } = monitor.spec;
+    const added = targetLabels.map((label: string) => label.replaceAll(/[./]/g, '_'));
     expect(added).toEqual(TARGET_LABELS.slice(2));
+    for (const component of COMPONENTS) {
+      expect(Object.keys(ofComponent(everything, 'Service', component).metadata.labels)).toEqual(
+        expect.arrayContaining(targetLabels),
+      );
+    }
+  });
+
+  it('adds no label that a metric has itself, which Prometheus would rename', () => {
+    const added = [...TARGET_LABELS, 'job', 'instance', 'service', 'endpoint', 'container', 'node'];
+    expect(Object.entries(METRICS).filter(([, labels]) => labels.some((label) => added.includes(label)))).toEqual([]);
   });
 });
 

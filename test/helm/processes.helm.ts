@@ -3,9 +3,9 @@ import { Redis } from 'ioredis';
 import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
 import { until } from '../support/until.js';
-import { COMPONENTS, containerOf, find, type Manifest, readFile, render } from './chart.js';
+import { COMPONENTS, containerOf, find, type Manifest, ofComponent, readFile, render } from './chart.js';
 import { METRICS } from './metric-names.js';
-import { environmentOf, portOf, type Running, run, secretValue } from './rendered-process.js';
+import { environmentOf, portBehind, portOf, type Running, run, secretValue } from './rendered-process.js';
 import { type RenderedRedis, startRenderedRedis } from './rendered-redis.js';
 
 // What is rendered is run: the same commands, environment, probes and hooks, but for hosts and ports.
@@ -98,10 +98,11 @@ describe.each(COMPONENTS)('%s', (component) => {
   });
 });
 
-describe('where the PodMonitor scrapes', () => {
-  const monitor = find(render('everything.yaml'), 'PodMonitor').spec.podMetricsEndpoints[0];
+describe('where the ServiceMonitor scrapes', () => {
+  const monitor = find(render('everything.yaml'), 'ServiceMonitor').spec.endpoints[0];
   const scrape = async (component: string) => {
-    expect(portOf(containerOf(manifests, component), monitor.port)).toBe(8080);
+    const service = ofComponent(manifests, 'Service', component);
+    expect(portBehind(service, containerOf(manifests, component), monitor.port)).toBe(8080);
     const http = new HttpClient(`http://127.0.0.1:${ports.get(component)}`);
     const { status, text } = await http.call('GET', monitor.path);
     http.close();

@@ -56,3 +56,9 @@ export function portOf(container: Manifest, probed: string | number): number {
   if (typeof probed === 'number') return probed;
   return container.ports.find(({ name }: Manifest) => name === probed).containerPort;
 }
+
+/** The port of its container that a Service's port of this name leads to. */
+export function portBehind(service: Manifest, container: Manifest, name: string): number {
+  const { targetPort } = service.spec.ports.find((port: Manifest) => port.name === name);
+  return portOf(container, targetPort);
+}

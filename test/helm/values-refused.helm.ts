@@ -31,7 +31,7 @@ describe('unknown values', () => {
     'ingress.gateway.annotation',
     'httpRoute.timeouts.requests',
     'networkPolicy.callbacks.except',
-    'monitoring.serviceMonitor',
+    'monitoring.serviceMonitor.scrapeInterval',
     'monitoring.rules.thresholds.deadJob',
     'testPod.image',
   ])('refuses %s', (path) => {
@@ -67,7 +67,7 @@ describe('values of the wrong type or size', () => {
     ['shutdown.preStopSeconds', -1],
     ['networkPolicy.redis.ports', []],
     ['networkPolicy.callbacks.exceptIPv4', ['10.0.0.0']],
-    ['monitoring.podMonitor.interval', '30'],
+    ['monitoring.serviceMonitor.interval', '30'],
     ['ingress.hosts', 'jobs.example.com'],
     ['commonLabels', { team: 7 }],
   ])('refuses %s: %j', (path, value) => {
