@@ -146,6 +146,22 @@ it('keeps selectors as they are whatever else is set', () => {
   expect(ofComponent(relabelled, 'Deployment', 'api').spec.template.metadata.labels).toEqual(selectorOf('api'));
 });
 
+it('labels everything with commonLabels, which yield to every other label', () => {
+  const team = { team: 'platform' };
+  for (const { metadata } of rendered.get('everything.yaml') as Manifest[]) {
+    expect(metadata.labels).toMatchObject(team);
+  }
+  const own = { labels: { team: 'watchers', release: 'prometheus' } };
+  const monitoring = { serviceMonitor: { enabled: true, ...own }, rules: { enabled: true, ...own } };
+  const manifests = render({ ...TRIAL, commonLabels: { ...team, 'app.kubernetes.io/component': 'mine' }, monitoring });
+  for (const kind of ['ServiceMonitor', 'PrometheusRule']) {
+    expect(find(manifests, kind).metadata.labels).toMatchObject({
+      ...own.labels,
+      'app.kubernetes.io/component': 'monitoring',
+    });
+  }
+});
+
 it('cuts long names so that all of them are names', () => {
   const release = 'a-release-whose-name-is-as-long-as-helm-takes-it-at-most';
   const names = render('everything.yaml').concat(render(TRIAL, { release: release.slice(0, 53) }));

@@ -36,6 +36,13 @@ app.kubernetes.io/component: {{ index . 1 | quote }}
 {{- toYaml (mergeOverwrite dict $root.Values.commonLabels $own) -}}
 {{- end }}
 
+{{- /* Of what is found by labels that the user gives it; called with (list $ labels). */ -}}
+{{- define "yardmaster.monitoringLabels" -}}
+{{- $root := index . 0 -}}
+{{- $own := include "yardmaster.ownLabels" (list $root "monitoring") | fromYaml -}}
+{{- toYaml (mergeOverwrite dict $root.Values.commonLabels (index . 1) $own) -}}
+{{- end }}
+
 {{- define "yardmaster.ownLabels" -}}
 {{- $root := index . 0 -}}
 {{ include "yardmaster.selector" . }}
