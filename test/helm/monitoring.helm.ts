@@ -125,10 +125,18 @@ describe('the ServiceMonitor', () => {
   it('leaves out no pod, ready or not, and sends callers to none that is not ready', () => {
     const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true } } });
     const { endpoints } = find(manifests, 'ServiceMonitor').spec;
-    expect(endpoints).toEqual([{ port: 'http', path: '/metrics', interval: '30s', scrapeTimeout: '10s' }]);
+    expect(endpoints).toEqual([{ port: 'http', path: '/metrics', interval: '30s' }]);
     for (const component of COMPONENTS) {
       expect(ofComponent(manifests, 'Service', component).spec).not.toHaveProperty('publishNotReadyAddresses');
     }
+  });
+
+  it.each([
+    ['no time-out of its own, which the operator would refuse above a shorter interval', { interval: '5s' }],
+    ['the time-out that is set', { interval: '1m', scrapeTimeout: '20s' }],
+  ])('gives a scrape %s', (_, times) => {
+    const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true, ...times } } });
+    expect(find(manifests, 'ServiceMonitor').spec.endpoints).toEqual([{ port: 'http', path: '/metrics', ...times }]);
   });
 
   it('adds the labels that rules and dashboard go by, from labels that the Services have', () => {

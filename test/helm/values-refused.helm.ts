@@ -68,6 +68,7 @@ describe('values of the wrong type or size', () => {
     ['networkPolicy.redis.ports', []],
     ['networkPolicy.callbacks.exceptIPv4', ['10.0.0.0']],
     ['monitoring.serviceMonitor.interval', '30'],
+    ['monitoring.serviceMonitor.scrapeTimeout', '10'],
     ['ingress.hosts', 'jobs.example.com'],
     ['commonLabels', { team: 7 }],
   ])('refuses %s: %j', (path, value) => {
