@@ -95,7 +95,12 @@ describe('values that contradict each other', () => {
       { ...TRIAL, callbackSigning: { value: 'whsec_AAAA', existingSecret: { name: 'signing' } } },
       'Only one of callbackSigning.',
     ],
-    ['fewer pods at most than at least', { ...TRIAL, api: { autoscaling: { minReplicas: 11 } } }, 'minReplicas (11)'],
+    [
+      'fewer pods at most than at least',
+      { ...TRIAL, api: { autoscaling: { minReplicas: 11 } } },
+      'api.autoscaling.minReplicas (11)',
+    ],
+    ['an Ingress of no host', { ...TRIAL, ingress: { enabled: true } }, 'ingress.hosts'],
     ['a route of no Gateway', { ...TRIAL, httpRoute: { enabled: true } }, 'httpRoute.parentRefs'],
     [
       'a port that the policies forget',

@@ -17,10 +17,10 @@
 {{- if and .Values.callbackSigning.value .Values.callbackSigning.existingSecret.name -}}
 {{- fail "\n\nOnly one of callbackSigning.value and callbackSigning.existingSecret.name can be set." -}}
 {{- end -}}
-{{- range list "api" "gateway" "scheduler" -}}
-{{- with (index $.Values .).autoscaling -}}
+{{- range $component := list "api" "gateway" "scheduler" -}}
+{{- with (index $.Values $component).autoscaling -}}
 {{- if gt (int .minReplicas) (int .maxReplicas) -}}
-{{- fail (printf "\n\nautoscaling.minReplicas (%d) must not be above autoscaling.maxReplicas (%d)." (int .minReplicas) (int .maxReplicas)) -}}
+{{- fail (printf "\n\n%s.autoscaling.minReplicas (%d) must not be above %s.autoscaling.maxReplicas (%d)." $component (int .minReplicas) $component (int .maxReplicas)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -35,6 +35,9 @@
 {{- fail (printf "\n\nredis.url uses port %s, which networkPolicy.redis.ports does not allow." $port) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+{{- fail "\n\ningress.enabled needs ingress.hosts: Kubernetes takes no Ingress without a rule." -}}
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "\n\nhttpRoute.enabled needs httpRoute.parentRefs: the Gateway that the route belongs to." -}}
