@@ -137,6 +137,7 @@ describe('in a cluster', () => {
       { httpRoute: { hostnames: ['jobs.example.com'], parentRefs: [{ name: 'a' }] } },
       'URL=https://jobs.example.com/api/v1',
     ],
+    ['a Gateway of any name', { httpRoute: { parentRefs: [{ name: 'a' }] } }, 'URL=https://HOST/api/v1'],
   ])('says where it is reached, by %s', async (_, values, line) => {
     const enabled = Object.entries(values).map(([key, value]) => [key, { ...(value as object), enabled: true }]);
     const notes = await helm('install', { ...TRIAL, ...Object.fromEntries(enabled) }, '--dry-run=client');
