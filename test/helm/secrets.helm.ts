@@ -122,11 +122,21 @@ describe('in a cluster', () => {
     expect(secrets()).toEqual(second);
   });
 
-  it('says how to read the admin key, and never the key', async () => {
+  it('says how to read the admin key and the signing secret, and never what they are', async () => {
     const notes = await helm('install', TRIAL);
-    expect(notes).toContain('get secret yard-yardmaster-generated');
-    expect(notes).toContain('{{ index .data "admin-api-key" | base64decode }}');
+    for (const key of ['admin-api-key', 'callback-signing-secret']) {
+      const template = `'{{ index .data "${key}" | base64decode }}'`;
+      expect(notes).toContain(`get secret yard-yardmaster-generated -o go-template=${template}`);
+    }
     for (const secret of Object.values(secrets())) expect(notes).not.toContain(secret);
+  });
+
+  it('says where secrets are that exist, and nothing of one that is not used', async () => {
+    const existingSecret = { name: 'receivers', key: 'whsec' };
+    const notes = await helm('install', { ...LEAST, callbackSigning: { existingSecret } }, '--dry-run=client');
+    expect(notes).toContain(`get secret receivers -o go-template='{{ index .data "whsec"`);
+    const unsigned = await helm('install', { ...LEAST, callbackSigning: { enabled: false } }, '--dry-run=client');
+    expect(unsigned).not.toContain('signing secret');
   });
 
   it.each([
