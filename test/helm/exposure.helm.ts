@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { VARIABLES } from '@yardmaster/runtime';
 import { find, LEAST, type Manifest, ofComponent, render } from './chart.js';
 
 describe('from outside', () => {
@@ -31,6 +32,14 @@ describe('from outside', () => {
     expect(find(manifests, 'Ingress', '-api').metadata.annotations).not.toHaveProperty([
       'nginx.ingress.kubernetes.io/enable-access-log',
     ]);
+  });
+
+  it.each(['production.yaml', 'everything.yaml'])('a body that is too large reaches the API with %s', (file) => {
+    const rendered = render(file);
+    const { annotations } = find(rendered, 'Ingress', '-api').metadata;
+    const { MAX_BODY_BYTES = VARIABLES.MAX_BODY_BYTES.default } = find(rendered, 'ConfigMap', '-config').data;
+    const [, megabytes] = /^(\d+)m$/.exec(annotations['nginx.ingress.kubernetes.io/proxy-body-size']) ?? [];
+    expect(Number(megabytes) * 1_048_576).toBeGreaterThan(Number(MAX_BODY_BYTES));
   });
 
   it('an HTTPRoute does the same, streams without a time-out', () => {
