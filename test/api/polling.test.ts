@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { PublishedEvent } from '@yardmaster/protocol';
-import { startService, type TestService } from '../support/service.js';
+import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 
 let service: TestService;
@@ -46,30 +46,25 @@ async function pollUntilEmpty(spaceId: string, worker: number): Promise<Claimed[
 }
 
 it('hands each of 10 000 jobs to exactly one of 50 pollers with mixed filters, oldest first within a type', async () => {
-  // Redis publishes each delivery in the step that makes it: the order of the messages is the order of delivery.
-  const deliveries: PublishedEvent[] = [];
-  const subscriber = service.redis.duplicate();
-  subscriber.on('message', (_channel, text: string) => {
-    const event = JSON.parse(text) as PublishedEvent;
-    if (event.type === 'delivered') deliveries.push(event);
-  });
-  await subscriber.subscribe(service.store.keys.spaceChannel('many'));
   await createMany('many', 10_000);
   const places = new Map((await service.redis.zrange(service.store.keys.jobs('many'), 0, -1)).map((id, i) => [id, i]));
   expect(places.size).toBe(10_000);
+  // Redis publishes each delivery in the step that makes it: the order of the messages is the order of delivery.
+  const stream = await StreamClient.open(service.url, `/spaces/many?token=${ADMIN_KEY}`);
+  const deliveries = () => stream.messages.filter(({ type }) => type === 'delivered');
 
   const held = (await Promise.all(Array.from({ length: 50 }, (_, worker) => pollUntilEmpty('many', worker)))).flat();
 
   expect(held).toHaveLength(10_000);
   expect(new Set(held.map(({ id }) => id)).size).toBe(10_000);
-  await until(() => deliveries.length === 10_000);
+  await until(() => deliveries().length === 10_000);
   for (const type of TYPES) {
-    const inOrder = deliveries
+    const inOrder = deliveries()
       .filter(({ jobName }) => jobName === type)
       .map(({ jobId }) => places.get(jobId) as number);
     expect(inOrder).toEqual([...inOrder].sort((a, b) => a - b));
   }
-  subscriber.disconnect();
+  await stream.close();
 }, 120_000);
 
 it('merges the queues of several names by age', async () => {
