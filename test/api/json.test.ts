@@ -240,9 +240,9 @@ describe('what JSON cannot carry is refused', () => {
 
   describe.each(refused)('%s', (_, text, rule) => {
     it('as payload', async () => {
-      const { status, body } = await post('/spaces/refused/jobs', `{"name":"work","payload":${text}}`);
+      const { status, body } = await post('/spaces/json-refused/jobs', `{"name":"work","payload":${text}}`);
       expect({ status, body }).toEqual({ status: 400, body: { error: `payload ${rule}`, code: 'INVALID_REQUEST' } });
-      expect((await service.call('GET', '/spaces/refused/jobs')).body).toEqual([]);
+      expect((await service.call('GET', '/spaces/json-refused/jobs')).body).toEqual([]);
     });
 
     it.each([
