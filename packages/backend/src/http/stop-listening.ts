@@ -4,6 +4,9 @@ import net from 'node:net';
 /** So long a server waits for one more connection before it stops listening. */
 const ONE_MORE_MS = 100;
 
+/** As many connections wait at most, by Node's default: whoever comes after so many came when the queue was short already. */
+const QUEUED = 511;
+
 /** Node's own handle of the listening socket; there is no public one. */
 interface Listening {
   _handle?: { listen?(backlog: number): number } | null;
@@ -30,12 +33,16 @@ async function emptyQueue(server: Server): Promise<void> {
   let came = 0;
   const count = () => came++;
   server.on('connection', count);
-  for (let before = -1; before !== came; ) {
+  // A signal is the last thing that a turn looks at: what is left of that turn takes nobody.
+  await nextTurn();
+  for (let before = -1; before !== came && came < QUEUED; ) {
     before = came;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   server.off('connection', count);
 }
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Close just as a connection comes, before anything is done with it, or when none has come within a time. */
 function closeAtNext(server: Server, withinMs: number): Promise<void> {
