@@ -40,8 +40,6 @@ export interface Backend extends Service {
 
 const isUnavailable = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
 
-const reasonOf = (error: unknown) => String((error as Error).cause ?? error);
-
 /**
  * Make a backend. `start` waits until Redis is there, checks it, and throws a ConfigError when it cannot be used.
  */
@@ -84,8 +82,12 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     async start() {
       const listening = keyRing.listen(subscriptions);
       await connections.connect();
-      const onWait = (error: unknown) => log.warn({ reason: reasonOf(error) }, 'waiting for redis');
-      await onceReachable(prepare, { isUnavailable, onWait, signal: stopping.signal });
+      await onceReachable(prepare, {
+        isUnavailable,
+        reasonOf: connections.reasonOf,
+        onWait: (reason) => log.warn({ reason }, 'waiting for redis'),
+        signal: stopping.signal,
+      });
       await listening;
       isPrepared = true;
     },

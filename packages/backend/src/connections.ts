@@ -21,10 +21,15 @@ export interface Connections {
   connect(): Promise<void>;
   /** Whether each is there just now, by what it is used for. */
   states: Record<'commands' | 'bulk' | 'subscriber', () => boolean>;
+  /** Why a call failed, for people: of one that failed for want of a connection, why there is none. */
+  reasonOf(error: unknown): string;
   /** Whether Redis answers and what is published is heard. */
   areReady(): Promise<boolean>;
   end(): void;
 }
+
+/** What ioredis says of a call while there is no connection, whatever is wrong with that. */
+const NOT_CONNECTED = /isn't writeable|isn't ready|Connection is closed/;
 
 /**
  * Make the connections of a process.
@@ -37,6 +42,11 @@ export function createConnections(url: string, log: Logger): Connections {
   const heard = isCluster(redis) ? hearCluster(redis, log) : hear(url, log);
   const clients = [redis, bulk, ...heard.clients];
   const watches: (() => void)[] = [];
+  let lastError: Error | null = null;
+  redis.on('error', (error: Error & { lastNodeError?: Error }) => {
+    const told = error.lastNodeError ?? error; // A cluster's own says only that no node would do.
+    if (!NOT_CONNECTED.test(told.message)) lastError = told;
+  });
   return {
     redis,
     bulk,
@@ -49,6 +59,10 @@ export function createConnections(url: string, log: Logger): Connections {
     async connect() {
       for (const client of clients) watches.push(watchConnection(client));
       await Promise.allSettled(clients.map((client) => client.connect()));
+    },
+    reasonOf(error) {
+      const cause = (error as Error).cause ?? error;
+      return String((NOT_CONNECTED.test(String(cause)) && lastError) || cause);
     },
     areReady: async () => heard.isReady() && (await answers(redis)),
     end() {

@@ -1,23 +1,25 @@
 export interface WaitOptions {
   /** Whether an error means that Redis is not there yet. */
   isUnavailable: (error: unknown) => boolean;
-  /** Told of an error that is another than the one before. */
-  onWait: (error: unknown) => void;
+  /** Why it is not, for people. */
+  reasonOf: (error: unknown) => string;
+  /** Told of a reason that is another than the one before. */
+  onWait: (reason: string) => void;
   /** Ends the waiting: the error is thrown. */
   signal: AbortSignal;
 }
 
 /** Keep trying until Redis is there. */
 export async function onceReachable<T>(attempt: () => Promise<T>, options: WaitOptions): Promise<T> {
-  const { isUnavailable, onWait, signal } = options;
+  const { isUnavailable, reasonOf, onWait, signal } = options;
   for (let said = ''; ; ) {
     try {
       return await attempt();
     } catch (error) {
       if (!isUnavailable(error) || signal.aborted) throw error;
-      const cause = String((error as Error).cause ?? error);
-      if (cause !== said) onWait(error);
-      said = cause;
+      const reason = reasonOf(error);
+      if (reason !== said) onWait(reason);
+      said = reason;
     }
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
