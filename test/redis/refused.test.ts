@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { type RunningProcess, runApp } from '../support/process.js';
+import { ask } from '../support/redis/ask.js';
 import { type RedisNode, startNode } from '../support/redis/node.js';
 import { until } from '../support/until.js';
 
@@ -36,4 +37,21 @@ it('a process that waits for Redis says why, as Redis said it', async () => {
     ['ReplyError: NOAUTH Authentication required.'],
     ['ReplyError: WRONGPASS invalid username-password pair or user is disabled.'],
   ]);
+});
+
+it.each(['api', 'scheduler'])('the %s does not use another database than it was told to', async (app) => {
+  redis = await start();
+  const refused = run(app, `redis://:sesame@127.0.0.1:${redis.port}/1`);
+  await until(() => reasonsOf(refused).length > 0);
+  // It tries again, and is refused again, some times a second.
+  const attempts = async () =>
+    Number(
+      /^cmdstat_select:calls=(\d+)/m.exec(
+        String(await ask({ port: redis?.port as number, password: 'sesame' }, 'INFO', 'commandstats')),
+      )?.[1],
+    );
+  await until(async () => (await attempts()) > 9);
+  expect(await refused.stop()).toBe(0);
+  expect(reasonsOf(refused)).toEqual(['ReplyError: ERR DB index is out of range']);
+  expect(await ask({ port: redis.port, password: 'sesame' }, 'KEYS', '*')).toEqual([]);
 });

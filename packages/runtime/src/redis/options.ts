@@ -6,6 +6,13 @@ export type RedisUse = 'commands' | 'subscriber' | 'worker';
 /** Reconnect quickly and for ever: service must be back within 2 s of Redis' return. */
 export const retryStrategy = (attempt: number) => Math.min(attempt * 50, 500);
 
+/**
+ * Whether Redis will not have the database of the address. ioredis would go on in database 0, which may be another
+ * installation's. A node of a cluster has no other, and is told of when the process starts.
+ */
+const refusesDatabase = (error: Error & { command?: { name: string } }) =>
+  error.command?.name === 'select' && !/cluster mode/.test(error.message);
+
 const COMMON: RedisOptions = {
   lazyConnect: true,
   retryStrategy,
@@ -15,7 +22,7 @@ const COMMON: RedisOptions = {
   disconnectTimeout: 100,
   // A failed-over primary answers READONLY on the old connection for ever.
   // Redis 6.2 wraps what a script's command got: `ERR Error running script …: -READONLY …`.
-  reconnectOnError: (error) => /(^|: -)READONLY\b/.test(error.message),
+  reconnectOnError: (error) => /(^|: -)READONLY\b/.test(error.message) || refusesDatabase(error),
 };
 
 const CLUSTER_COMMON: ClusterOptions = {
