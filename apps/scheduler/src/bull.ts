@@ -25,7 +25,14 @@ export const WORKER = { lockDuration: 10_000, stalledInterval: 5_000, runRetryDe
 export function createBull(redisUrl: string, { store, metrics }: Backend, log: Logger): Bull {
   const connection = createRedis(redisUrl, 'worker', log);
   metrics.connected('worker', () => connection.status === 'ready');
-  const stopWatching = watchConnection(connection);
+  const watches = [watchConnection(connection)];
+  // Each worker blocks on a copy of its own, which BullMQ looks after once Redis has answered on it, and not before.
+  const duplicate = connection.duplicate.bind(connection) as (...args: unknown[]) => typeof connection;
+  connection.duplicate = (...args: unknown[]) => {
+    const copy = duplicate(...args);
+    watches.push(watchConnection(copy, { isBlocking: true }));
+    return copy as never;
+  };
   /** When each fault was last told, by its message: once a minute is enough. */
   const told = new Map<string, number>();
   const isNews = ({ message }: Error) => {
@@ -44,7 +51,7 @@ export function createBull(redisUrl: string, { store, metrics }: Backend, log: L
       return part;
     },
     close() {
-      stopWatching();
+      for (const stopWatching of watches) stopWatching();
       connection.disconnect();
     },
   };

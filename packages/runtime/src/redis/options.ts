@@ -20,6 +20,8 @@ const COMMON: RedisOptions = {
   keepAlive: 10_000,
   // How long a closing socket may linger; its timer also keeps the process from ending.
   disconnectTimeout: 100,
+  // While Redis loads its data it is asked again so soon, and not when it believes, early on, that it will be done.
+  maxLoadingRetryTime: 500,
   // A failed-over primary answers READONLY on the old connection for ever.
   // Redis 6.2 wraps what a script's command got: `ERR Error running script …: -READONLY …`.
   reconnectOnError: (error) => /(^|: -)READONLY\b/.test(error.message) || refusesDatabase(error),

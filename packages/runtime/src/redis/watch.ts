@@ -4,6 +4,9 @@ import type { RedisClient } from './connect.js';
 /** How long a pong may take: longer than a command, since a long reply in front of it is no fault of the connection. */
 const PONG_MS = 3_000;
 
+/** How long Redis may say nothing on a new connection: as long as making one may take. */
+const GREETING_MS = 2_000;
+
 async function answersPing(redis: Redis): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -30,21 +33,39 @@ const connectionsOf = (client: RedisClient) => (client instanceof Cluster ? clie
 
 /**
  * Ping a connection, and make a new one when no pong comes: a half-open one never heals by itself, and pub/sub
- * loses silently.
+ * loses silently. One may also be half-open from its beginning, accepted by what stands in front of a Redis that is
+ * away; ioredis' `connectTimeout` is met by then, and what it asks first has no deadline unless commands have one.
  *
+ * @param isBlocking whether it waits in commands that block, behind which a ping would wait, too: then only its
+ *   beginning is looked after
  * @returns a function that ends the watch
  */
-export function watchConnection(client: RedisClient, everyMs = 1_000): () => void {
+export function watchConnection(client: RedisClient, { everyMs = 1_000, isBlocking = false } = {}): () => void {
   const waiting = new WeakSet<Redis>();
   const timer = setInterval(() => {
     for (const redis of connectionsOf(client)) {
-      if (waiting.has(redis) || redis.status !== 'ready') continue;
+      const look = LOOKS[redis.status];
+      if (waiting.has(redis) || look === undefined || (isBlocking && look === pingOrReconnect)) continue;
       waiting.add(redis);
-      void pingOrReconnect(redis).finally(() => waiting.delete(redis));
+      void look(redis).finally(() => waiting.delete(redis));
     }
   }, everyMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** How a connection is looked after, by its status: `connect` is one that Redis has not answered on as it should yet. */
+const LOOKS: Partial<Record<Redis['status'], (redis: Redis) => Promise<void>>> = {
+  ready: pingOrReconnect,
+  connect: hearOrReconnect,
+};
+
+/** A Redis that loads its data says so each time that it is asked; one that says nothing is not there. */
+async function hearOrReconnect(redis: Redis): Promise<void> {
+  const { stream } = redis;
+  const { bytesRead } = stream;
+  await new Promise((resolve) => setTimeout(resolve, GREETING_MS).unref());
+  if (redis.status === 'connect' && redis.stream === stream && stream.bytesRead === bytesRead) redis.disconnect(true);
 }
 
 async function pingOrReconnect(redis: Redis): Promise<void> {
