@@ -1,14 +1,23 @@
 import { ask } from './ask.js';
-import type { Store } from './store.js';
+import { primariesOf, type RedisClient, type Store } from './store.js';
 
 /**
- * Redis' clock, epoch milliseconds: the only clock that jobs know.
+ * Redis' clock, epoch milliseconds: the only clock that jobs know. Of a cluster, that of any primary.
  *
  * @throws UNAVAILABLE
  */
 export async function redisNow(store: Store): Promise<number> {
-  const [seconds, micros] = await ask(store, 'time', store.redis.time());
+  const [seconds, micros] = await ask(store, 'time', timeOf(store.redis));
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}
+
+/** Of a cluster the first answer: ioredis would ask one at random, which may be the one that is away. */
+async function timeOf(redis: RedisClient): Promise<unknown[]> {
+  try {
+    return await Promise.any(primariesOf(redis).map((primary) => primary.time()));
+  } catch (error) {
+    throw (error as AggregateError).errors[0] ?? new Error("Cluster isn't ready");
+  }
 }
 
 /** ISO 8601 in UTC with milliseconds, of epoch milliseconds as Redis keeps them. */

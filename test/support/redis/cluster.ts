@@ -44,6 +44,7 @@ export async function startCluster({ tls = false, patienceMs = 2_000 } = {}): Pr
         `cluster-port ${await freePort()}`, // Port + 10000 may be somebody else's, or not exist.
         'cluster-config-file nodes.conf',
         `cluster-node-timeout ${patienceMs}`,
+        'cluster-require-full-coverage no', // As docs/operate.md says.
         // A replica takes over however long its primary was silent.
         'cluster-replica-validity-factor 0',
       ],
