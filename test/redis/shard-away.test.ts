@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { partitionOf } from '@yardmaster/store';
+import { jobIn } from '../support/jobs.js';
 import { ask } from '../support/redis/ask.js';
 import { type ClusterNode, type RedisCluster, startCluster } from '../support/redis/cluster.js';
 import { startService, type TestService } from '../support/service.js';
@@ -19,7 +20,7 @@ const keys: string[] = [];
 
 beforeAll(async () => {
   redis = await startCluster();
-  service = await startService({ KEY_PREFIX: PREFIX }, { redisUrl: redis.url });
+  service = await startService({ KEY_PREFIX: PREFIX, DELIVERY_TIMEOUT_SECONDS: '1' }, { redisUrl: redis.url });
   const first = redis.nodes[0] as ClusterNode;
   type Range = [from: number, to: number, ...nodes: [host: string, port: number][]];
   let ranges: Range[] = [];
@@ -56,6 +57,11 @@ afterAll(async () => {
     await redis?.stop();
   }
 }, 60_000);
+
+it('time-outs of the spaces of other primaries are met', async () => {
+  const ids = await Promise.all(spaces.slice(0, 8).map((space) => jobIn(service, 'delivered', space)));
+  for (const id of ids) await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'pending');
+});
 
 it('every key is known in the spaces of other primaries', async () => {
   const statuses = [];

@@ -119,6 +119,21 @@ it('a stream hears its job wherever the slot goes', async () => {
   await job.close();
 });
 
+it('time-outs are met elsewhere while a slot moves in which one is due', async () => {
+  // A sweep goes through the partitions in their order: one that comes first must not end it.
+  const [first, last] = Array.from({ length: 100 }, (_, n) => `time-outs-${n}`)
+    .sort((a, b) => partitionOf(a).localeCompare(partitionOf(b)))
+    .filter((_, n) => n === 0 || n === 99) as [string, string];
+  const early = await jobIn(service, 'running', first, { timeoutSeconds: 1, maxRetries: 0 });
+  const move = await homeOf(first);
+  await begin(move);
+  const late = await jobIn(service, 'running', last, { timeoutSeconds: 1, maxRetries: 0 });
+  const statusOf = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body.status;
+  await until(async () => (await statusOf(late)) === 'dead');
+  for (const node of [move.from, move.to]) await tell(node, 'CLUSTER', 'SETSLOT', move.slot, 'STABLE');
+  await until(async () => (await statusOf(early)) === 'dead');
+});
+
 it('what a broken connection leaves unanswered is not sent again', async () => {
   const space = 'unanswered';
   await createJob(service, space);

@@ -1,11 +1,17 @@
 import type { Backend } from '@yardmaster/backend';
-import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import { expireDue, findDue } from '@yardmaster/store';
 import { sweepMetrics } from './metrics/sweep-metrics.js';
 
 /** A sweep that takes longer looks again what has become due. */
 const LOOK_AGAIN_MS = 500;
+
+interface Round {
+  /** Gets what went wrong. */
+  faults: unknown[];
+  /** `performance.now()` at which one that meets a fault is over. */
+  until: number;
+}
 
 export interface Sweeper {
   /** Do all that is due by now. Called while a sweep goes on, it waits for the end of that one. */
@@ -34,15 +40,18 @@ export function createSweeper({ store, stopping, metrics }: Backend, log: Logger
     return isMore;
   }
 
-  /** Do a step in each partition, and return those in which more is due. A fault in one holds up no other. */
-  async function round(partitions: readonly string[], faults: unknown[]): Promise<string[]> {
+  /**
+   * Do a step in each partition, and return those in which more is due. A fault in one holds up no other; when it took
+   * its time, so would the same fault in the next ones, which the next look leaves out.
+   */
+  async function round(partitions: readonly string[], { faults, until }: Round): Promise<string[]> {
     const unfinished: string[] = [];
     for (const partition of partitions) {
       try {
         if (await step(partition)) unfinished.push(partition);
       } catch (error) {
-        if (error instanceof YardmasterError && error.code === 'UNAVAILABLE') throw error; // for all of them
         faults.push(error);
+        if (performance.now() >= until) break;
       }
     }
     return unfinished;
@@ -54,11 +63,12 @@ export function createSweeper({ store, stopping, metrics }: Backend, log: Logger
       if (stopping.aborted) return;
       const due = await findDue(store);
       due.callbacks.forEach(wake);
+      faults.push(...due.faults);
       gotOnAt = performance.now();
       // Round by round, so that a long backlog in one partition holds up no other, nor one that is not due yet.
       const lookAgain = gotOnAt + LOOK_AGAIN_MS;
       left = due.deadlines;
-      while (left.length > 0 && performance.now() < lookAgain) left = await round(left, faults);
+      while (left.length > 0 && performance.now() < lookAgain) left = await round(left, { faults, until: lookAgain });
       if (faults.length > 0) throw faults[0];
     }
   }

@@ -10,20 +10,24 @@ export interface Due {
   deadlines: string[];
   /** For `relayCallbacks`. */
   callbacks: string[];
+  /** Why nobody knows of some partitions: the primaries of a cluster that have them are away. */
+  faults: unknown[];
 }
 
 /**
  * Look where something is due, by Redis' clock. Changes nothing.
  *
- * @throws UNAVAILABLE
+ * @throws UNAVAILABLE when no partition could be looked at
  */
 export async function findDue(store: Store): Promise<Due> {
+  const faults: unknown[] = [];
   const first = async (key: string) => {
     try {
       return Number((await ask(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
     } catch (error) {
-      if (error instanceof YardmasterError) throw error;
-      return 0; // Not a sorted set. Whoever looks closer fails there, and the others are found.
+      if (!(error instanceof YardmasterError)) return 0; // Not a sorted set. Whoever looks closer fails there.
+      faults.push(error);
+      return Number.NaN;
     }
   };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
@@ -32,9 +36,12 @@ export async function findDue(store: Store): Promise<Due> {
     firsts(store.keys.deadlines),
     firsts(store.keys.callbacks),
   ]);
+  if (faults.length === deadlines.length + callbacks.length) throw faults[0];
   return {
-    // NaN, of an empty set, is never due. Which side of `now` counts is each script's to say.
+    // NaN, of an empty set or of one that nobody could ask for, is never due. Which side of `now` counts is each
+    // script's to say.
     deadlines: PARTITION_TAGS.filter((_, n) => (deadlines[n] as number) <= now),
     callbacks: PARTITION_TAGS.filter((_, n) => (callbacks[n] as number) <= now),
+    faults,
   };
 }
