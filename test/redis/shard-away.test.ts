@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createApi } from '@yardmaster/api';
 import { partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { ask } from '../support/redis/ask.js';
@@ -68,3 +69,12 @@ it('every key is known in the spaces of other primaries', async () => {
   for (const key of keys) statuses.push((await service.call('GET', `/spaces/${spaces[0]}/jobs`, { key })).status);
   expect(statuses).toEqual(keys.map(() => 200));
 });
+
+it('a process starts all the same', async () => {
+  // More than one: which node ioredis asks first is a matter of chance.
+  for (let n = 0; n < 6; n++) {
+    const another = await startService({ KEY_PREFIX: PREFIX }, { redisUrl: redis.url, check: false, app: createApi });
+    expect((await another.http.call('GET', '/readyz')).status).toBe(200);
+    await another.stop();
+  }
+}, 30_000);

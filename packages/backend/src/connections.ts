@@ -58,7 +58,7 @@ export function createConnections(url: string, log: Logger): Connections {
     },
     async connect() {
       for (const client of clients) watches.push(watchConnection(client));
-      await Promise.allSettled(clients.map((client) => client.connect()));
+      await Promise.all(clients.map(attempt));
     },
     reasonOf(error) {
       const cause = (error as Error).cause ?? error;
@@ -71,6 +71,15 @@ export function createConnections(url: string, log: Logger): Connections {
       for (const client of clients) client.disconnect();
     },
   };
+}
+
+/**
+ * Make the first attempt to connect, and wait for its end. When a cluster's node fails between two steps of it, ioredis
+ * begins anew and leaves the promise open for ever: only `close` tells.
+ */
+async function attempt(client: RedisClient): Promise<void> {
+  const closed = new Promise<void>((resolve) => client.once('close', resolve));
+  await Promise.race([client.connect().catch(() => undefined), closed]);
 }
 
 /** What hears channels, and the connections that it needs beside those it makes itself. */

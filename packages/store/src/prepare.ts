@@ -1,3 +1,4 @@
+import { YardmasterError } from '@yardmaster/protocol';
 import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from './partition.js';
 import { asked } from './redis-errors.js';
@@ -50,6 +51,21 @@ async function checkServer(redis: Redis, isOfCluster: boolean): Promise<string[]
 }
 
 /**
+ * Do something at each of some primaries. While one of a cluster is away the others have work to do, so those that do
+ * not answer are passed over unless none does.
+ *
+ * @throws UNAVAILABLE when none answers; what is wrong with any one
+ */
+async function atEach<T>(primaries: readonly Redis[], act: (redis: Redis) => Promise<T>): Promise<T[]> {
+  const outcomes = await Promise.allSettled(primaries.map((redis) => asked(act(redis))));
+  const failed = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []));
+  const isAway = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
+  const fault = failed.find((error) => !isAway(error)) ?? (failed.length === outcomes.length ? failed[0] : undefined);
+  if (fault !== undefined) throw fault;
+  return outcomes.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
+}
+
+/**
  * Check that this Redis can hold our jobs, mark it as ours at the first start, and give it our scripts. Of a cluster,
  * every primary that is there.
  *
@@ -58,7 +74,7 @@ async function checkServer(redis: Redis, isOfCluster: boolean): Promise<string[]
  */
 export async function prepareRedis(store: Store): Promise<string[]> {
   const primaries = primariesOf(store.redis);
-  const checks = await Promise.all(primaries.map((redis) => checkServer(redis, store.redis instanceof Cluster)));
+  const checks = await atEach(primaries, (redis) => checkServer(redis, store.redis instanceof Cluster));
 
   const partitions = await partitionsOf(store);
   if (partitions !== String(PARTITIONS)) {
@@ -67,7 +83,7 @@ export async function prepareRedis(store: Store): Promise<string[]> {
 
   // Calls that find a script missing send it again and so fall behind calls that came later: better not at start.
   const texts = Object.values(scripts).map((script) => textOn(store.redis, script).text);
-  await asked(Promise.all(primaries.flatMap((redis) => texts.map((text) => redis.script('LOAD', text)))));
+  await atEach(primaries, (redis) => Promise.all(texts.map((text) => redis.script('LOAD', text))));
 
   return [...new Set(checks.flat())];
 }
