@@ -125,7 +125,11 @@ export const VARIABLES = {
       error: 'must be trace, debug, info, warn, error, fatal or silent',
     }) as unknown as z.ZodType<string, string>,
   ),
-  SHUTDOWN_SECONDS: row('25', 'How long open requests may take after SIGTERM', seconds(3_600, { zero: false })),
+  SHUTDOWN_SECONDS: row(
+    '25',
+    'How long a process may take to end after SIGTERM; what is still open after half of it is cut off',
+    seconds(3_600, { zero: false }),
+  ),
 } as const;
 
 export type VariableName = keyof typeof VARIABLES;
