@@ -19,16 +19,16 @@ describe.each(each)('owed callbacks on %s', (_name, redis) => {
 
   it('are found by partition, apart from deadlines, and stay as they are', async () => {
     const { store, owe, run } = owing;
-    expect(await findDue(store)).toEqual({ deadlines: [], callbacks: [] });
+    expect(await findDue(store)).toEqual({ deadlines: [], callbacks: [], faults: [] });
     await owe();
     await run({}, 'elsewhere');
     await redis.zadd(store.keys.deadlines(partitionOf('elsewhere')), 1, newJobId('elsewhere'));
-    const found = { deadlines: [partitionOf('elsewhere')], callbacks: [tag] };
+    const found = { deadlines: [partitionOf('elsewhere')], callbacks: [tag], faults: [] };
     expect(await findDue(store)).toEqual(found);
     expect(await findDue(store)).toEqual(found);
     await expireDue(store, partitionOf('elsewhere'));
     await relay();
-    expect(await findDue(store)).toEqual({ deadlines: [], callbacks: [] });
+    expect(await findDue(store)).toEqual({ deadlines: [], callbacks: [], faults: [] });
   });
 
   it('are announced as they arise', async () => {
