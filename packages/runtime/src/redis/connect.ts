@@ -55,6 +55,7 @@ function single(address: RedisAddress, use: RedisUse): Redis {
   if (address.kind === 'single') return new Redis({ ...options, ...address.node, db: address.db });
   if (address.kind === 'cluster') throw new Error('a channel of a cluster is heard at its own node');
   const { username, password } = address.sentinel;
+  const isReplaced = replacedNow();
   return new Redis({
     ...options,
     db: address.db,
@@ -65,9 +66,24 @@ function single(address: RedisAddress, use: RedisUse): Redis {
     ...(options.tls && { sentinelTLS: options.tls, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: retryStrategy,
     sentinelCommandTimeout: 1_000,
-    // Sentinels tell of a failover at once: the old primary may still answer, and what it is told is lost.
-    failoverDetector: true,
+    // A primary that was cut off from its replicas, and refuses to write for that (min-replicas-to-write), may have been
+    // replaced: the Sentinels know. ioredis' failoverDetector is left off. It leaves its connections to the Sentinels
+    // behind at each reconnection, and after a failover all of those end the connection just while it is made, for good.
+    reconnectOnError: (error) => isReplaced(error) || (BY_USE[use].reconnectOnError?.(error) ?? false),
   });
+}
+
+/** A primary whose replicas are merely down says so too: it is not left for each call, since others are under way. */
+const ASK_AGAIN_MS = 5_000;
+
+/** Make what tells, now and then, that the primary may have been replaced. */
+function replacedNow(): (error: Error) => boolean {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (!/(^|: -)NOREPLICAS\b/.test(error.message) || performance.now() - askedAt < ASK_AGAIN_MS) return false;
+    askedAt = performance.now();
+    return true;
+  };
 }
 
 /** One line per change, not per attempt: an outage must not fill the disk. */

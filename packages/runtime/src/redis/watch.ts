@@ -36,8 +36,8 @@ const connectionsOf = (client: RedisClient) => (client instanceof Cluster ? clie
  * loses silently. One may also be half-open from its beginning, accepted by what stands in front of a Redis that is
  * away; ioredis' `connectTimeout` is met by then, and what it asks first has no deadline unless commands have one.
  *
- * @param isBlocking whether it waits in commands that block, behind which a ping would wait, too: then only its
- *   beginning is looked after
+ * @param isBlocking whether it waits in commands that block, behind which a ping would wait, too, and is somebody else's
+ *   to end: then only its beginning is looked after
  * @returns a function that ends the watch
  */
 export function watchConnection(client: RedisClient, { everyMs = 1_000, isBlocking = false } = {}): () => void {
@@ -45,7 +45,7 @@ export function watchConnection(client: RedisClient, { everyMs = 1_000, isBlocki
   const timer = setInterval(() => {
     for (const redis of connectionsOf(client)) {
       const look = LOOKS[redis.status];
-      if (waiting.has(redis) || look === undefined || (isBlocking && look === pingOrReconnect)) continue;
+      if (waiting.has(redis) || look === undefined || (isBlocking && look !== hearOrReconnect)) continue;
       waiting.add(redis);
       void look(redis).finally(() => waiting.delete(redis));
     }
@@ -54,11 +54,20 @@ export function watchConnection(client: RedisClient, { everyMs = 1_000, isBlocki
   return () => clearInterval(timer);
 }
 
-/** How a connection is looked after, by its status: `connect` is one that Redis has not answered on as it should yet. */
+/**
+ * How a connection is looked after, by its status: `connect` is one that Redis has not answered on as it should yet,
+ * `end` one that ioredis has given up. Whoever ends a connection ends the watch first.
+ */
 const LOOKS: Partial<Record<Redis['status'], (redis: Redis) => Promise<void>>> = {
   ready: pingOrReconnect,
   connect: hearOrReconnect,
+  end: connectAgain,
 };
+
+/** ioredis gives a connection up for good when it is told to make it anew just while it asks Sentinels for the primary. */
+async function connectAgain(redis: Redis): Promise<void> {
+  await redis.connect().catch(() => undefined); // Looked after like any other.
+}
 
 /** A Redis that loads its data says so each time that it is asked; one that says nothing is not there. */
 async function hearOrReconnect(redis: Redis): Promise<void> {
