@@ -84,11 +84,18 @@ async function pingOrReconnect(redis: Redis): Promise<void> {
   if (!(await answersPing(redis)) && redis.stream === stream) redis.disconnect(true);
 }
 
-/** Whether Redis answers: of a cluster, any primary does. While one of them fails over, the others serve their spaces. */
+/**
+ * Whether Redis serves: of a cluster, whether any primary says so. While one of them fails over, the others serve their
+ * spaces; unless `cluster-require-full-coverage` has them refuse, too.
+ */
 export async function answers(client: RedisClient): Promise<boolean> {
-  const nodes = client instanceof Cluster ? client.nodes('master') : [client];
-  return Promise.any(nodes.map((redis) => redis.ping())).then(
+  const asked = client instanceof Cluster ? client.nodes('master').map(servesSlots) : [client.ping()];
+  return Promise.any(asked).then(
     () => true,
     () => false,
   );
+}
+
+async function servesSlots(redis: Redis): Promise<void> {
+  if (!String(await redis.cluster('INFO')).includes('cluster_state:ok')) throw new Error('CLUSTERDOWN');
 }
