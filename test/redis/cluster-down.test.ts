@@ -22,9 +22,11 @@ const ready = async () => (await service.http.call('GET', '/readyz')).status;
 
 it('is not ready while the cluster refuses everything for want of one shard, and ready again after that', async () => {
   expect(await ready()).toBe(200);
+  // On a busy machine a replica may have become the primary by now.
+  const roles = await Promise.all(redis.nodes.map((node) => node.roleNow()));
   // All replicas first: nobody can take over.
-  for (const node of redis.nodes.filter(({ role }) => role === 'replica')) await node.kill();
-  const [primary] = redis.nodes;
+  for (const [i, node] of redis.nodes.entries()) if (roles[i] === 'replica') await node.kill();
+  const primary = redis.nodes[roles.indexOf('primary')];
   await primary?.kill();
   await until(async () => (await ready()) === 503);
   await primary?.resume();
