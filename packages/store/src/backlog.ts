@@ -1,7 +1,7 @@
 import { ask } from './ask.js';
 import { PARTITION_TAGS } from './partition.js';
 import { onBulk, type Store } from './store.js';
-import { redisNow } from './time.js';
+import { ageSeconds, redisNow } from './time.js';
 
 /** Spaces looked at for each that may be shown: those without pending jobs give way to others. */
 const LOOKED_AT = 4;
@@ -40,7 +40,7 @@ export async function readBacklog(on: Store, most: number): Promise<Backlog> {
     ofPartitions((tag) => ask(store, 'zcard', store.redis.zcard(store.keys.spaces(tag)))),
     most === 0 ? [] : ofPartitions((tag) => recentSpaces(store, tag, most)),
     ofPartitions((tag) => ask(store, 'zcard', store.redis.zcard(store.keys.callbacks(tag)))),
-    ofPartitions(async (tag) => (await first(store, store.keys.callbacks(tag))) ?? Number.POSITIVE_INFINITY),
+    ofPartitions(async (tag) => Number((await first(store, store.keys.callbacks(tag))) ?? Number.POSITIVE_INFINITY)),
   ]);
   const shown = await withPending(store, recent.flat(), most);
   return {
@@ -55,9 +55,9 @@ const ofPartitions = <T>(read: (tag: string) => Promise<T>) => Promise.all(PARTI
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
 /** Score of the first member of a sorted set; null for an empty one. */
-async function first(store: Store, key: string): Promise<number | null> {
+async function first(store: Store, key: string): Promise<string | null> {
   const [, score] = await ask(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES'));
-  return score === undefined ? null : Number(score);
+  return score ?? null;
 }
 
 interface Recent {
@@ -95,7 +95,5 @@ async function withPending(store: Store, recent: Recent[], most: number): Promis
 
 async function withAge(store: Store, { spaceId, pending }: Counted, now: number): Promise<SpaceBacklog> {
   const order = pending === 0 ? null : await first(store, store.keys.queue(spaceId));
-  // Orders may be ahead of the clock, see ageSeconds in stats.ts.
-  const oldestAgeSeconds = order === null ? null : Math.max(0, now - Math.floor(order / 1024)) / 1000;
-  return { spaceId, pending, oldestAgeSeconds };
+  return { spaceId, pending, oldestAgeSeconds: order === null ? null : ageSeconds(order, now) };
 }

@@ -15,7 +15,7 @@ function replyWord(message: string): string {
 
 /** What ioredis says when the answer did not come. It has no codes for these, only texts. */
 const NO_ANSWER =
-  /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit|Socket timeout|connect |read |write |getaddrinfo |All sentinels are unreachable|Failed to refresh slots cache|Cluster is|Cluster isn't ready|None of startup nodes|Too many Cluster redirections)/;
+  /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit|Socket timeout|connect |read |write |getaddrinfo |All sentinels are unreachable|Failed to refresh slots cache|Cluster is|None of startup nodes|Too many Cluster redirections)/;
 
 function codeOf(error: Error): ErrorCode | null {
   const system = (error as NodeJS.ErrnoException).code;

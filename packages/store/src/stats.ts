@@ -2,16 +2,13 @@ import { type NameStats, type SpaceStats, STATUSES, type StatsQuery, type Status
 import { runScript } from './script.js';
 import { stats } from './scripts.generated.js';
 import { onBulk, type Store } from './store.js';
-import { isoOf } from './time.js';
+import { ageSeconds, isoOf } from './time.js';
 
 /** Fields of a name in the script's reply. */
 const ROW = 4;
 
-/** How long a job with this order score has waited; '' is that of no job. */
-function ageSeconds(order: string, now: number): number | null {
-  // Orders may be ahead of the clock: of many jobs in one millisecond, or after it stepped back.
-  return order === '' ? null : Math.max(0, now - Math.floor(Number(order) / 1024)) / 1000;
-}
+/** '' is the order of no job. */
+const ageOrNull = (order: string, now: number) => (order === '' ? null : ageSeconds(order, now));
 
 function namesOf(flat: (string | number)[], now: number): NameStats[] {
   return Array.from({ length: flat.length / ROW }, (_, i) => {
@@ -20,7 +17,7 @@ function namesOf(flat: (string | number)[], now: number): NameStats[] {
       name,
       total: Number(total),
       pending: Number(pending),
-      oldestPendingAgeSeconds: ageSeconds(oldest, now),
+      oldestPendingAgeSeconds: ageOrNull(oldest, now),
     };
   });
 }
@@ -49,7 +46,7 @@ export async function getStats(store: Store, spaceId: string, { limit, names }: 
     spaceId,
     timestamp: isoOf(now),
     jobs: { ...byStatus, total: Number(counts[STATUSES.length]) },
-    oldestPendingAgeSeconds: ageSeconds(oldest, now),
+    oldestPendingAgeSeconds: ageOrNull(oldest, now),
     names: rows,
     namesLeftOut: Number(known) - rows.filter(({ total }) => total > 0).length,
   };

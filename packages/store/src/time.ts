@@ -30,7 +30,18 @@ export function isoOrNull(epochMs: string | null | undefined): string | null {
   return epochMs ? isoOf(epochMs) : null;
 }
 
-/** Creation time of a job: the upper part of its order score (see lua/shared/order.lua). */
+/** Epoch milliseconds of an order score: its upper part (see lua/shared/order.lua). */
+const msOfOrder = (order: string) => Math.floor(Number(order) / 1024);
+
+/** Creation time of a job. */
 export function isoOfOrder(order: string): string {
-  return isoOf(Math.floor(Number(order) / 1024));
+  return isoOf(msOfOrder(order));
+}
+
+/**
+ * How long a job with this order score has waited, in seconds. Orders may be ahead of the clock: of many jobs in one
+ * millisecond, or after it stepped back.
+ */
+export function ageSeconds(order: string, now: number): number {
+  return Math.max(0, now - msOfOrder(order)) / 1000;
 }
