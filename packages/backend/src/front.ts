@@ -45,6 +45,7 @@ export function createFront({ name, backend, server, streams, duties, config, lo
     url: () => urlOf(server),
     async start() {
       const prepared = backend.start();
+      prepared.catch(() => undefined); // Thrown below, unless the port is what stops the start.
       await Promise.race([prepared, delay(BEFORE_LISTENING_MS, undefined, { ref: false })]);
       await listen(server, config.PORT, config.HOST);
       await prepared;
