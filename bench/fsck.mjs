@@ -3,25 +3,19 @@
 // pending, running and completed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createLogger, createRedis, findRedisServer, PrivateRedis } from '@yardmaster/runtime';
-import { ANY_SPACE, ackJob, completeJob, createJob, createStore, pollJobs, prepareRedis } from '@yardmaster/store';
+import { ANY_SPACE, ackJob, completeJob, createJob, pollJobs, prepareRedis } from '@yardmaster/store';
+import { startRedis } from './processes.mjs';
 
 const { values } = parseArgs({ options: { jobs: { type: 'string', default: '100000' }, json: { type: 'boolean' } } });
 const count = Number(values.jobs);
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const binary = await findRedisServer(here('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
-const dir = await mkdtemp(join(tmpdir(), 'yardmaster-bench-'));
-const server = new PrivateRedis({ binary, dataDir: dir, settings: { appendonly: 'no' } });
-await server.start();
-const redis = createRedis(server.url, 'commands', createLogger('bench', 'error'));
-await redis.connect();
-const store = createStore(redis);
+const server = await startRedis();
+const { store } = server;
+const { redis } = store;
 await prepareRedis(store);
 
 const request = {
@@ -107,6 +101,4 @@ async function run() {
 
 const figures = await run();
 process.stdout.write(`${JSON.stringify(figures, null, values.json ? 0 : 2)}\n`);
-redis.disconnect();
 await server.stop();
-await rm(dir, { recursive: true, force: true });
