@@ -1,7 +1,7 @@
 // The processes of a run: Redis, our apps; and what the system tells of them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ import { createStore } from '@yardmaster/store';
 export const ADMIN_API_KEY = 'admin-key-of-the-bench';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+
+process.setMaxListeners(50); // One for each process of a run.
 
 // Whatever ends this process takes along what it has started.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
@@ -47,17 +49,24 @@ export async function startRedis(settings = { appendonly: 'no' }) {
 }
 
 /** Start apps/<name> on a free port, and wait until it is ready. */
-export async function startApp(name, settings) {
-  const main = path(`../apps/${name}/dist/main.js`);
+export const startApp = (name, settings) => startServer(path(`../apps/${name}/dist/main.js`), settings);
+
+/**
+ * Start a server, which logs its url once it is ready.
+ *
+ * @param main path of the file
+ * @param flags of Node
+ */
+export async function startServer(main, settings, flags = []) {
   const env = { PATH: process.env.PATH, ADMIN_API_KEY, PORT: '0', ...settings };
-  const child = spawn(process.execPath, [main], { env });
+  const child = spawn(process.execPath, [...flags, main], { env });
   const exited = once(child, 'exit');
   process.on('exit', () => child.kill());
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const url = () => /"url":"(http:[^"]+)"/.exec(output)?.[1];
   await until(() => url() !== undefined || child.exitCode !== null);
-  if (child.exitCode !== null) throw new Error(`${name} did not start: ${output}`);
+  if (child.exitCode !== null) throw new Error(`${main} did not start: ${output}`);
   return {
     url: url(),
     pid: child.pid,
@@ -68,10 +77,11 @@ export async function startApp(name, settings) {
   };
 }
 
-/** CPU time a process has used, in milliseconds. */
+/** CPU time a process has used, in milliseconds: of all its threads, by the scheduler's clock of nanoseconds. */
 export function cpuMs(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const nanos = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]));
+  return nanos.reduce((sum, one) => sum + one, 0) / 1e6;
 }
 
 /** Memory of a process that is resident, in bytes. */

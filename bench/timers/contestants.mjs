@@ -12,7 +12,7 @@ import {
 import { Queue } from 'bullmq';
 // Not for others to import: the texts, to know what the scripts cost without their timers.
 import * as scripts from '../../packages/store/dist/scripts.generated.js';
-import { inBatches } from './meter.mjs';
+import { inBatches } from '../meter.mjs';
 
 /** One space in each partition. */
 export const SPACES = PARTITION_TAGS.map((tag) => {

@@ -6,6 +6,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { newJobId } from '@yardmaster/store';
+import { inBatches, nextOf, settledMemory, summary, takeTurns } from '../meter.mjs';
 import { startRedis } from '../processes.mjs';
 import {
   ackAndComplete,
@@ -18,7 +19,6 @@ import {
   withoutTimers,
 } from './contestants.mjs';
 import { costReport } from './cost-report.mjs';
-import { inBatches, nextOf, settledMemory, summary, takeTurns } from './meter.mjs';
 
 const number = (byDefault) => ({ type: 'string', default: String(byDefault) });
 const { values } = parseArgs({

@@ -1,5 +1,5 @@
 // What the verdicts of lateness.mjs come to, and that as text.
-import { percentile } from './meter.mjs';
+import { percentile } from '../meter.mjs';
 
 const latenessOf = (verdicts) => {
   const sorted = verdicts.flatMap(({ lateMs }) => lateMs ?? []).sort((a, b) => a - b);

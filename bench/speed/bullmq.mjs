@@ -1,0 +1,37 @@
+// BullMQ in one process, which adds jobs and works them through: no HTTP, and so many additions and jobs at once as there
+// are clients.
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+
+const connect = () => new Redis(process.env.REDIS_URL, { maxRetriesPerRequest: null });
+const queue = new Queue('bench', { connection: connect() });
+let worker;
+let left = 0;
+let onDone;
+
+async function run({ jobs, clients, payloadBytes }) {
+  worker ??= new Worker('bench', async () => ({ ok: true }), { connection: connect(), concurrency: clients }).on(
+    'completed',
+    () => {
+      if (--left === 0) onDone();
+    },
+  );
+  const payload = { text: 'x'.repeat(Math.max(0, payloadBytes - '{"text":""}'.length)) };
+  left = jobs;
+  const done = new Promise((resolve) => {
+    onDone = resolve;
+  });
+  let next = 0;
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (next++ < jobs) await queue.add('name-0', payload);
+    }),
+  );
+  await done;
+  return { seconds: (performance.now() - began) / 1000 };
+}
+
+process.on('message', async (load) => {
+  process.send(await run(load).catch((error) => ({ error: String(error) })));
+});

@@ -1,0 +1,79 @@
+// Who takes part: each with the processes that do its work, and a way to have it do some jobs.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createKey } from '@yardmaster/store';
+import { startApp, startRedis, startServer } from '../processes.mjs';
+
+const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** A process that does what it is told by messages. */
+function startWorker(name, env = {}) {
+  const child = fork(path(`${name}.mjs`), [], { env: { PATH: process.env.PATH, ...env } });
+  process.on('exit', () => child.kill());
+  child.on('exit', () => child.emit('message', { error: 'has ended' }));
+  return {
+    pid: child.pid,
+    async run(load) {
+      child.send(load);
+      const [done] = await once(child, 'message');
+      if (done.error !== undefined) throw new Error(`${name}: ${done.error}`);
+      return done;
+    },
+    stop: () => child.kill(),
+  };
+}
+
+/**
+ * Start everybody.
+ *
+ * @param options.apis how many processes of our API
+ * @param options.flags of Node, for our API
+ */
+export async function startContestants({ persistence, payload, apis = 1, flags = [] }) {
+  const settings = persistence === 'off' ? { appendonly: 'no' } : { appendonly: 'yes', appendfsync: persistence };
+  const [ours, bulls, bare] = [await startRedis(settings), await startRedis(settings), await startRedis(settings)];
+  const env = { REDIS_URL: ours.url, LOG_LEVEL: 'info' };
+  const servers = [];
+  for (let n = 0; n < apis; n++) servers.push(await startServer(path('../../apps/api/dist/main.js'), env, flags));
+  const scheduler = await startApp('scheduler', env);
+  const plain = await startServer(path('plain-express.mjs'), env);
+  const node = (hasJobs) => startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs });
+  const [full, empty] = [await node('true'), await node('false')];
+  const { key } = await createKey(ours.store, {
+    name: 'bench',
+    scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:complete'],
+    spaceId: null,
+    expiresAt: null,
+  });
+  const load = startWorker('http-load');
+  const bullmq = startWorker('bullmq', { REDIS_URL: bulls.url });
+  const scripts = startWorker('scripts', { REDIS_URL: bare.url });
+
+  // A server of its own for each: which bodies it answers is not decided by the request.
+  const bareOf = ({ kind }) => (kind === 'emptyPoll' ? empty : full);
+  const over = (urls) => (options) => load.run({ ...options, urls, key });
+  const redisOf = (server) => ({ name: 'redis', pid: server.pid });
+  const apiProcesses = servers.map(({ pid }) => ({ name: 'api', pid }));
+  return {
+    redis: ours.store.redis,
+    contestants: {
+      yardmaster: {
+        processes: [...apiProcesses, redisOf(ours), { name: 'scheduler', pid: scheduler.pid }],
+        run: over(servers.map(({ url }) => url)),
+      },
+      plainExpress: { processes: [{ name: 'api', pid: plain.pid }, redisOf(ours)], run: over([plain.url]) },
+      bareHttp: {
+        processes: [full, empty].map(({ pid }) => ({ name: 'api', pid })),
+        run: (options) => over([bareOf(options).url])(options),
+      },
+      bullmq: { processes: [{ name: 'client', pid: bullmq.pid }, redisOf(bulls)], run: bullmq.run },
+      scripts: { processes: [{ name: 'client', pid: scripts.pid }, redisOf(bare)], run: scripts.run },
+    },
+    async stop() {
+      for (const child of [load, bullmq, scripts]) child.stop();
+      for (const server of [...servers, scheduler, plain, full, empty]) await server.stop();
+      for (const server of [ours, bulls, bare]) await server.stop();
+    },
+  };
+}

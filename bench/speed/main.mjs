@@ -1,0 +1,107 @@
+// npm run bench [-- --jobs 3000] [--clients 64] [--rounds 7] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
+//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll] [--profile folder] [--json]
+//
+// What a job costs, in CPU, against others who take turns with us in one run: BullMQ in one process, a bare node:http server
+// without Redis, the same server as an Express app is usually written, and our scripts in pipelines without HTTP.
+import { parseArgs } from 'node:util';
+import { startContestants } from './contestants.mjs';
+import { report } from './report.mjs';
+import { ratioOf, summaryOf, takeTurns } from './turns.mjs';
+
+const text = (byDefault) => ({ type: 'string', default: String(byDefault) });
+const { values } = parseArgs({
+  options: {
+    jobs: text(3_000),
+    clients: text(64),
+    rounds: text(7),
+    payload: text(200),
+    persistence: text('everysec'),
+    spaces: text(1),
+    names: text(1),
+    apis: text(1),
+    only: text(''),
+    profile: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+});
+const [jobs, clients, rounds, payload, spaces, names, apis] = [
+  values.jobs,
+  values.clients,
+  values.rounds,
+  values.payload,
+  values.spaces,
+  values.names,
+  values.apis,
+].map(Number);
+
+/** What is measured: by whom, and in which processes of ours and theirs the cost is compared. */
+const SECTIONS = {
+  cycle: {
+    who: ['yardmaster', 'plainExpress', 'bullmq', 'bareHttp', 'scripts'],
+    ratios: {
+      'yardmaster ÷ bullmq': [
+        ['yardmaster', 'bullmq'],
+        ['api', 'client', 'redis'],
+      ],
+      'yardmaster ÷ plainExpress': [
+        ['yardmaster', 'plainExpress'],
+        ['api', 'redis'],
+      ],
+      'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']],
+      'redis: yardmaster ÷ bullmq': [['yardmaster', 'bullmq'], ['redis']],
+      'redis: scripts ÷ bullmq': [['scripts', 'bullmq'], ['redis']],
+    },
+  },
+  cycleByFifties: {
+    who: ['yardmaster', 'plainExpress'],
+    ratios: {
+      'yardmaster ÷ plainExpress': [
+        ['yardmaster', 'plainExpress'],
+        ['api', 'redis'],
+      ],
+    },
+  },
+  create: {
+    who: ['yardmaster', 'plainExpress', 'bareHttp'],
+    ratios: { 'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']] },
+  },
+  emptyPoll: {
+    who: ['yardmaster', 'plainExpress', 'bareHttp'],
+    ratios: { 'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']] },
+  },
+};
+
+const only = values.only === '' ? Object.keys(SECTIONS) : values.only.split(',');
+const flags = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [];
+
+async function measure(kind, all) {
+  const { who, ratios } = SECTIONS[kind];
+  const contestants = Object.fromEntries(who.map((name) => [name, all[name]]));
+  // A space of its own for each kind: a poll is empty where nobody creates.
+  const places = Array.from({ length: spaces }, (_, n) => `${kind}-${n}`);
+  // A call alone is cheap: as many calls as a cycle has.
+  const count = kind === 'create' || kind === 'emptyPoll' ? jobs * 4 : jobs;
+  const load = { kind, jobs: count, clients, payloadBytes: payload, spaces: places, names, filter: names > 1 };
+  const turns = await takeTurns(contestants, rounds, load);
+  return {
+    contestants: Object.fromEntries(who.map((name) => [name, summaryOf(turns[name])])),
+    ratios: Object.fromEntries(
+      Object.entries(ratios).map(([name, [[one, other], processes]]) => [
+        name,
+        ratioOf(turns[one], turns[other], processes),
+      ]),
+    ),
+  };
+}
+
+const { redis, contestants, stop } = await startContestants({ persistence: values.persistence, payload, apis, flags });
+try {
+  const figures = {
+    options: { ...values, jobs, clients, rounds, payload, spaces, names, apis },
+    sections: {},
+  };
+  for (const kind of only) figures.sections[kind] = await measure(kind, contestants);
+  process.stdout.write(`${values.json ? JSON.stringify(figures) : report(figures)}\n`);
+} finally {
+  await stop();
+}

@@ -1,0 +1,51 @@
+// Contestants take turns, forwards in one round and backwards in the next, so that a noisy machine is unfair to none.
+import { summary } from '../meter.mjs';
+import { cpuMs } from '../processes.mjs';
+
+/** Rounds that warm up and are left out. */
+const WARMING = 2;
+
+/** Have a contestant do a load; µs of CPU per job of each kind of process, and jobs per second. */
+async function turn({ processes, run }, load) {
+  const before = processes.map(({ pid }) => cpuMs(pid));
+  const { seconds } = await run(load);
+  const cpu = {};
+  processes.forEach(({ name, pid }, i) => {
+    cpu[name] = (cpu[name] ?? 0) + ((cpuMs(pid) - before[i]) * 1000) / load.jobs;
+  });
+  return { cpu, perSecond: load.jobs / seconds };
+}
+
+/**
+ * Let contestants take turns at a load.
+ *
+ * @returns by name: each round's turn
+ */
+export async function takeTurns(contestants, rounds, load) {
+  const names = Object.keys(contestants);
+  const turns = Object.fromEntries(names.map((name) => [name, []]));
+  for (let round = -WARMING; round < rounds; round++) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const one = await turn(contestants[name], load);
+      if (round >= 0) turns[name].push(one);
+    }
+  }
+  return turns;
+}
+
+/** Medians and quartiles of some turns: µs of CPU per job by process and in all, and jobs per second. */
+export function summaryOf(turns) {
+  const names = Object.keys(turns[0].cpu);
+  return {
+    cpuMicros: Object.fromEntries(names.map((name) => [name, summary(turns.map(({ cpu }) => cpu[name]))])),
+    perSecond: summary(turns.map(({ perSecond }) => perSecond)),
+  };
+}
+
+/** CPU of some kinds of process, together. */
+export const cpuOf = ({ cpu }, names) => names.reduce((sum, name) => sum + (cpu[name] ?? 0), 0);
+
+/** Median and quartiles of a ratio, round by round: what was busy beside them was so to both. */
+export function ratioOf(turns, others, names) {
+  return summary(turns.map((one, round) => cpuOf(one, names) / cpuOf(others[round], names)));
+}
