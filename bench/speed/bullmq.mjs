@@ -5,17 +5,23 @@ import { Redis } from 'ioredis';
 
 const connect = () => new Redis(process.env.REDIS_URL, { maxRetriesPerRequest: null });
 const queue = new Queue('bench', { connection: connect() });
-let worker;
 let left = 0;
 let onDone;
 
+const workers = new Map();
+
+/** Have a worker with so many jobs at once. */
+function workWith(concurrency) {
+  if (workers.has(concurrency)) return;
+  const worker = new Worker('bench', async () => ({ ok: true }), { connection: connect(), concurrency });
+  worker.on('completed', () => {
+    if (--left === 0) onDone();
+  });
+  workers.set(concurrency, worker);
+}
+
 async function run({ jobs, clients, payloadBytes }) {
-  worker ??= new Worker('bench', async () => ({ ok: true }), { connection: connect(), concurrency: clients }).on(
-    'completed',
-    () => {
-      if (--left === 0) onDone();
-    },
-  );
+  workWith(clients);
   const payload = { text: 'x'.repeat(Math.max(0, payloadBytes - '{"text":""}'.length)) };
   left = jobs;
   const done = new Promise((resolve) => {

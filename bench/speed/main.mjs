@@ -94,7 +94,7 @@ async function measure(kind, all) {
   };
 }
 
-const { redis, contestants, stop } = await startContestants({ persistence: values.persistence, payload, apis, flags });
+const { contestants, stop } = await startContestants({ persistence: values.persistence, payload, apis, flags });
 try {
   const figures = {
     options: { ...values, jobs, clients, rounds, payload, spaces, names, apis },

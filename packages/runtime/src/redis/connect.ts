@@ -1,6 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../logger.js';
 import { parseRedisUrl, type RedisAddress } from './address.js';
+import { batchWrites } from './batch-writes.js';
 import { CommandCluster } from './command-cluster.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
 import { tlsOf } from './tls.js';
@@ -22,6 +23,7 @@ type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClien
 export function createRedis<U extends RedisUse>(url: string, use: U, log: Logger): ClientFor<U> {
   const address = parseRedisUrl(url);
   const client = address.kind === 'cluster' && use !== 'subscriber' ? cluster(address, use) : single(address, use);
+  if (use === 'commands') batchWrites(client);
   tellOutages(client, use, log);
   if (client instanceof Cluster) tellNodeOutages(client, use, log);
   return client as ClientFor<U>;
