@@ -21,12 +21,27 @@ async function cpuMicros(redis) {
   return { redis: (fieldOf(info, 'used_cpu_user') + fieldOf(info, 'used_cpu_sys')) * 1e6, client: user + system };
 }
 
-/** Microseconds of CPU per operation of `run`, which does `count` of them. */
-async function measure(redis, count, run) {
+/** Time that Redis has spent within scripts, in microseconds, by its own count. */
+async function scriptMicros(redis) {
+  return Number(/^cmdstat_evalsha:.*?usec=(\d+)/m.exec(await redis.info('commandstats'))?.[1] ?? 0);
+}
+
+/**
+ * Microseconds per operation of `run`, which does `count` of them: CPU of Redis and of this process, and what of
+ * Redis' time was spent within scripts.
+ */
+export async function measure(redis, count, run) {
+  // The counts of scripts are asked outside of the others, so that they are not part of what those cost.
+  const scriptsBefore = await scriptMicros(redis);
   const before = await cpuMicros(redis);
   await run();
   const after = await cpuMicros(redis);
-  return { redis: (after.redis - before.redis) / count, client: (after.client - before.client) / count };
+  const scriptsAfter = await scriptMicros(redis);
+  return {
+    redis: (after.redis - before.redis) / count,
+    client: (after.client - before.client) / count,
+    script: (scriptsAfter - scriptsBefore) / count,
+  };
 }
 
 /**
@@ -57,21 +72,32 @@ export function summary(numbers) {
 /**
  * Let contestants take turns, forwards in one round and backwards in the next.
  *
- * @param contestants by name: `prepare`, not measured, makes what `run` works on
- * @returns by name: what each round cost, in µs of CPU per operation; a first round warms up and is left out
+ * @param turn what one turn of a contestant does; its result is kept
+ * @returns by name: the results of each round; a first round warms up and is left out
  */
-export async function takeTurns(redis, contestants, { rounds, count }) {
+export async function inTurns(contestants, rounds, turn) {
   const names = Object.keys(contestants);
-  const costs = Object.fromEntries(names.map((name) => [name, []]));
+  const results = Object.fromEntries(names.map((name) => [name, []]));
   for (let round = 0; round <= rounds; round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
-      const { prepare, run } = contestants[name];
-      const prepared = await prepare();
-      const cost = await measure(redis, count, () => run(prepared));
-      if (round > 0) costs[name].push(cost);
+      const result = await turn(contestants[name]);
+      if (round > 0) results[name].push(result);
     }
   }
-  return costs;
+  return results;
+}
+
+/**
+ * Let contestants take turns, each of which is measured as a whole.
+ *
+ * @param contestants by name: `prepare`, not measured, makes what `run` works on
+ * @returns by name: what each round cost, in µs per operation
+ */
+export function takeTurns(redis, contestants, { rounds, count }) {
+  return inTurns(contestants, rounds, async ({ prepare, run }) => {
+    const prepared = await prepare();
+    return measure(redis, count, () => run(prepared));
+  });
 }
 
 /** The next `count` of some items at each call, over and over: what a turn works on, the turn before did not warm. */
