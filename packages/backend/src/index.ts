@@ -1,4 +1,4 @@
-export { authenticate, authorize } from './authenticate.js';
+export { authenticate, authorize, knownCaller } from './authenticate.js';
 export { BACKEND_VARIABLES, type Backend, type BackendConfig, type BackendOptions, createBackend } from './backend.js';
 export { REDIS_BUDGET_MS, within } from './deadline.js';
 export type { Duties } from './duties.js';
@@ -19,7 +19,7 @@ export { checkHost } from './http/host.js';
 export { createOutageLog } from './http/outage-log.js';
 export { answerCheck, answerProbe, type Health, PROBES } from './http/probes.js';
 export { rawAnswer } from './http/raw-answer.js';
-export { requestIdOf } from './http/request-id.js';
+export { requestIdOf, requestIdOfResponse } from './http/request-id.js';
 export { protectServer, SERVER_OPTIONS } from './http/server.js';
 export { attachStreams } from './http/upgrades.js';
 export type { Metrics } from './metrics/metrics.js';

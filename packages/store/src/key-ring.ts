@@ -1,5 +1,6 @@
 import { grantsOf, SCOPES, type Scope } from '@yardmaster/protocol';
 import { hashOfSecret, invalidKeys, isSecretOf, readKey, revokeKey, type StoredKey, splitApiKey } from './api-keys.js';
+import { type Entry, KeyCache } from './key-cache.js';
 import type { Store } from './store.js';
 import type { Subscriptions } from './subscriptions/subscriptions.js';
 
@@ -10,13 +11,6 @@ export interface Principal {
   grants: ReadonlySet<Scope>;
   /** The one space it works in; null for every space. */
   spaceId: string | null;
-}
-
-interface Entry {
-  stored: StoredKey;
-  principal: Principal;
-  /** `performance.now()` at which the entry is no longer believed. */
-  until: number;
 }
 
 export interface KeyRingOptions {
@@ -39,7 +33,9 @@ export class KeyRing {
   readonly #admin: (Principal & Pick<StoredKey, 'secretHash'>) | null;
   readonly #cacheMs: number;
   readonly #capacity: number;
-  readonly #entries = new Map<string, Entry>();
+  /** The one text that is ADMIN_API_KEY, to be found by its hash. */
+  readonly #adminTexts: ReadonlySet<string>;
+  readonly #cache: KeyCache;
   /** Ids seen revoked. Ids are never used again, so these stay true; kept for reads that were under way. */
   readonly #revoked = new Set<string>();
   readonly #listeners = new Set<(keyId: string) => void>();
@@ -48,6 +44,8 @@ export class KeyRing {
     this.#store = store;
     this.#cacheMs = cacheMs;
     this.#capacity = capacity;
+    this.#cache = new KeyCache(capacity);
+    this.#adminTexts = new Set(adminKey ? [adminKey] : []);
     this.#admin = adminKey
       ? { keyId: 'admin', grants: new Set(SCOPES), spaceId: null, secretHash: hashOfSecret(adminKey) }
       : null;
@@ -65,7 +63,7 @@ export class KeyRing {
         message: (keyId) => this.#forget(keyId),
         lost: () => undefined, // The cache believes a key for seconds only, and revocation waits no longer for us.
         subscribed: () => {
-          this.#entries.clear();
+          this.#cache.clear();
           resolve();
         },
       });
@@ -79,6 +77,17 @@ export class KeyRing {
   }
 
   /**
+   * Tell whose key a text is when it was found right a moment ago. To be asked before `find`: it spares a call the hash of
+   * the secret and some turns of the event loop (docs/performance.md).
+   *
+   * @returns undefined when that is not known
+   */
+  known(text: string): Principal | undefined {
+    if (this.#admin !== null && this.#adminTexts.has(text)) return this.#admin;
+    return this.#cache.ofText(text)?.principal;
+  }
+
+  /**
    * @param text what the caller presented
    * @returns null when it is no valid key: unknown, revoked, expired, or of another shape
    * @throws UNAVAILABLE when Redis cannot tell
@@ -88,7 +97,9 @@ export class KeyRing {
     const parts = splitApiKey(text);
     if (parts === null) return null;
     const entry = await this.#entry(parts.id);
-    return entry !== null && isSecretOf(entry.stored, parts.secret) ? entry.principal : null;
+    if (entry === null || !isSecretOf(entry.stored, parts.secret)) return null;
+    this.#cache.foundRight(parts.id, entry, text);
+    return entry.principal;
   }
 
   /** Whether a revocation of this key has been heard; false for one that was not heard of lately. */
@@ -104,7 +115,7 @@ export class KeyRing {
   async invalidOf(keyIds: Iterable<string>): Promise<string[]> {
     const ids = [...keyIds].filter((id) => id !== this.#admin?.keyId);
     const invalid = await invalidKeys(this.#store, ids);
-    for (const id of invalid) this.#entries.delete(id);
+    for (const id of invalid) this.#cache.delete(id);
     return invalid;
   }
 
@@ -119,35 +130,30 @@ export class KeyRing {
   }
 
   async #entry(id: string): Promise<Entry | null> {
-    const cached = this.#entries.get(id);
-    if (cached !== undefined && cached.until > performance.now()) return cached;
+    const cached = this.#cache.ofId(id);
+    if (cached !== undefined) return cached;
 
     const asOf = performance.now();
     const found = await readKey(this.#store, id);
-    this.#entries.delete(id);
+    this.#cache.delete(id);
     // The announcement may have overtaken the read: what Redis said then is no longer so.
     if (found === null || this.#revoked.has(id)) return null;
 
     const { key, validMs } = found;
     const principal: Principal = { keyId: id, grants: grantsOf(key.scopes), spaceId: key.spaceId };
     const entry: Entry = { stored: key, principal, until: asOf + Math.min(this.#cacheMs, validMs) };
-    if (this.#entries.size >= this.#capacity) this.#dropOldest(this.#entries);
-    this.#entries.set(id, entry);
+    this.#cache.set(id, entry);
     return entry;
   }
 
   #forget(keyId: string): void {
     // Its id may be asked to be revoked like any text, and is announced before anybody looks; it goes with ADMIN_API_KEY.
     if (keyId === this.#admin?.keyId) return;
-    this.#entries.delete(keyId);
+    this.#cache.delete(keyId);
     if (this.#revoked.has(keyId)) return; // Our own revocation, announced to us as well.
-    if (this.#revoked.size >= this.#capacity) this.#dropOldest(this.#revoked);
+    const oldest = this.#revoked.size >= this.#capacity ? this.#revoked.keys().next().value : undefined;
+    if (oldest !== undefined) this.#revoked.delete(oldest);
     this.#revoked.add(keyId);
     for (const listener of this.#listeners) listener(keyId);
-  }
-
-  #dropOldest(from: Map<string, Entry> | Set<string>): void {
-    const oldest = from.keys().next();
-    if (!oldest.done) from.delete(oldest.value);
   }
 }
