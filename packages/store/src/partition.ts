@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 
 /**
  * Partitions the keys are spread over: a space's keys and its jobs share one, and with it one Redis Cluster slot.
@@ -19,13 +19,21 @@ export function partitionOf(spaceId: string): string {
   return tagOf((hash >>> 0) % PARTITIONS);
 }
 
-const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+const ALPHABET = new TextEncoder().encode('abcdefghijklmnopqrstuvwxyz234567');
 
-/** Lower-case base-32 characters from the system's CSPRNG, 5 bits each. */
+/** Characters made at once: asking the system for those of one id costs more than all else of it. */
+const POOL = Buffer.alloc(8_192);
+let used = POOL.length;
+
+/** Lower-case base-32 characters from the system's CSPRNG, 5 bits each. None is given twice. */
 export function randomBase32(characters: number): string {
-  let text = '';
-  for (const byte of randomBytes(characters)) text += ALPHABET[byte & 31];
-  return text;
+  if (used + characters > POOL.length) {
+    randomFillSync(POOL);
+    for (let i = 0; i < POOL.length; i++) POOL[i] = ALPHABET[(POOL[i] as number) & 31] as number;
+    used = 0;
+  }
+  used += characters;
+  return POOL.toString('latin1', used - characters, used);
 }
 
 /** A new job id: its partition, then 130 random bits, since an anonymous stream makes the id a capability. */
