@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { openResponseOf } from '../http/answered.js';
+import { Durations } from './durations.js';
 
 /** Seconds. A worker's call takes a few ms, and Redis 1.8 s of it at most. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
@@ -21,7 +22,11 @@ const NOT_ANSWERED = 499;
 const ROUTE = Symbol('pattern of the path');
 const BEGAN = Symbol('when it came, by performance.now()');
 
+/** Of a connection: what is not answered yet. Node says of no answer behind another one that its client is gone. */
+const UNANSWERED = Symbol('responses that are open');
+
 type Watched = ServerResponse & { [ROUTE]?: string; [BEGAN]?: number };
+type WatchedSocket = Duplex & { [UNANSWERED]?: Set<Watched> };
 
 /** Say which route a response is for: the pattern of the path and never the path, of which there is no end. */
 export function routeIs(res: ServerResponse, route: string): void {
@@ -44,24 +49,22 @@ export interface RequestMetrics {
 
 /** Make the observation of requests. */
 export function createRequestMetrics(registry: Registry): RequestMetrics {
-  const durations = new Histogram({
+  const durations = new Durations({
     name: 'yardmaster_http_request_duration_seconds',
     help: 'Time from the head of a request to the end of its answer, by route; status 499: the client was gone before.',
     labelNames: ['method', 'route', 'status'],
     buckets: BUCKETS,
-    registers: [registry],
+    registry,
   });
-  /** Of each connection, what is not answered yet. Node says of no answer behind another one that its client is gone. */
-  const unanswered = new WeakMap<Duplex, Set<Watched>>();
-
   function observe(method: string | undefined, route: string, status: number, began: number): void {
     // A method that a path has not is the business of nobody's dashboard.
-    const isKnown = status !== 405 && method !== undefined && METHODS.has(method);
-    durations.observe({ method: isKnown ? method : 'other', route, status }, (performance.now() - began) / 1000);
+    const known = status !== 405 && method !== undefined && METHODS.has(method) ? method : 'other';
+    const seconds = (performance.now() - began) / 1000;
+    durations.observe(`${known} ${route} ${status}`, seconds, () => [known, route, String(status)]);
   }
 
   function settle(res: Watched, status: number): void {
-    if (unanswered.get(res.req.socket)?.delete(res) !== true) return;
+    if ((res.req.socket as WatchedSocket)[UNANSWERED]?.delete(res) !== true) return;
     observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[BEGAN] as number);
   }
 
@@ -71,16 +74,16 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
 
   return {
     watch(server) {
-      server.on('connection', (socket: Duplex) => {
+      server.on('connection', (socket: WatchedSocket) => {
         const open = new Set<Watched>();
-        unanswered.set(socket, open);
+        socket[UNANSWERED] = open;
         socket.once('close', () => {
           for (const res of open) settle(res, NOT_ANSWERED);
         });
       });
       server.prependListener('request', (_req: IncomingMessage, res: Watched) => {
         res[BEGAN] = performance.now();
-        unanswered.get(res.req.socket)?.add(res);
+        (res.req.socket as WatchedSocket)[UNANSWERED]?.add(res);
         res.on('finish', onFinish);
       });
     },

@@ -1,6 +1,8 @@
 import { TRANSITIONS } from '@yardmaster/protocol';
 import { REDIS_ERROR_CLASSES, type StoreObserver } from '@yardmaster/store';
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { Durations } from './durations.js';
+import { tallies } from './tallies.js';
 
 /** Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; all above a few ms is queueing. */
 const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
@@ -11,15 +13,13 @@ const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
 const CREATED = { from: 'none', to: 'pending' };
 
 /** Every pair of statuses between which a job can move, so that each series is there, at 0, before it first happens. */
-const MOVES = new Map(
-  [
-    CREATED,
-    ...TRANSITIONS.flatMap(({ from, to }) =>
-      from.filter((status) => status !== to).map((status) => ({ from: status, to })),
-    ),
-    ...['completed', 'dead', 'killed'].map((from) => ({ from, to: 'none' })),
-  ].map((move) => [`${move.from} ${move.to}`, move]),
-);
+const MOVES = [
+  CREATED,
+  ...TRANSITIONS.flatMap(({ from, to }) =>
+    from.filter((status) => status !== to).map((status) => ({ from: status, to })),
+  ),
+  ...['completed', 'dead', 'killed'].map((from) => ({ from, to: 'none' })),
+];
 
 /** Make the metrics of the store's verbs. Label values come from lists of ours: nobody outside can add a series. */
 export function storeMetrics(registry: Registry): StoreObserver {
@@ -28,23 +28,32 @@ export function storeMetrics(registry: Registry): StoreObserver {
     new Counter({ name, help, labelNames, registers });
   const plain = (name: string, help: string) => new Counter({ name, help, registers });
 
-  const calls = new Histogram({
+  const calls = new Durations({
     name: 'yardmaster_redis_request_duration_seconds',
     help: 'Time until a call to Redis was answered or given up, by script or command.',
     labelNames: ['call'],
     buckets: CALL_BUCKETS,
-    registers,
+    registry,
   });
   const errors = counter('yardmaster_redis_errors_total', 'Calls to Redis that failed, by what was wrong.', ['class']);
-  const moves = counter(
-    'yardmaster_job_transitions_total',
-    'Jobs moved by this process from one status to another; from none: created, to none: purged.',
-    Object.keys(CREATED) as (keyof typeof CREATED)[],
-  );
-  const claimed = counter('yardmaster_jobs_claimed_total', 'Jobs handed out, by poll or claim.', ['by']);
-  const polls = counter('yardmaster_polls_total', 'Polls answered, with jobs (claimed) or without (empty).', [
-    'outcome',
-  ]);
+  const move = tallies({
+    name: 'yardmaster_job_transitions_total',
+    help: 'Jobs moved by this process from one status to another; from none: created, to none: purged.',
+    labelNames: Object.keys(CREATED) as (keyof typeof CREATED)[],
+    registers,
+  });
+  const claim = tallies({
+    name: 'yardmaster_jobs_claimed_total',
+    help: 'Jobs handed out, by poll or claim.',
+    labelNames: ['by'],
+    registers,
+  });
+  const poll = tallies({
+    name: 'yardmaster_polls_total',
+    help: 'Polls answered, with jobs (claimed) or without (empty).',
+    labelNames: ['outcome'],
+    registers,
+  });
   const redelivered = plain(
     'yardmaster_jobs_redelivered_total',
     'Jobs that are pending again since they were not acked in time.',
@@ -62,21 +71,22 @@ export function storeMetrics(registry: Registry): StoreObserver {
     'Searches in logs that were answered before they had seen all, with a cursor to go on from.',
   );
 
-  for (const move of MOVES.values()) moves.inc(move, 0);
+  const moves = new Map(MOVES.map((labels) => [`${labels.from} ${labels.to}`, move(labels)]));
+  const claimed = { poll: claim({ by: 'poll' }), claim: claim({ by: 'claim' }) };
+  const polls = { claimed: poll({ outcome: 'claimed' }), empty: poll({ outcome: 'empty' }) };
   for (const errorClass of REDIS_ERROR_CLASSES) errors.inc({ class: errorClass }, 0);
-  for (const by of ['poll', 'claim']) claimed.inc({ by }, 0);
-  for (const outcome of ['claimed', 'empty']) polls.inc({ outcome }, 0);
 
   return {
-    called: (call, ms) => calls.observe({ call }, ms / 1000),
+    called: (call, ms) => calls.observe(call, ms / 1000, () => [call]),
     failed: (errorClass) => errors.inc({ class: errorClass }),
     moved(from, to, jobs) {
-      moves.inc({ from, to }, jobs);
+      const tally = moves.get(`${from} ${to}`);
+      if (tally !== undefined) tally.count += jobs;
       if (from === 'delivered' && to === 'pending') redelivered.inc(jobs);
     },
     handedOut(by, jobs) {
-      claimed.inc({ by }, jobs);
-      if (by === 'poll') polls.inc({ outcome: jobs > 0 ? 'claimed' : 'empty' });
+      claimed[by].count += jobs;
+      if (by === 'poll') polls[jobs > 0 ? 'claimed' : 'empty'].count++;
     },
     met: (lateMs) => lag.observe(lateMs / 1000),
     logged: (entries) => logged.inc(entries),

@@ -1,0 +1,28 @@
+import { Counter, type CounterConfiguration } from 'prom-client';
+
+/** One series of a counter. */
+export interface Tally {
+  count: number;
+}
+
+/**
+ * Make a counter whose series are found once, by their labels, and from then on cost an addition; prom-client hears of the
+ * sums when somebody scrapes. Its own `inc` makes a text of the sorted labels each time, which is 0.7 µs of a call.
+ *
+ * @returns a function that makes a series, at 0
+ */
+export function tallies<L extends string>(options: CounterConfiguration<L>): (labels: Record<L, string>) => Tally {
+  const all: { labels: Record<L, string>; tally: Tally }[] = [];
+  new Counter<L>({
+    ...options,
+    collect() {
+      this.reset();
+      for (const { labels, tally } of all) this.inc(labels, tally.count);
+    },
+  });
+  return (labels) => {
+    const tally = { count: 0 };
+    all.push({ labels, tally });
+    return tally;
+  };
+}
