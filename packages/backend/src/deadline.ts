@@ -9,14 +9,19 @@ export const REDIS_BUDGET_MS = 1_800;
  *
  * @throws UNAVAILABLE when the time is over; the call may still take effect
  */
-export async function within<T>(ms: number, call: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new YardmasterError('UNAVAILABLE')), Math.max(0, ms));
+export function within<T>(ms: number, call: Promise<T>): Promise<T> {
+  // By hand: Promise.race and an async function around it cost a call three promises more.
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new YardmasterError('UNAVAILABLE')), Math.max(0, ms));
+    call.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

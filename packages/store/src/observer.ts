@@ -60,15 +60,20 @@ export function redisErrorClassOf(error: unknown): RedisErrorClass | null {
   return name === 'ReplyError' || /^[A-Z]{4,} /.test(message) ? 'busy' : 'connection';
 }
 
+/** Tell an observer how a call failed, and return the error. */
+export function toldError(observer: StoreObserver, error: unknown): unknown {
+  const errorClass = redisErrorClassOf(error);
+  if (errorClass !== null) observer.failed(errorClass);
+  return error;
+}
+
 /** Tell an observer of a call to Redis: how long it took, and how it failed. */
 export async function observed<T>(observer: StoreObserver, name: string, call: Promise<T>): Promise<T> {
   const began = performance.now();
   try {
     return await call;
   } catch (error) {
-    const errorClass = redisErrorClassOf(error);
-    if (errorClass !== null) observer.failed(errorClass);
-    throw error;
+    throw toldError(observer, error);
   } finally {
     observer.called(name, performance.now() - began);
   }

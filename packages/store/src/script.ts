@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode, YardmasterError } from '@yardmaster/protocol';
-import { observed } from './observer.js';
+import { toldError } from './observer.js';
 import { fromRedisError } from './redis-errors.js';
 import { SLOT_MOVING, textOn } from './script-on-cluster.js';
 import type { Store } from './store.js';
@@ -38,7 +38,7 @@ export async function runScript<K extends string, A extends string, R extends st
   for (const arg of script.args) parameters.push(inputs.args[arg]);
   if (inputs.rest) parameters.push(...inputs.rest);
 
-  const reply = await observed(store.observer, script.name, evaluate(store, script, parameters));
+  const reply = await evaluate(store, script, parameters);
   const word = reply[0] as string;
   if (word === 'STORAGE_FULL') store.observer.failed('full');
   if (word === SLOT_MOVING) {
@@ -53,16 +53,21 @@ export async function runScript<K extends string, A extends string, R extends st
 }
 
 async function evaluate(store: Store, script: Script, parameters: Argument[]): Promise<unknown[]> {
-  const { sha1, text } = textOn(store.redis, script);
+  const { redis, observer } = store;
+  const { sha1, text } = textOn(redis, script);
+  const began = performance.now();
   try {
-    return (await store.redis.evalsha(sha1, script.keys.length, ...parameters)) as unknown[];
+    return (await redis.evalsha(sha1, script.keys.length, ...parameters)) as unknown[];
   } catch (error) {
     // After a restart or a SCRIPT FLUSH; NOSCRIPT is said before anything ran, so this is no repetition.
-    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw fromRedisError(error);
-  }
-  try {
-    return (await store.redis.eval(text, script.keys.length, ...parameters)) as unknown[];
-  } catch (error) {
-    throw fromRedisError(error);
+    if (!isNoScript(error)) throw toldError(observer, fromRedisError(error));
+    return (await redis.eval(text, script.keys.length, ...parameters).catch((again: unknown) => {
+      throw toldError(observer, fromRedisError(again));
+    })) as unknown[];
+  } finally {
+    // Written out here, since `observed` around this would cost each call two promises more.
+    observer.called(script.name, performance.now() - began);
   }
 }
+
+const isNoScript = (error: unknown) => error instanceof Error && error.message.startsWith('NOSCRIPT');
