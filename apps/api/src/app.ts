@@ -5,7 +5,7 @@ import {
   type Health,
   internalError,
   PROBES,
-  requestIdOf,
+  requestIdOfResponse,
   routeIs,
   sendEmpty,
   sendError,
@@ -16,6 +16,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import { directRoutes, type Params } from './direct.js';
 import { handle, type Surroundings } from './handle.js';
 import { Incoming } from './logs/incoming.js';
 import { Outgoing } from './outgoing.js';
@@ -44,7 +45,6 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
   app.enable('case sensitive routing');
 
   app.use((req, res, next) => {
-    res.setHeader('x-request-id', requestIdOf(req));
     if (log.isLevelEnabled('debug')) logWhenDone(log, req, res);
     checkHost(req);
     next();
@@ -55,27 +55,34 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
     app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600, preflightContinue: true }));
   }
 
+  const outgoing = new Outgoing();
+  const { observer } = surroundings.store;
+  const around = { ...surroundings, incoming: new Incoming(observer.refusedLogs) };
+  const serve = async (route: Route, params: Params, req: Request, res: Response) => {
+    routeIs(res, route.path);
+    const text = JSON.stringify(await handle(route, params, req, around));
+    const bytes = Buffer.byteLength(text);
+    outgoing.count(res, bytes);
+    sendText(res, route.created ? 201 : 200, { text, bytes });
+  };
+
+  const find = directRoutes(ROUTES);
+  app.use((req, res, next) => {
+    const found = find(req.method, req.url);
+    return found === null ? next() : serve(found.route, found.params, req, res);
+  });
   for (const path of PROBES) {
     app.get(path, (_req, res) => {
       routeIs(res, path);
       return answerCheck(res, path, health);
     });
   }
-
-  const outgoing = new Outgoing();
-  const { observer } = surroundings.store;
-  const around = { ...surroundings, incoming: new Incoming(observer.refusedLogs) };
   for (const route of ROUTES) {
-    const serve = async (req: Request, res: Response) => {
-      routeIs(res, route.path);
-      const text = JSON.stringify(await handle(route, req, around));
-      const bytes = Buffer.byteLength(text);
-      outgoing.count(res, bytes);
-      sendText(res, route.created ? 201 : 200, { text, bytes });
-    };
-    if (route.method === 'GET') app.get(route.path, serve);
-    else if (route.method === 'POST') app.post(route.path, serve);
-    else app.delete(route.path, serve);
+    // Express types a parameter as maybe a list, which only its wildcards are.
+    const serveIt = (req: Request, res: Response) => serve(route, req.params as Params, req, res);
+    if (route.method === 'GET') app.get(route.path, serveIt);
+    else if (route.method === 'POST') app.post(route.path, serveIt);
+    else app.delete(route.path, serveIt);
   }
   const probes = PROBES.map((path) => ({ method: 'GET', path }) as const);
   for (const [path, allow] of allowedMethods([...probes, ...ROUTES])) {
@@ -111,7 +118,7 @@ function refuseMethod(req: Request, res: Response, allow: string): void {
 function answerError(log: Logger): ErrorRequestHandler {
   const logOutage = createOutageLog(log);
   return (thrown, req, res, _next) => {
-    const requestId = String(res.getHeader('x-request-id'));
+    const requestId = requestIdOfResponse(res);
     const known = thrown instanceof YardmasterError ? thrown : fromExpress(thrown);
     const error = known ?? internalError(requestId);
     const line = { requestId, method: req.method, path: req.path, code: error.code };
@@ -126,7 +133,7 @@ function answerError(log: Logger): ErrorRequestHandler {
 
 function logWhenDone(log: Logger, req: Request, res: Response): void {
   const began = performance.now();
-  const requestId = res.getHeader('x-request-id');
+  const requestId = requestIdOfResponse(res);
   const { method, path } = req;
   res.on('close', () => {
     log.debug({ requestId, method, path, status: res.statusCode, ms: performance.now() - began }, 'request done');

@@ -1,8 +1,9 @@
-import { authenticate, authorize, REDIS_BUDGET_MS, within } from '@yardmaster/backend';
+import { authenticate, authorize, knownCaller, REDIS_BUDGET_MS, within } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
+import type { Params } from './direct.js';
 import type { Incoming } from './logs/incoming.js';
 import type { BodyBounds, Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
@@ -35,15 +36,23 @@ async function inputOf(route: Route, req: Request, bounds: BodyBounds): Promise<
  * @returns the body of the answer
  * @throws every refusal there is
  */
-export async function handle(route: Route, req: Request, around: Surroundings): Promise<unknown> {
+export async function handle(
+  route: Route,
+  { spaceId, jobId = '', keyId = '' }: Params,
+  req: Request,
+  around: Surroundings,
+): Promise<unknown> {
   const { store, keyRing } = around;
-  // Express types a parameter as maybe a list, which only its wildcards are.
-  const { spaceId, jobId = '', keyId = '' } = req.params as Record<string, string | undefined>;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
-  const began = performance.now();
-  const caller = await within(REDIS_BUDGET_MS, authenticate(keyRing, req.headers['x-api-key']));
-  const left = REDIS_BUDGET_MS - (performance.now() - began);
+  const presented = req.headers['x-api-key'];
+  let left = REDIS_BUDGET_MS;
+  let caller = knownCaller(keyRing, presented);
+  if (caller === undefined) {
+    const began = performance.now();
+    caller = await within(REDIS_BUDGET_MS, authenticate(keyRing, presented));
+    left -= performance.now() - began;
+  }
   authorize(caller, route.scopes, spaceId);
 
   let release: () => void = () => undefined;

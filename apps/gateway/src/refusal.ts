@@ -43,7 +43,6 @@ export function createRefusal(
 
 /** Answer a request that came without an upgrade, or with one that is not to WebSocket. */
 export function answerPlain(req: IncomingMessage, res: ServerResponse): void {
-  res.setHeader('x-request-id', requestIdOf(req));
   routeIs(res, routeOfStream(req.url as string));
   try {
     checkHost(req);

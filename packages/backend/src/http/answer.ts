@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import { discard } from './discard.js';
+import { requestIdOfResponse } from './request-id.js';
 
 /** Headers of every answer: it is somebody's data, and nothing but JSON. */
 export const COMMON: OutgoingHttpHeaders = {
@@ -9,8 +10,10 @@ export const COMMON: OutgoingHttpHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
+const COMMON_LIST = Object.entries(COMMON).flat() as string[];
+
 /** Write a whole answer. Express' own `res.json` would look up settings and hash the body for each. */
-export function sendJson(res: ServerResponse, status: number, value: unknown, headers: OutgoingHttpHeaders = {}): void {
+export function sendJson(res: ServerResponse, status: number, value: unknown, headers?: OutgoingHttpHeaders): void {
   const text = JSON.stringify(value);
   sendText(res, status, { text, bytes: Buffer.byteLength(text), headers });
 }
@@ -19,21 +22,28 @@ export function sendJson(res: ServerResponse, status: number, value: unknown, he
 export interface JsonText {
   text: string;
   bytes: number;
-  headers?: OutgoingHttpHeaders;
+  headers?: OutgoingHttpHeaders | undefined;
 }
 
 /** The same for a body that is written as JSON already. */
-export function sendText(res: ServerResponse, status: number, { text, bytes, headers = {} }: JsonText): void {
+export function sendText(res: ServerResponse, status: number, { text, bytes, headers }: JsonText): void {
   if (!res.req.complete) discard(res.req);
-  res.writeHead(status, { ...COMMON, ...headers, 'content-length': bytes });
+  if (headers === undefined && res.getHeaderNames().length === 0) {
+    // As a list they are written as they stand; an object, or `setHeader`, takes 2 µs more for the same.
+    res.writeHead(status, [...COMMON_LIST, 'x-request-id', requestIdOfResponse(res), 'content-length', String(bytes)]);
+  } else {
+    res.writeHead(status, { ...COMMON, ...requestIdHeader(res), ...headers, 'content-length': bytes });
+  }
   res.end(text);
 }
 
 /** Write an answer without a body. */
 export function sendEmpty(res: ServerResponse, headers: OutgoingHttpHeaders): void {
   if (!res.req.complete) discard(res.req);
-  res.writeHead(204, headers).end();
+  res.writeHead(204, { ...requestIdHeader(res), ...headers }).end();
 }
+
+const requestIdHeader = (res: ServerResponse) => ({ 'x-request-id': requestIdOfResponse(res) });
 
 /** Body of an error answer. */
 export function errorBody(error: YardmasterError): Record<string, unknown> {

@@ -5,7 +5,6 @@ import { routeIs, UNKNOWN_ROUTE } from '../metrics/requests.js';
 import { sendEmpty, sendError, sendJson } from './answer.js';
 import { checkHost } from './host.js';
 import { answerMetrics } from './metrics-answer.js';
-import { requestIdOf } from './request-id.js';
 
 /** Where every process tells how it is, by GET and without a key. */
 export const PROBES = ['/livez', '/readyz', '/metrics'] as const;
@@ -24,7 +23,6 @@ export interface Health {
 
 /** Answer the probes of Kubernetes and Prometheus, for an app that serves nothing else over HTTP; any other path there is not. */
 export async function answerProbe(req: IncomingMessage, res: ServerResponse, health: Health): Promise<void> {
-  res.setHeader('x-request-id', requestIdOf(req));
   try {
     checkHost(req);
     const path = req.url?.split('?')[0] ?? '';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const ACCEPTED = /^[\x21-\x7e]{1,128}$/;
 
@@ -7,4 +7,14 @@ const ACCEPTED = /^[\x21-\x7e]{1,128}$/;
 export function requestIdOf(req: IncomingMessage): string {
   const given = req.headers['x-request-id'];
   return typeof given === 'string' && ACCEPTED.test(given) ? given : randomUUID();
+}
+
+const REQUEST_ID = Symbol('id of the request');
+
+type Identified = ServerResponse & { [REQUEST_ID]?: string };
+
+/** The id of the request that a response is for; told in the header `x-request-id` of its answer. */
+export function requestIdOfResponse(res: Identified): string {
+  res[REQUEST_ID] ??= requestIdOf(res.req);
+  return res[REQUEST_ID];
 }
