@@ -1,5 +1,5 @@
 // npm run bench [-- --jobs 3000] [--clients 64] [--rounds 7] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
-//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll] [--profile folder] [--json]
+//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll] [--profile folder] [--node flags] [--json]
 //
 // What a job costs, in CPU, against others who take turns with us in one run: BullMQ in one process, a bare node:http server
 // without Redis, the same server as an Express app is usually written, and our scripts in pipelines without HTTP.
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     apis: text(1),
     only: text(''),
     profile: { type: 'string' },
+    node: text(''),
     json: { type: 'boolean' },
   },
 });
@@ -72,7 +73,8 @@ const SECTIONS = {
 };
 
 const only = values.only === '' ? Object.keys(SECTIONS) : values.only.split(',');
-const flags = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [];
+const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [];
+const flags = [...profiling, ...values.node.split(' ').filter(Boolean)];
 
 async function measure(kind, all) {
   const { who, ratios } = SECTIONS[kind];
