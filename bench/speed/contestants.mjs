@@ -24,13 +24,21 @@ function startWorker(name, env = {}) {
   };
 }
 
+const KEY = {
+  name: 'bench',
+  scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:complete'],
+  spaceId: null,
+  expiresAt: null,
+};
+
 /**
  * Start everybody.
  *
  * @param options.apis how many processes of our API
+ * @param options.against folder of another checkout of this repository, built, whose API takes part as `other`
  * @param options.flags of Node, for our API
  */
-export async function startContestants({ persistence, payload, apis = 1, flags = [] }) {
+export async function startContestants({ persistence, payload, apis = 1, flags = [], against }) {
   const settings = persistence === 'off' ? { appendonly: 'no' } : { appendonly: 'yes', appendfsync: persistence };
   const [ours, bulls, bare] = [await startRedis(settings), await startRedis(settings), await startRedis(settings)];
   const env = { REDIS_URL: ours.url, LOG_LEVEL: 'info' };
@@ -38,21 +46,23 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
   for (let n = 0; n < apis; n++) servers.push(await startServer(path('../../apps/api/dist/main.js'), env, flags));
   const scheduler = await startApp('scheduler', env);
   const plain = await startServer(path('plain-express.mjs'), env);
+  const others = against && (await startRedis(settings));
+  const other =
+    against && (await startServer(`${against}/apps/api/dist/main.js`, { ...env, REDIS_URL: others.url }, flags));
   const node = (hasJobs) => startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs });
   const [full, empty] = [await node('true'), await node('false')];
-  const { key } = await createKey(ours.store, {
-    name: 'bench',
-    scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:complete'],
-    spaceId: null,
-    expiresAt: null,
-  });
+  const { key } = await createKey(ours.store, KEY);
+  const otherKey = against && (await createKey(others.store, KEY)).key;
   const load = startWorker('http-load');
   const bullmq = startWorker('bullmq', { REDIS_URL: bulls.url });
   const scripts = startWorker('scripts', { REDIS_URL: bare.url });
 
   // A server of its own for each: which bodies it answers is not decided by the request.
   const bareOf = ({ kind }) => (kind === 'emptyPoll' ? empty : full);
-  const over = (urls) => (options) => load.run({ ...options, urls, key });
+  const over =
+    (urls, as = key) =>
+    (options) =>
+      load.run({ ...options, urls, key: as });
   const redisOf = (server) => ({ name: 'redis', pid: server.pid });
   const apiProcesses = servers.map(({ pid }) => ({ name: 'api', pid }));
   return {
@@ -62,6 +72,9 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
         processes: [...apiProcesses, redisOf(ours), { name: 'scheduler', pid: scheduler.pid }],
         run: over(servers.map(({ url }) => url)),
       },
+      ...(against && {
+        other: { processes: [{ name: 'api', pid: other.pid }, redisOf(others)], run: over([other.url], otherKey) },
+      }),
       plainExpress: { processes: [{ name: 'api', pid: plain.pid }, redisOf(ours)], run: over([plain.url]) },
       bareHttp: {
         processes: [full, empty].map(({ pid }) => ({ name: 'api', pid })),
@@ -72,8 +85,8 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
     },
     async stop() {
       for (const child of [load, bullmq, scripts]) child.stop();
-      for (const server of [...servers, scheduler, plain, full, empty]) await server.stop();
-      for (const server of [ours, bulls, bare]) await server.stop();
+      for (const server of [...servers, scheduler, plain, full, empty, other]) await server?.stop();
+      for (const server of [ours, bulls, bare, others]) await server?.stop();
     },
   };
 }

@@ -1,8 +1,9 @@
 // npm run bench [-- --jobs 3000] [--clients 64] [--rounds 7] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
-//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll] [--profile folder] [--node flags] [--json]
+//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll] [--against folder] [--profile folder] [--node flags] [--json]
 //
 // What a job costs, in CPU, against others who take turns with us in one run: BullMQ in one process, a bare node:http server
 // without Redis, the same server as an Express app is usually written, and our scripts in pipelines without HTTP.
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startContestants } from './contestants.mjs';
 import { report } from './report.mjs';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     names: text(1),
     apis: text(1),
     only: text(''),
+    against: { type: 'string' },
     profile: { type: 'string' },
     node: text(''),
     json: { type: 'boolean' },
@@ -72,12 +74,21 @@ const SECTIONS = {
   },
 };
 
+/** The same where another checkout of ours takes part, which is compared with this one and with nobody else. */
+const AGAINST = {
+  'yardmaster ÷ other: api': [['yardmaster', 'other'], ['api']],
+  'yardmaster ÷ other: redis': [['yardmaster', 'other'], ['redis']],
+  'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']],
+};
+
 const only = values.only === '' ? Object.keys(SECTIONS) : values.only.split(',');
 const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [];
 const flags = [...profiling, ...values.node.split(' ').filter(Boolean)];
 
 async function measure(kind, all) {
-  const { who, ratios } = SECTIONS[kind];
+  const section = SECTIONS[kind];
+  const who = values.against ? ['yardmaster', 'other', 'bareHttp'] : section.who;
+  const ratios = values.against ? AGAINST : section.ratios;
   const contestants = Object.fromEntries(who.map((name) => [name, all[name]]));
   // A space of its own for each kind: a poll is empty where nobody creates.
   const places = Array.from({ length: spaces }, (_, n) => `${kind}-${n}`);
@@ -96,7 +107,13 @@ async function measure(kind, all) {
   };
 }
 
-const { contestants, stop } = await startContestants({ persistence: values.persistence, payload, apis, flags });
+const { contestants, stop } = await startContestants({
+  persistence: values.persistence,
+  payload,
+  apis,
+  flags,
+  against: values.against && resolve(values.against),
+});
 try {
   const figures = {
     options: { ...values, jobs, clients, rounds, payload, spaces, names, apis },
