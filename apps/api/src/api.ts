@@ -11,7 +11,11 @@ import {
 } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { createApp } from './app.js';
+import { createDirect } from './direct.js';
 import { createExpressServer } from './fast-express.js';
+import { logRequests } from './request-log.js';
+import { ROUTES } from './routes.js';
+import { createServing } from './serve.js';
 
 /** Variables that the API reads. */
 export const API_VARIABLES = [
@@ -43,12 +47,10 @@ export interface ApiServerOptions {
 /** Make the HTTP server of the API on a backend. */
 export function createApiServer({ backend, config, log, streams, isLive = () => true }: ApiServerOptions) {
   const { store, keyRing } = backend;
-  const app = createApp({
+  const serving = createServing({
     store,
     keyRing,
     log,
-    health: { backend, isLive },
-    corsOrigins: config.CORS_ORIGINS,
     sizes: {
       bodyBytes: config.MAX_BODY_BYTES,
       payloadBytes: config.MAX_PAYLOAD_BYTES,
@@ -59,7 +61,11 @@ export function createApiServer({ backend, config, log, streams, isLive = () => 
       logEntries: config.MAX_LOG_ENTRIES,
     },
   });
-  return protectServer(createExpressServer(app, SERVER_OPTIONS, streams), backend.metrics.requests);
+  const app = createApp({ ...serving, health: { backend, isLive }, corsOrigins: config.CORS_ORIGINS });
+  const direct = createDirect(ROUTES, serving);
+  const server = createExpressServer(app, { ...SERVER_OPTIONS, direct, streams });
+  logRequests(server, log);
+  return protectServer(server, backend.metrics.requests);
 }
 
 /**

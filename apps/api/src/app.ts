@@ -1,51 +1,36 @@
 import {
   answerCheck,
   checkHost,
-  createOutageLog,
   type Health,
-  internalError,
   PROBES,
-  requestIdOfResponse,
   routeIs,
   sendEmpty,
   sendError,
-  sendText,
   UNKNOWN_ROUTE,
 } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
-import type { Logger } from '@yardmaster/runtime';
 import cors from 'cors';
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { directRoutes, type Params } from './direct.js';
-import { handle, type Surroundings } from './handle.js';
-import { Incoming } from './logs/incoming.js';
-import { Outgoing } from './outgoing.js';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import type { Params } from './handle.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
+import type { Serving } from './serve.js';
 
-export interface AppOptions extends Omit<Surroundings, 'incoming'> {
-  log: Logger;
+export interface AppOptions extends Serving {
   /** Origins whose pages may call, or `['*']`; none: no CORS headers at all. */
   corsOrigins?: readonly string[] | undefined;
   /** What the probes tell, and whether the process is about to end. */
   health: Health;
 }
 
-/** HTTP errors that Express and its router throw by themselves, e.g. for a path with a broken `%`. */
-function fromExpress(error: unknown): YardmasterError | null {
-  const { status } = error as { status?: number };
-  return status === 400 ? new YardmasterError('INVALID_REQUEST', 'path must be valid percent-encoding') : null;
-}
-
 /** Build the Express app: one row of ROUTES after the other, then 405 for known paths and 404 for the rest. */
-export function createApp({ log, corsOrigins, health, ...surroundings }: AppOptions): Express {
+export function createApp({ serve, refuse, corsOrigins, health }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
 
-  app.use((req, res, next) => {
-    if (log.isLevelEnabled('debug')) logWhenDone(log, req, res);
+  app.use((req, _res, next) => {
     checkHost(req);
     next();
   });
@@ -55,22 +40,6 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
     app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600, preflightContinue: true }));
   }
 
-  const outgoing = new Outgoing();
-  const { observer } = surroundings.store;
-  const around = { ...surroundings, incoming: new Incoming(observer.refusedLogs) };
-  const serve = async (route: Route, params: Params, req: Request, res: Response) => {
-    routeIs(res, route.path);
-    const text = JSON.stringify(await handle(route, params, req, around));
-    const bytes = Buffer.byteLength(text);
-    outgoing.count(res, bytes);
-    sendText(res, route.created ? 201 : 200, { text, bytes });
-  };
-
-  const find = directRoutes(ROUTES);
-  app.use((req, res, next) => {
-    const found = find(req.method, req.url);
-    return found === null ? next() : serve(found.route, found.params, req, res);
-  });
   for (const path of PROBES) {
     app.get(path, (_req, res) => {
       routeIs(res, path);
@@ -95,7 +64,8 @@ export function createApp({ log, corsOrigins, health, ...surroundings }: AppOpti
     routeIs(res, UNKNOWN_ROUTE);
     sendError(res, new YardmasterError('NOT_FOUND'));
   });
-  app.use(answerError(log));
+  // Express knows it for what answers errors by its four parameters.
+  app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => refuse(thrown, req, res));
   return app;
 }
 
@@ -113,29 +83,4 @@ function allowedMethods(routes: readonly Pick<Route, 'path' | 'method'>[]): Map<
 function refuseMethod(req: Request, res: Response, allow: string): void {
   if (req.method === 'OPTIONS') sendEmpty(res, { allow });
   else sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${allow}`), { allow });
-}
-
-function answerError(log: Logger): ErrorRequestHandler {
-  const logOutage = createOutageLog(log);
-  return (thrown, req, res, _next) => {
-    const requestId = requestIdOfResponse(res);
-    const known = thrown instanceof YardmasterError ? thrown : fromExpress(thrown);
-    const error = known ?? internalError(requestId);
-    const line = { requestId, method: req.method, path: req.path, code: error.code };
-    if (known === null) log.error({ ...line, err: thrown }, 'request failed');
-    else if (error.status >= 500) logOutage(error, line);
-    else log.debug(line, 'request refused');
-    // A half-written answer can only be cut off.
-    if (res.headersSent) res.destroy();
-    else sendError(res, error);
-  };
-}
-
-function logWhenDone(log: Logger, req: Request, res: Response): void {
-  const began = performance.now();
-  const requestId = requestIdOfResponse(res);
-  const { method, path } = req;
-  res.on('close', () => {
-    log.debug({ requestId, method, path, status: res.statusCode, ms: performance.now() - began }, 'request done');
-  });
 }

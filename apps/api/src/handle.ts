@@ -3,10 +3,16 @@ import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
-import type { Params } from './direct.js';
 import type { Incoming } from './logs/incoming.js';
 import type { BodyBounds, Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
+
+/** Values of the parameters of a path. */
+export interface Params {
+  spaceId?: string;
+  jobId?: string;
+  keyId?: string;
+}
 
 /** What the endpoints work with: all of it shared by every request. */
 export interface Surroundings {
