@@ -1,0 +1,99 @@
+// What becomes of the jobs of a soak. Each life is told by the payload of its job, so any worker can lead it.
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Of each twenty jobs. */
+const MIX = [
+  ...Array(9).fill('plain'),
+  ...Array(3).fill('logged'),
+  ...Array(2).fill('retried'),
+  ...Array(2).fill('calledBack'),
+  'dies',
+  'silent',
+  'killed',
+  'notAcked',
+];
+
+/** The status in which each ends. */
+export const ENDS = {
+  plain: 'completed',
+  logged: 'completed',
+  retried: 'completed',
+  calledBack: 'completed',
+  dies: 'dead',
+  silent: 'dead',
+  killed: 'killed',
+  notAcked: 'completed',
+};
+
+/** Not in the order of MIX, so that the load is even: 7 and 20 have no common divisor. */
+export const kindOf = (n) => MIX[(n * 7) % MIX.length];
+
+/** What a job is created with. */
+export function requestOf(kind, n, callbackUrl) {
+  const request = { name: kind, payload: { kind, n, text: 'x'.repeat(160) } };
+  if (kind === 'calledBack') return { ...request, callbackUrl };
+  if (kind === 'dies') return { ...request, maxRetries: 1 };
+  if (kind === 'silent') return { ...request, maxRetries: 0, timeoutSeconds: 2 };
+  return request;
+}
+
+const LINES = Array.from({ length: 10 }, (_, i) => ({ level: 'info', message: `line ${i} ${'of a log '.repeat(8)}` }));
+
+/** Ask until a job has a status that a scheduler gives it. */
+async function awaitStatus(must, id, status) {
+  for (let asked = 0; asked < 40; asked++) {
+    await delay(500);
+    if ((await must('GET', `/jobs/${id}`)).status === status) return;
+  }
+  throw new Error(`job ${id} is not ${status} in 20 s`);
+}
+
+async function complete(must, { id }) {
+  await must('POST', `/jobs/${id}/progress`, { percent: 50, message: 'half' });
+  await must('POST', `/jobs/${id}/complete`, { result: { ok: true } });
+}
+
+/** What a worker does with a job that was handed to it and is acked; `again` when the job is pending once more. */
+export const WORK = {
+  plain: complete,
+  calledBack: complete,
+  async logged(must, job) {
+    const { id } = job;
+    await must('POST', `/jobs/${id}/logs`, { logs: LINES });
+    await must('POST', `/jobs/${id}/event`, { stage: 'decode' });
+    await must('POST', `/jobs/${id}/checkpoint`, { at: 5 });
+    await complete(must, job);
+    await must('GET', `/jobs/${id}/logs?limit=5`);
+    await must('GET', `/jobs/${id}`);
+  },
+  async retried(must, job) {
+    if (job.attemptNumber > 0) return complete(must, job);
+    await must('POST', `/jobs/${job.id}/fail`, { error: 'the first attempt fails' });
+    return 'again';
+  },
+  async dies(must, { id, attemptNumber }) {
+    await must('POST', `/jobs/${id}/fail`, { error: { why: 'every attempt fails' } });
+    return attemptNumber > 0 ? undefined : 'again';
+  },
+  async silent(must, { id }) {
+    await must('POST', `/jobs/${id}/keepalive`);
+    await awaitStatus(must, id, 'dead');
+  },
+};
+
+/** Lives that go past the queue: nobody polls their spaces. */
+export const APART = {
+  async killed(must, { id }, n) {
+    // In each of the three statuses in which a job may be killed.
+    if (n % 3 > 0) await must('POST', `/jobs/${id}/claim`);
+    if (n % 3 > 1) await must('POST', `/jobs/${id}/ack`);
+    await must('POST', `/jobs/${id}/kill`, { reason: 'not wanted any more' });
+  },
+  async notAcked(must, job) {
+    await must('POST', `/jobs/${job.id}/claim`);
+    await awaitStatus(must, job.id, 'pending');
+    await must('POST', `/jobs/${job.id}/claim`);
+    await must('POST', `/jobs/${job.id}/ack`);
+    await complete(must, job);
+  },
+};
