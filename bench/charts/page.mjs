@@ -1,0 +1,42 @@
+// The page of figures: its tables stand between comments that name them, its charts are the images that it shows.
+import { growth } from './growth.mjs';
+import { latency } from './latency.mjs';
+import { soak } from './soak.mjs';
+import { speed } from './speed.mjs';
+
+/** What is made of the results of each measurement, by the name of their file in bench/results. */
+const SOURCES = { speed, growth, latency, soak };
+
+const REGION = /(<!-- (table|figure):([\w-]+) -->)[\s\S]*?(<!-- \/\2 -->)/g;
+const IMAGE = /!\[[^\]]*\]\(performance\/([\w-]+)\.svg\)/g;
+
+/**
+ * The page with the tables and figures that it names made anew. A table stands between `<!-- table:name -->` and
+ * `<!-- /table -->`, a figure within a sentence between `<!-- figure:name -->` and `<!-- /figure -->`.
+ *
+ * @param results what was measured, by the name of the measurement
+ */
+export function withTables(page, results) {
+  const fresh = page.replace(REGION, (_, begin, kind, name, end) => {
+    const made = make(`${kind}s`, name, results);
+    return kind === 'table' ? `${begin}\n\n${made}\n\n${end}` : `${begin}${made}${end}`;
+  });
+  // Markdown would take such a line for HTML, and end the paragraph there.
+  if (/^ *<!-- figure/m.test(page)) throw new Error('a figure stands at the beginning of a line: put a word before it');
+  const lost = /<!-- \/?(table|figure)\b.*?-->/.exec(fresh.replace(REGION, ''));
+  if (lost) throw new Error(`the page has a ${lost[0]} without its other end`);
+  return fresh;
+}
+
+/** The charts that a page shows: the text of each svg file by its name. */
+export function chartsOf(page, results) {
+  const names = [...page.matchAll(IMAGE)].map(([, name]) => name);
+  return new Map(names.map((name) => [`${name}.svg`, make('charts', name, results)]));
+}
+
+function make(kind, name, results) {
+  const source = Object.keys(SOURCES).find((each) => Object.hasOwn(SOURCES[each][kind], name));
+  if (source === undefined) throw new Error(`the page names ${name}, which is none of the ${kind}`);
+  if (results[source] === undefined) throw new Error(`${name} is made of ${source}.json, which is missing`);
+  return SOURCES[source][kind][name](results[source]);
+}
