@@ -1,11 +1,12 @@
 // The page of figures: its tables stand between comments that name them, its charts are the images that it shows.
 import { growth } from './growth.mjs';
 import { latency } from './latency.mjs';
+import { scripts } from './scripts.mjs';
 import { soak } from './soak.mjs';
 import { speed } from './speed.mjs';
 
 /** What is made of the results of each measurement, by the name of their file in bench/results. */
-const SOURCES = { speed, growth, latency, soak };
+const SOURCES = { speed, scripts, growth, latency, soak };
 
 const REGION = /(<!-- (table|figure):([\w-]+) -->)[\s\S]*?(<!-- \/\2 -->)/g;
 const IMAGE = /!\[[^\]]*\]\(performance\/([\w-]+)\.svg\)/g;
