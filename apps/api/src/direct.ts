@@ -26,14 +26,14 @@ export function createDirect(rows: readonly Route[], { serve, refuse }: Serving)
   return (req, res) => {
     const found = req.method === 'POST' && req.headers.origin === undefined ? find(req.url) : null;
     if (found === null) return false;
-    checkedServe(found, req, res).catch((thrown: unknown) => refuse(thrown, req, res));
+    try {
+      checkHost(req);
+      serve(found.route, found.params, req, res).catch((thrown: unknown) => refuse(thrown, req, res));
+    } catch (thrown) {
+      refuse(thrown, req, res);
+    }
     return true;
   };
-
-  async function checkedServe({ route, params }: Found, req: Request, res: Response): Promise<void> {
-    checkHost(req);
-    await serve(route, params, req, res);
-  }
 }
 
 /** Make what finds the row of a POST by its path. */
