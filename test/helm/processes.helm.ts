@@ -78,7 +78,7 @@ it('gives the internal Redis its settings, and lets nobody in without the passwo
   expect(await redis.probe('another')).not.toBe(0);
 
   const friend = new Redis(redisUrl);
-  const settings = await friend.config('GET', 'append*', 'maxmemory*', 'save');
+  const settings = await friend.config('GET', 'append*', 'maxmemory*', 'save', 'hash-max-ziplist-value');
   friend.disconnect();
   const pairs = Object.fromEntries(
     (settings as string[]).flatMap((name, i, all) => (i % 2 ? [] : [[name, all[i + 1]]])),
@@ -88,6 +88,7 @@ it('gives the internal Redis its settings, and lets nobody in without the passwo
     appendfsync: 'everysec',
     maxmemory: String(256 * 1_048_576),
     'maxmemory-policy': 'noeviction',
+    'hash-max-ziplist-value': '1024',
     save: '',
   });
 });

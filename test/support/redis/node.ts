@@ -41,6 +41,7 @@ const DATA = [
   'appendfsync everysec',
   'save ""',
   'maxmemory-policy noeviction',
+  'hash-max-ziplist-value 1024',
   'repl-diskless-sync-delay 0',
 ];
 
