@@ -9,8 +9,8 @@ local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', found.status } end
 
-local now = nowMs()
+local now, at = nowMs()
 moveStatus(found, 'running')
 openWindow(found, now)
-record(found, now, 'acked', 'running', 'null', eventsPerJob, 'startedAt', digits(now), 'attempt', digits(found.attempt + 1))
+record(found, at, 'acked', 'running', 'null', eventsPerJob, 'startedAt', at, 'attempt', digits(found.attempt + 1))
 return { 'OK' }

@@ -9,8 +9,8 @@ local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 
-local now = nowMs()
-local opening = '[' .. digits(now)
+local _, at = nowMs()
+local opening = '[' .. at
 for i = 1, #entries do entries[i] = opening .. entries[i] end
 local logs = job .. ':logs'
 local dropped = tonumber(stored(redis.call('HGET', job, 'logsDropped')) or 0)
@@ -24,5 +24,5 @@ if excess > 0 then
 end
 
 local data = '{"fromSeq":' .. digits(last - #entries + 1) .. ',"toSeq":' .. digits(last) .. ',"count":' .. #entries .. '}'
-publish(found, nil, 'logs_appended', found.status, now, data)
+publish(found, 'null', 'logs_appended', found.status, at, data)
 return { 'OK', last }

@@ -9,12 +9,12 @@
 local found = loadJob(job, base, jobId)
 local callback = loadCallback(found)
 if not callback or callback.round ~= tonumber(round) then return { 'NOT_OWED' } end
-local now = nowMs()
+local now, at = nowMs()
 if callback.leasedUntil > now then return { 'NOT_DUE', math.min(callback.leasedUntil - now, tonumber(patienceMs)) } end
 if callback.due > now then return { 'NOT_DUE', callback.due - now } end
 
-local lease = digits(now + tonumber(leaseMs))
+local lease = now + tonumber(leaseMs)
 putOff(found, lease)
-redis.call('HSET', job, 'callbackLeasedUntil', lease)
+redis.call('HSET', job, 'callbackLeasedUntil', digits(lease))
 local told = redis.call('HMGET', job, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
-return { 'OK', digits(now), callback.attempts + 1, lease, told }
+return { 'OK', at, callback.attempts + 1, digits(lease), told }

@@ -5,14 +5,14 @@
 --   result    JSON text
 -- Returns {'OK'}; {'JOB_NOT_RUNNING', status}; JOB_NOT_FOUND or FORBIDDEN.
 -- @include clock job move_status publish record owe retain
-local found = loadJob(job, base, jobId)
+local found, callbackUrl = loadJob(job, base, jobId, 'callbackUrl')
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
 
-local now = nowMs()
+local now, at = nowMs()
 moveStatus(found, 'completed')
 retain(found, now, retentionMs)
-oweCallback(found, now)
-record(found, now, 'completed', 'completed', result, eventsPerJob, 'result', result)
+if stored(callbackUrl) then owe(found, now) end
+record(found, at, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK' }

@@ -7,7 +7,7 @@
 -- Returns {'OK', entries looked at, {delivered jobs pending again, attempts failed of jobs pending again, of jobs now dead,
 -- completed jobs purged, dead ones, killed ones}, lateness of the oldest in ms, {id of a job whose record is broken, …}}.
 -- @include clock order job move_status queue publish record owe retain fail_attempt purge
-local now = nowMs()
+local now, at = nowMs()
 local FAILED = { pending = 2, dead = 3 }
 local PURGED = { completed = 4, dead = 5, killed = 6 }
 
@@ -19,7 +19,7 @@ local function meet(id)
     enqueue(found, found.order)
     redis.call('ZREM', deadlines, id)
     redis.call('HDEL', found.key, 'deliveredAt')
-    record(found, now, 'delivery_timeout', 'pending', 'null', eventsPerJob)
+    record(found, at, 'delivery_timeout', 'pending', 'null', eventsPerJob)
     return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
@@ -31,7 +31,7 @@ local function meet(id)
 end
 
 -- Below and not at: both ends of a window were rounded down, and none may end early.
-local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. digits(now), 'WITHSCORES', 'LIMIT', 0, limit)
+local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. at, 'WITHSCORES', 'LIMIT', 0, limit)
 local counts, broken = { 0, 0, 0, 0, 0, 0 }, {}
 for i = 1, #due, 2 do
   local ok, count = pcall(meet, due[i])

@@ -13,9 +13,9 @@ if refusal then return { refusal } end
 if found.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
 
-local now = nowMs()
+local now, at = nowMs()
 -- A full Redis refuses the first write, and must not time out work that is alive: the ZREM lets the rest pass.
-local refused = redis.pcall('HSET', job, 'updatedAt', digits(now))
+local refused = redis.pcall('HSET', job, 'updatedAt', at)
 local isFull = type(refused) == 'table' and refused.err ~= nil
 redis.call('ZREM', base .. 'deadlines', jobId)
 openWindow(found, now)
@@ -23,10 +23,10 @@ if kind == 'keepalive' then return { 'OK' } end
 if isFull then return { 'STORAGE_FULL' } end
 
 if kind == 'progress' then
-  record(found, now, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', digits(now))
+  record(found, at, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', at)
 elseif kind == 'checkpoint' then
-  record(found, now, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+  record(found, at, kind, 'running', data, eventsPerJob, 'checkpoint', data)
 else
-  record(found, now, kind, 'running', data, eventsPerJob)
+  record(found, at, kind, 'running', data, eventsPerJob)
 end
 return { 'OK' }

@@ -11,9 +11,9 @@ if refusal then return { refusal } end
 if found.status == 'killed' then return { 'OK', 'killed' } end
 if found.status == 'completed' or found.status == 'dead' then return { 'JOB_ENDED', found.status } end
 
-local now = nowMs()
+local now, at = nowMs()
 if found.status == 'pending' then dequeue(found) end
 moveStatus(found, 'killed')
 retain(found, now, retentionMs)
-record(found, now, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+record(found, at, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', found.status }

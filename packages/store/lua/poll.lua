@@ -33,16 +33,18 @@ local function oldest()
   return first
 end
 
-local now = nowMs()
+local now, at = nowMs()
 local claimed = {}
 for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   local q = #claimed < wanted and oldest()
   if not q then break end
   local id = q.entries[q.at]
   q.at = q.at + 2
-  local found = loadJob(base .. 'job:' .. id, base, id)
+  local found, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
   if found.status == 'pending' then
-    claimed[#claimed + 1] = deliver(found, now, deliveryTimeoutMs, eventsPerJob)
+    dequeue(found)
+    deliver(found, now, at, deliveryTimeoutMs, eventsPerJob)
+    claimed[#claimed + 1] = claimedJob(found, payload, checkpoint)
   else
     redis.call('ZREM', q.key, id) -- never strand the queue behind an entry whose record is gone
   end

@@ -14,7 +14,7 @@ local callback = loadCallback(found)
 if not callback or digits(callback.leasedUntil) ~= lease then return { 'NOT_OWED' } end
 
 -- The job has ended: neither its status nor its updatedAt, the time it ended, may change any more.
-local now = nowMs()
+local now, at = nowMs()
 if callback.round ~= tonumber(round) then
   putOff(found, now) -- A redelivery was asked for in the meantime: this outcome is not its own.
   owe(found, now)
@@ -28,5 +28,5 @@ else
 end
 redis.call('HSET', job, 'callbackAttempts', digits(callback.attempts + 1))
 redis.call('HDEL', job, 'callbackLeasedUntil')
-append(found, now, eventType, found.status, data, eventsPerJob)
+append(found, at, eventType, found.status, data, eventsPerJob)
 return { 'OK' }

@@ -13,9 +13,9 @@ if not hasEnded and found.status ~= 'killed' then return { 'JOB_NOT_ENDED', foun
 local v = redis.call('HMGET', job, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
 if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', found.status } end
 
-local now = nowMs()
+local now, at = nowMs()
 local isBeingMade = tonumber(stored(v[3]) or 0) > now
 local round = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
-redis.call('HSET', job, 'callbackRound', digits(round), 'callbackDueAt', digits(now))
+redis.call('HSET', job, 'callbackRound', digits(round), 'callbackDueAt', at)
 owe(found, now)
 return { 'OK' }

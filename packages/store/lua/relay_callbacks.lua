@@ -7,8 +7,8 @@
 --   limit    at most 100
 -- Returns {'OK', entries looked at, {id, round, ms for which it has been due, …}}.
 -- @include clock job callback
-local now = nowMs()
-local due = redis.call('ZRANGEBYSCORE', callbacks, '-inf', digits(now), 'LIMIT', 0, limit)
+local now, at = nowMs()
+local due = redis.call('ZRANGEBYSCORE', callbacks, '-inf', at, 'LIMIT', 0, limit)
 local owed = {}
 for _, id in ipairs(due) do
   local found = loadJob(base .. 'job:' .. id, base, id)

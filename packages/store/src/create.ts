@@ -1,5 +1,6 @@
 import type { CreateJobRequest, Job } from '@yardmaster/protocol';
 import { newJobId } from './partition.js';
+import { RECORD_DEFAULTS } from './record.js';
 import { runScript } from './script.js';
 import { create } from './scripts.generated.js';
 import type { Store } from './store.js';
@@ -22,12 +23,8 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
       jobId: id,
       space: spaceId,
       name,
-      maxRetries,
-      timeoutSeconds,
-      payload: payload === null ? '' : JSON.stringify(payload),
-      callbackUrl: callbackUrl ?? '',
-      callbackHeaders: callbackHeaders === null ? '' : JSON.stringify(callbackHeaders),
     },
+    rest: fieldsOf(request),
   });
   store.observer.moved('none', 'pending', 1);
   const createdAt = isoOfOrder(reply[1] as string);
@@ -49,4 +46,16 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
     createdAt,
     updatedAt: createdAt,
   };
+}
+
+/** Fields of the record that would not hold their default. A field less is 60 bytes less, on every job. */
+function fieldsOf(request: CreateJobRequest): (string | number)[] {
+  const { payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
+  const fields: (string | number)[] = [];
+  if (maxRetries !== RECORD_DEFAULTS.maxRetries) fields.push('maxRetries', maxRetries);
+  if (timeoutSeconds !== RECORD_DEFAULTS.timeoutSeconds) fields.push('timeoutSeconds', timeoutSeconds);
+  if (payload !== null) fields.push('payload', JSON.stringify(payload));
+  if (callbackUrl !== null) fields.push('callbackUrl', callbackUrl);
+  if (callbackHeaders !== null) fields.push('callbackHeaders', JSON.stringify(callbackHeaders));
+  return fields;
 }

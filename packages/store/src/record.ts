@@ -6,7 +6,7 @@ import { isoOf, isoOfOrder, isoOrNull } from './time.js';
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never looks into:
  * its JSON library would turn `[]` into `{}` and round big integers. A field that would hold its default is left
- * out: maxRetries 3, timeoutSeconds 300, attempt 0. Times are epoch milliseconds. Beside these there are `callbackUrl`,
+ * out, see RECORD_DEFAULTS. Times are epoch milliseconds. Beside these there are `callbackUrl`,
  * `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of a dead job, for its callback),
  * `eventsDropped` and `logsDropped` (how many events the history, and how many entries the logs have lost at their old
  * end), and of a job whose callback was attempted
@@ -26,6 +26,9 @@ export const LISTED_FIELDS = [
   'updatedAt',
   'result',
 ] as const;
+
+/** What an absent field means, for ever: records of earlier releases are read by later ones. loadJob has them in Lua. */
+export const RECORD_DEFAULTS = { maxRetries: 3, timeoutSeconds: 300, attempt: 0 } as const;
 
 /** The record as Redis gives it; an absent field is null or not there. */
 export type JobRecord = Partial<
@@ -70,9 +73,9 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     name: record.name as string,
     payload: parseJson(record.payload) as Job['payload'],
     status,
-    maxRetries: Number(record.maxRetries ?? 3),
-    attemptNumber: Number(record.attempt ?? 0),
-    timeoutSeconds: Number(record.timeoutSeconds ?? 300),
+    maxRetries: Number(record.maxRetries ?? RECORD_DEFAULTS.maxRetries),
+    attemptNumber: Number(record.attempt ?? RECORD_DEFAULTS.attempt),
+    timeoutSeconds: Number(record.timeoutSeconds ?? RECORD_DEFAULTS.timeoutSeconds),
     deliveredAt: isoOrNull(record.deliveredAt),
     startedAt: isoOrNull(record.startedAt),
     // Nothing changes a completed job, so its last change is its completion.

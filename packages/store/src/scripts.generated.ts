@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: '801c44da2963245529ef3e4dad744510ffb2bf6a',
+  sha1: '6756fa97c0f26c8e735c59f18c91bb3369fe5ec1',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -10,24 +10,28 @@ export const ack = {
 local base, jobId, keySpaceId, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -39,30 +43,30 @@ local function moveStatus(job, to)
   redis.call('ZADD', index .. to, job.order, job.id)
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
 local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -72,17 +76,17 @@ local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', found.status } end
-local now = nowMs()
+local now, at = nowMs()
 moveStatus(found, 'running')
 openWindow(found, now)
-record(found, now, 'acked', 'running', 'null', eventsPerJob, 'startedAt', digits(now), 'attempt', digits(found.attempt + 1))
+record(found, at, 'acked', 'running', 'null', eventsPerJob, 'startedAt', at, 'attempt', digits(found.attempt + 1))
 return { 'OK' }
 `,
 } as const;
 
 export const append_logs = {
   name: 'append_logs',
-  sha1: '45833cea6ec07f011ff2441c45ffd7d3546c8b15',
+  sha1: 'f8788294457fc6a4546021ec68ec017ec5020fc1',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'],
   rest: 'entries',
@@ -91,44 +95,48 @@ local base, jobId, keySpaceId, logsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local entries = { unpack(ARGV, 5) }
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
-local now = nowMs()
-local opening = '[' .. digits(now)
+local _, at = nowMs()
+local opening = '[' .. at
 for i = 1, #entries do entries[i] = opening .. entries[i] end
 local logs = job .. ':logs'
 local dropped = tonumber(stored(redis.call('HGET', job, 'logsDropped')) or 0)
@@ -140,14 +148,14 @@ if excess > 0 then
   redis.call('HSET', job, 'logsDropped', digits(dropped + excess))
 end
 local data = '{"fromSeq":' .. digits(last - #entries + 1) .. ',"toSeq":' .. digits(last) .. ',"count":' .. #entries .. '}'
-publish(found, nil, 'logs_appended', found.status, now, data)
+publish(found, 'null', 'logs_appended', found.status, at, data)
 return { 'OK', last }
 `,
 } as const;
 
 export const begin_callback = {
   name: 'begin_callback',
-  sha1: 'ee61e5ca59a149adaa07bcaa9cf3e180a509772e',
+  sha1: '7ae36d79fed1d61f8fa22966eba5fb425f9570a2',
   keys: ['job'],
   args: ['base', 'jobId', 'round', 'leaseMs', 'patienceMs'],
   rest: null,
@@ -155,24 +163,28 @@ export const begin_callback = {
 local base, jobId, round, leaseMs, patienceMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -192,20 +204,20 @@ end
 local found = loadJob(job, base, jobId)
 local callback = loadCallback(found)
 if not callback or callback.round ~= tonumber(round) then return { 'NOT_OWED' } end
-local now = nowMs()
+local now, at = nowMs()
 if callback.leasedUntil > now then return { 'NOT_DUE', math.min(callback.leasedUntil - now, tonumber(patienceMs)) } end
 if callback.due > now then return { 'NOT_DUE', callback.due - now } end
-local lease = digits(now + tonumber(leaseMs))
+local lease = now + tonumber(leaseMs)
 putOff(found, lease)
-redis.call('HSET', job, 'callbackLeasedUntil', lease)
+redis.call('HSET', job, 'callbackLeasedUntil', digits(lease))
 local told = redis.call('HMGET', job, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
-return { 'OK', digits(now), callback.attempts + 1, lease, told }
+return { 'OK', at, callback.attempts + 1, digits(lease), told }
 `,
 } as const;
 
 export const check_entries = {
   name: 'check_entries',
-  sha1: '081468d3e7706f97e620b66d538aa199581dfd37',
+  sha1: '925697b2313f37299189a13a1cd16395686385dc',
   keys: ['index'],
   args: ['base', 'isMending', 'space', 'name'],
   rest: 'ids',
@@ -214,24 +226,28 @@ local base, isMending, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -309,7 +325,7 @@ return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
 
 export const check_jobs = {
   name: 'check_jobs',
-  sha1: '7f5e688845d2aa534fc3f6ffa02814eee45cad29',
+  sha1: 'd4e5a57e772d24ae8a5912dcf390927fc79b7e17',
   keys: ['deadlines'],
   args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
   rest: 'ids',
@@ -318,30 +334,34 @@ local base, isMending, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3
 local ids = { unpack(ARGV, 5) }
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
-local function nextOrder(base, space, now)
+local function nextOrder(base, space, moment)
   local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
-  local order = math.max(last + 1, now * 1024)
-  redis.call('ZADD', base .. 'spaces', digits(order), space)
-  return digits(order)
+  local order = digits(math.max(last + 1, moment))
+  redis.call('ZADD', base .. 'spaces', order, space)
+  return order
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -350,9 +370,6 @@ end
 local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
-end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
 end
 local function findings()
   return { flat = {}, removals = {}, additions = {} }
@@ -466,7 +483,7 @@ local function checkQueues(found, r, base, now, queues)
   checkOrder(found, base, r.space, right or order)
   local function enter(queue)
     redis.call('ZREM', queue, r.id)
-    right = right or tonumber(nextOrder(base, r.space, now)) -- the end of the queue, as after a retry
+    right = right or tonumber(nextOrder(base, r.space, now * 1024)) -- the end of the queue, as after a retry
     redis.call('ZADD', queue, digits(right), r.id)
   end
   for _, queue in ipairs(queues) do
@@ -585,7 +602,7 @@ return { 'OK', unpack(faulty) } -- a constructor, see list.lua
 
 export const check_names = {
   name: 'check_names',
-  sha1: '399558b5dd5189663c7cb217d558ec501040c77e',
+  sha1: 'e81e0c3a4af56ecd90b91ab1763ea81abe1109eb',
   keys: ['names'],
   args: ['base', 'space', 'isMending', 'afterOrder', 'counted'],
   rest: 'counts',
@@ -594,24 +611,28 @@ local base, space, isMending, afterOrder, counted = ARGV[1], ARGV[2], ARGV[3], A
 local counts = { unpack(ARGV, 6) }
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -729,7 +750,7 @@ return { 'OK', { unpack(empty) } } -- a constructor, see list.lua
 
 export const claim = {
   name: 'claim',
-  sha1: 'f3c78241f82bc3d864284ba6aaeb97a3e6c8c553',
+  sha1: '8f7af2412782001803e058236109edf9c17aa695',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: null,
@@ -737,24 +758,28 @@ export const claim = {
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -776,50 +801,53 @@ local function dequeue(job)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
-local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
-  dequeue(job)
+local function deliver(job, now, at, deliveryTimeoutMs, eventsPerJob)
   moveStatus(job, 'delivered')
-  redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(deliveryTimeoutMs)), job.id)
-  record(job, now, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', digits(now))
-  local opaque = redis.call('HMGET', job.key, 'payload', 'checkpoint')
-  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, digits(job.attempt), job.order, opaque[1], opaque[2] }
+  redis.call('ZADD', job.base .. 'deadlines', digits(now + deliveryTimeoutMs), job.id)
+  record(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
 end
-local found = loadJob(job, base, jobId)
+local function claimedJob(job, payload, checkpoint)
+  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint }
+end
+local found, payload, checkpoint = loadJob(job, base, jobId, 'payload', 'checkpoint')
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status ~= 'pending' then return { 'NOT_PENDING', found.status } end
-return { 'OK', deliver(found, nowMs(), deliveryTimeoutMs, eventsPerJob) }
+local now, at = nowMs()
+dequeue(found)
+deliver(found, now, at, deliveryTimeoutMs, eventsPerJob)
+return { 'OK', claimedJob(found, payload, checkpoint) }
 `,
 } as const;
 
 export const complete = {
   name: 'complete',
-  sha1: '8c80498bc7625b87f9051bea9dc395086cfea517',
+  sha1: '04ffa6bb2918e9648f24c8a5355259bb93650d7b',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -827,24 +855,28 @@ export const complete = {
 local base, jobId, keySpaceId, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -856,37 +888,34 @@ local function moveStatus(job, to)
   redis.call('ZADD', index .. to, job.order, job.id)
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
 local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
-end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
 end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -895,22 +924,22 @@ local function retain(job, now, retentionMs)
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
 end
-local found = loadJob(job, base, jobId)
+local found, callbackUrl = loadJob(job, base, jobId, 'callbackUrl')
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
-local now = nowMs()
+local now, at = nowMs()
 moveStatus(found, 'completed')
 retain(found, now, retentionMs)
-oweCallback(found, now)
-record(found, now, 'completed', 'completed', result, eventsPerJob, 'result', result)
+if stored(callbackUrl) then owe(found, now) end
+record(found, at, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK' }
 `,
 } as const;
 
 export const count_names = {
   name: 'count_names',
-  sha1: '2df42a8cc6acaad308625504d2eb4e0dc2e05312',
+  sha1: '1e2aef367e1d43184e1e9f9d1a6c4bf9fca0099a',
   keys: ['jobs'],
   args: ['base', 'afterOrder', 'limit'],
   rest: null,
@@ -919,16 +948,17 @@ local base, afterOrder, limit = ARGV[1], ARGV[2], ARGV[3]
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -943,24 +973,47 @@ return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } } -- a const
 
 export const create = {
   name: 'create',
-  sha1: 'ea6173542b04712910fa056e68c59d284536c290',
+  sha1: '34a61e2d5017a1692baeb7754a1de11903dbf10c',
   keys: ['job'],
-  args: ['base', 'jobId', 'space', 'name', 'maxRetries', 'timeoutSeconds', 'payload', 'callbackUrl', 'callbackHeaders'],
-  rest: null,
+  args: ['base', 'jobId', 'space', 'name'],
+  rest: 'fields',
   text: `local job = KEYS[1]
-local base, jobId, space, name, maxRetries, timeoutSeconds, payload, callbackUrl, callbackHeaders = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local base, jobId, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local fields = { unpack(ARGV, 5) }
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
-local function nextOrder(base, space, now)
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = stored(v[5]) or '0',
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+  return job, unpack(v, 9, 8 + select('#', ...))
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function nextOrder(base, space, moment)
   local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
-  local order = math.max(last + 1, now * 1024)
-  redis.call('ZADD', base .. 'spaces', digits(order), space)
-  return digits(order)
+  local order = digits(math.max(last + 1, moment))
+  redis.call('ZADD', base .. 'spaces', order, space)
+  return order
 end
 local function enqueue(job, order)
   local queue = job.base .. 'space:' .. job.space .. '/queue'
@@ -973,36 +1026,31 @@ local function dequeue(job)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local now = nowMs()
-local order = nextOrder(base, space, now)
+local now, at = nowMs()
+local order = nextOrder(base, space, now * 1024)
 local created = { key = job, base = base, id = jobId, space = space, name = name }
-redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order)
-if maxRetries ~= '3' then redis.call('HSET', job, 'maxRetries', maxRetries) end
-if timeoutSeconds ~= '300' then redis.call('HSET', job, 'timeoutSeconds', timeoutSeconds) end
-if payload ~= '' then redis.call('HSET', job, 'payload', payload) end
-if callbackUrl ~= '' then redis.call('HSET', job, 'callbackUrl', callbackUrl) end
-if callbackHeaders ~= '' then redis.call('HSET', job, 'callbackHeaders', callbackHeaders) end
+redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(fields))
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
-redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', 1, name)
+redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', name) -- a number would be printed, which takes its time
 enqueue(created, order)
-publish(created, 1, 'created', 'pending', math.floor(tonumber(order) / 1024), 'null')
+publish(created, '1', 'created', 'pending', digits(math.floor(order / 1024)), 'null')
 return { 'OK', order }
 `,
 } as const;
 
 export const expire = {
   name: 'expire',
-  sha1: '468e2a86c4399e23e97dbc8113db83ef7e697455',
+  sha1: 'b89870ce071c8094ccdd9491a92b63c3394db7a3',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1010,30 +1058,34 @@ export const expire = {
 local base, limit, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
-local function nextOrder(base, space, now)
+local function nextOrder(base, space, moment)
   local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
-  local order = math.max(last + 1, now * 1024)
-  redis.call('ZADD', base .. 'spaces', digits(order), space)
-  return digits(order)
+  local order = digits(math.max(last + 1, moment))
+  redis.call('ZADD', base .. 'spaces', order, space)
+  return order
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -1055,37 +1107,34 @@ local function dequeue(job)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
 local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
-end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
 end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -1095,19 +1144,20 @@ local function retain(job, now, retentionMs)
   end
 end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
-  if job.attempt <= tonumber(job.maxRetries) then
+  local at = digits(now)
+  if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
-    enqueue(job, nextOrder(job.base, job.space, now))
+    enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
     redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
-    local data = '{"error":' .. failure .. ',"attemptNumber":' .. digits(job.attempt) .. '}'
-    record(job, now, 'retried', 'pending', data, eventsPerJob)
+    local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
+    record(job, at, 'retried', 'pending', data, eventsPerJob)
     return 'pending'
   else
     moveStatus(job, 'dead')
     retain(job, now, retentionMs)
-    oweCallback(job, now)
-    record(job, now, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+    if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+    record(job, at, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
     return 'dead'
   end
 end
@@ -1126,7 +1176,7 @@ local function purge(job, now)
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
   return true
 end
-local now = nowMs()
+local now, at = nowMs()
 local FAILED = { pending = 2, dead = 3 }
 local PURGED = { completed = 4, dead = 5, killed = 6 }
 local function meet(id)
@@ -1136,7 +1186,7 @@ local function meet(id)
     enqueue(found, found.order)
     redis.call('ZREM', deadlines, id)
     redis.call('HDEL', found.key, 'deliveredAt')
-    record(found, now, 'delivery_timeout', 'pending', 'null', eventsPerJob)
+    record(found, at, 'delivery_timeout', 'pending', 'null', eventsPerJob)
     return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
@@ -1146,7 +1196,7 @@ local function meet(id)
   end
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
-local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. digits(now), 'WITHSCORES', 'LIMIT', 0, limit)
+local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. at, 'WITHSCORES', 'LIMIT', 0, limit)
 local counts, broken = { 0, 0, 0, 0, 0, 0 }, {}
 for i = 1, #due, 2 do
   local ok, count = pcall(meet, due[i])
@@ -1165,7 +1215,7 @@ return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
 
 export const fail = {
   name: 'fail',
-  sha1: '8427061b063c4cf5ea5aaad3e35d613c7b33e77d',
+  sha1: 'cd03bf53bd1c1ce1ff3dc3cf560208bc3ba63b30',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1173,30 +1223,34 @@ export const fail = {
 local base, jobId, keySpaceId, failure, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
-local function nextOrder(base, space, now)
+local function nextOrder(base, space, moment)
   local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
-  local order = math.max(last + 1, now * 1024)
-  redis.call('ZADD', base .. 'spaces', digits(order), space)
-  return digits(order)
+  local order = digits(math.max(last + 1, moment))
+  redis.call('ZADD', base .. 'spaces', order, space)
+  return order
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -1218,37 +1272,34 @@ local function dequeue(job)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
 local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
-end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
 end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -1258,19 +1309,20 @@ local function retain(job, now, retentionMs)
   end
 end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
-  if job.attempt <= tonumber(job.maxRetries) then
+  local at = digits(now)
+  if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
-    enqueue(job, nextOrder(job.base, job.space, now))
+    enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
     redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
-    local data = '{"error":' .. failure .. ',"attemptNumber":' .. digits(job.attempt) .. '}'
-    record(job, now, 'retried', 'pending', data, eventsPerJob)
+    local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
+    record(job, at, 'retried', 'pending', data, eventsPerJob)
     return 'pending'
   else
     moveStatus(job, 'dead')
     retain(job, now, retentionMs)
-    oweCallback(job, now)
-    record(job, now, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+    if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+    record(job, at, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
     return 'dead'
   end
 end
@@ -1300,7 +1352,7 @@ return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', history, 0, tonu
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: '1e873dcda2a899e507e24234ccf15a37bf6ac024',
+  sha1: '37adfce1fb60d240b576bc4f6c2d143745c0679a',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -1308,54 +1360,58 @@ export const heartbeat = {
 local base, jobId, keySpaceId, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
 local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -1366,19 +1422,19 @@ local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
-local now = nowMs()
-local refused = redis.pcall('HSET', job, 'updatedAt', digits(now))
+local now, at = nowMs()
+local refused = redis.pcall('HSET', job, 'updatedAt', at)
 local isFull = type(refused) == 'table' and refused.err ~= nil
 redis.call('ZREM', base .. 'deadlines', jobId)
 openWindow(found, now)
 if kind == 'keepalive' then return { 'OK' } end
 if isFull then return { 'STORAGE_FULL' } end
 if kind == 'progress' then
-  record(found, now, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', digits(now))
+  record(found, at, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', at)
 elseif kind == 'checkpoint' then
-  record(found, now, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+  record(found, at, kind, 'running', data, eventsPerJob, 'checkpoint', data)
 else
-  record(found, now, kind, 'running', data, eventsPerJob)
+  record(found, at, kind, 'running', data, eventsPerJob)
 end
 return { 'OK' }
 `,
@@ -1401,7 +1457,7 @@ return { 'OK', first + 2 + dropped, events }
 
 export const kill = {
   name: 'kill',
-  sha1: 'd361f51a8ba94c17a215d73050e8de8025fd93f2',
+  sha1: '39de81c7a3cdaaaf0ee1191939f01434c7b35006',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1409,24 +1465,28 @@ export const kill = {
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -1448,30 +1508,30 @@ local function dequeue(job)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -1485,11 +1545,11 @@ local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status == 'killed' then return { 'OK', 'killed' } end
 if found.status == 'completed' or found.status == 'dead' then return { 'JOB_ENDED', found.status } end
-local now = nowMs()
+local now, at = nowMs()
 if found.status == 'pending' then dequeue(found) end
 moveStatus(found, 'killed')
 retain(found, now, retentionMs)
-record(found, now, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+record(found, at, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', found.status }
 `,
 } as const;
@@ -1522,7 +1582,7 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '43d59453334416916a95c3b83e0ef525ef14d966',
+  sha1: '4585935846359a1cbff236b10fb79a4ea99b8b93',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -1531,24 +1591,28 @@ local base, count, deliveryTimeoutMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], 
 local names = { unpack(ARGV, 5) }
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -1570,38 +1634,38 @@ local function dequeue(job)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
-local function deliver(job, now, deliveryTimeoutMs, eventsPerJob)
-  dequeue(job)
+local function deliver(job, now, at, deliveryTimeoutMs, eventsPerJob)
   moveStatus(job, 'delivered')
-  redis.call('ZADD', job.base .. 'deadlines', digits(now + tonumber(deliveryTimeoutMs)), job.id)
-  record(job, now, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', digits(now))
-  local opaque = redis.call('HMGET', job.key, 'payload', 'checkpoint')
-  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, digits(job.attempt), job.order, opaque[1], opaque[2] }
+  redis.call('ZADD', job.base .. 'deadlines', digits(now + deliveryTimeoutMs), job.id)
+  record(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
+end
+local function claimedJob(job, payload, checkpoint)
+  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint }
 end
 local queues = {}
 for i, name in ipairs(names) do queues[i] = { key = queue .. '/' .. name } end
@@ -1623,16 +1687,18 @@ local function oldest()
   end
   return first
 end
-local now = nowMs()
+local now, at = nowMs()
 local claimed = {}
 for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   local q = #claimed < wanted and oldest()
   if not q then break end
   local id = q.entries[q.at]
   q.at = q.at + 2
-  local found = loadJob(base .. 'job:' .. id, base, id)
+  local found, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
   if found.status == 'pending' then
-    claimed[#claimed + 1] = deliver(found, now, deliveryTimeoutMs, eventsPerJob)
+    dequeue(found)
+    deliver(found, now, at, deliveryTimeoutMs, eventsPerJob)
+    claimed[#claimed + 1] = claimedJob(found, payload, checkpoint)
   else
     redis.call('ZREM', q.key, id) -- never strand the queue behind an entry whose record is gone
   end
@@ -1643,7 +1709,7 @@ return { 'OK', unpack(claimed) } -- a constructor, see list.lua
 
 export const read_logs = {
   name: 'read_logs',
-  sha1: '7db0cdf621565baccbba70ade2509148d1310835',
+  sha1: '68b928ea0307d387faacba9ad2f4a6fa1a8cc034',
   keys: ['job'],
   args: ['keySpaceId', 'direction', 'bound', 'most', 'budget'],
   rest: null,
@@ -1651,24 +1717,28 @@ export const read_logs = {
 local keySpaceId, direction, bound, most, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -1700,7 +1770,7 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 
 export const record_callback = {
   name: 'record_callback',
-  sha1: '1a8c0d9578c5ce7cc04a24f3f9b9d7a6bfb2bfc4',
+  sha1: '866a27bd50b20b3096b0fb4430fbb98c3e14501b',
   keys: ['job'],
   args: ['base', 'jobId', 'round', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'],
   rest: null,
@@ -1708,54 +1778,58 @@ export const record_callback = {
 local base, jobId, round, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
 end
 local function quote(text)
+  if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, now, type, status, data, eventsPerJob)
+local function append(job, at, type, status, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. digits(now) .. kept .. ']')
+  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
   local seq = 1 + job.eventsDropped + length
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, seq, type, status, now, data)
+  publish(job, digits(seq), type, status, at, data)
 end
-local function record(job, now, type, status, data, eventsPerJob, ...)
-  redis.call('HSET', job.key, 'status', status, 'updatedAt', digits(now), ...)
-  append(job, now, type, status, data, eventsPerJob)
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  append(job, at, type, status, data, eventsPerJob)
 end
 local function loadCallback(job)
   local hasEnded = job.status == 'completed' or job.status == 'dead'
@@ -1772,13 +1846,10 @@ local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
 end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
-end
 local found = loadJob(job, base, jobId)
 local callback = loadCallback(found)
 if not callback or digits(callback.leasedUntil) ~= lease then return { 'NOT_OWED' } end
-local now = nowMs()
+local now, at = nowMs()
 if callback.round ~= tonumber(round) then
   putOff(found, now) -- A redelivery was asked for in the meantime: this outcome is not its own.
   owe(found, now)
@@ -1792,14 +1863,14 @@ else
 end
 redis.call('HSET', job, 'callbackAttempts', digits(callback.attempts + 1))
 redis.call('HDEL', job, 'callbackLeasedUntil')
-append(found, now, eventType, found.status, data, eventsPerJob)
+append(found, at, eventType, found.status, data, eventsPerJob)
 return { 'OK' }
 `,
 } as const;
 
 export const redeliver_callback = {
   name: 'redeliver_callback',
-  sha1: '677269be0c219daa7e4814a548845b0be3a0e8e7',
+  sha1: 'ce838b8dd2249485ac20560ec0ea5989f2c91f4e',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId'],
   rest: null,
@@ -1807,24 +1878,28 @@ export const redeliver_callback = {
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -1834,9 +1909,6 @@ local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
 end
-local function oweCallback(job, now)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
-end
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
@@ -1844,10 +1916,10 @@ local hasEnded = found.status == 'completed' or found.status == 'dead'
 if not hasEnded and found.status ~= 'killed' then return { 'JOB_NOT_ENDED', found.status } end
 local v = redis.call('HMGET', job, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
 if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', found.status } end
-local now = nowMs()
+local now, at = nowMs()
 local isBeingMade = tonumber(stored(v[3]) or 0) > now
 local round = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
-redis.call('HSET', job, 'callbackRound', digits(round), 'callbackDueAt', digits(now))
+redis.call('HSET', job, 'callbackRound', digits(round), 'callbackDueAt', at)
 owe(found, now)
 return { 'OK' }
 `,
@@ -1855,7 +1927,7 @@ return { 'OK' }
 
 export const relay_callbacks = {
   name: 'relay_callbacks',
-  sha1: '6eda5c065a0b321229a292e2ca1e4ad2f3670003',
+  sha1: 'fd494eb2041aa60da7eb975953b3acc42e455abe',
   keys: ['callbacks'],
   args: ['base', 'limit', 'againMs', 'atMostMs'],
   rest: null,
@@ -1863,24 +1935,28 @@ export const relay_callbacks = {
 local base, limit, againMs, atMostMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -1897,8 +1973,8 @@ local function putOff(job, at)
   redis.call('ZREM', job.base .. 'callbacks', job.id)
   redis.call('ZADD', job.base .. 'callbacks', digits(at), job.id)
 end
-local now = nowMs()
-local due = redis.call('ZRANGEBYSCORE', callbacks, '-inf', digits(now), 'LIMIT', 0, limit)
+local now, at = nowMs()
+local due = redis.call('ZRANGEBYSCORE', callbacks, '-inf', at, 'LIMIT', 0, limit)
 local owed = {}
 for _, id in ipairs(due) do
   local found = loadJob(base .. 'job:' .. id, base, id)
@@ -1920,7 +1996,7 @@ return { 'OK', #due, { unpack(owed) } } -- a constructor, see list.lua
 
 export const since = {
   name: 'since',
-  sha1: '2090715ca5c10f765f5c4ecb59f7c40ecc9942e8',
+  sha1: '2010015da269a101105433e7f5cbc1558856b6b1',
   keys: ['job'],
   args: ['fromSeq', 'portion'],
   rest: null,
@@ -1929,16 +2005,17 @@ local fromSeq, portion = ARGV[1], ARGV[2]
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -1958,7 +2035,7 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 
 export const snapshot = {
   name: 'snapshot',
-  sha1: 'be5a5cbc52672881051c31614e40a24f459c5587',
+  sha1: 'fc686cb8c37120b2987737f30e7ee61f7ab85941',
   keys: ['job'],
   args: ['keySpaceId'],
   rest: null,
@@ -1966,24 +2043,28 @@ export const snapshot = {
 local keySpaceId = ARGV[1]
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
@@ -2000,7 +2081,7 @@ return { 'OK', seq, logSeq, digits(nowMs()), v[3], v[4], v[5], v[6], v[7] }
 
 export const stats = {
   name: 'stats',
-  sha1: 'e73f0ac410bb2cee0404004354d7c5bcab6defef',
+  sha1: '980111a25829dd650fca61d6c3ed64d835a47edd',
   keys: ['names'],
   args: ['space', 'limit'],
   rest: 'asked',
@@ -2009,24 +2090,28 @@ local space, limit = ARGV[1], ARGV[2]
 local asked = { unpack(ARGV, 3) }
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
-local function loadJob(key, base, id)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped')
-  return {
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = tonumber(stored(v[5]) or 0),
+    attempt = stored(v[5]) or '0',
     maxRetries = stored(v[6]) or '3',
     timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
+  return job, unpack(v, 9, 8 + select('#', ...))
 end
 local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end

@@ -10,7 +10,7 @@ local function checkQueues(found, r, base, now, queues)
   checkOrder(found, base, r.space, right or order)
   local function enter(queue)
     redis.call('ZREM', queue, r.id)
-    right = right or tonumber(nextOrder(base, r.space, now)) -- the end of the queue, as after a retry
+    right = right or tonumber(nextOrder(base, r.space, now * 1024)) -- the end of the queue, as after a retry
     redis.call('ZADD', queue, digits(right), r.id)
   end
   for _, queue in ipairs(queues) do

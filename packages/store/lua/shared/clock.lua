@@ -1,10 +1,15 @@
--- Redis' own clock in milliseconds: the only clock that jobs know. A float, since Lua 5.3 integers may wrap.
+-- Redis' own clock, the only clock that jobs know: milliseconds as a number, which is a float, since Lua 5.3 integers may
+-- wrap; the same as text, so that no script prints it again and again; and the microseconds of its second.
 local function nowMs()
   local time = redis.call('TIME')
-  return tonumber(time[1]) * 1000.0 + math.floor(tonumber(time[2]) / 1000)
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 
--- A whole number in full; '..' alone would print 1.8e+15.
+-- A whole number in full; '..' alone would print 1.8e+15. A time or an order is printed in two halves, which takes half
+-- as long as '%.0f' does, and '%d' of the whole would be too much for the integers of some Lua 5.3.
 local function digits(number)
-  return string.format('%.0f', number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end

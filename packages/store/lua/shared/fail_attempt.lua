@@ -1,19 +1,20 @@
 -- End an attempt that failed: back to the end of the queue while retries remain, else dead with its callback.
 -- `failure` is JSON text. Both ways begin with the ZREM of moveStatus. Returns the status that the job has now.
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
-  if job.attempt <= tonumber(job.maxRetries) then
+  local at = digits(now)
+  if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
-    enqueue(job, nextOrder(job.base, job.space, now))
+    enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
     redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
-    local data = '{"error":' .. failure .. ',"attemptNumber":' .. digits(job.attempt) .. '}'
-    record(job, now, 'retried', 'pending', data, eventsPerJob)
+    local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
+    record(job, at, 'retried', 'pending', data, eventsPerJob)
     return 'pending'
   else
     moveStatus(job, 'dead')
     retain(job, now, retentionMs)
-    oweCallback(job, now)
-    record(job, now, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+    if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+    record(job, at, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
     return 'dead'
   end
 end

@@ -1,13 +1,13 @@
 local function quote(text)
+  if not string.find(text, '[%c"\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\]', function(c) return string.format('\\u%04x', string.byte(c)) end) .. '"'
 end
 
--- Tell the watchers of the job and of its space; `data` is JSON text, `seq` nil for what is not in the history. See
--- PublishedNews in the protocol.
-local function publish(job, seq, type, status, now, data)
-  local message = '{"seq":' .. (seq and digits(seq) or 'null') .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name)
-    .. ',"spaceId":"' .. job.space .. '","type":"' .. type .. '","status":"' .. status
-    .. '","data":' .. data .. ',"at":' .. digits(now) .. '}'
+-- Tell the watchers of the job and of its space; `seq` is 'null' for what is not in the history, `at` epoch ms as text,
+-- and `data` JSON text. See PublishedNews in the protocol.
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
