@@ -325,7 +325,7 @@ return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
 
 export const check_jobs = {
   name: 'check_jobs',
-  sha1: 'd4e5a57e772d24ae8a5912dcf390927fc79b7e17',
+  sha1: 'ae6817df0681e895c2d828bfe092df6d33b4522b',
   keys: ['deadlines'],
   args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
   rest: 'ids',
@@ -343,9 +343,11 @@ local function digits(number)
   return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function nextOrder(base, space, moment)
-  local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
-  local order = digits(math.max(last + 1, moment))
-  redis.call('ZADD', base .. 'spaces', order, space)
+  local spaces, order = base .. 'spaces', digits(moment)
+  if redis.pcall('ZADD', spaces, 'CH', 'GT', order, space) == 1 then return order end
+  local last = tonumber(redis.call('ZSCORE', spaces, space) or 0)
+  order = digits(math.max(last + 1, moment))
+  redis.call('ZADD', spaces, order, space)
   return order
 end
 local function stored(value)
@@ -973,7 +975,7 @@ return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } } -- a const
 
 export const create = {
   name: 'create',
-  sha1: '34a61e2d5017a1692baeb7754a1de11903dbf10c',
+  sha1: 'a239378f03bbfb0ccbc24be8e620143ccd4c9ed3',
   keys: ['job'],
   args: ['base', 'jobId', 'space', 'name'],
   rest: 'fields',
@@ -990,29 +992,12 @@ local function digits(number)
   local low = number % 1e8
   return string.format('%d%08d', (number - low) / 1e8, low)
 end
-local function stored(value)
-  return type(value) == 'string' and value or nil
-end
-local function loadJob(key, base, id, ...)
-  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
-  local job = {
-    key = key, base = base, id = id,
-    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = stored(v[5]) or '0',
-    maxRetries = stored(v[6]) or '3',
-    timeoutSeconds = stored(v[7]) or '300',
-    eventsDropped = tonumber(stored(v[8]) or 0),
-  }
-  return job, unpack(v, 9, 8 + select('#', ...))
-end
-local function refuse(job, keySpaceId)
-  if not job.status then return 'JOB_NOT_FOUND' end
-  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
-end
 local function nextOrder(base, space, moment)
-  local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
-  local order = digits(math.max(last + 1, moment))
-  redis.call('ZADD', base .. 'spaces', order, space)
+  local spaces, order = base .. 'spaces', digits(moment)
+  if redis.pcall('ZADD', spaces, 'CH', 'GT', order, space) == 1 then return order end
+  local last = tonumber(redis.call('ZSCORE', spaces, space) or 0)
+  order = digits(math.max(last + 1, moment))
+  redis.call('ZADD', spaces, order, space)
   return order
 end
 local function enqueue(job, order)
@@ -1035,8 +1020,9 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local now, at = nowMs()
-local order = nextOrder(base, space, now * 1024)
+local now, at, micros = nowMs()
+local moment = now * 1024 + math.floor(micros % 1000 * 1.024)
+local order = nextOrder(base, space, moment)
 local created = { key = job, base = base, id = jobId, space = space, name = name }
 redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(fields))
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
@@ -1050,7 +1036,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: 'b89870ce071c8094ccdd9491a92b63c3394db7a3',
+  sha1: 'bcb96c544ac6d0ca88503a8ef3da3a5493d94a40',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1067,9 +1053,11 @@ local function digits(number)
   return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function nextOrder(base, space, moment)
-  local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
-  local order = digits(math.max(last + 1, moment))
-  redis.call('ZADD', base .. 'spaces', order, space)
+  local spaces, order = base .. 'spaces', digits(moment)
+  if redis.pcall('ZADD', spaces, 'CH', 'GT', order, space) == 1 then return order end
+  local last = tonumber(redis.call('ZSCORE', spaces, space) or 0)
+  order = digits(math.max(last + 1, moment))
+  redis.call('ZADD', spaces, order, space)
   return order
 end
 local function stored(value)
@@ -1215,7 +1203,7 @@ return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
 
 export const fail = {
   name: 'fail',
-  sha1: 'cd03bf53bd1c1ce1ff3dc3cf560208bc3ba63b30',
+  sha1: '417b4d068adf7cf483114867f3a41e2181f552d3',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1232,9 +1220,11 @@ local function digits(number)
   return string.format('%d%08d', (number - low) / 1e8, low)
 end
 local function nextOrder(base, space, moment)
-  local last = tonumber(redis.call('ZSCORE', base .. 'spaces', space) or 0)
-  local order = digits(math.max(last + 1, moment))
-  redis.call('ZADD', base .. 'spaces', order, space)
+  local spaces, order = base .. 'spaces', digits(moment)
+  if redis.pcall('ZADD', spaces, 'CH', 'GT', order, space) == 1 then return order end
+  local last = tonumber(redis.call('ZSCORE', spaces, space) or 0)
+  order = digits(math.max(last + 1, moment))
+  redis.call('ZADD', spaces, order, space)
   return order
 end
 local function stored(value)
