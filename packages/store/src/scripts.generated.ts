@@ -1572,7 +1572,7 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '4585935846359a1cbff236b10fb79a4ea99b8b93',
+  sha1: '99a09b5406de7d63f997318bc46e20cb746465e5',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -1613,16 +1613,6 @@ local function moveStatus(job, to)
   redis.call('ZREM', index .. job.status, job.id)
   redis.call('ZADD', index .. to, job.order, job.id)
 end
-local function enqueue(job, order)
-  local queue = job.base .. 'space:' .. job.space .. '/queue'
-  redis.call('ZADD', queue, order, job.id)
-  redis.call('ZADD', queue .. '/' .. job.name, order, job.id)
-end
-local function dequeue(job)
-  local queue = job.base .. 'space:' .. job.space .. '/queue'
-  redis.call('ZREM', queue, job.id)
-  redis.call('ZREM', queue .. '/' .. job.name, job.id)
-end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -1657,40 +1647,48 @@ end
 local function claimedJob(job, payload, checkpoint)
   return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint }
 end
-local queues = {}
-for i, name in ipairs(names) do queues[i] = { key = queue .. '/' .. name } end
-if #queues == 0 then queues[1] = { key = queue } end
+local function takeFirst(queue)
+  return redis.call('ZPOPMIN', queue)[1]
+end
+local function takingFrom(keys, portion)
+  local queues = {}
+  for i, key in ipairs(keys) do queues[i] = { key = key } end
+  local function head(q)
+    if not q.entries or (q.at > #q.entries and #q.entries > 0) then
+      q.entries = redis.call('ZRANGE', q.key, 0, portion - 1, 'WITHSCORES')
+      q.at = 1
+    end
+    return q.entries[q.at], tonumber(q.entries[q.at + 1])
+  end
+  return function()
+    local oldest, first, firstOrder
+    for _, q in ipairs(queues) do
+      local id, order = head(q)
+      if id and (not first or order < firstOrder) then oldest, first, firstOrder = q, id, order end
+    end
+    if not first then return nil end
+    oldest.at = oldest.at + 2
+    redis.call('ZREM', oldest.key, first)
+    return first
+  end
+end
 local wanted = tonumber(count)
-local portion = math.ceil(wanted / #queues)
-local function head(q)
-  if not q.entries or (q.at > #q.entries and #q.entries > 0) then
-    q.entries = redis.call('ZRANGE', q.key, 0, portion - 1, 'WITHSCORES')
-    q.at = 1
-  end
-  return q.entries[q.at], tonumber(q.entries[q.at + 1])
-end
-local function oldest()
-  local first, firstOrder
-  for _, q in ipairs(queues) do
-    local id, order = head(q)
-    if id and (not first or order < firstOrder) then first, firstOrder = q, order end
-  end
-  return first
-end
-local now, at = nowMs()
+local queues = #names == 0 and { queue } or names
+for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+local takeOldest = #queues > 1 and takingFrom(queues, math.ceil(wanted / #queues))
 local claimed = {}
+local now, at
 for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
-  local q = #claimed < wanted and oldest()
-  if not q then break end
-  local id = q.entries[q.at]
-  q.at = q.at + 2
+  if #claimed == wanted then break end
+  local id
+  if takeOldest then id = takeOldest() else id = takeFirst(queues[1]) end
+  if not id then break end
+  if not now then now, at = nowMs() end -- an empty queue needs no clock
   local found, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
-  if found.status == 'pending' then
-    dequeue(found)
+  if found.status == 'pending' then -- else the entry is gone, and strands the queue no more
+    redis.call('ZREM', #names == 0 and queue .. '/' .. found.name or queue, id) -- the other queue that it stands in
     deliver(found, now, at, deliveryTimeoutMs, eventsPerJob)
     claimed[#claimed + 1] = claimedJob(found, payload, checkpoint)
-  else
-    redis.call('ZREM', q.key, id) -- never strand the queue behind an entry whose record is gone
   end
 end
 return { 'OK', unpack(claimed) } -- a constructor, see list.lua
