@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApi } from '@yardmaster/api';
 import { partitionOf } from '@yardmaster/store';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, writeHistory } from '../support/jobs.js';
 import { startService, type TestService } from '../support/service.js';
 import { check, type Short } from './checking.js';
 
@@ -57,7 +57,8 @@ describe('a field of a record', () => {
 
 describe('a history', () => {
   it.each([
-    ['that is gone', 'running', [], 'history_disagrees', 'the record says running, its history pending'],
+    ['that is gone', 'dead', [], 'history_incomplete', 'there is none, and the job is dead'],
+    ['that began later', 'running', ['["acked",1700000000000]'], 'history_incomplete', 'it begins with acked'],
     [
       'that says otherwise',
       'pending',
@@ -131,6 +132,7 @@ describe('a key', () => {
   it('of another type keeps no other job from being checked', async () => {
     const hurt = await jobIn(service, 'running', 'left');
     const other = await jobIn(service, 'running', 'left');
+    await writeHistory(service, hurt);
     const history = `${service.store.keys.job(hurt)}:events`;
     await service.redis.rename(history, 'kept-aside');
     await service.redis.set(history, 'x');

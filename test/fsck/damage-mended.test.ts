@@ -217,6 +217,8 @@ const DAMAGES: Damage[] = [
     fields: HOOK,
     harm: async ({ redis, own, id }) => {
       await redis.hset(own(`job:${id}`), { callbackAttempts: 1, callbackDueAt: FAR });
+      const events = ['delivered', 'acked', 'completed', 'callback_failed'].map((type) => `["${type}",1]`);
+      await redis.rpush(own(`job:${id}:events`), ...events);
       await redis.zrem(own('callbacks'), id);
     },
     faults: [['callback_forgotten', '{callbacks}']],

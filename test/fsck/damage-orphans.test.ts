@@ -22,7 +22,9 @@ async function expectMended(faults: Short[], later: Short[] = []) {
 
 it('removes what is left of a job whose record is gone, and its space with the last of it', async () => {
   const partition = partitionOf('gone');
-  const id = await jobIn(service, 'completed', 'gone', { callbackUrl: 'https://example.com/hook' });
+  const id = await jobIn(service, 'running', 'gone', { callbackUrl: 'https://example.com/hook' });
+  await service.call('POST', `/jobs/${id}/event`, { body: { a: 1 } });
+  await service.call('POST', `/jobs/${id}/complete`, { body: { result: null } });
   await service.call('POST', `/jobs/${id}/logs`, { body: ['one', 'two'] });
   await service.redis.del(service.store.keys.job(id));
   const at = (kind: string, key: string, jobId: string | null = id): Short => [

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createJob, jobIn } from '../support/jobs.js';
+import { createJob, jobIn, writeHistory } from '../support/jobs.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
@@ -182,6 +182,7 @@ it('catches up a client that reads as fast as it can with megabytes, and does no
   const client = await openFull(id);
   const large = 'x'.repeat(60_000);
   await until(async () => (await subscribers()) !== '');
+  await writeHistory(service, id);
   const at = Date.now();
   // In one go: nobody can be back in between.
   const entries = Array.from({ length: 120 }, (_, n) => JSON.stringify(['event', at, { n, large }]));

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { redisNow } from '@yardmaster/store';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, writeHistory } from '../support/jobs.js';
 import { ADMIN_KEY } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
@@ -36,6 +36,7 @@ async function open(): Promise<StreamClient> {
 async function leaveGap(count: number): Promise<void> {
   const { redis, store } = late.service;
   const job = store.keys.job(id);
+  await writeHistory(late.service, id);
   await redis.rpush(`${job}:events`, JSON.stringify(['event', Date.now(), 'unheard']));
   await redis.rpush(`${job}:logs`, ...entries(count));
   await post('event', 'shows the gap');
@@ -152,6 +153,7 @@ it('tells a client that joins while a gap is closed of the logs before the end, 
   // The second begins from before the gap.
   holdReply(backend.store.redis, 'evalsha', async () => {
     await service.redis.rpush(`${service.store.keys.job(id)}:logs`, ...entries(2));
+    await writeHistory(service, id);
     await service.redis.rpush(`${service.store.keys.job(id)}:events`, JSON.stringify(['event', Date.now(), 'unheard']));
     await post('kill', { reason: 'enough' });
     await until(() => isReading);

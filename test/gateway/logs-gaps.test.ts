@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, writeHistory } from '../support/jobs.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
@@ -116,6 +116,7 @@ describe('a gap without a cut', () => {
 it('tells of what happened before an append before it, though nobody heard of either', async () => {
   const client = await openFull();
   // An event and an entry that nobody is told of, and then one that somebody is.
+  await writeHistory(service, id);
   await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["event",1,"unheard"]');
   await service.redis.rpush(logsKey(), ...entries(1));
   await append(service, id, 1);

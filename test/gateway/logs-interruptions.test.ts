@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { ANY_SPACE, appendLogs, completeJob, heartbeatJob, packLog } from '@yardmaster/store';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, writeHistory } from '../support/jobs.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
@@ -112,6 +112,7 @@ it('tells of missed logs before the end of the job that came after them', async 
 
 it('tells of missed logs in their place among hundreds of missed events', async () => {
   const client = await openFull();
+  await writeHistory(service, id);
   const began = Date.now();
   const events = Array.from({ length: 250 }, (_, n) => JSON.stringify(['event', began + n, n]));
   // In one go, so that nobody can be back in between; the log entry is as old as the 121st event.

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, writeHistory } from '../support/jobs.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
@@ -67,6 +67,7 @@ it('gives up a client that does not read, and tells the one that comes instead o
 }, 60_000);
 
 it('tells of logs that are appended while a client catches up with 5 000 events', async () => {
+  await writeHistory(service, id);
   const at = Date.now();
   const missed = Array.from({ length: 5_000 }, (_, n) => JSON.stringify(['event', at, n]));
   // In one go: nobody can be back in between.

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createJob, jobIn } from '../support/jobs.js';
+import { createJob, jobIn, writeHistory } from '../support/jobs.js';
 import { startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
@@ -62,6 +62,7 @@ const announce =
   ({ type, status, data }: Pick<Step, 'type' | 'status' | 'data'>) =>
   async ({ id, spaceId }: Job) => {
     const { redis, store } = service;
+    await writeHistory(service, id);
     const at = await redisNow();
     const entry = JSON.stringify(data === null ? [type, at] : [type, at, data]);
     const seq = 1 + (await redis.rpush(`${store.keys.job(id)}:events`, entry));

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, writeHistory } from '../support/jobs.js';
 import { ADMIN_KEY } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
@@ -84,6 +84,7 @@ it('sends what comes live while the history is read after it, and nothing twice'
     await late.untilHeard();
   });
   // An event that nobody was told of, and one that shows that it is missing.
+  await writeHistory(service, id);
   await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["event",1,"unheard"]');
   await post('event', 'shows the gap');
   await until(() => client.messages.at(-1)?.data === 'live 2');

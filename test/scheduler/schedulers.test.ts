@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { ANY_SPACE, completeJob, partitionOf } from '@yardmaster/store';
+import { ANY_SPACE, completeJob, getJob, partitionOf } from '@yardmaster/store';
 import { answer } from '../support/behaviours.js';
 import { settled } from '../support/callbacks.js';
 import type { RunningProcess } from '../support/process.js';
@@ -20,12 +20,10 @@ afterEach(async () => {
 
 /** How often each event happened to a job of these. */
 async function countEvents(ids: string[]): Promise<Record<string, number>> {
-  const { redis, store } = fleet.service;
   const counts: Record<string, number> = {};
-  const histories = await Promise.all(ids.map((id) => redis.lrange(`${store.keys.job(id)}:events`, 0, -1)));
-  for (const entry of histories.flat()) {
-    const [type] = JSON.parse(entry);
-    counts[type] = (counts[type] ?? 0) + 1;
+  for (const id of ids) {
+    const { events } = await getJob(fleet.service.store, ANY_SPACE, id);
+    for (const { type } of events.slice(1)) counts[type] = (counts[type] ?? 0) + 1;
   }
   return counts;
 }

@@ -68,7 +68,9 @@ const STATUS_AFTER: Record<string, string> = {
 
 function historyFaults(id: string, job: Record<string, string>, history: string[]): string[] {
   const moves = history.map((entry) => STATUS_AFTER[(JSON.parse(entry) as [string])[0]]).filter(Boolean);
-  const status = moves.at(-1) ?? (job.eventsDropped ? job.status : 'pending');
+  // Without a list it is what the record implies: handed out, started and completed, and nothing else.
+  const implied = job.eventsDropped || (job.status !== 'dead' && job.status !== 'killed') ? job.status : 'pending';
+  const status = moves.at(-1) ?? (history.length === 0 ? implied : job.eventsDropped ? job.status : 'pending');
   return status === job.status ? [] : [`${id} is ${job.status}, its history says ${status}`];
 }
 

@@ -1,4 +1,5 @@
 import type { Status } from '@yardmaster/protocol';
+import { ANY_SPACE, getJob } from '@yardmaster/store';
 import type { TestService } from './service.js';
 
 type Fields = Record<string, unknown>;
@@ -35,4 +36,12 @@ export async function jobIn(
   const { id } = await createJob(service, spaceId, status === 'dead' ? { maxRetries: 0, ...fields } : fields);
   for (const [verb, body] of PATHS[status]) await step(service, id, verb, body);
   return id;
+}
+
+/** Write down what the history of a job has so far, which its record may imply, so that entries can be put behind it. */
+export async function writeHistory({ redis, store }: Pick<TestService, 'redis' | 'store'>, id: string): Promise<void> {
+  const list = `${store.keys.job(id)}:events`;
+  const { events } = await getJob(store, ANY_SPACE, id);
+  const entries = events.slice(1).map(({ type, createdAt }) => JSON.stringify([type, Date.parse(createdAt)]));
+  if (entries.length > 0 && !(await redis.exists(list))) await redis.rpush(list, ...entries);
 }

@@ -3,7 +3,7 @@
 --
 -- Start the attempt of a delivered job: running, attempt + 1, execution window open.
 -- Returns {'OK'}; {'JOB_NOT_DELIVERED', status}; JOB_NOT_FOUND or FORBIDDEN.
--- @include clock job move_status publish record window
+-- @include clock job move_status implied publish record window
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end

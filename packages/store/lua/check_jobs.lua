@@ -17,7 +17,7 @@ local function examine(id)
     checkDeadline(found, r, base, now, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
     checkCallback(found, r, base, now)
   end
-  checkHistory(found, r)
+  checkLists(found, r)
   if isMending == '1' then mendAll(found) end
   return found.flat
 end

@@ -3,7 +3,7 @@
 --
 -- Hand out this one job if it is pending.
 -- Returns {'OK', claimed}, see deliver; {'NOT_PENDING', status}; JOB_NOT_FOUND or FORBIDDEN.
--- @include clock job move_status queue publish record deliver
+-- @include clock job move_status queue implied publish record deliver
 local found, payload, checkpoint = loadJob(job, base, jobId, 'payload', 'checkpoint')
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end

@@ -4,7 +4,7 @@
 -- End a running job with its result.
 --   result    JSON text
 -- Returns {'OK'}; {'JOB_NOT_RUNNING', status}; JOB_NOT_FOUND or FORBIDDEN.
--- @include clock job move_status publish record owe retain
+-- @include clock job move_status implied publish record owe retain
 local found, callbackUrl = loadJob(job, base, jobId, 'callbackUrl')
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end

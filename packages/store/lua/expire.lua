@@ -6,7 +6,7 @@
 --   limit    at most 100, so that Redis is busy for some 3 ms at most
 -- Returns {'OK', entries looked at, {delivered jobs pending again, attempts failed of jobs pending again, of jobs now dead,
 -- completed jobs purged, dead ones, killed ones}, lateness of the oldest in ms, {id of a job whose record is broken, …}}.
--- @include clock order job move_status queue publish record owe retain fail_attempt purge
+-- @include clock order job move_status queue implied publish record owe retain take_back fail_attempt purge
 local now, at = nowMs()
 local FAILED = { pending = 2, dead = 3 }
 local PURGED = { completed = 4, dead = 5, killed = 6 }
@@ -18,8 +18,7 @@ local function meet(id)
     moveStatus(found, 'pending')
     enqueue(found, found.order)
     redis.call('ZREM', deadlines, id)
-    redis.call('HDEL', found.key, 'deliveredAt')
-    record(found, at, 'delivery_timeout', 'pending', 'null', eventsPerJob)
+    takeBack(found, at, 'delivery_timeout', 'null', eventsPerJob)
     return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'

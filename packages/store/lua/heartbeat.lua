@@ -6,7 +6,7 @@
 --   data    JSON text; not used for keepalive
 -- Returns {'OK'}; {'JOB_KILLED', status}, {'JOB_NOT_RUNNING', status}; JOB_NOT_FOUND or FORBIDDEN; STORAGE_FULL when
 -- the window is open again but what came with the sign of life could not be kept.
--- @include clock job publish record window
+-- @include clock job implied publish record window
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end

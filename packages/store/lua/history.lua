@@ -1,7 +1,8 @@
 -- KEYS job
 -- ARGV fromSeq portion
 --
--- Read a portion of a job's history, from an event's seq on, or from the oldest that is left.
+-- Read a portion of a job's history, from an event's seq on, or from the oldest that is left. It is so long that it has
+-- a list, see get.lua.
 -- Returns {'OK', seq of the first, {event, …}}.
 local dropped = tonumber(redis.call('HGET', job, 'eventsDropped') or 0)
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is `created`, which is not in the list

@@ -4,7 +4,7 @@
 -- Force-stop a job that has not ended; a killed job stays as it is. No callback follows a kill.
 --   reason    JSON text, a string or null
 -- Returns {'OK', status before}; {'JOB_ENDED', status}; JOB_NOT_FOUND or FORBIDDEN.
--- @include clock job move_status queue publish record retain
+-- @include clock job move_status queue implied publish record retain
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end

@@ -6,7 +6,7 @@
 --   count    1 to 50
 --   names    job names, at most 100; none for any
 -- Returns {'OK', claimed, claimed, …}; see deliver for their fields.
--- @include clock job move_status publish record deliver take
+-- @include clock job move_status implied publish record deliver take
 local wanted = tonumber(count)
 local queues = #names == 0 and { queue } or names
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end

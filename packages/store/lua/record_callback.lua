@@ -8,7 +8,7 @@
 --   retryMs         until the next attempt; '' when this was the last
 --   againMs         after that, the relay looks whether the attempt was forgotten
 -- Returns {'OK'}; {'NOT_OWED'} when it is recorded already, somebody else took the attempt over, or the job is gone.
--- @include clock job publish record callback owe
+-- @include clock job implied publish record callback owe
 local found = loadJob(job, base, jobId)
 local callback = loadCallback(found)
 if not callback or digits(callback.leasedUntil) ~= lease then return { 'NOT_OWED' } end
@@ -28,5 +28,6 @@ else
 end
 redis.call('HSET', job, 'callbackAttempts', digits(callback.attempts + 1))
 redis.call('HDEL', job, 'callbackLeasedUntil')
-append(found, at, eventType, found.status, data, eventsPerJob)
+local seq = append(found, at, eventType, data, eventsPerJob)
+publish(found, seq, eventType, found.status, at, data)
 return { 'OK' }

@@ -5,13 +5,19 @@
 -- needs to tell those events, and the logs appended meanwhile, as if they were live.
 -- Returns {'OK', seq of the first, {event, …}, seq of the last there is, seq of the newest log entry, that entry, status,
 -- name, space, result}, the entry null for none and the result null unless the job is completed; JOB_NOT_FOUND.
--- @include job
+-- @include job implied
 local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'name', 'space', 'result')
 if not stored(v[3]) then return { 'JOB_NOT_FOUND' } end
 local dropped = tonumber(stored(v[1]) or 0)
 local history, logs = job .. ':events', job .. ':logs'
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is `created`, which is not in the list
 local events = redis.call('LRANGE', history, first, first + tonumber(portion) - 1)
-local lastSeq = 1 + dropped + redis.call('LLEN', history)
+local length = redis.call('LLEN', history)
+if length == 0 then
+  local implied = impliedEntries(job, v[3])
+  length = #implied
+  events = { unpack(implied, first + 1) }
+end
+local lastSeq = 1 + dropped + length
 local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', logs)
 return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX', logs, -1), v[3], v[4], v[5], v[6] }

@@ -10,7 +10,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * |---|---|---|---|---|
  * | `ym:meta` | hash | partitions | first start | never |
  * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
- * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see record.lua | every event | purge |
+ * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see record.lua | events, once one does not follow from the record | purge |
  * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`, see logs.ts | append | purge |
  * | `ym:{pp}:space:<s>/jobs` | zset | job id by creation order | create | purge |
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |

@@ -98,10 +98,13 @@ export function jobOf(id: string, record: JobRecord): Job {
   };
 }
 
-/** One entry of `job:<id>:events`; without data when there is none, and for `completed`, whose data is the result. */
+/**
+ * One entry of `job:<id>:events`, or of what the record implies in its place; without data when there is none, and for
+ * `completed`, whose data is the result.
+ */
 type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
 
-/** The first event of a job, derived from the job, so that a pending job needs no list at all. */
+/** The first event of a job, derived from the job. Others that follow from its record are derived by implied.lua. */
 export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
   return { id: `${id}.1`, jobId: id, spaceId, type: 'created', data: null, createdAt };
 }

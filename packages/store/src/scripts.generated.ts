@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: '6756fa97c0f26c8e735c59f18c91bb3369fe5ec1',
+  sha1: '03d2278a3db3c4383177b27a2b535813d5fbe980',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -42,6 +42,15 @@ local function moveStatus(job, to)
   redis.call('ZREM', index .. job.status, job.id)
   redis.call('ZADD', index .. to, job.order, job.id)
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -52,21 +61,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -325,7 +341,7 @@ return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
 
 export const check_jobs = {
   name: 'check_jobs',
-  sha1: 'ae6817df0681e895c2d828bfe092df6d33b4522b',
+  sha1: '3edf1589947a20890742be4b2c58871b159c3dda',
   keys: ['deadlines'],
   args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
   rest: 'ids',
@@ -452,7 +468,8 @@ local function checkedRecord(found, base, id)
   if not hasStatus or not areWhole then return r end
   local attempt, status = tonumber(r.attempt or 0), r.status
   local hasRun = status == 'running' or status == 'completed' or status == 'dead'
-  if attempt > tonumber(r.maxRetries or 3) + 1 or (hasRun and attempt == 0) then broken('attempt') end
+  if attempt > tonumber(r.maxRetries or 3) + 1 or (hasRun and attempt == 0) then broken('attempt')
+  else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
   for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'is there, of a job that is ' .. status) end end
@@ -552,28 +569,43 @@ local STATUS_AFTER = { delivered = 'delivered', acked = 'running', progress = 'r
   event = 'running', completed = 'completed', retried = 'pending', delivery_timeout = 'pending', dead = 'dead',
   killed = 'killed', callback_sent = '', callback_failed = '' }
 local MOST_CALLBACKS = 20
-local function checkHistory(found, r)
-  local history = r.key .. ':events'
-  local told = nil
+local function typeOf(entry)
+  return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
+end
+local function happened(r)
+  if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
+  if r.hasRetried then return 'an attempt has failed' end
+  if redis.call('HEXISTS', r.key, 'progress') + redis.call('HEXISTS', r.key, 'checkpoint') > 0 then return 'its worker has reported' end
+  return r.callbackAttempts and 'its callback was attempted'
+end
+local function checkList(found, r, history)
+  local first = redis.call('LINDEX', history, 0)
   for i = 1, MOST_CALLBACKS do
     local entry = stored(redis.call('LINDEX', history, -i))
-    if not entry then
-      told = told or 'pending' -- \`created\` is not in the list
-      break
-    end
-    local status = STATUS_AFTER[string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none']
-    if not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is none of ours') end
-    if status ~= '' then
-      told = status
+    local status = STATUS_AFTER[entry and typeOf(entry) or '']
+    if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is none of ours') end
+    if not entry or status ~= '' then
+      local told = entry and status or r.eventsDropped and r.status or 'pending'
+      if IS_STATUS[r.status or ''] and told ~= r.status then
+        return find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. told)
+      end
       break
     end
   end
-  if r.eventsDropped and redis.call('EXISTS', history) == 0 then
+  local begins = typeOf(first)
+  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' then
+    find(found, 'history_incomplete', history, 'it begins with ' .. begins)
+  end
+end
+local function checkLists(found, r)
+  local history, logs = r.key .. ':events', r.key .. ':logs'
+  if redis.call('EXISTS', history) == 1 then
+    checkList(found, r, history)
+  elseif r.eventsDropped then
     find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
-  elseif told and IS_STATUS[r.status or ''] and told ~= r.status then
-    find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. told)
+  elseif IS_STATUS[r.status or ''] and happened(r) then
+    find(found, 'history_incomplete', history, 'there is none, and ' .. happened(r))
   end
-  local logs = r.key .. ':logs'
   if r.logsDropped and redis.call('EXISTS', logs) == 0 then
     find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
   end
@@ -588,7 +620,7 @@ local function examine(id)
     checkDeadline(found, r, base, now, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
     checkCallback(found, r, base, now)
   end
-  checkHistory(found, r)
+  checkLists(found, r)
   if isMending == '1' then mendAll(found) end
   return found.flat
 end
@@ -752,7 +784,7 @@ return { 'OK', { unpack(empty) } } -- a constructor, see list.lua
 
 export const claim = {
   name: 'claim',
-  sha1: '8f7af2412782001803e058236109edf9c17aa695',
+  sha1: '096de4639c5e0a4611211ea4f492751fbd63c009',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: null,
@@ -802,6 +834,15 @@ local function dequeue(job)
   redis.call('ZREM', queue, job.id)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -812,21 +853,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function deliver(job, now, at, deliveryTimeoutMs, eventsPerJob)
   moveStatus(job, 'delivered')
@@ -849,7 +897,7 @@ return { 'OK', claimedJob(found, payload, checkpoint) }
 
 export const complete = {
   name: 'complete',
-  sha1: '04ffa6bb2918e9648f24c8a5355259bb93650d7b',
+  sha1: 'a60ca458673caf2e3fbacd20b2e6d4e0593d7534',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -889,6 +937,15 @@ local function moveStatus(job, to)
   redis.call('ZREM', index .. job.status, job.id)
   redis.call('ZADD', index .. to, job.order, job.id)
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -899,21 +956,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
@@ -1036,7 +1100,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: 'bcb96c544ac6d0ca88503a8ef3da3a5493d94a40',
+  sha1: 'e6a95041a530d53101c1e94db05c9ed56e11c75e',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1094,6 +1158,15 @@ local function dequeue(job)
   redis.call('ZREM', queue, job.id)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -1104,21 +1177,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
@@ -1131,15 +1211,20 @@ local function retain(job, now, retentionMs)
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
 end
+local function takeBack(job, at, type, data, eventsPerJob)
+  local seq = append(job, at, type, data, eventsPerJob)
+  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at)
+  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
+  publish(job, seq, type, 'pending', at, data)
+end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
   local at = digits(now)
   if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
     enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
-    redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
     local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
-    record(job, at, 'retried', 'pending', data, eventsPerJob)
+    takeBack(job, at, 'retried', data, eventsPerJob)
     return 'pending'
   else
     moveStatus(job, 'dead')
@@ -1173,8 +1258,7 @@ local function meet(id)
     moveStatus(found, 'pending')
     enqueue(found, found.order)
     redis.call('ZREM', deadlines, id)
-    redis.call('HDEL', found.key, 'deliveredAt')
-    record(found, at, 'delivery_timeout', 'pending', 'null', eventsPerJob)
+    takeBack(found, at, 'delivery_timeout', 'null', eventsPerJob)
     return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
@@ -1203,7 +1287,7 @@ return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
 
 export const fail = {
   name: 'fail',
-  sha1: '417b4d068adf7cf483114867f3a41e2181f552d3',
+  sha1: 'e562b93e303d3b7e5a3bfdac881509cdbb72758e',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1261,6 +1345,15 @@ local function dequeue(job)
   redis.call('ZREM', queue, job.id)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -1271,21 +1364,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function owe(job, now)
   redis.call('ZADD', job.base .. 'callbacks', digits(now), job.id)
@@ -1298,15 +1398,20 @@ local function retain(job, now, retentionMs)
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
 end
+local function takeBack(job, at, type, data, eventsPerJob)
+  local seq = append(job, at, type, data, eventsPerJob)
+  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at)
+  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
+  publish(job, seq, type, 'pending', at, data)
+end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
   local at = digits(now)
   if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
     enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
-    redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
     local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
-    record(job, at, 'retried', 'pending', data, eventsPerJob)
+    takeBack(job, at, 'retried', data, eventsPerJob)
     return 'pending'
   else
     moveStatus(job, 'dead')
@@ -1326,23 +1431,57 @@ return { 'OK', failAttempt(found, nowMs(), failure, eventsPerJob, retentionMs) }
 
 export const get = {
   name: 'get',
-  sha1: '5c0b52b9473274b3f6e412fae7d7b963ed9e3237',
+  sha1: '08d90c63d462c822cbc40962c4bdc95267d44bb2',
   keys: ['job'],
   args: ['keySpaceId', 'portion'],
   rest: null,
   text: `local job = KEYS[1]
 local keySpaceId, portion = ARGV[1], ARGV[2]
-local space = redis.call('HGET', job, 'space')
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = stored(v[5]) or '0',
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+  return job, unpack(v, 9, 8 + select('#', ...))
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
+local v = redis.call('HMGET', job, 'space', 'status')
+local space = stored(v[1])
 if not space then return { 'JOB_NOT_FOUND' } end
 if keySpaceId ~= '' and keySpaceId ~= space then return { 'FORBIDDEN' } end
-local history = job .. ':events'
-return { 'OK', redis.call('HGETALL', job), redis.call('LRANGE', history, 0, tonumber(portion) - 1), redis.call('LLEN', history) }
+local events = redis.call('LRANGE', job .. ':events', 0, tonumber(portion) - 1)
+local length = redis.call('LLEN', job .. ':events')
+if length == 0 then
+  events = impliedEntries(job, v[2])
+  length = #events
+end
+return { 'OK', redis.call('HGETALL', job), { unpack(events) }, length } -- a constructor, see list.lua
 `,
 } as const;
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: '37adfce1fb60d240b576bc4f6c2d143745c0679a',
+  sha1: '104aa76ca2c85bc6ebe78eb8420b66875ffdc5a4',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -1377,6 +1516,15 @@ local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -1387,21 +1535,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -1447,7 +1602,7 @@ return { 'OK', first + 2 + dropped, events }
 
 export const kill = {
   name: 'kill',
-  sha1: '39de81c7a3cdaaaf0ee1191939f01434c7b35006',
+  sha1: 'f1135aefd5ee5b6e64a86e0f9c31053057f386ea',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1497,6 +1652,15 @@ local function dequeue(job)
   redis.call('ZREM', queue, job.id)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -1507,21 +1671,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function retain(job, now, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -1572,7 +1743,7 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '99a09b5406de7d63f997318bc46e20cb746465e5',
+  sha1: '0b05157be90cfb74b6151fc93e3e7868bbf6e8bc',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -1613,6 +1784,15 @@ local function moveStatus(job, to)
   redis.call('ZREM', index .. job.status, job.id)
   redis.call('ZADD', index .. to, job.order, job.id)
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -1623,21 +1803,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function deliver(job, now, at, deliveryTimeoutMs, eventsPerJob)
   moveStatus(job, 'delivered')
@@ -1758,7 +1945,7 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 
 export const record_callback = {
   name: 'record_callback',
-  sha1: '866a27bd50b20b3096b0fb4430fbb98c3e14501b',
+  sha1: 'df00b40064aa6b2179e108c5ad7c0ae994bac3ad',
   keys: ['job'],
   args: ['base', 'jobId', 'round', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'],
   rest: null,
@@ -1793,6 +1980,15 @@ local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local function quote(text)
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end -- as good as always
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
@@ -1803,21 +1999,28 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
-local function append(job, at, type, status, data, eventsPerJob)
+local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
-  local length = redis.call('RPUSH', history, '["' .. type .. '",' .. at .. kept .. ']')
-  local seq = 1 + job.eventsDropped + length
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
   end
-  publish(job, digits(seq), type, status, at, data)
+  return digits(1 + job.eventsDropped + length)
 end
 local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  append(job, at, type, status, data, eventsPerJob)
+  publish(job, seq, type, status, at, data)
 end
 local function loadCallback(job)
   local hasEnded = job.status == 'completed' or job.status == 'dead'
@@ -1851,7 +2054,8 @@ else
 end
 redis.call('HSET', job, 'callbackAttempts', digits(callback.attempts + 1))
 redis.call('HDEL', job, 'callbackLeasedUntil')
-append(found, at, eventType, found.status, data, eventsPerJob)
+local seq = append(found, at, eventType, data, eventsPerJob)
+publish(found, seq, eventType, found.status, at, data)
 return { 'OK' }
 `,
 } as const;
@@ -1984,7 +2188,7 @@ return { 'OK', #due, { unpack(owed) } } -- a constructor, see list.lua
 
 export const since = {
   name: 'since',
-  sha1: '2010015da269a101105433e7f5cbc1558856b6b1',
+  sha1: 'bc731f3022ed1946c46730b1cd6266191274ce8b',
   keys: ['job'],
   args: ['fromSeq', 'portion'],
   rest: null,
@@ -2009,13 +2213,28 @@ local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'name', 'space', 'result')
 if not stored(v[3]) then return { 'JOB_NOT_FOUND' } end
 local dropped = tonumber(stored(v[1]) or 0)
 local history, logs = job .. ':events', job .. ':logs'
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is \`created\`, which is not in the list
 local events = redis.call('LRANGE', history, first, first + tonumber(portion) - 1)
-local lastSeq = 1 + dropped + redis.call('LLEN', history)
+local length = redis.call('LLEN', history)
+if length == 0 then
+  local implied = impliedEntries(job, v[3])
+  length = #implied
+  events = { unpack(implied, first + 1) }
+end
+local lastSeq = 1 + dropped + length
 local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', logs)
 return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX', logs, -1), v[3], v[4], v[5], v[6] }
 `,
@@ -2023,7 +2242,7 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 
 export const snapshot = {
   name: 'snapshot',
-  sha1: 'fc686cb8c37120b2987737f30e7ee61f7ab85941',
+  sha1: '03d5779c91fc6259bdd296d794849411a642d1dd',
   keys: ['job'],
   args: ['keySpaceId'],
   rest: null,
@@ -2058,10 +2277,21 @@ local function refuse(job, keySpaceId)
   if not job.status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
 end
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
 local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
 if not stored(v[3]) then return { 'JOB_NOT_FOUND' } end
 if keySpaceId ~= '' and keySpaceId ~= v[4] then return { 'FORBIDDEN' } end
-local seq = 1 + tonumber(stored(v[1]) or 0) + redis.call('LLEN', job .. ':events')
+local length = redis.call('LLEN', job .. ':events')
+if length == 0 then length = #impliedEntries(job, v[3]) end
+local seq = 1 + tonumber(stored(v[1]) or 0) + length
 local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', job .. ':logs')
 return { 'OK', seq, logSeq, digits(nowMs()), v[3], v[4], v[5], v[6], v[7] }
 `,

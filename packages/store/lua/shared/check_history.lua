@@ -6,29 +6,50 @@ local STATUS_AFTER = { delivered = 'delivered', acked = 'running', progress = 'r
 -- of them.
 local MOST_CALLBACKS = 20
 
--- The last of a job's history that says where it is must say what the record says.
-local function checkHistory(found, r)
-  local history = r.key .. ':events'
-  local told = nil
+local function typeOf(entry)
+  return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
+end
+
+-- What has happened to a job, by its record, that would have begun its list; nil for nothing.
+local function happened(r)
+  if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
+  if r.hasRetried then return 'an attempt has failed' end
+  if redis.call('HEXISTS', r.key, 'progress') + redis.call('HEXISTS', r.key, 'checkpoint') > 0 then return 'its worker has reported' end
+  return r.callbackAttempts and 'its callback was attempted'
+end
+
+-- The last of a job's history that says where it is must say what the record says, and its first be what came first.
+local function checkList(found, r, history)
+  local first = redis.call('LINDEX', history, 0)
   for i = 1, MOST_CALLBACKS do
     local entry = stored(redis.call('LINDEX', history, -i))
-    if not entry then
-      told = told or 'pending' -- `created` is not in the list
-      break
-    end
-    local status = STATUS_AFTER[string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none']
-    if not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is none of ours') end
-    if status ~= '' then
-      told = status
+    local status = STATUS_AFTER[entry and typeOf(entry) or '']
+    if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is none of ours') end
+    if not entry or status ~= '' then
+      -- What was dropped may have said it; else it was `created`, which is not in the list.
+      local told = entry and status or r.eventsDropped and r.status or 'pending'
+      if IS_STATUS[r.status or ''] and told ~= r.status then
+        return find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. told)
+      end
       break
     end
   end
-  if r.eventsDropped and redis.call('EXISTS', history) == 0 then
+  local begins = typeOf(first)
+  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' then
+    find(found, 'history_incomplete', history, 'it begins with ' .. begins)
+  end
+end
+
+-- Both lists of a job, or that it needs none.
+local function checkLists(found, r)
+  local history, logs = r.key .. ':events', r.key .. ':logs'
+  if redis.call('EXISTS', history) == 1 then
+    checkList(found, r, history)
+  elseif r.eventsDropped then
     find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
-  elseif told and IS_STATUS[r.status or ''] and told ~= r.status then
-    find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. told)
+  elseif IS_STATUS[r.status or ''] and happened(r) then
+    find(found, 'history_incomplete', history, 'there is none, and ' .. happened(r))
   end
-  local logs = r.key .. ':logs'
   if r.logsDropped and redis.call('EXISTS', logs) == 0 then
     find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
   end

@@ -41,7 +41,8 @@ local function checkedRecord(found, base, id)
 
   local attempt, status = tonumber(r.attempt or 0), r.status
   local hasRun = status == 'running' or status == 'completed' or status == 'dead'
-  if attempt > tonumber(r.maxRetries or 3) + 1 or (hasRun and attempt == 0) then broken('attempt') end
+  if attempt > tonumber(r.maxRetries or 3) + 1 or (hasRun and attempt == 0) then broken('attempt')
+  else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
   for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'is there, of a job that is ' .. status) end end

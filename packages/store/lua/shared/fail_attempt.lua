@@ -6,9 +6,8 @@ local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
     moveStatus(job, 'pending')
     enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
-    redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
     local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
-    record(job, at, 'retried', 'pending', data, eventsPerJob)
+    takeBack(job, at, 'retried', data, eventsPerJob)
     return 'pending'
   else
     moveStatus(job, 'dead')

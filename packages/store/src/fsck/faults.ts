@@ -25,6 +25,7 @@ export const FAULTS = {
   record_broken: { meaning: 'a job has a field that is missing or impossible', repair: null },
   job_unreadable: { meaning: 'a job cannot be checked', repair: null },
   history_disagrees: { meaning: 'the history of a job ends in another status', repair: null },
+  history_incomplete: { meaning: 'the history of a job lacks what its record shows to have happened', repair: null },
   history_unreadable: { meaning: 'the history of a job has an entry that is none of ours', repair: null },
   entries_lost: { meaning: 'a job has lost its newest events or log entries', repair: null },
   key_wrong_type: { meaning: 'a key is of another type', repair: null },

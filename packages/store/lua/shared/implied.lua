@@ -1,0 +1,11 @@
+-- The entries that the history of a job without a list has: of one that was handed out, started and completed, with
+-- nothing in between, they follow from its record, and are written only once something else happens.
+local function impliedEntries(key, status)
+  if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
+  local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  local delivered = '["delivered",' .. v[1] .. ']'
+  if status == 'delivered' then return { delivered } end
+  local acked = '["acked",' .. v[2] .. ']'
+  if status == 'running' then return { delivered, acked } end
+  return { delivered, acked, '["completed",' .. v[3] .. ']' }
+end
