@@ -63,6 +63,7 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
     (urls, as = key) =>
     (options) =>
       load.run({ ...options, urls, key: as });
+  let isStopped = false;
   const redisOf = (server) => ({ name: 'redis', pid: server.pid });
   const apiProcesses = servers.map(({ pid }) => ({ name: 'api', pid }));
   return {
@@ -84,6 +85,8 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
       scripts: { processes: [{ name: 'client', pid: scripts.pid }, redisOf(bare)], run: scripts.run },
     },
     async stop() {
+      if (isStopped) return;
+      isStopped = true;
       for (const child of [load, bullmq, scripts]) child.stop();
       for (const server of [...servers, scheduler, plain, full, empty, other]) await server?.stop();
       for (const server of [ours, bulls, bare, others]) await server?.stop();

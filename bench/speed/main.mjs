@@ -1,10 +1,14 @@
 // npm run bench [-- --jobs 3000] [--clients 64] [--rounds 7] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
-//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll] [--against folder] [--profile folder] [--node flags] [--json]
+//               [--names 1] [--apis 1] [--only cycle,cycleByFifties,create,emptyPoll,latency] [--against folder] [--profile folder] [--node flags] [--json]
 //
 // What a job costs, in CPU, against others who take turns with us in one run: BullMQ in one process, a bare node:http server
-// without Redis, the same server as an Express app is usually written, and our scripts in pipelines without HTTP.
+// without Redis, the same server as an Express app is usually written, and our scripts in pipelines without HTTP. And how long
+// callers wait, at 200 jobs/s (npm run bench:latency has more of that).
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { latencyReport } from '../latency/report.mjs';
+import { machineOf } from '../machine.mjs';
+import { runScript } from '../script.mjs';
 import { startContestants } from './contestants.mjs';
 import { report } from './report.mjs';
 import { ratioOf, summaryOf, takeTurns } from './turns.mjs';
@@ -81,7 +85,8 @@ const AGAINST = {
   'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']],
 };
 
-const only = values.only === '' ? Object.keys(SECTIONS) : values.only.split(',');
+const LATENCY = new URL('../latency/main.mjs', import.meta.url);
+const only = values.only === '' ? [...Object.keys(SECTIONS), 'latency'] : values.only.split(',');
 const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [];
 const flags = [...profiling, ...values.node.split(' ').filter(Boolean)];
 
@@ -107,7 +112,7 @@ async function measure(kind, all) {
   };
 }
 
-const { contestants, stop } = await startContestants({
+const { redis, contestants, stop } = await startContestants({
   persistence: values.persistence,
   payload,
   apis,
@@ -115,12 +120,19 @@ const { contestants, stop } = await startContestants({
   against: values.against && resolve(values.against),
 });
 try {
+  const machine = await machineOf(redis);
   const figures = {
+    machine,
+    redis: machine.redis,
+    node: machine.node,
     options: { ...values, jobs, clients, rounds, payload, spaces, names, apis },
     sections: {},
   };
-  for (const kind of only) figures.sections[kind] = await measure(kind, contestants);
-  process.stdout.write(`${values.json ? JSON.stringify(figures) : report(figures)}\n`);
+  for (const kind of only.filter((kind) => kind in SECTIONS)) figures.sections[kind] = await measure(kind, contestants);
+  await stop();
+  const latency = only.includes('latency') ? await runScript(LATENCY, ['--json']) : null;
+  if (values.json) process.stdout.write(`${JSON.stringify({ ...figures, latency })}\n`);
+  else process.stdout.write(`${report(figures)}\n${latency ? `${latencyReport(latency)}\n` : ''}`);
 } finally {
   await stop();
 }

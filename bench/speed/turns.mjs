@@ -33,11 +33,13 @@ export async function takeTurns(contestants, rounds, load) {
   return turns;
 }
 
-/** Medians and quartiles of some turns: µs of CPU per job by process and in all, and jobs per second. */
+/** Medians and quartiles of some turns: µs of CPU per job by process and together, and jobs per second. */
 export function summaryOf(turns) {
   const names = Object.keys(turns[0].cpu);
   return {
     cpuMicros: Object.fromEntries(names.map((name) => [name, summary(turns.map(({ cpu }) => cpu[name]))])),
+    // What a job costs; the scheduler has its own pace, and is told apart.
+    together: summary(turns.map((turn) => cpuOf(turn, ['api', 'client', 'redis']))),
     perSecond: summary(turns.map(({ perSecond }) => perSecond)),
   };
 }
