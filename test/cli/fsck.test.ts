@@ -55,8 +55,8 @@ it('exits with 0 and says what it has looked at when nothing is wrong', async ()
   expect(await fsck()).toEqual({
     code: 0,
     lines: [
-      // Two of the job, five of its indexes, one of its names, the list of spaces, API keys and the partitions.
-      'Checked 9 keys: 1 jobs, 3 index entries, 1 spaces, 1 API keys, in T s.',
+      // Its record, three of its indexes, one of its names, the list of spaces, API keys and the partitions.
+      'Checked 8 keys: 1 jobs, 3 index entries, 1 spaces, 1 API keys, in T s.',
       'Nothing is wrong.',
     ],
     err: '',
