@@ -8,7 +8,7 @@
 -- Returns {'OK', claimed, claimed, …}; see deliver for their fields.
 -- @include clock job move_status implied publish record deliver take
 local wanted = tonumber(count)
-local queues = #names == 0 and { queue } or names
+local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
 local takeOldest = #queues > 1 and takingFrom(queues, math.ceil(wanted / #queues))
 

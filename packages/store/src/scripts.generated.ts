@@ -1743,7 +1743,7 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '0b05157be90cfb74b6151fc93e3e7868bbf6e8bc',
+  sha1: '68c28ef34bcd14fa5afa1e79bd774d41407c15e9',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -1860,7 +1860,7 @@ local function takingFrom(keys, portion)
   end
 end
 local wanted = tonumber(count)
-local queues = #names == 0 and { queue } or names
+local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
 local takeOldest = #queues > 1 and takingFrom(queues, math.ceil(wanted / #queues))
 local claimed = {}
