@@ -28,6 +28,15 @@ export async function until(condition, withinMs = 60_000) {
   }
 }
 
+/**
+ * Settings of a Redis whose append-only file is written as told: `off`, `everysec` or `always`. It is never rewritten, since
+ * the fork for that makes whoever has his turn just then pay for the copied pages.
+ */
+export const settingsOf = (persistence) =>
+  persistence === 'off'
+    ? { appendonly: 'no' }
+    : { appendonly: 'yes', appendfsync: persistence, 'auto-aof-rewrite-percentage': '0' };
+
 /** A Redis of this run's own, and a store on it that makes the events. It keeps no file unless told. */
 export async function startRedis(settings = { appendonly: 'no' }) {
   const binary = await findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));

@@ -5,7 +5,7 @@
 // and 3 GB of memory. What is compared takes turns. `--appendfsync off` keeps no append-only file.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { startRedis } from '../processes.mjs';
+import { settingsOf, startRedis } from '../processes.mjs';
 import { byApis } from './apis.mjs';
 import { byFilter } from './filter.mjs';
 import { byNames, byPending, bySpaces } from './held.mjs';
@@ -28,9 +28,7 @@ const options = { scale, operations, rounds, appendfsync };
 if (!['everysec', 'off'].includes(appendfsync)) throw new Error('--appendfsync is everysec or off');
 if (!(scale >= 0.001)) throw new Error('--scale is at least 0.001, so that there is a page behind the largest offset');
 
-// A file that is rewritten while we measure would make Redis copy the memory that it writes to, of whoever's turn it is.
-const kept = { appendonly: 'yes', appendfsync, 'auto-aof-rewrite-percentage': '0' };
-const settings = appendfsync === 'off' ? { appendonly: 'no' } : kept;
+const settings = settingsOf(appendfsync);
 
 /** Measure one section after the other, and say how long each took. */
 async function inOrder(sections) {

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { ANY_SPACE, ackJob, completeJob, createJob, pollJobs } from '@yardmaster/store';
 import { inBatches, summary } from '../meter.mjs';
-import { cpuMs, startRedis } from '../processes.mjs';
+import { cpuMs, settingsOf, startRedis } from '../processes.mjs';
 
 const text = (byDefault) => ({ type: 'string', default: String(byDefault) });
 const { values } = parseArgs({
@@ -19,8 +19,7 @@ const { values } = parseArgs({
 });
 const [jobs, rounds, spaces] = [values.jobs, values.rounds, values.spaces].map(Number);
 
-const persistent = { appendonly: 'yes', appendfsync: values.persistence };
-const server = await startRedis(values.persistence === 'off' ? undefined : persistent);
+const server = await startRedis(settingsOf(values.persistence));
 const { store, pid } = server;
 const payload = { text: 'x'.repeat(189) };
 const request = {

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createKey } from '@yardmaster/store';
-import { startApp, startRedis, startServer } from '../processes.mjs';
+import { settingsOf, startApp, startRedis, startServer } from '../processes.mjs';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -39,7 +39,7 @@ const KEY = {
  * @param options.flags of Node, for our API
  */
 export async function startContestants({ persistence, payload, apis = 1, flags = [], against }) {
-  const settings = persistence === 'off' ? { appendonly: 'no' } : { appendonly: 'yes', appendfsync: persistence };
+  const settings = settingsOf(persistence);
   const [ours, bulls, bare] = [await startRedis(settings), await startRedis(settings), await startRedis(settings)];
   const env = { REDIS_URL: ours.url, LOG_LEVEL: 'info' };
   const servers = [];
