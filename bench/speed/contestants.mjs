@@ -35,7 +35,7 @@ const KEY = {
  * Start everybody.
  *
  * @param options.apis how many processes of our API
- * @param options.against folder of another checkout of this repository, built, whose API takes part as `other`
+ * @param options.against another API that takes part as `other`: the folder of its checkout, built, and flags of Node
  * @param options.flags of Node, for our API
  */
 export async function startContestants({ persistence, payload, apis = 1, flags = [], against }) {
@@ -48,7 +48,8 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
   const plain = await startServer(path('plain-express.mjs'), env);
   const others = against && (await startRedis(settings));
   const other =
-    against && (await startServer(`${against}/apps/api/dist/main.js`, { ...env, REDIS_URL: others.url }, flags));
+    against &&
+    (await startServer(`${against.folder}/apps/api/dist/main.js`, { ...env, REDIS_URL: others.url }, against.flags));
   const node = (hasJobs) => startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs });
   const [full, empty] = [await node('true'), await node('false')];
   const { key } = await createKey(ours.store, KEY);
@@ -58,7 +59,7 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
   const scripts = startWorker('scripts', { REDIS_URL: bare.url });
 
   // A server of its own for each: which bodies it answers is not decided by the request.
-  const bareOf = ({ kind }) => (kind === 'emptyPoll' ? empty : full);
+  const bareOf = ({ kind }) => (kind === 'emptyPoll' || kind === 'idleFleet' ? empty : full);
   const over =
     (urls, as = key) =>
     (options) =>

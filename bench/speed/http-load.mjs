@@ -1,4 +1,5 @@
 // The load as a process of its own: so many clients at once, each of which sends its next request when it has an answer.
+import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient, requestText } from './http-client.mjs';
 
 const connected = new Map();
@@ -19,6 +20,14 @@ function idIn(text) {
   return at < 0 ? null : text.slice(at + 6, text.indexOf('"', at + 6));
 }
 
+const numbers = new WeakMap();
+let numbered = 0;
+
+function clientNumber(client) {
+  if (!numbers.has(client)) numbers.set(client, numbered++);
+  return numbers.get(client);
+}
+
 /** Each kind of load: how it is made of one job, number n, by one client. */
 const KINDS = {
   /** The whole life of a job, in four calls. */
@@ -35,6 +44,12 @@ const KINDS = {
   },
   create: (client, ask, n) => client.send(ask.create(n)),
   emptyPoll: (client, ask, n) => client.send(ask.poll(n, 1)),
+  /** Each client asks once a second, at a moment of its own. */
+  async idleFleet(client, ask, n) {
+    const phase = clientNumber(client) * 618.034;
+    await delay(1_000 - ((performance.now() + phase) % 1_000));
+    await client.send(ask.poll(n, 1));
+  },
   /** Fifty jobs created one by one, taken at once, and worked through one by one. */
   async cycleByFifties(client, ask, n) {
     if (n % 50 !== 0) return;

@@ -1,5 +1,6 @@
 // npm run bench [-- --jobs 3000] [--clients 64] [--rounds 7] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
-//               [--names 1] [--apis 1] [--only cycle,cycleByFifties,create,emptyPoll,latency] [--against folder] [--profile folder] [--node flags] [--json]
+//               [--names 1] [--apis 1] [--only cycle,cycleByFifties,create,emptyPoll,idleFleet,latency] [--against folder] [--node flags] [--against-node flags]
+//               [--profile folder] [--json]
 //
 // What a job costs, in CPU, against others who take turns with us in one run: BullMQ in one process, a bare node:http server
 // without Redis, the same server as an Express app is usually written, and our scripts in pipelines without HTTP. And how long
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     profile: { type: 'string' },
     node: text(''),
+    'against-node': text(''),
     json: { type: 'boolean' },
   },
 });
@@ -76,6 +78,12 @@ const SECTIONS = {
     who: ['yardmaster', 'plainExpress', 'bareHttp'],
     ratios: { 'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']] },
   },
+  idleFleet: {
+    who: ['yardmaster', 'plainExpress', 'bareHttp'],
+    ratios: { 'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']] },
+    // Once a second each, for some seconds: what an idle fleet of a thousand workers takes.
+    load: { jobs: 4_000, clients: 1_000 },
+  },
 };
 
 /** The same where another checkout of ours takes part, which is compared with this one and with nobody else. */
@@ -88,7 +96,8 @@ const AGAINST = {
 const LATENCY = new URL('../latency/main.mjs', import.meta.url);
 const only = values.only === '' ? [...Object.keys(SECTIONS), 'latency'] : values.only.split(',');
 const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [];
-const flags = [...profiling, ...values.node.split(' ').filter(Boolean)];
+const flagsOf = (line) => line.split(' ').filter(Boolean);
+const flags = [...profiling, ...flagsOf(values.node)];
 
 async function measure(kind, all) {
   const section = SECTIONS[kind];
@@ -99,7 +108,16 @@ async function measure(kind, all) {
   const places = Array.from({ length: spaces }, (_, n) => `${kind}-${n}`);
   // A call alone is cheap: as many calls as a cycle has.
   const count = kind === 'create' || kind === 'emptyPoll' ? jobs * 4 : jobs;
-  const load = { kind, jobs: count, clients, payloadBytes: payload, spaces: places, names, filter: names > 1 };
+  const load = {
+    kind,
+    jobs: count,
+    clients,
+    payloadBytes: payload,
+    spaces: places,
+    names,
+    filter: names > 1,
+    ...section.load,
+  };
   const turns = await takeTurns(contestants, rounds, load);
   return {
     contestants: Object.fromEntries(who.map((name) => [name, summaryOf(turns[name])])),
@@ -117,7 +135,7 @@ const { redis, contestants, stop } = await startContestants({
   payload,
   apis,
   flags,
-  against: values.against && resolve(values.against),
+  against: values.against && { folder: resolve(values.against), flags: flagsOf(values['against-node']) },
 });
 try {
   const machine = await machineOf(redis);
