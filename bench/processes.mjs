@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -37,6 +38,19 @@ export const settingsOf = (persistence) =>
     ? { appendonly: 'no' }
     : { appendonly: 'yes', appendfsync: persistence, 'auto-aof-rewrite-percentage': '0' };
 
+/** A port that nobody listens on. */
+async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The same Redis over TCP, as an installation has it: each read and write costs more than over a Unix socket. */
+export const startTcpRedis = async (settings) => startRedis({ ...settings, port: String(await freePort()) });
+
 /** A Redis of this run's own, and a store on it that makes the events. It keeps no file unless told. */
 export async function startRedis(settings = { appendonly: 'no' }) {
   const binary = await findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
@@ -46,7 +60,7 @@ export async function startRedis(settings = { appendonly: 'no' }) {
   const redis = createRedis(server.url, 'commands', createLogger('bench', 'error'));
   await redis.connect();
   return {
-    url: server.url,
+    url: settings.port === undefined ? server.url : `redis://127.0.0.1:${settings.port}`,
     pid: server.pid,
     store: createStore(redis, { eventsPerJob: 100 }),
     async stop() {

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createKey } from '@yardmaster/store';
-import { settingsOf, startApp, startRedis, startServer } from '../processes.mjs';
+import { settingsOf, startApp, startServer, startTcpRedis } from '../processes.mjs';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -40,13 +40,17 @@ const KEY = {
  */
 export async function startContestants({ persistence, payload, apis = 1, flags = [], against }) {
   const settings = settingsOf(persistence);
-  const [ours, bulls, bare] = [await startRedis(settings), await startRedis(settings), await startRedis(settings)];
+  const [ours, bulls, bare] = [
+    await startTcpRedis(settings),
+    await startTcpRedis(settings),
+    await startTcpRedis(settings),
+  ];
   const env = { REDIS_URL: ours.url, LOG_LEVEL: 'info' };
   const servers = [];
   for (let n = 0; n < apis; n++) servers.push(await startServer(path('../../apps/api/dist/main.js'), env, flags));
   const scheduler = await startApp('scheduler', env);
   const plain = await startServer(path('plain-express.mjs'), env);
-  const others = against && (await startRedis(settings));
+  const others = against && (await startTcpRedis(settings));
   const other =
     against &&
     (await startServer(`${against.folder}/apps/api/dist/main.js`, { ...env, REDIS_URL: others.url }, against.flags));

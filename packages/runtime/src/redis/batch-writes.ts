@@ -7,8 +7,8 @@ const uncork = (stream: Stream) => stream.uncork();
 
 /**
  * Have all commands that a connection is given in one turn of the event loop leave in one write; ioredis would make a
- * write of each. Under load Redis then reads them as a pipeline and answers them in one write, too: that saves a third
- * of a call's cost here, and half of it in Redis (docs/performance.md). A command that is alone leaves as soon as what
+ * write of each. Under load Redis then reads some thirty as a pipeline and answers them in one write, too: over TCP that
+ * saves 12 % of a call's CPU here, and 6 % in Redis (docs/performance.md). A command that is alone leaves as soon as what
  * else has come in the same turn is looked at.
  *
  * ioredis' own way, `enableAutoPipelining`, does the same by pipelines, which cost more than they save.
