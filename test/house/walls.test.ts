@@ -19,7 +19,6 @@ const ALLOWED: Record<string, string[]> = {
     'cors',
     'express',
     'p-limit',
-    'raw-body',
     'zod',
   ],
   'apps/gateway': [

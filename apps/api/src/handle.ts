@@ -22,10 +22,13 @@ export interface Surroundings {
   incoming: Incoming;
 }
 
+/** Whether a request brings anything that is read; one that does not is spared the waiting. */
+const takesInput = ({ body, query, read }: Route) => body !== undefined || query !== undefined || read !== undefined;
+
 async function inputOf(route: Route, req: Request, bounds: BodyBounds): Promise<unknown> {
   if (route.query) return validate(route.query, req.query, 'query');
   if (route.read) return route.read(req, bounds);
-  if (route.body === undefined) return undefined;
+  if (route.body === undefined) return undefined; // As takesInput says.
   const { sizes } = bounds;
   const { value, bytes } = await readJson(req, sizes.bodyBytes);
   const input = validate(route.body, value === undefined ? (route.absentBody === null ? null : {}) : value);
@@ -66,7 +69,7 @@ export async function handle(
     release = then;
   };
   try {
-    const input = await inputOf(route, req, { ...around, onDone });
+    const input = takesInput(route) ? await inputOf(route, req, { ...around, onDone }) : undefined;
     return await within(left, route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input }));
   } finally {
     // Not when the answer is closed: that of a request behind another one never is, when the client goes away.

@@ -22,8 +22,18 @@ async function timeOf(redis: RedisClient): Promise<unknown[]> {
 
 /** ISO 8601 in UTC with milliseconds, of epoch milliseconds as Redis keeps them. */
 export function isoOf(epochMs: number | string): string {
-  return new Date(Number(epochMs)).toISOString();
+  const ms = Number(epochMs);
+  const second = Math.floor(ms / 1000);
+  if (second !== knownSecond) {
+    knownText = new Date(second * 1000).toISOString().slice(0, -4);
+    knownSecond = second;
+  }
+  return `${knownText}${String(ms - second * 1000).padStart(3, '0')}Z`;
 }
+
+/** The second that was written last, up to its point: most times are of the second that the one before was of. */
+let knownSecond = Number.NaN;
+let knownText = '';
 
 /** The same, where an absent field means null. */
 export function isoOrNull(epochMs: string | null | undefined): string | null {
