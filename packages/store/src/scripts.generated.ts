@@ -1743,7 +1743,7 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '68c28ef34bcd14fa5afa1e79bd774d41407c15e9',
+  sha1: '78c4dfb0fbf89b1b056c9e187796d41103a4255f',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -1838,25 +1838,29 @@ local function takeFirst(queue)
   return redis.call('ZPOPMIN', queue)[1]
 end
 local function takingFrom(keys, portion)
-  local queues = {}
-  for i, key in ipairs(keys) do queues[i] = { key = key } end
-  local function head(q)
+  local function look(q)
     if not q.entries or (q.at > #q.entries and #q.entries > 0) then
       q.entries = redis.call('ZRANGE', q.key, 0, portion - 1, 'WITHSCORES')
       q.at = 1
     end
-    return q.entries[q.at], tonumber(q.entries[q.at + 1])
+    q.id, q.order = q.entries[q.at], tonumber(q.entries[q.at + 1])
+    return q.id
+  end
+  local queues, taken, place = {}, nil, nil
+  for _, key in ipairs(keys) do
+    local q = { key = key }
+    if look(q) then queues[#queues + 1] = q end
   end
   return function()
-    local oldest, first, firstOrder
-    for _, q in ipairs(queues) do
-      local id, order = head(q)
-      if id and (not first or order < firstOrder) then oldest, first, firstOrder = q, id, order end
+    if taken and not look(taken) then table.remove(queues, place) end
+    taken, place = queues[1], 1
+    for i = 2, #queues do
+      if queues[i].order < taken.order then taken, place = queues[i], i end
     end
-    if not first then return nil end
-    oldest.at = oldest.at + 2
-    redis.call('ZREM', oldest.key, first)
-    return first
+    if not taken then return nil end
+    taken.at = taken.at + 2
+    redis.call('ZREM', taken.key, taken.id)
+    return taken.id
   end
 end
 local wanted = tonumber(count)

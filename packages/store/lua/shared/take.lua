@@ -6,27 +6,31 @@ end
 -- The same over several queues, one entry for each call of what it returns. Entries are read in portions; a spent portion
 -- has left its queue, so the next one starts at the head again.
 local function takingFrom(keys, portion)
-  local queues = {}
-  for i, key in ipairs(keys) do queues[i] = { key = key } end
-
-  -- The oldest entry of a queue that was not taken yet.
-  local function head(q)
+  -- Go to the oldest entry of a queue that was not taken yet; nil when there is none.
+  local function look(q)
     if not q.entries or (q.at > #q.entries and #q.entries > 0) then
       q.entries = redis.call('ZRANGE', q.key, 0, portion - 1, 'WITHSCORES')
       q.at = 1
     end
-    return q.entries[q.at], tonumber(q.entries[q.at + 1])
+    -- A number once for each entry: it is compared with those of all other queues for each job.
+    q.id, q.order = q.entries[q.at], tonumber(q.entries[q.at + 1])
+    return q.id
   end
 
+  local queues, taken, place = {}, nil, nil
+  for _, key in ipairs(keys) do
+    local q = { key = key }
+    if look(q) then queues[#queues + 1] = q end
+  end
   return function()
-    local oldest, first, firstOrder
-    for _, q in ipairs(queues) do
-      local id, order = head(q)
-      if id and (not first or order < firstOrder) then oldest, first, firstOrder = q, id, order end
+    if taken and not look(taken) then table.remove(queues, place) end
+    taken, place = queues[1], 1
+    for i = 2, #queues do
+      if queues[i].order < taken.order then taken, place = queues[i], i end
     end
-    if not first then return nil end
-    oldest.at = oldest.at + 2
-    redis.call('ZREM', oldest.key, first)
-    return first
+    if not taken then return nil end
+    taken.at = taken.at + 2
+    redis.call('ZREM', taken.key, taken.id)
+    return taken.id
   end
 end
