@@ -4,7 +4,7 @@ import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
 import type { Incoming } from './logs/incoming.js';
-import type { BodyBounds, Route } from './route.js';
+import type { BodyBounds, Call, Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 
 /** Values of the parameters of a path. */
@@ -22,14 +22,10 @@ export interface Surroundings {
   incoming: Incoming;
 }
 
-/** Whether a request brings anything that is read; one that does not is spared the waiting. */
-const takesInput = ({ body, query, read }: Route) => body !== undefined || query !== undefined || read !== undefined;
-
-async function inputOf(route: Route, req: Request, bounds: BodyBounds): Promise<unknown> {
+/** What a request brings: its query, or its body as JSON. */
+async function inputOf(route: Route, req: Request, sizes: SizeLimits): Promise<unknown> {
   if (route.query) return validate(route.query, req.query, 'query');
-  if (route.read) return route.read(req, bounds);
-  if (route.body === undefined) return undefined; // As takesInput says.
-  const { sizes } = bounds;
+  if (route.body === undefined) return undefined;
   const { value, bytes } = await readJson(req, sizes.bodyBytes);
   const input = validate(route.body, value === undefined ? (route.absentBody === null ? null : {}) : value);
   for (const { path, limit } of route.measured ?? []) {
@@ -64,13 +60,27 @@ export async function handle(
   }
   authorize(caller, route.scopes, spaceId);
 
+  const call = { store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId };
+  if (route.read) return serveRead(route, route.read, { req, around, call, left });
+  // A request that brings nothing, as every ack, is spared the waiting.
+  const bringsNothing = route.body === undefined && route.query === undefined;
+  const input = bringsNothing ? undefined : await inputOf(route, req, around.sizes);
+  return within(left, route.run({ ...call, input }));
+}
+
+/** The rest of it for a row that reads its body itself, and may hold room for it until all is done. */
+async function serveRead(
+  route: Route,
+  read: NonNullable<Route['read']>,
+  { req, around, call, left }: { req: Request; around: Surroundings; call: Omit<Call, 'input'>; left: number },
+): Promise<unknown> {
   let release: () => void = () => undefined;
   const onDone: BodyBounds['onDone'] = (then) => {
     release = then;
   };
   try {
-    const input = takesInput(route) ? await inputOf(route, req, { ...around, onDone }) : undefined;
-    return await within(left, route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input }));
+    const input = await read(req, { ...around, onDone });
+    return await within(left, route.run({ ...call, input }));
   } finally {
     // Not when the answer is closed: that of a request behind another one never is, when the client goes away.
     release();

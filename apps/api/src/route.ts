@@ -12,7 +12,7 @@ export interface Measured {
 }
 
 /** One request, checked: key, scope, path, and body or query are what they must be. */
-interface Call<B> {
+export interface Call<B = unknown> {
   store: Store;
   keyRing: KeyRing;
   caller: Principal;
