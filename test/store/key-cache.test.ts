@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConnectionSubscriptions, createKey, createStore, KeyRing, revokeKey, type Store } from '@yardmaster/store';
+import { Redis } from 'ioredis';
+import { type Entry, KeyCache } from '../../packages/store/src/key-cache.js';
+import { until } from '../support/until.js';
+
+const connections: Redis[] = [];
+const connect = () => {
+  const redis = new Redis((process.env.TEST_REDIS_URL as string).replace('unix://', ''), {
+    disconnectTimeout: 50,
+    autoResubscribe: false, // As for every subscriber of ours.
+  });
+  connections.push(redis);
+  return redis;
+};
+afterAll(() => {
+  for (const redis of connections) redis.disconnect();
+});
+
+let store: Store;
+beforeEach(() => {
+  store = createStore(connect(), { keyPrefix: `t-${randomUUID().slice(0, 8)}` });
+});
+
+const HOUR = 3_600_000;
+const make = (expiresAt: string | null = null) =>
+  createKey(store, { name: 'test', scopes: ['jobs:read'], spaceId: null, expiresAt });
+
+/** A ring that found a key right, and would believe it for an hour. */
+async function ringThatKnows(key: string, options = {}): Promise<KeyRing> {
+  const ring = new KeyRing(store, { cacheMs: HOUR, ...options });
+  expect(ring.known(key)).toBeUndefined();
+  expect(await ring.find(key)).not.toBeNull();
+  expect(ring.known(key)).toEqual(await ring.find(key));
+  return ring;
+}
+
+describe('a key that is known by its text', () => {
+  it('is known no more once it is revoked here', async () => {
+    const { key, id } = await make();
+    const ring = await ringThatKnows(key);
+    await ring.revoke(id);
+    expect(ring.known(key)).toBeUndefined();
+    expect(await ring.find(key)).toBeNull();
+  });
+
+  it('is known no more as soon as somebody else announces that it is revoked', async () => {
+    const { key, id } = await make();
+    const ring = await ringThatKnows(key);
+    await ring.listen(new ConnectionSubscriptions(connect()));
+    await ring.find(key); // Known again: the subscription has dropped it.
+    const knownWhenHeard: unknown[] = [];
+    ring.onRevoked(() => knownWhenHeard.push(ring.known(key)));
+    expect(ring.known(key)).toBeDefined();
+    await revokeKey(store, id);
+    await until(() => knownWhenHeard.length > 0);
+    expect(knownWhenHeard).toEqual([undefined]);
+  });
+
+  it('is known no more when news may have been missed', async () => {
+    const { key, id } = await make();
+    const ring = await ringThatKnows(key);
+    const subscriber = connect();
+    await ring.listen(new ConnectionSubscriptions(subscriber));
+    await ring.find(key);
+    await store.redis.hdel(store.keys.apiKeys, id); // As revoked, but nobody is told.
+    expect(ring.known(key)).toBeDefined();
+    subscriber.disconnect(true);
+    await until(() => ring.known(key) === undefined);
+    expect(await ring.find(key)).toBeNull();
+  });
+
+  it('is known no more once Redis said of its id that it is invalid', async () => {
+    const { key, id } = await make();
+    const ring = await ringThatKnows(key);
+    await revokeKey(store, id);
+    expect(ring.known(key)).toBeDefined();
+    expect(await ring.invalidOf([id])).toEqual([id]);
+    expect(ring.known(key)).toBeUndefined();
+  });
+
+  it('is known no longer than it is valid', async () => {
+    const { key } = await make(new Date(Date.now() + 3_000).toISOString());
+    const ring = await ringThatKnows(key);
+    await until(() => ring.known(key) === undefined);
+    // Redis was asked a moment after the time was counted from, and may believe it for a moment more.
+    await until(async () => (await ring.find(key)) === null);
+    expect(ring.known(key)).toBeUndefined();
+  });
+
+  it('is known no longer than it is believed', async () => {
+    const { key } = await make();
+    const ring = new KeyRing(store, { cacheMs: 100 });
+    await ring.find(key);
+    await until(() => ring.known(key) === undefined);
+    expect(await ring.find(key)).not.toBeNull();
+  });
+
+  it('gives way to newer ones when there are more than the capacity', async () => {
+    const [first, second, third] = [(await make()).key, (await make()).key, (await make()).key];
+    const ring = await ringThatKnows(first, { capacity: 2 });
+    await ring.find(second);
+    await ring.find(third);
+    const isKnown = [first, second, third].map((key) => ring.known(key) !== undefined);
+    expect(isKnown).toEqual([false, true, true]);
+  });
+
+  it('does not make another text known, before or after', async () => {
+    const { key } = await make();
+    const wrong = [`${key.slice(0, -1)}x`, `${key}0`, key.slice(0, -1), ` ${key}`, key.toUpperCase(), ''];
+    const ring = new KeyRing(store, { cacheMs: HOUR });
+    const found = () => Promise.all(wrong.map((text) => ring.find(text)));
+    const known = () => wrong.map((text) => ring.known(text));
+    for (const isRightKnown of [false, true]) {
+      expect(await found()).toEqual(wrong.map(() => null));
+      expect(known()).toEqual(wrong.map(() => undefined));
+      expect(ring.known(key) !== undefined).toBe(isRightKnown);
+      await ring.find(key);
+    }
+  });
+});
+
+it('ADMIN_API_KEY is known from the start, and no other text as it', async () => {
+  const adminKey = 'admin-key-of-the-tests';
+  const ring = new KeyRing(store, { adminKey });
+  expect(ring.known(adminKey)).toEqual(await ring.find(adminKey));
+  expect([`${adminKey} `, adminKey.slice(1), '', 'admin'].map((text) => ring.known(text))).toEqual(
+    Array.from({ length: 4 }, () => undefined),
+  );
+  expect(new KeyRing(store, { adminKey: '' }).known('')).toBeUndefined();
+});
+
+describe('the cache', () => {
+  const entry = (): Entry => ({
+    stored: {} as Entry['stored'],
+    principal: { keyId: 'x', grants: new Set(), spaceId: null },
+    until: Number.POSITIVE_INFINITY,
+  });
+
+  it('does not find by its text what has gone while it was looked at', () => {
+    const cache = new KeyCache(10);
+    const [before, after] = [entry(), entry()];
+    cache.set('a', before);
+    cache.delete('a');
+    cache.foundRight('a', before, 'text');
+    expect(cache.ofText('text')).toBeUndefined();
+    cache.set('a', after);
+    cache.foundRight('a', before, 'text');
+    expect(cache.ofText('text')).toBeUndefined();
+  });
+
+  it('forgets the text of an entry with the entry', () => {
+    const cache = new KeyCache(2);
+    const known = (id: string) => {
+      const one = entry();
+      cache.set(id, one);
+      cache.foundRight(id, one, `text of ${id}`);
+    };
+    const texts = () => ['a', 'b', 'c'].filter((id) => cache.ofText(`text of ${id}`));
+    known('a');
+    known('b');
+    known('c');
+    expect(texts()).toEqual(['b', 'c']);
+    cache.set('b', entry());
+    expect(texts()).toEqual(['c']);
+    cache.delete('c');
+    expect(texts()).toEqual([]);
+    known('a');
+    cache.clear();
+    expect(texts()).toEqual([]);
+  });
+});
