@@ -8,7 +8,7 @@ import { settingsOf, startApp, startServer, startTcpRedis } from '../processes.m
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 /** A process that does what it is told by messages. */
-function startWorker(name, env = {}) {
+export function startWorker(name, env = {}) {
   const child = fork(path(`${name}.mjs`), [], { env: { PATH: process.env.PATH, ...env } });
   process.on('exit', () => child.kill());
   child.on('exit', () => child.emit('message', { error: 'has ended' }));
