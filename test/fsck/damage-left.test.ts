@@ -41,6 +41,7 @@ describe('a field of a record', () => {
     ['running', 'attempt', '5', 'attempt is impossible: 5'],
     ['running', 'eventsDropped', '-1', 'eventsDropped is impossible: -1'],
     ['completed', 'result', null, 'result is missing'],
+    ['completed', 'startedAt', null, 'startedAt is missing'],
     ['killed', 'updatedAt', null, 'updatedAt is missing'],
   ] as const)('of a %s job is named and left: %s = %s', async (status, field, value, detail) => {
     const id = await jobIn(service, status, 'left');

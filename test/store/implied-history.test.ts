@@ -164,6 +164,15 @@ describe.each(each)('the history on %s', (name, redis) => {
   });
 
   it.each([
+    ['claim', 'deliveredAt', ['1 created', '2 delivered']],
+    ['claim ack complete', 'startedAt', ['1 created', '2 delivered', '3 acked', '4 completed']],
+  ])('is shown of a job that has lost a time after: %s', async (steps, field, types) => {
+    const id = await lives(steps);
+    await redis.hdel(owing.store.keys.job(id), field);
+    expect(await typesOf(id)).toEqual(types);
+  });
+
+  it.each([
     ['claim ack progress', 'its worker has reported'],
     ['claim ack fail', 'an attempt has failed'],
     ['claim ack fail claim ack', 'an attempt has failed'],

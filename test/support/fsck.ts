@@ -96,7 +96,7 @@ function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
   const entries = new Map<string, string | null>();
   for (const [id, job] of jobs) {
     for (const index of indexesOf(id, job)) {
-      entries.set(`${index} ${id}`, /\/(jobs|status\/\w+)$/.test(index) ? (job.order as string) : null);
+      entries.set(`${index} ${id}`, /space:[^/]+\/(jobs|status\/\w+)$/.test(index) ? (job.order as string) : null);
     }
     // A name's score is the number of its jobs.
     const name = `{${id.slice(0, 2)}}:space:${job.space}/names ${job.name}`;

@@ -39,6 +39,9 @@ export async function readWire<T extends string>(
   return { bytes, type, isGzip: encoding === 'gzip' };
 }
 
+/** Chunks that are kept apart; a usual body has one. */
+const MOST_CHUNKS = 1_024;
+
 /**
  * Collect a body. By hand and not by a library, whose promise, checks and listeners cost as much again as Node's own part.
  */
@@ -49,6 +52,8 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
       chunks.push(chunk);
+      // A buffer for each byte would be 400 times what a body of such chunks holds.
+      if (chunks.length === MOST_CHUNKS) chunks.splice(0, MOST_CHUNKS, Buffer.concat(chunks, bytes));
       if (bytes > limit) fail(tooLarge(limit));
     };
     const onEnd = () => {
@@ -67,8 +72,10 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
       req.pause();
       reject(error);
     };
-    // What says that it is too long is refused unread; whoever answers reads it, and throws it away.
-    if (Number(req.headers['content-length']) > limit) return reject(tooLarge(limit));
+    // What says that it is too long is refused unread: `sendText` has it read and thrown away.
+    if (Number(req.headers['content-length']) > limit) return fail(tooLarge(limit));
+    // Its client is gone, and 'close' with it, while something else was waited for.
+    if (req.destroyed) return onClose();
     req.on('data', onData);
     req.on('end', onEnd);
     req.on('close', onClose);

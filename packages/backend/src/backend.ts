@@ -50,8 +50,9 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
   for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
   const settings = {
     keyPrefix: config.KEY_PREFIX,
-    deliveryTimeoutMs: config.DELIVERY_TIMEOUT_SECONDS * 1000,
-    retentionMs: config.RETENTION_SECONDS * 1000,
+    // Whole, upwards: a window must not end early.
+    deliveryTimeoutMs: Math.ceil(config.DELIVERY_TIMEOUT_SECONDS * 1000),
+    retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),
     eventsPerJob: config.EVENTS_PER_JOB,
     logsPerJob: config.LOGS_PER_JOB,
   };

@@ -1,7 +1,7 @@
 -- KEYS deadlines
 -- ARGV base limit eventsPerJob retentionMs
 --
--- Do what is due in one partition, oldest first: a delivered job is pending again, at its old place; a running one
+-- Do what is due in one partition, oldest first: a delivered job is pending again, at its place by creation; a running one
 -- has failed its attempt; an ended one is purged.
 --   limit    at most 100, so that Redis is busy for some 3 ms at most
 -- Returns {'OK', entries looked at, {delivered jobs pending again, attempts failed of jobs pending again, of jobs now dead,

@@ -33,7 +33,7 @@ export class KeyRing {
   readonly #admin: (Principal & Pick<StoredKey, 'secretHash'>) | null;
   readonly #cacheMs: number;
   readonly #capacity: number;
-  /** The one text that is ADMIN_API_KEY, to be found by its hash. */
+  /** Holds the text of ADMIN_API_KEY: looked up and not compared, as KeyCache does and for its reason. */
   readonly #adminTexts: ReadonlySet<string>;
   readonly #cache: KeyCache;
   /** Ids seen revoked. Ids are never used again, so these stay true; kept for reads that were under way. */

@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: '03d2278a3db3c4383177b27a2b535813d5fbe980',
+  sha1: '6eb87eb0826cb1da92d713c2038438b912973c39',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -45,6 +45,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -341,7 +342,7 @@ return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
 
 export const check_jobs = {
   name: 'check_jobs',
-  sha1: '3edf1589947a20890742be4b2c58871b159c3dda',
+  sha1: '500331d20dd82e085ffeeca710067bdd8f99f742',
   keys: ['deadlines'],
   args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
   rest: 'ids',
@@ -440,7 +441,7 @@ for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end
 local WHOLE = { 'attempt', 'maxRetries', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WHOLE) }
-local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' } }
+local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }
 local LACKS = { pending = { 'deliveredAt', 'startedAt' }, delivered = { 'startedAt' } }
 local function checkedRecord(found, base, id)
   local key = base .. 'job:' .. id
@@ -784,7 +785,7 @@ return { 'OK', { unpack(empty) } } -- a constructor, see list.lua
 
 export const claim = {
   name: 'claim',
-  sha1: '096de4639c5e0a4611211ea4f492751fbd63c009',
+  sha1: '53a6c384e3a1bf7b9491b72f424460c699af1b25',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: null,
@@ -837,6 +838,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -897,7 +899,7 @@ return { 'OK', claimedJob(found, payload, checkpoint) }
 
 export const complete = {
   name: 'complete',
-  sha1: 'a60ca458673caf2e3fbacd20b2e6d4e0593d7534',
+  sha1: '6753491249bbc8dade486d4f6e6ae7536dfe214c',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -940,6 +942,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -1100,7 +1103,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: 'e6a95041a530d53101c1e94db05c9ed56e11c75e',
+  sha1: '8c67e47e4be10cda45ba526de986b93af8d1039d',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1161,6 +1164,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -1287,7 +1291,7 @@ return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
 
 export const fail = {
   name: 'fail',
-  sha1: 'e562b93e303d3b7e5a3bfdac881509cdbb72758e',
+  sha1: '6484901d1e878a3a61f95617cbda895fa886d14d',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1348,6 +1352,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -1431,7 +1436,7 @@ return { 'OK', failAttempt(found, nowMs(), failure, eventsPerJob, retentionMs) }
 
 export const get = {
   name: 'get',
-  sha1: '08d90c63d462c822cbc40962c4bdc95267d44bb2',
+  sha1: '9569f1bdc65cd6451db8c125ec64103667ba9e57',
   keys: ['job'],
   args: ['keySpaceId', 'portion'],
   rest: null,
@@ -1459,6 +1464,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -1481,7 +1487,7 @@ return { 'OK', redis.call('HGETALL', job), { unpack(events) }, length } -- a con
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: '104aa76ca2c85bc6ebe78eb8420b66875ffdc5a4',
+  sha1: 'ab2edd6e9b415e568d845212a1a5a308b2b2e7c4',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -1519,6 +1525,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -1602,7 +1609,7 @@ return { 'OK', first + 2 + dropped, events }
 
 export const kill = {
   name: 'kill',
-  sha1: 'f1135aefd5ee5b6e64a86e0f9c31053057f386ea',
+  sha1: 'decdf1e72bb31a9b87bb749bdc0ec84ece69ef14',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1655,6 +1662,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -1743,7 +1751,7 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '78c4dfb0fbf89b1b056c9e187796d41103a4255f',
+  sha1: '46c7e2bf63adbdcc7335a740cadbc9a4f5e4a874',
   keys: ['queue'],
   args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
   rest: 'names',
@@ -1787,6 +1795,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -1949,7 +1958,7 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 
 export const record_callback = {
   name: 'record_callback',
-  sha1: 'df00b40064aa6b2179e108c5ad7c0ae994bac3ad',
+  sha1: 'e46b0c462160787798b694c9c63683dfc7eb161d',
   keys: ['job'],
   args: ['base', 'jobId', 'round', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'],
   rest: null,
@@ -1987,6 +1996,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -2192,7 +2202,7 @@ return { 'OK', #due, { unpack(owed) } } -- a constructor, see list.lua
 
 export const since = {
   name: 'since',
-  sha1: 'bc731f3022ed1946c46730b1cd6266191274ce8b',
+  sha1: '4c65e6e79769fffa8ce0acf982769f33635b09c0',
   keys: ['job'],
   args: ['fromSeq', 'portion'],
   rest: null,
@@ -2220,6 +2230,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
@@ -2246,7 +2257,7 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 
 export const snapshot = {
   name: 'snapshot',
-  sha1: '03d5779c91fc6259bdd296d794849411a642d1dd',
+  sha1: '12e304db54a7058cd076fc304d49c773319aa07f',
   keys: ['job'],
   args: ['keySpaceId'],
   rest: null,
@@ -2284,6 +2295,7 @@ end
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'

@@ -22,7 +22,7 @@ async function timeOf(redis: RedisClient): Promise<unknown[]> {
 
 /** ISO 8601 in UTC with milliseconds, of epoch milliseconds as Redis keeps them. */
 export function isoOf(epochMs: number | string): string {
-  const ms = Number(epochMs);
+  const ms = Math.trunc(Number(epochMs));
   const second = Math.floor(ms / 1000);
   if (second !== knownSecond) {
     knownText = new Date(second * 1000).toISOString().slice(0, -4);

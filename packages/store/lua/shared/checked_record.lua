@@ -7,7 +7,7 @@ local WHOLE = { 'attempt', 'maxRetries', 'eventsDropped', 'logsDropped', 'delive
 local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WHOLE) }
 
 -- Fields that a job of a status must have, and of those that retries take away again, the ones it must not have.
-local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' } }
+local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }
 local LACKS = { pending = { 'deliveredAt', 'startedAt' }, delivered = { 'startedAt' } }
 
 -- Read a record and note each field that is missing or impossible; nil when there is no such job. `isPlaceable` says

@@ -3,6 +3,7 @@
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')
+  for i = 1, 3 do v[i] = stored(v[i]) or '0' end -- a damaged record must not stop what is done with its job; fsck names it
   local delivered = '["delivered",' .. v[1] .. ']'
   if status == 'delivered' then return { delivered } end
   local acked = '["acked",' .. v[2] .. ']'
