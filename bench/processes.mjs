@@ -39,7 +39,7 @@ export const settingsOf = (persistence) =>
     : { appendonly: 'yes', appendfsync: persistence, 'auto-aof-rewrite-percentage': '0' };
 
 /** A port that nobody listens on. */
-async function freePort() {
+export async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();

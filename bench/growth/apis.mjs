@@ -1,10 +1,8 @@
 // One, two and four API processes on one Redis: what a job takes of each, and how many jobs the machine gets done.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { cpus } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { inTurns, summary } from '../meter.mjs';
 import { ADMIN_API_KEY, cpuMs, startApp } from '../processes.mjs';
+import { startWorker } from '../speed/contestants.mjs';
 
 const APIS = [1, 2, 4];
 
@@ -16,23 +14,6 @@ const WARMING_JOBS = 12_000;
 
 /** Spaces that the jobs are in. */
 const SPACES = Array.from({ length: 50 }, (_, n) => `apis-${n}`);
-
-/** The process that sends the load: told what to do by messages, and answers when it is done. */
-function startLoad() {
-  const child = fork(fileURLToPath(new URL('../speed/http-load.mjs', import.meta.url)));
-  process.on('exit', () => child.kill());
-  child.on('exit', () => child.emit('message', { error: 'it has ended' }));
-  return {
-    pid: child.pid,
-    async run(load) {
-      child.send(load);
-      const [done] = await once(child, 'message');
-      if (done.error !== undefined) throw new Error(`the load: ${done.error}`);
-      return done;
-    },
-    stop: () => child.kill(),
-  };
-}
 
 /** CPU that some processes have used, in microseconds. */
 const microsOf = (processes) => processes.reduce((sum, { pid }) => sum + cpuMs(pid) * 1000, 0);
@@ -67,7 +48,7 @@ function rowOf(processes, turns, first) {
  * are not asked take a thousandth of a core.
  */
 export async function byApis({ url, pid }, { operations, rounds }) {
-  const load = startLoad();
+  const load = startWorker('http-load');
   const apis = [];
   for (let n = 0; n < Math.max(...APIS); n++) apis.push(await startApp('api', { REDIS_URL: url }));
   const jobs = operations * 4;

@@ -1,8 +1,8 @@
 // What a Node process holds once its garbage is gone. Left alone it collects that every few minutes under a light load,
 // and between two such times a leak cannot be seen; so it is told to, through its inspector.
 import { once } from 'node:events';
-import net from 'node:net';
 import { WebSocket } from 'ws';
+import { freePort } from '../processes.mjs';
 
 /**
  * What runs in the process. Once it has been looked at it compiles nothing more: V8 goes on for many minutes optimising
@@ -19,15 +19,6 @@ const COLLECT = `(() => {
   const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
   return { heapBytes: heapUsed, externalBytes: external, besideBytes: rss - heapTotal };
 })()`;
-
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /**
  * Prepare for a process whose memory is to be looked at.
