@@ -46,12 +46,16 @@ const memory = ({ processes }) =>
 const SERIES = {
   rss: { label: 'resident', write: megabytes },
   liveHeap: { label: 'heap, garbage collected', write: megabytes },
-  external: { label: 'outside of the heap', write: megabytes },
+  external: { label: 'buffers outside of the heap', write: megabytes },
+  beside: { label: 'resident beside the heap', write: megabytes },
   used: { label: 'used memory', write: megabytes },
   fds: { label: 'open files', write: whole },
   keys: { label: 'keys', write: whole },
   clients: { label: 'connections', write: whole },
 };
+
+/** Resident memory alone is not judged: when V8 gives back what it holds is its own affair. */
+const grows = ({ verdict }) => verdict.startsWith('grows');
 
 /** The value of a series, whose name ends with its unit. */
 const valueIn = (series, name) => series[`${name}Bytes`] ?? series[name];
@@ -64,7 +68,7 @@ function trends({ processes }) {
     text('process', process),
     text('', ({ label }) => label),
     ...['start', 'middle', 'end'].map((when) => figures(when, ({ one, write }) => write(valueIn(one, when)))),
-    text('', ({ one }) => (one.verdict === 'no growth' ? 'no growth' : 'grows')),
+    text('', ({ one }) => (grows(one) ? 'grows' : one.verdict)),
   ]);
 }
 
@@ -78,7 +82,7 @@ const overTime =
       const { [field]: one } = processes.find((each) => each.name === name).series;
       return { ...PROCESSES[name], one, values: one.valuesBytes };
     });
-    const growing = shown.filter(({ one }) => one.verdict !== 'no growth').map(({ label }) => label);
+    const growing = shown.filter(({ one }) => grows(one)).map(({ label }) => label);
     const outcome = growing.length === 0 ? `no ${what} grows` : `growing: ${growing.join(', ')}`;
     return lines({
       title: `${whole(minutes)} minutes, ${whole(load.created)} jobs: ${outcome}`,
