@@ -84,4 +84,8 @@ describe('the page of figures', () => {
     cpSync(join(fixtures, 'growth.json'), join(results, 'growth.json'));
     expect(render([], results)).toEqual({ status: 1, stderr: expect.stringContaining('speed.json, which is missing') });
   });
+
+  it('says what the committed results say', () => {
+    expect(render(['--check'], join(root, 'bench/results'), join(root, 'docs'))).toEqual({ status: 0, stderr: '' });
+  });
 });
