@@ -10,6 +10,7 @@ const CONTESTANTS = {
   yardmaster: 'Yardmaster over HTTP',
   plainExpress: 'the same, plain Express',
   bullmq: 'BullMQ in process',
+  bareRedis: 'bare node:http, our scripts',
   bareHttp: 'bare node:http, no Redis',
   scripts: 'our scripts, no HTTP',
 };
@@ -63,6 +64,8 @@ const RATIOS = {
   'redis: scripts ÷ bullmq': ['our scripts, no HTTP ÷ BullMQ in process', 'Redis'],
   'yardmaster ÷ plainExpress': ['Yardmaster ÷ the same, plain Express', 'API and Redis'],
   'yardmaster ÷ bareHttp': ['Yardmaster ÷ bare node:http', 'API'],
+  'yardmaster ÷ bareRedis': ['Yardmaster ÷ bare node:http, our scripts', 'API and Redis'],
+  'bareRedis ÷ bullmq': ['bare node:http, our scripts ÷ BullMQ in process', 'API and Redis ÷ client and Redis'],
 };
 
 function cycleRatios({ sections }) {

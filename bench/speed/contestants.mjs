@@ -54,6 +54,8 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
   const other =
     against &&
     (await startServer(`${against.folder}/apps/api/dist/main.js`, { ...env, REDIS_URL: others.url }, against.flags));
+  const leastRedis = await startTcpRedis(settings);
+  const least = await startServer(path('bare-redis.mjs'), { REDIS_URL: leastRedis.url });
   const node = (hasJobs) => startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs });
   const [full, empty] = [await node('true'), await node('false')];
   const { key } = await createKey(ours.store, KEY);
@@ -82,6 +84,7 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
         other: { processes: [{ name: 'api', pid: other.pid }, redisOf(others)], run: over([other.url], otherKey) },
       }),
       plainExpress: { processes: [{ name: 'api', pid: plain.pid }, redisOf(ours)], run: over([plain.url]) },
+      bareRedis: { processes: [{ name: 'api', pid: least.pid }, redisOf(leastRedis)], run: over([least.url]) },
       bareHttp: {
         processes: [full, empty].map(({ pid }) => ({ name: 'api', pid })),
         run: (options) => over([bareOf(options).url])(options),
@@ -93,8 +96,8 @@ export async function startContestants({ persistence, payload, apis = 1, flags =
       if (isStopped) return;
       isStopped = true;
       for (const child of [load, bullmq, scripts]) child.stop();
-      for (const server of [...servers, scheduler, plain, full, empty, other]) await server?.stop();
-      for (const server of [ours, bulls, bare, others]) await server?.stop();
+      for (const server of [...servers, scheduler, plain, least, full, empty, other]) await server?.stop();
+      for (const server of [ours, bulls, bare, leastRedis, others]) await server?.stop();
     },
   };
 }

@@ -1,10 +1,10 @@
 // npm run bench [-- --jobs 3000] [--clients 64] [--rounds 7] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
-//               [--names 1] [--apis 1] [--only cycle,cycleByFifties,create,emptyPoll,idleFleet,latency] [--against folder] [--node flags] [--against-node flags]
-//               [--profile folder] [--json]
+//               [--names 1] [--apis 1] [--only cycle,cycleByFifties,create,emptyPoll,idleFleet,latency]
+//               [--against folder] [--node flags] [--against-node flags] [--profile folder] [--json]
 //
 // What a job costs, in CPU, against others who take turns with us in one run: BullMQ in one process, a bare node:http server
-// without Redis, the same server as an Express app is usually written, and our scripts in pipelines without HTTP. And how long
-// callers wait, at 200 jobs/s (npm run bench:latency has more of that).
+// without Redis, one that does nothing but call our scripts, the same server as an Express app is usually written, and our
+// scripts in pipelines without HTTP. And how long callers wait, at 200 jobs/s (npm run bench:latency has more of that).
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { latencyReport } from '../latency/report.mjs';
@@ -46,7 +46,7 @@ const [jobs, clients, rounds, payload, spaces, names, apis] = [
 /** What is measured: by whom, and in which processes of ours and theirs the cost is compared. */
 const SECTIONS = {
   cycle: {
-    who: ['yardmaster', 'plainExpress', 'bullmq', 'bareHttp', 'scripts'],
+    who: ['yardmaster', 'plainExpress', 'bullmq', 'bareRedis', 'bareHttp', 'scripts'],
     ratios: {
       'yardmaster ÷ bullmq': [
         ['yardmaster', 'bullmq'],
@@ -57,6 +57,14 @@ const SECTIONS = {
         ['api', 'redis'],
       ],
       'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']],
+      'yardmaster ÷ bareRedis': [
+        ['yardmaster', 'bareRedis'],
+        ['api', 'redis'],
+      ],
+      'bareRedis ÷ bullmq': [
+        ['bareRedis', 'bullmq'],
+        ['api', 'client', 'redis'],
+      ],
       'redis: yardmaster ÷ bullmq': [['yardmaster', 'bullmq'], ['redis']],
       'redis: scripts ÷ bullmq': [['scripts', 'bullmq'], ['redis']],
     },
@@ -71,15 +79,15 @@ const SECTIONS = {
     },
   },
   create: {
-    who: ['yardmaster', 'plainExpress', 'bareHttp'],
+    who: ['yardmaster', 'plainExpress', 'bareRedis', 'bareHttp'],
     ratios: { 'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']] },
   },
   emptyPoll: {
-    who: ['yardmaster', 'plainExpress', 'bareHttp'],
+    who: ['yardmaster', 'plainExpress', 'bareRedis', 'bareHttp'],
     ratios: { 'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']] },
   },
   idleFleet: {
-    who: ['yardmaster', 'plainExpress', 'bareHttp'],
+    who: ['yardmaster', 'plainExpress', 'bareRedis', 'bareHttp'],
     ratios: { 'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']] },
     // Once a second each, for some seconds: what an idle fleet of a thousand workers takes.
     load: { jobs: 4_000, clients: 1_000 },

@@ -42,7 +42,7 @@ export class KeyCache {
     this.#byId.set(id, entry);
   }
 
-  /** Find an entry by this text from now on; one that has gone meanwhile, as its key was revoked, stays away. */
+  /** Find an entry by this text from now on; unless it is no longer its id's, since its key was revoked while it was read. */
   foundRight(id: string, entry: Entry, text: string): void {
     if (this.#byId.get(id) !== entry) return;
     entry.text = text;

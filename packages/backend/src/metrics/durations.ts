@@ -34,7 +34,7 @@ export class Durations<L extends string> {
     this.help = help;
     this.#labelNames = labelNames;
     this.#buckets = buckets;
-    registry.registerMetric(this as unknown as Metric); // Its type lists what only its own kinds have.
+    registry.registerMetric(this as unknown as Metric); // It asks for `name`, `get` and no more.
   }
 
   /**

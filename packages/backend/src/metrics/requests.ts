@@ -22,7 +22,7 @@ const NOT_ANSWERED = 499;
 const ROUTE = Symbol('pattern of the path');
 const BEGAN = Symbol('when it came, by performance.now()');
 
-/** Of a connection: what is not answered yet. Node says of no answer behind another one that its client is gone. */
+/** Of a connection, and on it, where a call finds it at once: what is not answered yet. Node says of no answer behind another one that its client is gone. */
 const UNANSWERED = Symbol('responses that are open');
 
 type Watched = ServerResponse & { [ROUTE]?: string; [BEGAN]?: number };

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './connect.js';
 
 type Stream = Redis['stream'];
@@ -16,7 +16,7 @@ const uncork = (stream: Stream) => stream.uncork();
  * @param client a connection, or a cluster, whose connections to each node are then meant
  */
 export function batchWrites(client: RedisClient): void {
-  if ('nodes' in client) client.on('+node', batchWrites);
+  if (client instanceof Cluster) client.on('+node', batchWrites);
   else batchWritesOf(client);
 }
 
