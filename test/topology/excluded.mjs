@@ -2,7 +2,9 @@
 
 /** Need no service: pure functions, documents, the command line. */
 const NO_SERVICE = [
+  'api/body-pieces',
   'api/fast-express',
+  'api/within',
   'cli/backoff',
   'cli/command-line',
   'cli/connection',
@@ -60,7 +62,7 @@ const OWN_PROCESS = [
 
 /** Are about bytes, connections, probes and sizes that end at nginx; test/clients/nginx-upstreams.client.ts has what holds
  * through it. */
-const BARE_HTTP = ['api/http', 'gateway/pipelining', 'gateway/refusals', 'logs/append-sizes'];
+const BARE_HTTP = ['api/direct-host', 'api/http', 'gateway/pipelining', 'gateway/refusals', 'logs/append-sizes'];
 
 /** Compare settings, each with a service or a scheduler of its own. */
 const OWN_SETTINGS = ['scheduler/callback-addresses', 'scheduler/callback-names', 'scheduler/redeliver'];
