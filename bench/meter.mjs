@@ -72,16 +72,17 @@ export function summary(numbers) {
 /**
  * Let contestants take turns, forwards in one round and backwards in the next.
  *
+ * @param options.warming how many rounds warm up first, and are left out
  * @param turn what one turn of a contestant does; its result is kept
- * @returns by name: the results of each round; a first round warms up and is left out
+ * @returns by name: the results of each round
  */
-export async function inTurns(contestants, rounds, turn) {
+export async function inTurns(contestants, { rounds, warming = 1 }, turn) {
   const names = Object.keys(contestants);
   const results = Object.fromEntries(names.map((name) => [name, []]));
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = 0; round < warming + rounds; round++) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const result = await turn(contestants[name]);
-      if (round > 0) results[name].push(result);
+      if (round >= warming) results[name].push(result);
     }
   }
   return results;
@@ -94,7 +95,7 @@ export async function inTurns(contestants, rounds, turn) {
  * @returns by name: what each round cost, in µs per operation
  */
 export function takeTurns(redis, contestants, { rounds, count }) {
-  return inTurns(contestants, rounds, async ({ prepare, run }) => {
+  return inTurns(contestants, { rounds }, async ({ prepare, run }) => {
     const prepared = await prepare();
     return measure(redis, count, () => run(prepared));
   });

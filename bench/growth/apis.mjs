@@ -63,7 +63,7 @@ export async function byApis({ url, pid }, { operations, rounds }) {
   try {
     // Before all of them have done what V8 compiles for, the one that is always asked would be ahead of the others.
     await contestants.at(-1)[1].run(WARMING_JOBS);
-    const turns = await inTurns(Object.fromEntries(contestants), rounds, turn);
+    const turns = await inTurns(Object.fromEntries(contestants), { rounds }, turn);
     return APIS.map((count) => rowOf(count, turns[count], turns[APIS[0]]));
   } finally {
     load.stop();

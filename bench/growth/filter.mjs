@@ -63,6 +63,6 @@ export async function byFilter({ store }, { operations, rounds }) {
     add({ names, wanted, haveJobs: true }, { asked: rare, made: names === 0 ? [FREQUENT] : rare });
     if (names > 0) add({ names, wanted, haveJobs: false }, { asked: rare.map((name) => `no-${name}`), made: [] });
   }
-  const turns = await inTurns(contestants, rounds, stepByStep);
+  const turns = await inTurns(contestants, { rounds }, stepByStep);
   return Object.values(labels).flatMap((ofAsMany) => rowsOf(ofAsMany, turns));
 }

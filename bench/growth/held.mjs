@@ -25,7 +25,7 @@ async function contest(contestants, { operations, rounds }) {
     labels[name] = label;
     cycles[name] = cycle(store, operations, placeOf);
   }
-  return rowsOf(labels, await inTurns(cycles, rounds, stepByStep));
+  return rowsOf(labels, await inTurns(cycles, { rounds }, stepByStep));
 }
 
 /**

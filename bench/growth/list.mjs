@@ -56,7 +56,7 @@ export async function byOffset({ store }, options) {
     for (const [key, { offset }] of rows) contestants[key] = paging(store, { status, limit, offset }, options);
     return Object.fromEntries(rows);
   });
-  const turns = await inTurns(contestants, options.rounds, stepByStep);
+  const turns = await inTurns(contestants, { rounds: options.rounds }, stepByStep);
   const logged = [];
   for (const contestant of Object.values(contestants)) logged.push(await slowLogOf(contestant));
   return labels.flatMap((rows) => rowsOf(rows, turns)).map((row, i) => ({ ...row, ...logged[i] }));

@@ -1,5 +1,5 @@
-// Contestants take turns, forwards in one round and backwards in the next, so that a noisy machine is unfair to none.
-import { summary } from '../meter.mjs';
+// What contestants who take turns cost each time, and what is made of that.
+import { inTurns, summary } from '../meter.mjs';
 import { cpuMs } from '../processes.mjs';
 
 /** Rounds that warm up and are left out. */
@@ -21,17 +21,8 @@ async function turn({ processes, run }, load) {
  *
  * @returns by name: each round's turn
  */
-export async function takeTurns(contestants, rounds, load) {
-  const names = Object.keys(contestants);
-  const turns = Object.fromEntries(names.map((name) => [name, []]));
-  for (let round = -WARMING; round < rounds; round++) {
-    for (const name of round % 2 === 0 ? names : names.toReversed()) {
-      const one = await turn(contestants[name], load);
-      if (round >= 0) turns[name].push(one);
-    }
-  }
-  return turns;
-}
+export const takeTurns = (contestants, rounds, load) =>
+  inTurns(contestants, { rounds, warming: WARMING }, (contestant) => turn(contestant, load));
 
 /** Medians and quartiles of some turns: µs of CPU per job by process and together, and jobs per second. */
 export function summaryOf(turns) {
