@@ -3,6 +3,7 @@ import { createJob, jobIn, writeHistory } from '../support/jobs.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
+import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
 
 let redis: OwnRedis;
@@ -151,7 +152,7 @@ describe('a gap without a cut', () => {
 async function published(jobId: string): Promise<{ message: string; at: number }> {
   const listener = service.redis.duplicate();
   const heard = new Promise<string>((resolve) => listener.on('message', (_, text) => resolve(text)));
-  await listener.subscribe(service.store.keys.jobChannel(jobId));
+  await subscribe(listener, service.store.keys.jobChannel(jobId));
   await post('event', 'first');
   const message = await heard;
   listener.disconnect();

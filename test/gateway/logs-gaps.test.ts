@@ -3,6 +3,7 @@ import { jobIn, writeHistory } from '../support/jobs.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
+import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
 import { append, entries, toldTo } from './logs.js';
 
@@ -42,7 +43,7 @@ const logsKey = () => `${service.store.keys.job(id)}:logs`;
 async function published(happen: () => Promise<unknown>): Promise<string> {
   const listener = service.redis.duplicate();
   const heard = new Promise<string>((resolve) => listener.on('message', (_, text) => resolve(text)));
-  await listener.subscribe(service.store.keys.jobChannel(id));
+  await subscribe(listener, service.store.keys.jobChannel(id));
   await happen();
   const message = await heard;
   listener.disconnect();

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, expireDue, failJob, findDue, newJobId, partitionOf, relayCallbacks } from '@yardmaster/store';
 import { fsck } from '../support/fsck.js';
+import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
 import { connections, type OwingStore, owingStore, timed } from './owing.js';
 
@@ -35,7 +36,7 @@ describe.each(each)('owed callbacks on %s', (_name, redis) => {
     const subscriber = redis.duplicate();
     const heard: string[][] = [];
     subscriber.on('message', (...message) => heard.push(message));
-    await subscriber.subscribe(owing.store.keys.owedChannel(tag));
+    await subscribe(subscriber, owing.store.keys.owedChannel(tag));
     const id = await owing.owe();
     await until(() => heard.length > 0);
     expect(heard).toEqual([[owing.store.keys.owedChannel(tag), '1']]);

@@ -16,6 +16,7 @@ import {
   readSnapshot,
 } from '@yardmaster/store';
 import { fsck } from '../support/fsck.js';
+import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
 import { connections, type OwingStore, owingStore } from './owing.js';
 
@@ -124,7 +125,7 @@ describe.each(each)('the history on %s', (name, redis) => {
     const subscriber = redis.duplicate();
     subscriber.on('message', (_channel, text) => heard.push(JSON.parse(text)));
     const id = await owing.create();
-    await subscriber.subscribe(store.keys.jobChannel(id));
+    await subscribe(subscriber, store.keys.jobChannel(id));
     for (const step of ['claim', 'ack', 'keepalive', 'complete']) await STEPS[step]?.(id);
     const before = await getJob(store, ANY_SPACE, id);
     await STEPS.callback?.(id);
