@@ -5,7 +5,7 @@ import { jobIn } from '../support/jobs.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { movedBy, scrape } from './scrape.js';
+import { movedByScheduler, scrape } from './scrape.js';
 
 let service: TestService;
 let strict: TestService;
@@ -41,16 +41,16 @@ it.each<[string, Behaviour]>([
   ['network', reset],
 ])('counts an attempt as %s', async (name, behaviour) => {
   const url = receiver.script(`/${name}`, behaviour);
-  expect(await movedBy(service, ATTEMPTS, () => attempt(service, url))).toEqual(outcome(name));
+  expect(await movedByScheduler(service, ATTEMPTS, () => attempt(service, url))).toEqual(outcome(name));
 });
 
 it('counts attempts that reach no receiver by why', async () => {
   const tls = receiver.script('/tls', answer(200)).replace('http:', 'https:');
-  expect(await movedBy(service, ATTEMPTS, () => attempt(service, tls))).toEqual(outcome('tls'));
+  expect(await movedByScheduler(service, ATTEMPTS, () => attempt(service, tls))).toEqual(outcome('tls'));
   const nobody = 'http://no-such-name.invalid/';
-  expect(await movedBy(service, ATTEMPTS, () => attempt(service, nobody))).toEqual(outcome('dns'));
+  expect(await movedByScheduler(service, ATTEMPTS, () => attempt(service, nobody))).toEqual(outcome('dns'));
   const inside = receiver.script('/inside', answer(200));
-  expect(await movedBy(strict, ATTEMPTS, () => attempt(strict, inside))).toEqual(outcome('refused'));
+  expect(await movedByScheduler(strict, ATTEMPTS, () => attempt(strict, inside))).toEqual(outcome('refused'));
 });
 
 it('shows an attempt while it is made, and counts one that took too long', async () => {
@@ -59,7 +59,7 @@ it('shows an attempt while it is made, and counts one that took too long', async
   const lenient = await startService({ CALLBACK_RETRY_DELAYS: 'none' });
   const inFlightThere = async () => (await scrape(lenient)).get('yardmaster_callbacks_in_flight');
   expect([await inFlight(), await inFlightThere()]).toEqual([0, 0]);
-  const moved = await movedBy(lenient, ATTEMPTS, async () => {
+  const moved = await movedByScheduler(lenient, ATTEMPTS, async () => {
     const id = await jobIn(lenient, 'completed', 'called', { callbackUrl: url });
     await until(async () => (await inFlightThere()) === 1);
     await settled(lenient, id);

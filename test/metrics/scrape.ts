@@ -1,4 +1,5 @@
 import type { HttpClient } from '../support/http.js';
+import { until } from '../support/until.js';
 
 /** Every series of a scrape, as `name{label="value"}`, with its value. */
 export type Scrape = Map<string, number>;
@@ -38,6 +39,26 @@ export async function movedBy(
   const before = await scrape(service);
   await act();
   return movedSince(before, await scrape(service), ...[metrics].flat());
+}
+
+/**
+ * The same of something that a scheduler does: it counts once Redis has answered, when others may have seen already that it
+ * was done. So all of these metrics are waited for.
+ */
+export function movedByScheduler(
+  service: { http: HttpClient },
+  metrics: string | string[],
+  act: () => Promise<unknown>,
+): Promise<Record<string, number>> {
+  return movedBy(service, metrics, async () => {
+    const before = await scrape(service);
+    await act();
+    const hasMoved = (metric: string, now: Scrape) => Object.keys(movedSince(before, now, metric)).length > 0;
+    await until(async () => {
+      const now = await scrape(service);
+      return [metrics].flat().every((metric) => hasMoved(metric, now));
+    });
+  });
 }
 
 /** Values of one metric by the value of its only label. */

@@ -3,7 +3,7 @@ import { type Status, TRANSITIONS, type Trigger } from '@yardmaster/protocol';
 import { createJob, jobIn } from '../support/jobs.js';
 import { startService, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { movedBy, scrape } from './scrape.js';
+import { movedBy, movedByScheduler, scrape } from './scrape.js';
 
 let service: TestService;
 beforeAll(async () => {
@@ -45,11 +45,11 @@ describe('every row of the transition table', () => {
 
   it.each(rows)('$trigger counts a job moved from $from to $to ($when), once', async ({ trigger, from, to, when }) => {
     const id = await jobIn(service, from, 'moves', fieldsFor(when));
-    const moved = await movedBy(service, MOVES, async () => {
-      if (!isCall(trigger)) return timeOut(id);
-      const [path, body] = CALLS[trigger](id);
+    const call = async ([path, body]: [string, unknown?]) =>
       expect((await service.call('POST', path, { body })).status).toBe(200);
-    });
+    const moved = isCall(trigger)
+      ? await movedBy(service, MOVES, () => call(CALLS[trigger](id)))
+      : await movedByScheduler(service, MOVES, () => timeOut(id));
     expect(moved).toEqual(from === to ? {} : { [series(from, to)]: 1 });
     await service.call('POST', `/jobs/${id}/kill`); // Not to be polled by the next row.
   });
@@ -59,7 +59,7 @@ it('counts a creation from none, and a purge to none', async () => {
   expect(await movedBy(service, MOVES, () => createJob(service, 'born'))).toEqual({ [series('none', 'pending')]: 1 });
   for (const status of ['completed', 'dead', 'killed'] as const) {
     const id = await jobIn(service, status, 'purged');
-    const moved = await movedBy(service, MOVES, async () => {
+    const moved = await movedByScheduler(service, MOVES, async () => {
       await service.redis.zadd(service.store.keys.deadlines(id.slice(0, 2)), 1, id);
       await until(async () => (await service.call('GET', `/jobs/${id}`)).status === 404);
     });
@@ -106,7 +106,7 @@ it('counts redeliveries, and how late deadlines were met', async () => {
   const metrics = ['yardmaster_jobs_redelivered_total', 'yardmaster_deadline_lag_seconds'];
   const before = await scrape(service);
   const lateBy = 100; // seconds
-  const moved = await movedBy(service, metrics, async () => {
+  const moved = await movedByScheduler(service, metrics, async () => {
     const [seconds] = await service.redis.time();
     const at = (Number(seconds) - lateBy) * 1_000;
     await service.redis.zadd(service.store.keys.deadlines(id.slice(0, 2)), 'XX', at, id);
