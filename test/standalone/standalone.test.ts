@@ -132,7 +132,7 @@ it('works from a data folder whose path is too long for a socket, also after a k
   const long = { DATA_DIR: join(dataDir, 'x'.repeat(100)) };
   const first = await start(long);
   const { id } = (await call(first, 'POST', '/spaces/long/jobs', { name: 'work' })).body;
-  const { redisPid: left } = JSON.parse(await readFile(join(long.DATA_DIR, 'redis/owner.json'), 'utf8'));
+  const { redisPid: left } = JSON.parse(await readFile(join(long.DATA_DIR, 'redis/owner-1.json'), 'utf8'));
   await stop(first, 'SIGKILL');
   expect(isAlive(left)).toBe(true);
   const second = await start(long);
@@ -153,7 +153,7 @@ it('takes over after a kill -9 by another name of the same folder, and deletes n
 it('lets only one of several that start at once have a data folder', async () => {
   // Each has to clear away what a crash left, which is where they meet.
   await mkdir(join(dataDir, 'redis'), { recursive: true });
-  await writeFile(join(dataDir, 'redis/owner.json'), JSON.stringify({ pid: 2 ** 30 }));
+  await writeFile(join(dataDir, 'redis/owner-1.json'), JSON.stringify({ pid: 2 ** 30 }));
   const rivals = [1, 2, 3, 4].map(() => launch());
   const settled = ({ child, output }: ReturnType<typeof launch>) =>
     child.exitCode !== null || /ready at/.test(output());

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { RedisBinary } from './binary.js';
-import { noteOwner, releaseOwnership, takeOwnership } from './ownership.js';
+import { type Ownership, takeOwnership } from './ownership.js';
 import { answers } from './probe.js';
 
 /** The kernel cuts a socket's path at 107 bytes; redis-server would bind something else. */
@@ -42,7 +42,7 @@ export class PrivateRedis {
   #output = '';
   /** From a successful start until stop. */
   #isWanted = false;
-  #ownsFolder = false;
+  #folder: Ownership | null = null;
   #restartMs = RESTART_MS;
   #startedAt = 0;
   /** However this process ends, short of kill -9, it takes its redis-server along. */
@@ -72,8 +72,7 @@ export class PrivateRedis {
    */
   async start(): Promise<void> {
     await mkdir(this.#dataDir, { recursive: true, mode: 0o700 });
-    await takeOwnership(this.#dataDir);
-    this.#ownsFolder = true;
+    this.#folder = await takeOwnership(this.#dataDir);
     this.#socket = join(this.#dataDir, 'redis.sock');
     if (Buffer.byteLength(this.#socket) > MAX_SOCKET_PATH) {
       this.#socketDir = await mkdtemp(join(tmpdir(), 'yardmaster-'));
@@ -100,8 +99,8 @@ export class PrivateRedis {
       await exited;
     }
     process.off('exit', this.#onExit);
-    if (this.#ownsFolder) await releaseOwnership(this.#dataDir);
-    this.#ownsFolder = false;
+    await this.#folder?.release();
+    this.#folder = null;
     if (this.#socketDir !== null) await rm(this.#socketDir, { recursive: true, force: true });
     this.#socketDir = null;
   }
@@ -150,8 +149,8 @@ export class PrivateRedis {
     this.#output = (this.#output + text).slice(-4_096);
   }
 
-  #note(): Promise<void> {
-    return noteOwner(this.#dataDir, { redisPid: this.pid, socket: this.#socket, socketDir: this.#socketDir });
+  async #note(): Promise<void> {
+    await this.#folder?.note({ redisPid: this.pid, socket: this.#socket, socketDir: this.#socketDir });
   }
 
   #restart(): void {
