@@ -544,6 +544,23 @@ describe('a body over the limit', () => {
     }
   });
 
+  it.each([
+    ['is refused', HEAD_OF_CREATE, 413],
+    ['is of no use', `GET /livez HTTP/1.1\r\n${HOST}`, 200],
+    ['goes with OPTIONS', `OPTIONS /livez HTTP/1.1\r\n${HOST}`, 204],
+  ])(
+    'that %s is taken without a reset from a client that asks for the end of the connection',
+    async (_, head, status) => {
+      await withRaw(async (raw) => {
+        raw.socket.write(`${head}Connection: close\r\nContent-Length: ${2 * MB}\r\n\r\n`);
+        await raw.answered(1);
+        const taken = new Promise<unknown>((resolve) => raw.socket.write(Buffer.alloc(2 * MB, 32), resolve));
+        expect(await taken).toBeFalsy();
+        expect(await raw.closed()).toMatchObject([{ status }]);
+      });
+    },
+  );
+
   it('is refused by its length alone, before it is sent', async () => {
     const answers = await withRaw((raw) => {
       raw.socket.write(`${HEAD_OF_CREATE}Content-Length: ${1_000 * MB}\r\n\r\n`);

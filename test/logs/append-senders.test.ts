@@ -70,8 +70,7 @@ it('senders that are slow or fall silent are cut off, while others are served', 
     return [...silent, ...slow].every((each) => each.isClosed);
   }, 45_000);
 
-  for (const each of [...silent, ...slow]) expect([408, null]).toContain(each.status);
-  expect(slow.some(({ status }) => status === 408)).toBe(true);
+  expect([...silent, ...slow].map(({ status }) => status)).toEqual(Array(30).fill(408));
   expect(await readLogs(service, id)).toHaveLength(served);
   expect(api.peakMegabytes() - before).toBeLessThan(MAY_GROW_BY_MB);
   await expectNothingStored();

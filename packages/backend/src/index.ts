@@ -14,7 +14,7 @@ export {
   sendText,
 } from './http/answer.js';
 export { onceAnswered } from './http/answered.js';
-export { discard } from './http/discard.js';
+export { endAnswer } from './http/end-answer.js';
 export { checkHost } from './http/host.js';
 export { createOutageLog } from './http/outage-log.js';
 export { answerCheck, answerProbe, type Health, PROBES } from './http/probes.js';

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
-import { discard } from './discard.js';
+import { endAnswer } from './end-answer.js';
 import { requestIdOfResponse } from './request-id.js';
 
 /** Headers of every answer: it is somebody's data, and nothing but JSON. */
@@ -27,20 +27,19 @@ export interface JsonText {
 
 /** The same for a body that is written as JSON already. */
 export function sendText(res: ServerResponse, status: number, { text, bytes, headers }: JsonText): void {
-  if (!res.req.complete) discard(res.req);
   if (headers === undefined && res.getHeaderNames().length === 0) {
     // As a list they are written as they stand; an object, or `setHeader`, takes 2 µs more for the same.
     res.writeHead(status, [...COMMON_LIST, 'x-request-id', requestIdOfResponse(res), 'content-length', String(bytes)]);
   } else {
     res.writeHead(status, { ...COMMON, ...requestIdHeader(res), ...headers, 'content-length': bytes });
   }
-  res.end(text);
+  endAnswer(res, text);
 }
 
 /** Write an answer without a body. */
 export function sendEmpty(res: ServerResponse, headers: OutgoingHttpHeaders): void {
-  if (!res.req.complete) discard(res.req);
-  res.writeHead(204, { ...requestIdHeader(res), ...headers }).end();
+  res.writeHead(204, { ...requestIdHeader(res), ...headers });
+  endAnswer(res);
 }
 
 const requestIdHeader = (res: ServerResponse) => ({ 'x-request-id': requestIdOfResponse(res) });

@@ -1,18 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import { COMMON } from './answer.js';
-import { discard } from './discard.js';
+import { endAnswer } from './end-answer.js';
 import { requestIdOfResponse } from './request-id.js';
 
 /** Answer a scrape, in the text format of Prometheus. */
 export async function answerMetrics(res: ServerResponse, registry: Registry): Promise<void> {
   const text = await registry.metrics();
-  if (!res.req.complete) discard(res.req);
   res.writeHead(200, {
     ...COMMON,
     'x-request-id': requestIdOfResponse(res),
     'content-type': registry.contentType,
     'content-length': Buffer.byteLength(text),
   });
-  res.end(text);
+  endAnswer(res, text);
 }
