@@ -75,8 +75,11 @@ function single(address: RedisAddress, use: RedisUse): Redis {
   });
 }
 
-/** A primary whose replicas are merely down says so too: it is not left for each call, since others are under way. */
-const ASK_AGAIN_MS = 5_000;
+/**
+ * A primary whose replicas are merely down says so too: it is not left for each call, since others are under way. But
+ * soon: Sentinels may replace a primary that they have just made, and service is to be back within 2 s of that.
+ */
+const ASK_AGAIN_MS = 1_500;
 
 /** Make what tells, now and then, that the primary may have been replaced. */
 function replacedNow(): (error: Error) => boolean {
