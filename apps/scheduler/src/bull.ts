@@ -26,11 +26,13 @@ export function createBull(redisUrl: string, { store, metrics }: Backend, log: L
   const connection = createRedis(redisUrl, 'worker', log);
   metrics.connected('worker', () => connection.status === 'ready');
   const watches = [watchConnection(connection)];
+  keepPolicyFromBull(connection);
   // Each worker blocks on a copy of its own, which BullMQ looks after once Redis has answered on it, and not before.
   const duplicate = connection.duplicate.bind(connection) as (...args: unknown[]) => typeof connection;
   connection.duplicate = (...args: unknown[]) => {
     const copy = duplicate(...args);
     watches.push(watchConnection(copy, { isBlocking: true }));
+    keepPolicyFromBull(copy);
     return copy as never;
   };
   /** When each fault was last told, by its message: once a minute is enough. */
@@ -55,6 +57,16 @@ export function createBull(redisUrl: string, { store, metrics }: Backend, log: L
       connection.disconnect();
     },
   };
+}
+
+/**
+ * BullMQ reads INFO for each of its connections, and prints a text of its own among the log's lines of JSON when Redis may
+ * evict keys, each time. By then `prepareRedis` has warned. ioredis asks as well, with a callback, and is not meant.
+ */
+function keepPolicyFromBull(connection: Bull['connection']): void {
+  const info = connection.info.bind(connection) as (...args: unknown[]) => Promise<string>;
+  const withoutPolicy = async () => (await info()).replace(/^maxmemory_policy:.*$/m, '');
+  connection.info = ((...args: unknown[]) => (args.length > 0 ? info(...args) : withoutPolicy())) as never;
 }
 
 const isOfConnection = (error: Error & { code?: string }) =>
