@@ -120,6 +120,35 @@ it('closes with 1012 when Redis comes back with less than a client has seen', as
   expect(await client.end()).toEqual({ code: 1012, reason: 'messages may be missing' });
 });
 
+it('closes with 1012 when Redis comes back with less than a client has seen, and goes on from there at once', async () => {
+  const client = await openFull(id);
+  const { at } = await published(id);
+  await until(() => dataOf(client).length === 1);
+  // In one go, so that nobody can be back in between: another event is in the place of the one that was shown.
+  const history = `${service.store.keys.job(id)}:events`;
+  await service.redis
+    .pipeline()
+    .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    .rpop(history)
+    .rpush(history, `["event",${at + 1_000},"another"]`, `["event",${at + 1_001},"and more"]`)
+    .exec();
+  expect(await client.end()).toEqual({ code: 1012, reason: 'messages may be missing' });
+  expect(dataOf(client)).toEqual(['first']);
+});
+
+it('closes with 1012 when what the init of a client told did not last', async () => {
+  await post('event', 'before');
+  const client = await openFull(id);
+  const history = `${service.store.keys.job(id)}:events`;
+  await service.redis
+    .pipeline()
+    .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    .rpop(history)
+    .rpush(history, `["event",${Date.now() + 1_000},"another"]`)
+    .exec();
+  expect(await client.end()).toEqual({ code: 1012, reason: 'messages may be missing' });
+});
+
 it('closes with 1012 when the job is gone after a cut', async () => {
   const client = await openFull(id);
   await service.redis.flushall();

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { ADMIN_KEY } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
@@ -45,6 +46,29 @@ it('sends what happens between the snapshot and its reply, though nothing comes 
     ['init', 'running', undefined],
     ['event', 'running', 'in between'],
     ['completed', 'completed', 'last'],
+  ]);
+});
+
+it('closes with 1012 though the job goes on, from less than was shown, before the subscription is confirmed', async () => {
+  const client = await open(`/${id}?token=${ADMIN_KEY}`);
+  await post('event', 'shown');
+  await client.next('event');
+  const history = `${service.store.keys.job(id)}:events`;
+  const { subscribe } = Redis.prototype;
+  const spy = jest.spyOn(Redis.prototype, 'subscribe').mockImplementation(async function (this: Redis, ...channels) {
+    const confirmed = await subscribe.apply(this, channels);
+    if (!channels.includes(service.store.keys.jobChannel(id))) return confirmed;
+    await service.redis.pipeline().rpop(history).rpush(history, `["event",${Date.now()},"another"]`).exec();
+    await post('event', 'next');
+    await late.untilHeard();
+    return confirmed;
+  });
+  await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  expect(await client.end()).toMatchObject({ code: 1012 });
+  spy.mockRestore();
+  expect(client.messages.map(({ type, data }) => [type, data])).toEqual([
+    ['init', undefined],
+    ['event', 'shown'],
   ]);
 });
 

@@ -64,6 +64,9 @@ export class JobFeed extends Feed {
   lost(): void {}
 
   protected receive(framed: FramedNews): void {
+    // It came right behind the confirmation, with which the history is read, and has it. Passed on before that, it would
+    // hide that Redis came back with less than it had.
+    if (!this.isSubscribed) return;
     const { news } = framed;
     if (news.seq === null) this.#newestLog = Math.max(this.#newestLog, news.data.toSeq);
     else this.#newest = Math.max(this.#newest, news.seq);
@@ -98,6 +101,7 @@ export class JobFeed extends Feed {
       if (seq > session.seq + 1) outcome = 'behind';
       if (seq !== session.seq + 1) continue;
       session.seq = seq;
+      session.at = framed.news.at;
       session.status = framed.news.status;
       session.deliver(framed);
       if (framed.isTerminal) session.end();

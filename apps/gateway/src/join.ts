@@ -43,6 +43,7 @@ export async function prepareJob(jobId: string, { store, feeds, caller, holds }:
   const timestamp = isoOf(at);
   return (session) => {
     session.seq = seq;
+    session.at = at;
     session.logSeq = logSeq;
     session.status = status;
     if (caller.scope === 'full') session.init(jobId, { jobId, type: 'init', status, timestamp });

@@ -36,7 +36,8 @@ export async function sendMissed({ jobId, store, sessions, deliver }: MissedOpti
   for (let isMore = true; isMore; ) {
     const before = [...sessions].filter(({ isClosing }) => !isClosing);
     if (before.length === 0) return;
-    const fromSeq = before.reduce((lowest, { seq }) => Math.min(lowest, seq), Number.POSITIVE_INFINITY) + 1;
+    // The last that each knows is read again: it may not be what it was.
+    const fromSeq = before.reduce((lowest, { seq }) => Math.min(lowest, seq), Number.POSITIVE_INFINITY);
     const since = await readPatiently(() => readSince(store, jobId, fromSeq), { store, sessions });
     const { events, lastSeq } = since;
     // The oldest that is left; when nothing is new, the one that would come next.
@@ -53,12 +54,14 @@ export async function sendMissed({ jobId, store, sessions, deliver }: MissedOpti
 
 /**
  * Close those who cannot be told what they need next: the history has dropped it, or Redis came back with less than it
- * had, and what they were shown did not last.
+ * had, and what they were shown did not last. Other events may have taken its place by now, which are later.
  */
-function closeLost(sessions: readonly Session[], { lastSeq, newestLog }: Since, firstSeq: number): void {
+function closeLost(sessions: readonly Session[], { events, lastSeq, newestLog }: Since, firstSeq: number): void {
   for (const session of sessions) {
+    const lastKnown = events[session.seq - firstSeq];
     const hasLost = session.seq > lastSeq || session.logSeq > newestLog.seq;
-    if (firstSeq > session.seq + 1 || hasLost) session.close(CLOSE_CODES.interrupted);
+    const isAnother = lastKnown !== undefined && lastKnown.at > session.at;
+    if (firstSeq > session.seq + 1 || hasLost || isAnother) session.close(CLOSE_CODES.interrupted);
   }
 }
 

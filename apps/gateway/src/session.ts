@@ -53,6 +53,8 @@ export class Session {
   readonly keyId: string | null;
   /** Seq of the last event that the client knows, by its init or by a message; of a job stream. */
   seq = 0;
+  /** When that event came, or the moment of the init: no event up to `seq` is later. Epoch milliseconds, Redis' clock. */
+  at = 0;
   /** Seq of the newest log entry that the client knows of, likewise. */
   logSeq = 0;
   /** Status of the job as the client knows it, likewise. */
