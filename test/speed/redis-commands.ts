@@ -25,5 +25,5 @@ export const REDIS_COMMANDS: Record<string, string> = {
   'fail for good': 'evalsha 1, hexists 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1',
   'kill of a pending job': 'evalsha 1, hmget 1, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 3',
   'kill of a running job': 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1',
-  redeliver: 'evalsha 1, hmget 2, hset 1, publish 1, time 1, zadd 1',
+  redeliver: 'evalsha 1, hdel 1, hmget 2, hset 1, publish 1, time 1, zadd 1',
 };

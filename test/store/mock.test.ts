@@ -8,12 +8,14 @@ import {
   createJob,
   createStore,
   failJob,
+  fsck,
   getJob,
   getProgress,
   getStats,
   heartbeatJob,
   killJob,
   listJobs,
+  PARTITIONS,
   pollJobs,
   type Store,
 } from '@yardmaster/store';
@@ -107,5 +109,21 @@ describe.each([
       namesLeftOut: 2,
     });
     expect(await pollJobs(store, 'order', { count: 50, names: [] })).toMatchObject([{ id: fifth }]);
+  });
+
+  it('is found to be whole, and what is missing is found', async () => {
+    const whole = createStore(redis as Redis, { keyPrefix: `t-mock-fsck-${process.pid}` });
+    await redis.hset(whole.keys.meta, 'partitions', PARTITIONS);
+    const { id } = await createJob(whole, 'check', request({ name: 'work' }));
+    await claimJob(whole, ANY_SPACE, (await createJob(whole, 'check', request())).id);
+    const faults = async () => {
+      const found: unknown[] = [];
+      await fsck(whole, { onFault: ({ kind, jobId, key }) => found.push({ kind, jobId, key }) });
+      return found;
+    };
+    expect(await faults()).toEqual([]);
+    const key = `${whole.keys.queue('check')}/work`;
+    await redis.zrem(key, id);
+    expect(await faults()).toEqual([{ kind: 'entry_missing', jobId: id, key }]);
   });
 });

@@ -121,6 +121,18 @@ describe.each(each)('redelivery on %s', (_name, redis) => {
     expect(await owing.begin(id)).toMatchObject({ attempt: 1 });
   });
 
+  it('is not settled by the outcome of an attempt whose lease was over when it was asked for', async () => {
+    const { begin, passed, record } = owing;
+    const id = await owing.owe();
+    await begin(id);
+    await passed(id, 1);
+    const lease = (await redis.hget(owing.store.keys.job(id), 'callbackLeasedUntil')) as string;
+    await redeliver(id);
+    expect(await record(id, 1, null, { lease })).toBe(false);
+    expect(await begin(id)).toMatchObject({ attempt: 1 });
+    expect(await record(id, 1, null)).toBe(true);
+  });
+
   it('keeps the job until it is settled, whatever its retention', async () => {
     owing = owingStore(redis, { retentionMs: 60_000 });
     const deadlines = owing.store.keys.deadlines(tag);

@@ -27,6 +27,6 @@ for _, id in ipairs(ids) do
   local isDone, faults = pcall(examine, id)
   -- An index or a list that is of another type: nothing more can be said about the job.
   if not isDone then faults = { 'job_unreadable', base .. 'job:' .. id, saying(faults), '' } end
-  if #faults > 0 then faulty[#faulty + 1] = { id, faults } end
+  if #faults > 0 then faulty[#faulty + 1] = { id, { unpack(faults) } } end
 end
 return { 'OK', unpack(faulty) } -- a constructor, see list.lua

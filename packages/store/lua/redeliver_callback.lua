@@ -2,7 +2,8 @@
 -- ARGV base jobId keySpaceId
 --
 -- Owe the callback of an ended job again, due now, in a new round with all retries ahead. An attempt that is being made
--- just now is still recorded, as the last of the round before.
+-- just now is still recorded, as the last of the round before. One whose lease is over counts as lost: should its outcome
+-- come all the same, it must not settle what is asked for here.
 -- Returns {'OK'}; {'JOB_NOT_ENDED', status}; {'NO_CALLBACK', status}; JOB_NOT_FOUND or FORBIDDEN.
 -- @include clock job owe
 local found = loadJob(job, base, jobId)
@@ -17,5 +18,6 @@ local now, at = nowMs()
 local isBeingMade = tonumber(stored(v[3]) or 0) > now
 local round = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
 redis.call('HSET', job, 'callbackRound', digits(round), 'callbackDueAt', at)
+if not isBeingMade then redis.call('HDEL', job, 'callbackLeasedUntil') end
 owe(found, now)
 return { 'OK' }

@@ -234,7 +234,7 @@ return { 'OK', at, callback.attempts + 1, digits(lease), told }
 
 export const check_entries = {
   name: 'check_entries',
-  sha1: '925697b2313f37299189a13a1cd16395686385dc',
+  sha1: '459d3ad27fa49391d2e8642c5584f669d3a0c0d2',
   keys: ['index'],
   args: ['base', 'isMending', 'space', 'name'],
   rest: 'ids',
@@ -307,10 +307,22 @@ local function mustNotBeIn(found, index, id, why)
   if not scoreIn(index, id) then return end
   find(found, 'entry_wrong', index, why, found.removals, function() redis.call('ZREM', index, id) end)
 end
+local function xor(a, b)
+  local sum = 0
+  for place = 0, 5 do
+    if a % 2 ~= b % 2 then sum = sum + 2 ^ place end
+    a, b = math.floor(a / 2), math.floor(b / 2)
+  end
+  return sum
+end
+local known = {}
 local function partitionOf(space)
-  local hash = 0x811c9dc5 % 64
-  for i = 1, #space do hash = bit.bxor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
-  return string.format('%02x', hash)
+  if not known[space] then
+    local hash = 0x811c9dc5 % 64
+    for i = 1, #space do hash = xor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+    known[space] = string.format('%02x', hash)
+  end
+  return known[space]
 end
 local function isSpaceOf(base, space)
   return #space <= 128 and string.find(space, '^[%w%._:%-]+$') ~= nil and string.sub(base, -5) == '{' .. partitionOf(space) .. '}:'
@@ -342,7 +354,7 @@ return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
 
 export const check_jobs = {
   name: 'check_jobs',
-  sha1: '500331d20dd82e085ffeeca710067bdd8f99f742',
+  sha1: '04bf40e29c0185b47e5f250ee0b5075b6238ca7d',
   keys: ['deadlines'],
   args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
   rest: 'ids',
@@ -427,10 +439,22 @@ local function mustNotBeIn(found, index, id, why)
   if not scoreIn(index, id) then return end
   find(found, 'entry_wrong', index, why, found.removals, function() redis.call('ZREM', index, id) end)
 end
+local function xor(a, b)
+  local sum = 0
+  for place = 0, 5 do
+    if a % 2 ~= b % 2 then sum = sum + 2 ^ place end
+    a, b = math.floor(a / 2), math.floor(b / 2)
+  end
+  return sum
+end
+local known = {}
 local function partitionOf(space)
-  local hash = 0x811c9dc5 % 64
-  for i = 1, #space do hash = bit.bxor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
-  return string.format('%02x', hash)
+  if not known[space] then
+    local hash = 0x811c9dc5 % 64
+    for i = 1, #space do hash = xor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+    known[space] = string.format('%02x', hash)
+  end
+  return known[space]
 end
 local function isSpaceOf(base, space)
   return #space <= 128 and string.find(space, '^[%w%._:%-]+$') ~= nil and string.sub(base, -5) == '{' .. partitionOf(space) .. '}:'
@@ -535,7 +559,7 @@ local function checkDeadline(found, r, base, now, deliveryTimeoutMs, retentionMs
   local windowMs = math.ceil((tonumber(r.timeoutSeconds or 300) or 300) * 1000)
   local due, latest = nil, nil
   if r.status == 'delivered' then
-    due = r.deliveredAt and math.min(r.deliveredAt, now) + deliveryTimeoutMs or now
+    due = r.deliveredAt and math.min(tonumber(r.deliveredAt), now) + deliveryTimeoutMs or now
     latest = now + LONGEST_DELIVERY_MS
   elseif r.status == 'running' then
     due, latest = now + windowMs, now + windowMs
@@ -629,7 +653,7 @@ local faulty = {}
 for _, id in ipairs(ids) do
   local isDone, faults = pcall(examine, id)
   if not isDone then faults = { 'job_unreadable', base .. 'job:' .. id, saying(faults), '' } end
-  if #faults > 0 then faulty[#faulty + 1] = { id, faults } end
+  if #faults > 0 then faulty[#faulty + 1] = { id, { unpack(faults) } } end
 end
 return { 'OK', unpack(faulty) } -- a constructor, see list.lua
 `,
@@ -2076,7 +2100,7 @@ return { 'OK' }
 
 export const redeliver_callback = {
   name: 'redeliver_callback',
-  sha1: 'ce838b8dd2249485ac20560ec0ea5989f2c91f4e',
+  sha1: 'e8447eae4a72814c8ab2da6913ddc7142b1ab87b',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId'],
   rest: null,
@@ -2126,6 +2150,7 @@ local now, at = nowMs()
 local isBeingMade = tonumber(stored(v[3]) or 0) > now
 local round = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
 redis.call('HSET', job, 'callbackRound', digits(round), 'callbackDueAt', at)
+if not isBeingMade then redis.call('HDEL', job, 'callbackLeasedUntil') end
 owe(found, now)
 return { 'OK' }
 `,

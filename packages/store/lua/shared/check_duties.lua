@@ -10,7 +10,7 @@ local function checkDeadline(found, r, base, now, deliveryTimeoutMs, retentionMs
   local windowMs = math.ceil((tonumber(r.timeoutSeconds or 300) or 300) * 1000)
   local due, latest = nil, nil
   if r.status == 'delivered' then
-    due = r.deliveredAt and math.min(r.deliveredAt, now) + deliveryTimeoutMs or now
+    due = r.deliveredAt and math.min(tonumber(r.deliveredAt), now) + deliveryTimeoutMs or now
     latest = now + LONGEST_DELIVERY_MS
   elseif r.status == 'running' then
     due, latest = now + windowMs, now + windowMs

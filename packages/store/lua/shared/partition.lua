@@ -1,9 +1,25 @@
+-- Exclusive or of two numbers below 64. Not by bit.bxor, which Lua 5.3 (ioredis-mock) does not have.
+local function xor(a, b)
+  local sum = 0
+  for place = 0, 5 do
+    if a % 2 ~= b % 2 then sum = sum + 2 ^ place end
+    a, b = math.floor(a / 2), math.floor(b / 2)
+  end
+  return sum
+end
+
+local known = {}
+
 -- The two characters that name the partition of a space, as partitionOf in the store has it. There are 64 partitions, so
 -- the last six bits of its hash are enough, and with 64 as the modulus they follow from the last six bits of all else.
+-- Most jobs that are looked at together are of one space, for which it is worked out once.
 local function partitionOf(space)
-  local hash = 0x811c9dc5 % 64
-  for i = 1, #space do hash = bit.bxor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
-  return string.format('%02x', hash)
+  if not known[space] then
+    local hash = 0x811c9dc5 % 64
+    for i = 1, #space do hash = xor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+    known[space] = string.format('%02x', hash)
+  end
+  return known[space]
 end
 
 -- Whether a text can be the id of a space whose jobs are in this partition.
