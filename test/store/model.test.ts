@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import RedisMock from 'ioredis-mock';
+import { Arenas } from './model/arena.js';
+import { playSeed } from './model/play.js';
+
+// Random sequences of calls, each answer compared with that of a small model which is written from the specification.
+//
+//   MODEL_SEED=7 npm test -- test/store/model            plays the sequences of one seed
+//   MODEL_SEQUENCES=5000 npm test -- test/store/model    plays more of them, from seed 1 or from MODEL_SEED on
+
+const { MODEL_SEED, MODEL_SEQUENCES, TEST_REDIS_URL = '' } = process.env;
+
+/** Within so long even a great number must be done. */
+const LONG_MS = 3_600_000;
+
+const connect = () => new Redis(TEST_REDIS_URL.replace('unix://', ''), { disconnectTimeout: 50 });
+
+describe.each([
+  // The mock takes some 3 ms for a call: it makes a Lua of its own for each.
+  { name: 'redis-server', make: connect, alone: 200, atOnce: 80 },
+  { name: 'ioredis-mock', make: () => new RedisMock() as Redis, alone: 8, atOnce: 5 },
+])('the store on $name', ({ make, ...usual }) => {
+  let arenas: Arenas;
+  beforeAll(() => {
+    arenas = new Arenas(make);
+  });
+  afterAll(() => arenas.disconnect());
+
+  async function playAll(sequences: number, how: { atOnce: boolean }): Promise<void> {
+    const from = Number(MODEL_SEED ?? 1);
+    const count = Number(MODEL_SEQUENCES ?? (MODEL_SEED === undefined ? sequences : 1));
+    let calls = 0;
+    for (let seed = from; seed < from + count; seed++) calls += await playSeed(arenas, seed, how);
+    if (MODEL_SEQUENCES !== undefined) process.stdout.write(`${count} sequences, ${calls} calls\n`);
+  }
+
+  it('answers every call as the specification has it', () => playAll(usual.alone, { atOnce: false }), LONG_MS);
+
+  it(
+    'answers calls at once as if one had come after the other',
+    () => playAll(usual.atOnce, { atOnce: true }),
+    LONG_MS,
+  );
+});

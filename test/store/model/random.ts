@@ -1,0 +1,41 @@
+/** A stream of random choices that a seed repeats: mulberry32, whose 32 bits are enough for a test. */
+export class Random {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed;
+  }
+
+  /** From 0 to below 1. */
+  fraction(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number, both ends included. */
+  between(least: number, most: number): number {
+    return least + Math.floor(this.fraction() * (most - least + 1));
+  }
+
+  chance(probability: number): boolean {
+    return this.fraction() < probability;
+  }
+
+  /** One of some, which must not be none. */
+  of<T>(some: readonly T[]): T {
+    return some[this.between(0, some.length - 1)] as T;
+  }
+
+  /** One of some, each as likely as its weight says. */
+  weighted<T extends string>(weights: Readonly<Partial<Record<T, number>>>): T {
+    const rows = Object.entries(weights) as [T, number][];
+    let left = this.fraction() * rows.reduce((sum, [, weight]) => sum + weight, 0);
+    for (const [what, weight] of rows) {
+      left -= weight;
+      if (left < 0) return what;
+    }
+    return (rows.at(-1) as [T, number])[0];
+  }
+}

@@ -1,0 +1,42 @@
+import type { Played } from './play.js';
+import type { Step } from './step.js';
+
+/** Sequences tried on the way to the shortest. */
+const TRIES = 250;
+
+/**
+ * Drop steps of a sequence, and calls of steps, for as long as it still shows a fault.
+ *
+ * @param replay plays some steps
+ * @returns the shortest that was found; the sequence itself where none other shows a fault, as of calls at once it may be
+ */
+export async function shortest(failed: Played, replay: (steps: Step[]) => Promise<Played>): Promise<Played> {
+  let best = failed;
+  let tries = TRIES;
+  const isBetter = async (steps: Step[]) => {
+    if (tries-- <= 0) return false;
+    const played = await replay(steps);
+    // Up to the step at which it showed: what is behind that is no part of it.
+    if (played.fault !== null) best = played;
+    return played.fault !== null;
+  };
+  for (let size = Math.ceil(best.steps.length / 2); size > 0 && tries > 0; size = Math.floor(size / 2)) {
+    for (let at = best.steps.length - size; at > -size; ) {
+      if (await isBetter(best.steps.toSpliced(Math.max(0, at), size))) at = Math.min(at, best.steps.length) - size;
+      else at -= size;
+    }
+  }
+  for (let at = best.steps.length - 1; at >= 0; at--) {
+    for (let left = withoutOneCall(best.steps[at]); left.length > 0; ) {
+      const isShorter = await isBetter(best.steps.toSpliced(at, 1, left.shift() as Step));
+      if (isShorter) left = withoutOneCall(best.steps[at]);
+    }
+  }
+  return best;
+}
+
+/** The steps that are left of one when one of its calls is dropped; none of a step that is a single call, or gone. */
+const withoutOneCall = (step: Step | undefined): Step[] =>
+  step && 'calls' in step && step.calls.length > 1
+    ? step.calls.map((_, i) => ({ calls: step.calls.toSpliced(i, 1) }))
+    : [];
