@@ -3,6 +3,7 @@ import { partitionOf } from '@yardmaster/store';
 import { createJob, jobIn } from '../support/jobs.js';
 import { ask } from '../support/redis/ask.js';
 import { type ClusterNode, type RedisCluster, startCluster } from '../support/redis/cluster.js';
+import { beginMove, finishMove, moveKeys, moveSlot, ownerOf, type SlotMove, slotOf } from '../support/redis/slots.js';
 import { startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
@@ -23,37 +24,13 @@ afterAll(async () => {
   }
 });
 
-const primaries = () => redis.nodes.filter(({ role }) => role === 'primary');
 const tell = (node: ClusterNode, ...command: [string, ...(string | number)[]]) => ask(redis.address(node), ...command);
 
-/** The slot of a space, and the primaries that have it and do not. */
-async function homeOf(space: string) {
-  const slot = Number(await tell(primaries()[0] as ClusterNode, 'CLUSTER', 'KEYSLOT', `{${partitionOf(space)}}`));
-  for (const node of primaries()) {
-    const isHome = await tell(node, 'CLUSTER', 'COUNTKEYSINSLOT', slot);
-    if (Number(isHome) > 0) return { slot, from: node, to: primaries().find((other) => other !== node) as ClusterNode };
-  }
-  throw new Error(`no primary has keys of slot ${slot}`);
-}
-
-async function begin({ slot, from, to }: Awaited<ReturnType<typeof homeOf>>): Promise<void> {
-  const [fromId, toId] = [await tell(from, 'CLUSTER', 'MYID'), await tell(to, 'CLUSTER', 'MYID')];
-  await tell(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(fromId));
-  await tell(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(toId));
-}
-
-/** Move some of a slot's keys, as `redis-cli --cluster reshard` does. */
-async function migrate({ slot, from, to }: Awaited<ReturnType<typeof homeOf>>, keys: number): Promise<number> {
-  const names = (await tell(from, 'CLUSTER', 'GETKEYSINSLOT', slot, keys)) as string[];
-  const password = redis.address(to).password as string;
-  for (const name of names) await tell(from, 'MIGRATE', '127.0.0.1', to.port, name, 0, 5_000, 'AUTH', password);
-  return names.length;
-}
-
-async function finish({ slot, to }: Awaited<ReturnType<typeof homeOf>>): Promise<void> {
-  const id = String(await tell(to, 'CLUSTER', 'MYID'));
-  for (const node of [to, ...primaries().filter((other) => other !== to)])
-    await tell(node, 'CLUSTER', 'SETSLOT', slot, 'NODE', id);
+/** A move of the slot of a space, away from the primary that has it. */
+async function moveOf(space: string): Promise<SlotMove> {
+  const slot = await slotOf(redis, `{${partitionOf(space)}}`);
+  const from = await ownerOf(redis, slot);
+  return { slot, from, to: (await redis.primaries()).find((other) => other !== from) as ClusterNode };
 }
 
 it('while a slot moves, calls are 503 and change nothing; after it, jobs and streams go on', async () => {
@@ -62,7 +39,7 @@ it('while a slot moves, calls are 503 and change nothing; after it, jobs and str
   const running = await Promise.all([1, 2, 3, 4, 5].map(() => jobIn(service, 'running', space)));
   const pending = await jobIn(service, 'pending', space);
   const stream = await StreamClient.open(service.url, `/${running[0]}?token=${key}`);
-  const move = await homeOf(space);
+  const move = await moveOf(space);
   const keysOf = async (node: ClusterNode) => Number(await tell(node, 'CLUSTER', 'COUNTKEYSINSLOT', move.slot));
   const calls = () =>
     Promise.all([
@@ -75,16 +52,16 @@ it('while a slot moves, calls are 503 and change nothing; after it, jobs and str
       service.call('GET', `/spaces/${space}/jobs`),
     ]);
 
-  await begin(move);
+  await beginMove(redis, move);
   const total = await keysOf(move.from);
   // With all keys still there, with one of them gone, and with one of them left.
   for (const step of [0, 1, total - 2]) {
-    await migrate(move, step);
+    await moveKeys(redis, move, step);
     expect((await calls()).map(({ status }) => status)).toEqual(Array.from({ length: 11 }, () => 503));
     expect((await keysOf(move.from)) + (await keysOf(move.to))).toBe(total);
   }
-  await migrate(move, 1);
-  await finish(move);
+  await moveKeys(redis, move, 1);
+  await finishMove(redis, move);
 
   await until(async () => (await service.call('GET', `/jobs/${pending}`)).status === 200);
   for (const id of running)
@@ -101,10 +78,8 @@ it('a stream hears its job wherever the slot goes', async () => {
   const id = await jobIn(service, 'running', space);
   const job = await StreamClient.open(service.url, `/${id}?token=${key}`);
   for (let n = 1; n <= 3; n++) {
-    const move = await homeOf(space);
-    await begin(move);
-    while ((await migrate(move, 100)) > 0);
-    await finish(move);
+    const move = await moveOf(space);
+    await moveSlot(redis, move);
     const report = () => service.call('POST', `/jobs/${id}/progress`, { body: { percent: n, message: 'on' } });
     await until(async () => (await report()).status === 200);
     await until(() => job.messages.some(({ data }) => data?.percent === n));
@@ -125,8 +100,8 @@ it('time-outs are met elsewhere while a slot moves in which one is due', async (
     .sort((a, b) => partitionOf(a).localeCompare(partitionOf(b)))
     .filter((_, n) => n === 0 || n === 99) as [string, string];
   const early = await jobIn(service, 'running', first, { timeoutSeconds: 1, maxRetries: 0 });
-  const move = await homeOf(first);
-  await begin(move);
+  const move = await moveOf(first);
+  await beginMove(redis, move);
   const late = await jobIn(service, 'running', last, { timeoutSeconds: 1, maxRetries: 0 });
   const statusOf = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body.status;
   await until(async () => (await statusOf(late)) === 'dead');
@@ -137,7 +112,7 @@ it('time-outs are met elsewhere while a slot moves in which one is due', async (
 it('what a broken connection leaves unanswered is not sent again', async () => {
   const space = 'unanswered';
   await createJob(service, space);
-  const { from } = await homeOf(space);
+  const { from } = await moveOf(space);
   // Scripts wait, and with their connection they are gone.
   await tell(from, 'CLIENT', 'PAUSE', 2_000, 'WRITE');
   const answers = Promise.all(

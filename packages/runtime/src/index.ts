@@ -1,7 +1,8 @@
 export type { Cluster } from 'ioredis';
 export * from './config.js';
 export * from './logger.js';
-export { createNodeSubscriber, createRedis, isCluster, type RedisClient } from './redis/connect.js';
+export { isCluster, type RedisClient } from './redis/client.js';
+export { createNodeSubscriber, createRedis } from './redis/connect.js';
 export type { RedisUse } from './redis/options.js';
 export { onceReachable } from './redis/wait.js';
 export { answers, watchConnection } from './redis/watch.js';

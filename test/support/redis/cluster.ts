@@ -19,6 +19,10 @@ export interface RedisCluster {
   nodes: ClusterNode[];
   /** How to reach one node past the cluster. */
   address(node: RedisNode): Address;
+  /** Those that are primaries now, and run. */
+  primaries(): Promise<ClusterNode[]>;
+  /** The one that replicates another now. */
+  replicaOf(primary: RedisNode): Promise<ClusterNode>;
   /** Whether all slots are served, as each running node sees it. */
   isWhole(): Promise<boolean>;
   stop(): Promise<void>;
@@ -28,8 +32,9 @@ export interface RedisCluster {
  * Three primaries with a replica each, with a password.
  *
  * @param patienceMs silence after which a node is taken for dead
+ * @param ranges in how many each primary has its slots, by turns; more than one spreads what has few slots
  */
-export async function startCluster({ tls = false, patienceMs = 2_000 } = {}): Promise<RedisCluster> {
+export async function startCluster({ tls = false, patienceMs = 2_000, ranges = 1 } = {}): Promise<RedisCluster> {
   const files = tls ? await makeTlsFiles() : null;
   const started: ClusterNode[] = [];
   const address = ({ port }: RedisNode): Address => ({ port, password: PASSWORD, tls: files });
@@ -67,12 +72,23 @@ export async function startCluster({ tls = false, patienceMs = 2_000 } = {}): Pr
     return texts.every((text) => text.includes('cluster_state:ok') && text.includes(`cluster_slots_ok:${SLOTS}`));
   }
 
+  async function primariesNow(): Promise<ClusterNode[]> {
+    const running = started.filter((node) => node.isRunning);
+    const roles = await Promise.all(running.map((node) => node.roleNow()));
+    return running.filter((_, i) => roles[i] === 'primary');
+  }
+
+  async function replicaOf({ port }: RedisNode): Promise<ClusterNode> {
+    const running = started.filter((node) => node.isRunning);
+    const infos = await Promise.all(running.map((node) => info(address(node), 'replication')));
+    return running[infos.findIndex(({ master_port }) => master_port === String(port))] as ClusterNode;
+  }
+
   async function startAll(): Promise<void> {
     const each = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: PRIMARIES }, make));
     const [primaries, replicas] = await Promise.all([each(() => start('primary')), each(() => start('replica'))]);
-    const share = (i: number) => Math.floor((SLOTS * i) / PRIMARIES);
     await Promise.all(
-      primaries.map((node, i) => ask(address(node), 'CLUSTER', 'ADDSLOTSRANGE', share(i), share(i + 1) - 1)),
+      primaries.map((node, i) => ask(address(node), 'CLUSTER', 'ADDSLOTSRANGE', ...rangesOf(i, ranges))),
     );
     await meet(started, address);
     for (const [i, node] of replicas.entries()) {
@@ -90,7 +106,16 @@ export async function startCluster({ tls = false, patienceMs = 2_000 } = {}): Pr
   });
   const hosts = started.map(({ port }) => `127.0.0.1:${port}`).join(',');
   const url = `${tls ? 'rediss' : 'redis'}+cluster://${login(PASSWORD)}${hosts}${queryOf(files?.query ?? {})}`;
-  return { url, nodes: started, address, isWhole, stop };
+  return { url, nodes: started, address, primaries: primariesNow, replicaOf, isWhole, stop };
+}
+
+/** First and last slot of each range of one primary. */
+function rangesOf(primary: number, ranges: number): number[] {
+  const first = (range: number) => Math.floor((SLOTS * range) / (PRIMARIES * ranges));
+  return Array.from({ length: ranges }, (_, turn) => turn * PRIMARIES + primary).flatMap((range) => [
+    first(range),
+    first(range + 1) - 1,
+  ]);
 }
 
 /** Introduce all to the first, and wait until the news has reached everybody. */

@@ -1,5 +1,5 @@
 import { Cluster, type Redis } from 'ioredis';
-import type { RedisClient } from './connect.js';
+import type { RedisClient } from './client.js';
 
 type Stream = Redis['stream'];
 

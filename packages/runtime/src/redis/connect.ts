@@ -2,12 +2,11 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../logger.js';
 import { parseRedisUrl, type RedisAddress } from './address.js';
 import { batchWrites } from './batch-writes.js';
+import type { RedisClient } from './client.js';
 import { CommandCluster } from './command-cluster.js';
+import { hearLastReplies } from './last-replies.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
 import { tlsOf } from './tls.js';
-
-/** A connection to Redis: to one, be it found by sentinels, or to each node of a cluster. */
-export type RedisClient = Redis | Cluster;
 
 /** A connection that subscribes is to one Redis. */
 type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClient;
@@ -25,7 +24,10 @@ export function createRedis<U extends RedisUse>(url: string, use: U, log: Logger
   const client = address.kind === 'cluster' && use !== 'subscriber' ? cluster(address, use) : single(address, use);
   if (use === 'commands') batchWrites(client);
   tellOutages(client, use, log);
-  if (client instanceof Cluster) tellNodeOutages(client, use, log);
+  if (client instanceof Cluster) {
+    tellNodeOutages(client, use, log);
+    if (use === 'commands') hearLastReplies(client);
+  }
   return client as ClientFor<U>;
 }
 
@@ -35,9 +37,6 @@ export function createNodeSubscriber(node: Redis, log: Logger): Redis {
   tellOutages(redis, 'subscriber', log);
   return redis;
 }
-
-/** Whether a client is connected to a cluster. */
-export const isCluster = (client: RedisClient): client is Cluster => client instanceof Cluster;
 
 const loginOf = ({ username, password, tls }: RedisAddress): RedisOptions => ({
   ...(username !== undefined && { username }),

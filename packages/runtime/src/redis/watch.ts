@@ -1,5 +1,5 @@
 import { Cluster, type Redis } from 'ioredis';
-import type { RedisClient } from './connect.js';
+import type { RedisClient } from './client.js';
 
 /** How long a pong may take: longer than a command, since a long reply in front of it is no fault of the connection. */
 const PONG_MS = 3_000;

@@ -93,9 +93,24 @@ export class ClusterSubscriptions implements Subscriptions {
     const node = this.#cluster.nodes('master').find((redis) => addressOf(redis) === address);
     if (node === undefined) return null; // Not reached just now; looked after.
     const subscriber = this.#connect(node);
-    const home = { subscriber, channels: new ConnectionSubscriptions(subscriber.redis, 'sharded') };
+    const home = {
+      subscriber,
+      channels: new ConnectionSubscriptions(subscriber.redis, 'sharded', () => this.#isPrimary(address)),
+    };
     this.#homes.set(address, home);
     return home;
+  }
+
+  /**
+   * A replica confirms subscriptions, too, and is sent what its primary publishes. But one that was the primary until just
+   * now is sent nothing before the new one knows that it is its replica, and nobody would notice.
+   */
+  async #isPrimary(address: string): Promise<boolean> {
+    const node = this.#cluster.nodes('all').find((redis) => addressOf(redis) === address);
+    if (node === undefined) throw new Error(`nobody knows ${address}`);
+    const isPrimary = /^role:master\r?$/m.test(await node.info('replication'));
+    if (!isPrimary) this.#cluster.refreshSlotsCache();
+    return isPrimary;
   }
 
   /** Ask again who has which slot while a channel is not heard: its `refresh` settles what has changed. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { slotOf } from './slot.js';
 import type { Listener, Subscriptions } from './subscriptions.js';
@@ -7,6 +8,9 @@ const CHANNELS_AT_ONCE = 500;
 
 /** How channels are subscribed: those of one Redis, or those of a node of a cluster, which it hears for its slots only. */
 export type ChannelKind = 'plain' | 'sharded';
+
+/** Before it is asked again whether a subscription is good, which could not be told. */
+const ASK_AGAIN_MS = 200;
 
 const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue state error');
 
@@ -20,20 +24,26 @@ const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue st
 export class ConnectionSubscriptions implements Subscriptions {
   readonly #redis: Redis;
   readonly #kind: ChannelKind;
+  readonly #hearsInFull: () => Promise<boolean>;
   readonly #listeners = new Map<string, Listener>();
   /** Channels that Redis has confirmed on the socket of now. */
   readonly #confirmed = new Set<string>();
 
-  /** @param redis a connection made for subscribing; it stays the caller's to open and close */
-  constructor(redis: Redis, kind: ChannelKind = 'plain') {
+  /**
+   * @param redis a connection made for subscribing; it stays the caller's to open and close
+   * @param hearsInFull asked after each subscription whether its server is told of all that is published; while it throws,
+   *   nobody knows. One that is not is left, and connected to anew
+   */
+  constructor(redis: Redis, kind: ChannelKind = 'plain', hearsInFull = async () => true) {
     this.#redis = redis;
     this.#kind = kind;
+    this.#hearsInFull = hearsInFull;
     const event = kind === 'sharded' ? 'smessage' : 'message';
     redis.on(event, (channel: string, text: string) => this.#listeners.get(channel)?.message(text));
     redis.on('ready', () => this.#subscribeAll());
     redis.on('close', () => this.#lose());
     // A node that loses a slot ends its subscriptions unasked, after which ioredis no longer knows which reply is whose.
-    if (kind === 'sharded') redis.on('error', (error) => isOutOfStep(error) && redis.disconnect(true));
+    if (kind === 'sharded') redis.on('error', (error) => isOutOfStep(error) && this.#startAnew());
   }
 
   add(channel: string, listener: Listener): void {
@@ -78,12 +88,24 @@ export class ConnectionSubscriptions implements Subscriptions {
     } catch {
       return; // The socket broke, which the next `ready` mends, or hangs, which its watch finds; or the slot has moved.
     }
+    if (this.#kind === 'sharded' && !(await this.#isGood(stream))) return;
     if (this.#redis.stream !== stream) return;
     for (const [channel, listener] of asked) {
       if (listener !== this.#listeners.get(channel) || this.#confirmed.has(channel)) continue;
       this.#confirmed.add(channel);
       listener?.subscribed();
     }
+  }
+
+  /** Whether what was subscribed on a socket is heard in full. */
+  async #isGood(stream: Redis['stream']): Promise<boolean> {
+    while (this.isConnected && this.#redis.stream === stream) {
+      const answer = await this.#hearsInFull().catch(() => null);
+      if (answer === false && this.#redis.stream === stream) this.#startAnew();
+      if (answer !== null) return answer;
+      await delay(ASK_AGAIN_MS, undefined, { ref: false });
+    }
+    return false;
   }
 
   #subscribeAll(): void {
@@ -104,6 +126,11 @@ export class ConnectionSubscriptions implements Subscriptions {
       bySlot.set(slot, [...(bySlot.get(slot) ?? []), channel]);
     }
     return [...bySlot.values()];
+  }
+
+  /** Told of each channel that has gone; once is enough for a socket. */
+  #startAnew(): void {
+    if (!this.#redis.stream.writableEnded) this.#redis.disconnect(true);
   }
 
   #lose(): void {

@@ -1,0 +1,7 @@
+import { Cluster, type Redis } from 'ioredis';
+
+/** A connection to Redis: to one, be it found by sentinels, or to each node of a cluster. */
+export type RedisClient = Redis | Cluster;
+
+/** Whether a client is connected to a cluster. */
+export const isCluster = (client: RedisClient): client is Cluster => client instanceof Cluster;
