@@ -17,6 +17,12 @@ import { logRequests } from './request-log.js';
 import { ROUTES } from './routes.js';
 import { createServing } from './serve.js';
 
+/**
+ * For so long an API believes a key: 5 s after a revocation that it has not heard of the key is of no use any more. It has no streams, for
+ * which the store's own, shorter time is; and it may have a thousand workers with a key each, who poll once a second.
+ */
+const KEY_BELIEVED_MS = 4_500;
+
 /** Variables that the API reads. */
 export const API_VARIABLES = [
   ...BACKEND_VARIABLES,
@@ -74,7 +80,7 @@ export function createApiServer({ backend, config, log, streams, isLive = () => 
  * `start` throws a ConfigError when nobody could ever authenticate: no ADMIN_API_KEY and no keys.
  */
 export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): Front {
-  const backend = createBackend(config, log, { refuseWithoutKeys: true });
+  const backend = createBackend(config, log, { refuseWithoutKeys: true, keyBelievedMs: KEY_BELIEVED_MS });
   const server = createApiServer({ backend, config, log });
   return createFront({ name: 'api', backend, server, config, log });
 }

@@ -1,13 +1,16 @@
 import { CLOSE_CODES, YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
-import type { KeyRing } from '@yardmaster/store';
+import { KEY_BELIEVED_MS, type KeyRing } from '@yardmaster/store';
 import { PING_MS, type Session } from './session.js';
 
 /** How often sockets are looked after. */
 const TICK_MS = 1_000;
 
-/** How often the keys of open streams are asked for: a lost announcement costs no more than this. */
-const RECHECK_MS = 4_000;
+/** What the revocation of a key may cost whose announcement is lost; half a second of it is for asking and closing. */
+const UNHEARD_MS = 5_000 - 500;
+
+/** How often the keys of open streams are asked for; some were let in when their key had been revoked already. */
+const RECHECK_MS = UNHEARD_MS - KEY_BELIEVED_MS;
 
 /** Bytes that may wait for all clients together before the slowest are given up. */
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;

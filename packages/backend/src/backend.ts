@@ -21,6 +21,8 @@ export type BackendConfig = Config<(typeof BACKEND_VARIABLES)[number]> & { REDIS
 export interface BackendOptions {
   /** Refuse to start when nobody could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
   refuseWithoutKeys?: boolean;
+  /** How long a key is believed that nobody was heard to revoke, milliseconds. Default KEY_BELIEVED_MS. */
+  keyBelievedMs?: number;
 }
 
 /** A process' connections to Redis and what is made of them, shared by everything that the process serves. */
@@ -57,7 +59,10 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     logsPerJob: config.LOGS_PER_JOB,
   };
   const store = createStore(connections.redis, settings, connections.bulk, metrics.observer);
-  const keyRing = new KeyRing(store, { adminKey: config.ADMIN_API_KEY });
+  const keyRing = new KeyRing(store, {
+    adminKey: config.ADMIN_API_KEY,
+    ...(options.keyBelievedMs !== undefined && { cacheMs: options.keyBelievedMs }),
+  });
   const stopping = new AbortController();
   let isPrepared = false;
 

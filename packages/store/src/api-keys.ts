@@ -46,7 +46,11 @@ export async function createKey(store: Store, request: CreateKeyRequest): Promis
   return { id, key: `ym_${id}_${secret}`, name, scopes, spaceId, expiresAt, createdAt };
 }
 
-/** List every API key, newest first, without secrets. */
+/**
+ * List every API key, newest first, without secrets.
+ *
+ * @throws UNAVAILABLE
+ */
 export async function listKeys(store: Store): Promise<ApiKey[]> {
   const records = await ask(store, 'hvals', store.redis.hvals(store.keys.apiKeys));
   return records

@@ -18,7 +18,7 @@ export { type Due, findDue } from './due.js';
 export { type Expired, expireDue } from './expire.js';
 export { FAULTS, type Fault, type FaultKind, type Repair } from './fsck/faults.js';
 export { FsckError, type FsckOptions, type FsckProgress, fsck } from './fsck/fsck.js';
-export { KeyRing, type KeyRingOptions, type Principal } from './key-ring.js';
+export { KEY_BELIEVED_MS, KeyRing, type KeyRingOptions } from './key-ring.js';
 export { type KeyMap, keyMap } from './keys.js';
 export { killJob } from './kill.js';
 export { type PackedLog, packLog } from './logs.js';
@@ -31,6 +31,7 @@ export {
 } from './observer.js';
 export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf } from './partition.js';
 export { prepareRedis } from './prepare.js';
+export type { Principal } from './principal.js';
 export { getJob, getProgress, listJobs } from './read.js';
 export { readLogs } from './read-logs.js';
 export { readSince, type Since } from './since.js';

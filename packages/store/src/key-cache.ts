@@ -1,5 +1,5 @@
 import type { StoredKey } from './api-keys.js';
-import type { Principal } from './key-ring.js';
+import type { Principal } from './principal.js';
 
 /** A key as Redis had it a moment ago. */
 export interface Entry {

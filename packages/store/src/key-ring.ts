@@ -1,22 +1,20 @@
-import { grantsOf, SCOPES, type Scope } from '@yardmaster/protocol';
+import { grantsOf, SCOPES } from '@yardmaster/protocol';
 import { hashOfSecret, invalidKeys, isSecretOf, readKey, revokeKey, type StoredKey, splitApiKey } from './api-keys.js';
 import { type Entry, KeyCache } from './key-cache.js';
+import type { Principal } from './principal.js';
 import type { Store } from './store.js';
 import type { Subscriptions } from './subscriptions/subscriptions.js';
 
-/** Whose call it is: what an API key may do and where. */
-export interface Principal {
-  keyId: string;
-  /** Every scope granted, the covered ones included. */
-  grants: ReadonlySet<Scope>;
-  /** The one space it works in; null for every space. */
-  spaceId: string | null;
-}
+/**
+ * How long a key is believed that nobody was heard to revoke. A stream may be opened in its last moment, and has to be
+ * closed within 5 s of the revocation all the same: what looks after streams has the rest of that time.
+ */
+export const KEY_BELIEVED_MS = 1_000;
 
 export interface KeyRingOptions {
   /** Plain text of ADMIN_API_KEY, a key with every scope in every space. */
   adminKey?: string | undefined;
-  /** How long a key is believed without asking Redis again, in milliseconds. At most 5 000. */
+  /** How long a key is believed without asking Redis again, in milliseconds. Default KEY_BELIEVED_MS. */
   cacheMs?: number;
   /** Keys remembered at once. Default 10 000. */
   capacity?: number;
@@ -40,7 +38,7 @@ export class KeyRing {
   readonly #revoked = new Set<string>();
   readonly #listeners = new Set<(keyId: string) => void>();
 
-  constructor(store: Store, { adminKey, cacheMs = 5_000, capacity = 10_000 }: KeyRingOptions = {}) {
+  constructor(store: Store, { adminKey, cacheMs = KEY_BELIEVED_MS, capacity = 10_000 }: KeyRingOptions = {}) {
     this.#store = store;
     this.#cacheMs = cacheMs;
     this.#capacity = capacity;
