@@ -93,6 +93,8 @@ export async function startServer(main, settings, flags = []) {
   return {
     url: url(),
     pid: child.pid,
+    /** All that it has written so far. */
+    output: () => output,
     async stop() {
       child.kill();
       await exited;

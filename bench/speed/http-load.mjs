@@ -47,7 +47,8 @@ const KINDS = {
   /** Each client asks once a second, at a moment of its own. */
   async idleFleet(client, ask, n) {
     const phase = clientNumber(client) * 618.034;
-    await delay(1_000 - ((performance.now() + phase) % 1_000));
+    // Upwards: a timer that ends in the ms before would have it ask twice.
+    await delay(Math.ceil(1_000 - ((performance.now() + phase) % 1_000)));
     await client.send(ask.poll(n, 1));
   },
   /** Fifty jobs created one by one, taken at once, and worked through one by one. */

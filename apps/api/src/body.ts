@@ -28,8 +28,10 @@ export async function readWire<T extends string>(
   req: IncomingMessage,
   { types, limit }: { types: readonly T[]; limit: number },
 ): Promise<WireBody<T> | null> {
-  if (isAbsent(req)) return null;
-  const bytes = await readBytes(req, limit);
+  return isAbsent(req) ? null : wireBodyOf(req, await readBytes(req, limit), types);
+}
+
+function wireBodyOf<T extends string>(req: IncomingMessage, bytes: Buffer, types: readonly T[]): WireBody<T> | null {
   if (bytes.length === 0) return null; // A chunked body of no chunks.
   const type = contentTypeOf(req.headers['content-type'], types);
   const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -90,7 +92,10 @@ const tooLarge = (limit: number) => new YardmasterError('TOO_LARGE', `body must 
  * @throws TOO_LARGE, INVALID_REQUEST
  */
 export async function inflated({ bytes, isGzip }: WireBody<string>, limit: number): Promise<Buffer> {
-  const text = isGzip ? await inflate(bytes, limit) : bytes;
+  return checkText(isGzip ? await inflate(bytes, limit) : bytes, limit);
+}
+
+function checkText(text: Buffer, limit: number): Buffer {
   if (text.length > limit) throw tooLargeInflated(limit);
   if (!isUtf8(text)) throw new YardmasterError('INVALID_REQUEST', 'body must be valid UTF-8');
   return text;
@@ -119,6 +124,9 @@ export function parseJson(text: string, what = 'body'): unknown {
   }
 }
 
+const JSON_ONLY = ['application/json'] as const;
+const NO_JSON = { value: undefined, bytes: 0 };
+
 /**
  * Read a request's JSON body, in memory bounded by `limit` on the wire and inflated.
  *
@@ -126,8 +134,9 @@ export function parseJson(text: string, what = 'body'): unknown {
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<{ value: unknown; bytes: number }> {
-  const wire = await readWire(req, { types: ['application/json'], limit });
-  const text = wire && (await inflated(wire, limit));
-  if (text === null || text.length === 0) return { value: undefined, bytes: 0 };
-  return { value: parseJson(text.toString()), bytes: text.length };
+  // One wait for a usual body, and not one for each step: as many promises less for each call.
+  const wire = isAbsent(req) ? null : wireBodyOf(req, await readBytes(req, limit), JSON_ONLY);
+  if (wire === null) return NO_JSON;
+  const text = wire.isGzip ? await inflated(wire, limit) : checkText(wire.bytes, limit);
+  return text.length === 0 ? NO_JSON : { value: parseJson(text.toString()), bytes: text.length };
 }

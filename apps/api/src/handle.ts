@@ -60,27 +60,27 @@ export async function handle(
   }
   authorize(caller, route.scopes, spaceId);
 
-  const call = { store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId };
+  // Its input is put in when it is known: a copy with it, by `...`, is made property by property.
+  const call: Call = { store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input: undefined };
   if (route.read) return serveRead(route, route.read, { req, around, call, left });
   // A request that brings nothing, as every ack, is spared the waiting.
-  const bringsNothing = route.body === undefined && route.query === undefined;
-  const input = bringsNothing ? undefined : await inputOf(route, req, around.sizes);
-  return within(left, route.run({ ...call, input }));
+  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, around.sizes);
+  return within(left, route.run(call));
 }
 
 /** The rest of it for a row that reads its body itself, and may hold room for it until all is done. */
 async function serveRead(
   route: Route,
   read: NonNullable<Route['read']>,
-  { req, around, call, left }: { req: Request; around: Surroundings; call: Omit<Call, 'input'>; left: number },
+  { req, around, call, left }: { req: Request; around: Surroundings; call: Call; left: number },
 ): Promise<unknown> {
   let release: () => void = () => undefined;
   const onDone: BodyBounds['onDone'] = (then) => {
     release = then;
   };
   try {
-    const input = await read(req, { ...around, onDone });
-    return await within(left, route.run({ ...call, input }));
+    call.input = await read(req, { ...around, onDone });
+    return await within(left, route.run(call));
   } finally {
     // Not when the answer is closed: that of a request behind another one never is, when the client goes away.
     release();

@@ -1,5 +1,6 @@
 export type { Cluster } from 'ioredis';
 export * from './config.js';
+export { EqualTimeouts } from './equal-timeouts.js';
 export * from './logger.js';
 export { isCluster, type RedisClient } from './redis/client.js';
 export { createNodeSubscriber, createRedis } from './redis/connect.js';

@@ -22,7 +22,7 @@ export async function appendLogs(
   const { logsPerJob } = store.settings;
   const reply = await runScript(onBulk(store), append_logs, {
     keys,
-    args: { ...args, logsPerJob },
+    args: { logsPerJob, ...args },
     rest: logs,
   }).catch((error) => {
     if (error instanceof YardmasterError && error.code === 'STORAGE_FULL') store.observer.refusedLogs();

@@ -14,7 +14,7 @@ import { worksOn } from './works-on.js';
  */
 export async function ackJob(store: Store, caller: Caller, jobId: string): Promise<void> {
   const { keys, args } = worksOn(store, caller, jobId);
-  await runScript(store, ack, { keys, args: { ...args, eventsPerJob: store.settings.eventsPerJob } });
+  await runScript(store, ack, { keys, args: { eventsPerJob: store.settings.eventsPerJob, ...args } });
   store.observer.moved('delivered', 'running', 1);
 }
 
@@ -35,7 +35,7 @@ export async function heartbeatJob(store: Store, caller: Caller, jobId: string, 
   const { keys, args } = worksOn(store, caller, jobId);
   const data = beat.kind === 'keepalive' ? '' : JSON.stringify(beat.data);
   const { eventsPerJob } = store.settings;
-  await runScript(store, heartbeat, { keys, args: { ...args, kind: beat.kind, data, eventsPerJob } });
+  await runScript(store, heartbeat, { keys, args: { kind: beat.kind, data, eventsPerJob, ...args } });
 }
 
 /**
@@ -49,7 +49,7 @@ export async function completeJob(store: Store, caller: Caller, jobId: string, r
   const { eventsPerJob, retentionMs } = store.settings;
   await runScript(store, complete, {
     keys,
-    args: { ...args, result: JSON.stringify(result), eventsPerJob, retentionMs },
+    args: { result: JSON.stringify(result), eventsPerJob, retentionMs, ...args },
   });
   store.observer.moved('running', 'completed', 1);
 }
@@ -65,7 +65,7 @@ export async function failJob(store: Store, caller: Caller, jobId: string, error
   const { eventsPerJob, retentionMs } = store.settings;
   const [, to] = (await runScript(store, fail, {
     keys,
-    args: { ...args, failure: JSON.stringify(error), eventsPerJob, retentionMs },
+    args: { failure: JSON.stringify(error), eventsPerJob, retentionMs, ...args },
   })) as ['OK', Status];
   store.observer.moved('running', to, 1);
 }

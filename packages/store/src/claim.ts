@@ -35,7 +35,7 @@ export async function pollJobs(store: Store, spaceId: string, { count, names }: 
 export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
   const { deliveryTimeoutMs, eventsPerJob } = store.settings;
   const { keys, args } = worksOn(store, caller, jobId);
-  const reply = await runScript(store, claim, { keys, args: { ...args, deliveryTimeoutMs, eventsPerJob } });
+  const reply = await runScript(store, claim, { keys, args: { deliveryTimeoutMs, eventsPerJob, ...args } });
   const isClaimed = reply[0] === 'OK';
   if (isClaimed) store.observer.moved('pending', 'delivered', 1);
   store.observer.handedOut('claim', isClaimed ? 1 : 0);

@@ -15,7 +15,7 @@ export async function killJob(store: Store, caller: Caller, jobId: string, reaso
   const { eventsPerJob, retentionMs } = store.settings;
   const [, from] = (await runScript(store, kill, {
     keys,
-    args: { ...args, reason: JSON.stringify(reason), eventsPerJob, retentionMs },
+    args: { reason: JSON.stringify(reason), eventsPerJob, retentionMs, ...args },
   })) as ['OK', Status];
   if (from !== 'killed') store.observer.moved(from, 'killed', 1);
 }

@@ -36,7 +36,7 @@ const PORTION = 100;
 export function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
   return store.inTurn(async (turn) => {
     const { keys, args } = worksOn(store, caller, jobId);
-    const reply = await runScript(onBulk(store), get, { keys, args: { ...args, portion: PORTION } });
+    const reply = await runScript(onBulk(store), get, { keys, args: { portion: PORTION, ...args } });
     const [, flat, entries, length] = reply as [string, string[], string[], number];
     const record = recordOf(flat);
     const firstSeq = 2 + Number(record.eventsDropped ?? 0);

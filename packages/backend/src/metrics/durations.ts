@@ -9,11 +9,26 @@ export interface DurationsOptions<L extends string> {
   registry: Registry;
 }
 
-interface Series {
-  labelValues: readonly string[];
+/** One series of a histogram. */
+export class Series {
+  readonly labelValues: readonly string[];
   /** How many were within each bucket and not the one before; the last counts what was above all. */
-  counts: number[];
-  seconds: number;
+  readonly counts: number[];
+  seconds = 0;
+  readonly #buckets: readonly number[];
+
+  constructor(labelValues: readonly string[], buckets: readonly number[]) {
+    this.labelValues = labelValues;
+    this.counts = new Array(buckets.length + 1).fill(0);
+    this.#buckets = buckets;
+  }
+
+  observe(seconds: number): void {
+    let at = 0;
+    while (at < this.#buckets.length && seconds > (this.#buckets[at] as number)) at++;
+    (this.counts[at] as number)++;
+    this.seconds += seconds;
+  }
 }
 
 /**
@@ -27,7 +42,7 @@ export class Durations<L extends string> {
   readonly aggregator = 'sum';
   readonly #labelNames: readonly L[];
   readonly #buckets: readonly number[];
-  readonly #series = new Map<string, Series>();
+  readonly #series: Series[] = [];
 
   constructor({ name, help, labelNames, buckets, registry }: DurationsOptions<L>) {
     this.name = name;
@@ -38,25 +53,20 @@ export class Durations<L extends string> {
   }
 
   /**
-   * @param key tells the series apart from all others of this histogram
-   * @param labelValues in the order of `labelNames`; asked for when the series is new
+   * Make a series. Whoever observes keeps it, and finds it as is best for him.
+   *
+   * @param labelValues in the order of `labelNames`; never twice the same
    */
-  observe(key: string, seconds: number, labelValues: () => readonly string[]): void {
-    let series = this.#series.get(key);
-    if (series === undefined) {
-      series = { labelValues: labelValues(), counts: new Array(this.#buckets.length + 1).fill(0), seconds: 0 };
-      this.#series.set(key, series);
-    }
-    let at = 0;
-    while (at < this.#buckets.length && seconds > (this.#buckets[at] as number)) at++;
-    (series.counts[at] as number)++;
-    series.seconds += seconds;
+  series(labelValues: readonly string[]): Series {
+    const made = new Series(labelValues, this.#buckets);
+    this.#series.push(made);
+    return made;
   }
 
   /** What a scrape asks for. */
   async get() {
     const { name, help, type, aggregator } = this;
-    const values = [...this.#series.values()].flatMap((series) => this.#valuesOf(series));
+    const values = this.#series.flatMap((series) => this.#valuesOf(series));
     return { name, help, type, aggregator, values };
   }
 

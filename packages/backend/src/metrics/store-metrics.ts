@@ -1,7 +1,7 @@
 import { TRANSITIONS } from '@yardmaster/protocol';
 import { REDIS_ERROR_CLASSES, type StoreObserver } from '@yardmaster/store';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { Durations } from './durations.js';
+import { Durations, type Series } from './durations.js';
 import { tallies } from './tallies.js';
 
 /** Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; all above a few ms is queueing. */
@@ -71,16 +71,26 @@ export function storeMetrics(registry: Registry): StoreObserver {
     'Searches in logs that were answered before they had seen all, with a cursor to go on from.',
   );
 
-  const moves = new Map(MOVES.map((labels) => [`${labels.from} ${labels.to}`, move(labels)]));
+  const byCall = new Map<string, Series>();
+  const moves = new Map(
+    MOVES.map(({ from }) => [
+      from,
+      new Map(MOVES.filter((one) => one.from === from).map((one) => [one.to, move(one)])),
+    ]),
+  );
   const claimed = { poll: claim({ by: 'poll' }), claim: claim({ by: 'claim' }) };
   const polls = { claimed: poll({ outcome: 'claimed' }), empty: poll({ outcome: 'empty' }) };
   for (const errorClass of REDIS_ERROR_CLASSES) errors.inc({ class: errorClass }, 0);
 
   return {
-    called: (call, ms) => calls.observe(call, ms / 1000, () => [call]),
+    called(call, ms) {
+      const series = byCall.get(call) ?? calls.series([call]);
+      byCall.set(call, series);
+      series.observe(ms / 1000);
+    },
     failed: (errorClass) => errors.inc({ class: errorClass }),
     moved(from, to, jobs) {
-      const tally = moves.get(`${from} ${to}`);
+      const tally = moves.get(from)?.get(to);
       if (tally !== undefined) tally.count += jobs;
       if (from === 'delivered' && to === 'pending') redelivered.inc(jobs);
     },

@@ -6,6 +6,7 @@ import type { RedisClient } from './client.js';
 import { CommandCluster } from './command-cluster.js';
 import { hearLastReplies } from './last-replies.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
+import { lightenScripts } from './script-calls.js';
 import { tlsOf } from './tls.js';
 
 /** A connection that subscribes is to one Redis. */
@@ -22,7 +23,10 @@ type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClien
 export function createRedis<U extends RedisUse>(url: string, use: U, log: Logger): ClientFor<U> {
   const address = parseRedisUrl(url);
   const client = address.kind === 'cluster' && use !== 'subscriber' ? cluster(address, use) : single(address, use);
-  if (use === 'commands') batchWrites(client);
+  if (use === 'commands') {
+    batchWrites(client);
+    lightenScripts(client);
+  }
   tellOutages(client, use, log);
   if (client instanceof Cluster) {
     tellNodeOutages(client, use, log);

@@ -1,0 +1,42 @@
+import type { ServerResponse } from 'node:http';
+
+const NEXT = Symbol('response that came next on the connection');
+
+type Linked<R> = R & { [NEXT]?: Linked<R> | null };
+
+/**
+ * Responses of one connection that are not answered yet, in the order in which their requests came, which is that of their
+ * answers. Nearly always there is one, and a Set that goes between none and one makes its table anew each time.
+ */
+export class OpenResponses<R extends ServerResponse> {
+  #first: Linked<R> | null = null;
+  #last: Linked<R> | null = null;
+
+  add(res: Linked<R>): void {
+    res[NEXT] = null;
+    if (this.#last) this.#last[NEXT] = res;
+    else this.#first = res;
+    this.#last = res;
+  }
+
+  /** @returns whether it was there */
+  delete(res: Linked<R>): boolean {
+    let before: Linked<R> | null = null;
+    for (let one = this.#first; one; before = one, one = one[NEXT] ?? null) {
+      if (one !== res) continue;
+      const next = one[NEXT] ?? null;
+      if (before) before[NEXT] = next;
+      else this.#first = next;
+      if (next === null) this.#last = before;
+      return true;
+    }
+    return false;
+  }
+
+  /** Those that are there now; each may be taken out meanwhile. */
+  all(): R[] {
+    const found: R[] = [];
+    for (let one = this.#first; one; one = one[NEXT] ?? null) found.push(one);
+    return found;
+  }
+}
