@@ -302,6 +302,7 @@ faultsOf('create', [
       'http://',
       'http://a b/',
       'http://example.com:99999/',
+      'http://example.com/half-a-character-\ud83d',
     ],
     named,
   ),

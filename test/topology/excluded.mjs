@@ -4,6 +4,7 @@
 const NO_SERVICE = [
   'api/body-pieces',
   'api/fast-express',
+  'api/openapi-verbs',
   'api/within',
   'cli/backoff',
   'cli/command-line',
@@ -20,6 +21,7 @@ const NO_SERVICE = [
 
 /** Stop, pause, fill, count or configure a Redis of their own; test/redis does what makes sense of that on each kind. */
 const OWN_REDIS = [
+  'api/openapi-answers',
   'api/outage',
   'api/process-logs',
   'api/round-trips',

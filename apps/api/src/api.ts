@@ -16,6 +16,7 @@ import { createExpressServer } from './fast-express.js';
 import { logRequests } from './request-log.js';
 import { ROUTES } from './routes.js';
 import { createServing } from './serve.js';
+import type { SizeLimits } from './sizes.js';
 
 /**
  * For so long an API believes a key: 5 s after a revocation that it has not heard of the key is of no use any more. It has no streams, for
@@ -53,26 +54,25 @@ export interface ApiServerOptions {
 /** Make the HTTP server of the API on a backend. */
 export function createApiServer({ backend, config, log, streams, isLive = () => true }: ApiServerOptions) {
   const { store, keyRing } = backend;
-  const serving = createServing({
-    store,
-    keyRing,
-    log,
-    sizes: {
-      bodyBytes: config.MAX_BODY_BYTES,
-      payloadBytes: config.MAX_PAYLOAD_BYTES,
-      eventBytes: config.MAX_EVENT_BYTES,
-      logWireBytes: config.MAX_LOG_WIRE_BYTES,
-      logBatchBytes: config.MAX_LOG_BATCH_BYTES,
-      logEntryBytes: config.MAX_LOG_ENTRY_BYTES,
-      logEntries: config.MAX_LOG_ENTRIES,
-    },
-  });
-  const app = createApp({ ...serving, health: { backend, isLive }, corsOrigins: config.CORS_ORIGINS });
+  const sizes = sizesOf(config);
+  const serving = createServing({ store, keyRing, log, sizes });
+  const limits = { sizes, kept: store.settings };
+  const app = createApp({ ...serving, health: { backend, isLive }, corsOrigins: config.CORS_ORIGINS, limits });
   const direct = createDirect(ROUTES, serving);
   const server = createExpressServer(app, { ...SERVER_OPTIONS, direct, streams });
   logRequests(server, log);
   return protectServer(server, backend.metrics.requests);
 }
+
+const sizesOf = (config: ApiConfig): SizeLimits => ({
+  bodyBytes: config.MAX_BODY_BYTES,
+  payloadBytes: config.MAX_PAYLOAD_BYTES,
+  eventBytes: config.MAX_EVENT_BYTES,
+  logWireBytes: config.MAX_LOG_WIRE_BYTES,
+  logBatchBytes: config.MAX_LOG_BATCH_BYTES,
+  logEntryBytes: config.MAX_LOG_ENTRY_BYTES,
+  logEntries: config.MAX_LOG_ENTRIES,
+});
 
 /**
  * Make the HTTP API as a process of its own.

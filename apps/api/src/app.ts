@@ -12,6 +12,8 @@ import { YardmasterError } from '@yardmaster/protocol';
 import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Params } from './handle.js';
+import { createOpenApiAnswer, OPENAPI_PATH } from './openapi/answer.js';
+import type { Limits } from './openapi/limits.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
 import type { Serving } from './serve.js';
@@ -21,10 +23,12 @@ export interface AppOptions extends Serving {
   corsOrigins?: readonly string[] | undefined;
   /** What the probes tell, and whether the process is about to end. */
   health: Health;
+  /** What the OpenAPI document tells of this process. */
+  limits: Limits;
 }
 
 /** Build the Express app: one row of ROUTES after the other, then 405 for known paths and 404 for the rest. */
-export function createApp({ serve, refuse, corsOrigins, health }: AppOptions): Express {
+export function createApp({ serve, refuse, corsOrigins, health, limits }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -46,6 +50,12 @@ export function createApp({ serve, refuse, corsOrigins, health }: AppOptions): E
       return answerCheck(res, path, health);
     });
   }
+  // Without a key: it tells of no space and no job, and tools and proxies that read such documents have none to send.
+  const answerOpenApi = createOpenApiAnswer(ROUTES, limits);
+  app.get(OPENAPI_PATH, (req, res) => {
+    routeIs(res, OPENAPI_PATH);
+    answerOpenApi(req, res);
+  });
   for (const route of ROUTES) {
     // Express types a parameter as maybe a list, which only its wildcards are.
     const serveIt = (req: Request, res: Response) => serve(route, req.params as Params, req, res);
@@ -53,8 +63,8 @@ export function createApp({ serve, refuse, corsOrigins, health }: AppOptions): E
     else if (route.method === 'POST') app.post(route.path, serveIt);
     else app.delete(route.path, serveIt);
   }
-  const probes = PROBES.map((path) => ({ method: 'GET', path }) as const);
-  for (const [path, allow] of allowedMethods([...probes, ...ROUTES])) {
+  const open = [...PROBES, OPENAPI_PATH].map((path) => ({ method: 'GET', path }) as const);
+  for (const [path, allow] of allowedMethods([...open, ...ROUTES])) {
     app.all(path, (req, res) => {
       routeIs(res, path);
       refuseMethod(req, res, allow);

@@ -3,6 +3,7 @@ import type { Scope } from '@yardmaster/protocol';
 import type { KeyRing, Principal, Store } from '@yardmaster/store';
 import type { z } from 'zod';
 import type { Incoming } from './logs/incoming.js';
+import type { OperationName } from './openapi/operations.js';
 import type { PartLimit, SizeLimits } from './sizes.js';
 
 /** A part of a body that has a size limit of its own; `path` null is the whole body. */
@@ -34,7 +35,9 @@ export interface BodyBounds {
   onDone: (release: () => void) => void;
 }
 
-interface Row<B> {
+interface Row<B, A> {
+  /** What it is called, and told of, in the OpenAPI document. */
+  operation: OperationName;
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   /** Any one of them will do. There is no row without: a scope cannot be forgotten. */
@@ -50,11 +53,13 @@ interface Row<B> {
   measured?: readonly Measured[];
   /** Status of a success. Default 200. */
   created?: true;
+  /** Schema of the body of a success, for the document; what `run` returns must be of its type. */
+  answer: z.ZodType<A>;
   /** @returns the body of the answer */
-  run(call: Call<B>): Promise<unknown>;
+  run(call: Call<B>): Promise<NoInfer<A>>;
 }
 
-export type Route = Row<unknown>;
+export type Route = Row<unknown, unknown>;
 
 /** Ties a row's `run` to its schema; the table then holds rows of all kinds. */
-export const route = <B>(row: Row<B>): Route => row as unknown as Route;
+export const route = <B, A>(row: Row<B, A>): Route => row as unknown as Route;

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { isJsonObject } from './json.js';
 import { LIMITS } from './limits.js';
+import { shownAs } from './shown.js';
 
 const URL_RULE = 'must be an http or https URL without user name and password';
 
 /** Scheme and host in full, and no blanks: the URL parser would mend `http:a` and ` http://a`, and drop the @ of `http://@a`. */
 const FORM = /^https?:\/\/[^\s/?#\\@]+([/?#]\S*)?$/i;
+
+/** The same without the flag, which JSON Schema has not. */
+const SHOWN_FORM = FORM.source.replace('https?', '[Hh][Tt][Tt][Pp][Ss]?');
 
 /**
  * Where the callback goes. Only its form is checked here: the address behind a name may be another one by the
@@ -14,7 +18,9 @@ const FORM = /^https?:\/\/[^\s/?#\\@]+([/?#]\S*)?$/i;
 export const callbackUrl = z
   .string({ error: 'must be a string' })
   .max(LIMITS.callbackUrlCharacters, { error: `must be at most ${LIMITS.callbackUrlCharacters} characters` })
-  .refine((text) => FORM.test(text) && URL.canParse(text), { error: URL_RULE });
+  // Half a character cannot be stored as UTF-8: the job would show another URL than was given.
+  .refine((text) => FORM.test(text) && text.isWellFormed() && URL.canParse(text), { error: URL_RULE })
+  .meta({ format: 'uri', pattern: SHOWN_FORM, description: 'http or https, without user name and password' });
 
 /** Headers that belong to the connection and not to the message: a caller who could set them could smuggle requests. */
 const FORBIDDEN = new Set([
@@ -45,8 +51,7 @@ function headerFault(header: string, value: unknown): string | null {
   return null;
 }
 
-/** Headers to merge into the callback request: strings by name, at most 20 and 4 KB, none that steers the connection. */
-export const callbackHeaders = z
+const checkedHeaders = z
   .custom<Record<string, string>>(isJsonObject, { error: 'must be an object', abort: true })
   .superRefine((headers, ctx) => {
     const entries = Object.entries(headers);
@@ -67,3 +72,20 @@ export const callbackHeaders = z
       ctx.addIssue({ code: 'custom', message: `must be at most ${LIMITS.callbackHeadersBytes} bytes in all` });
     }
   });
+
+/** Headers to merge into the callback request: strings by name, at most 20 and 4 KB, none that steers the connection. */
+export const callbackHeaders = shownAs(
+  checkedHeaders,
+  z
+    .record(
+      z
+        .string()
+        .regex(TOKEN)
+        .meta({ not: { enum: [...FORBIDDEN] } }),
+      z.string().regex(FIELD_VALUE),
+    )
+    .meta({
+      maxProperties: LIMITS.callbackHeaders,
+      description: `Headers to send along, ${LIMITS.callbackHeadersBytes} bytes in all; no name twice, nor one that steers the connection, in any case of letters`,
+    }),
+);

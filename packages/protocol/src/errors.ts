@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { jobStatus } from './answer-fields.js';
+
 /**
  * Every error a caller can meet: code → HTTP status and default sentence. The code is the same word in the Lua
  * scripts, in the throw, in the log and on the wire.
@@ -31,20 +34,22 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** One fault of a request: where it is, and what must hold there. */
-export interface FaultDetail {
-  /** Path into the request, e.g. `subProgress.build.percent`. */
-  path: string;
-  /** Full sentence that starts with the path. */
-  message: string;
-}
+export const faultDetail = z.object({
+  path: z.string().describe('Path into the request, e.g. `subProgress.build.percent`'),
+  message: z.string().describe('Full sentence that starts with the path'),
+});
+export type FaultDetail = z.output<typeof faultDetail>;
+
+/** Body of every error. */
+export const errorAnswer = z.object({
+  error: z.string().describe('A sentence for people'),
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('A word for programs'),
+  jobStatus: jobStatus.optional().describe('Status the job has now; on every 409'),
+  details: z.array(faultDetail).optional().describe('Only when several fields are wrong'),
+});
 
 /** Fields that some errors carry beside `error` and `code`. */
-export interface ErrorExtras {
-  /** Status the job has now; on every 409. */
-  jobStatus?: string;
-  /** Only when several fields are wrong. */
-  details?: FaultDetail[];
-}
+export type ErrorExtras = Omit<z.output<typeof errorAnswer>, 'error' | 'code'>;
 
 /** A refusal that the caller is meant to see; everything else that is thrown is a bug and answered as INTERNAL. */
 export class YardmasterError extends Error {

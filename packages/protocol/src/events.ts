@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { instant, jobIdField } from './answer-fields.js';
+import { jsonValue } from './fields.js';
 import type { JsonValue } from './json.js';
 import type { LogsAppended } from './logs.js';
 import type { Status } from './status.js';
@@ -26,17 +29,15 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** One record of a job's history. */
-export interface JobEvent {
-  /** `<jobId>.<seq>`; seq is dense, from 1, per job. */
-  id: string;
-  jobId: string;
-  spaceId: string;
-  type: EventType;
-  /** What the event carries; null where the specification says none. */
-  data: JsonValue;
-  /** ISO 8601, UTC, milliseconds. */
-  createdAt: string;
-}
+export const jobEvent = z.object({
+  id: z.string().describe('`<jobId>.<seq>`; seq is dense, from 1, per job'),
+  jobId: jobIdField,
+  spaceId: z.string(),
+  type: z.enum(EVENT_TYPES),
+  data: jsonValue.describe('What the event carries; null where there is nothing to tell'),
+  createdAt: instant,
+});
+export type JobEvent = z.output<typeof jobEvent>;
 
 interface Published {
   jobId: string;

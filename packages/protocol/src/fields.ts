@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
 import { LIMITS } from './limits.js';
+import { shownAs } from './shown.js';
 
 // The messages below are the second half of a sentence; `firstFault` puts the field's path in front.
 
@@ -15,6 +16,8 @@ const NAME_RULE = `must be 1 to ${LIMITS.nameCharacters} characters`;
 const fitsName = (text: string) =>
   text.length >= 1 && text.length <= 2 * LIMITS.nameCharacters && [...text].length <= LIMITS.nameCharacters;
 
+const NAME_SHOWN = { minLength: 1, maxLength: LIMITS.nameCharacters, description: 'Well-formed Unicode' };
+
 /** A job or key name: 1 to 128 characters. Lone surrogates are refused, they cannot be stored as UTF-8. */
 export const name = z
   .string({
@@ -22,13 +25,15 @@ export const name = z
   })
   .refine((text) => text !== '', { error: 'is required', abort: true })
   .refine(fitsName, { error: NAME_RULE })
-  .refine((text) => text.isWellFormed(), { error: UNICODE_RULE });
+  .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
+  .meta(NAME_SHOWN);
 
 /** A name to look for: what no job can be called is a mistake. */
 export const nameFilter = z
   .string({ error: 'must be a string' })
   .refine(fitsName, { error: NAME_RULE })
-  .refine((text) => text.isWellFormed(), { error: UNICODE_RULE });
+  .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
+  .meta(NAME_SHOWN);
 
 /**
  * An array whose length is checked before its entries are: a million wrong ones must not become a million faults.
@@ -37,10 +42,11 @@ export function boundedArray<T extends z.ZodType>(
   entry: T,
   { max, what, error }: { max: number; what: string; error: string },
 ) {
-  return z
+  const bounded = z
     .custom<unknown[]>(Array.isArray, { ...required(error), abort: true })
     .refine((list) => list.length <= max, { error: `must have at most ${max} ${what}`, abort: true })
     .pipe(z.array(entry));
+  return shownAs(bounded, z.array(entry).max(max));
 }
 
 /** Identifier of a space: it exists as soon as a job is created in it. */
@@ -55,12 +61,16 @@ export function refuseJsonFaults(value: unknown, ctx: z.RefinementCtx): void {
 }
 
 /** Any JSON value that can be stored and given back equal; passes the very object through. */
-export const jsonValue = z.custom<JsonValue>().superRefine(refuseJsonFaults);
+export const jsonValue = z
+  .custom<JsonValue>()
+  .superRefine(refuseJsonFaults)
+  .describe(`Any JSON value, of at most ${LIMITS.jsonDepth} levels`);
 
 /** A JSON object, likewise. zod's own object and record types would drop a "__proto__" key. */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { ...required('must be an object'), abort: true })
-  .superRefine(refuseJsonFaults);
+  .superRefine(refuseJsonFaults)
+  .meta({ type: 'object', description: `Any JSON object, of at most ${LIMITS.jsonDepth} levels` });
 
 /** A whole number within bounds; the same sentence for a wrong type and a wrong value. */
 export function integerBetween(min: number, max: number) {
@@ -71,12 +81,13 @@ export function integerBetween(min: number, max: number) {
 /** A whole number in a query string; below `min` is refused, above `max` served as `max`. */
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;
-  return z
+  const capped = z
     .string({ error: 'must be given once' })
     .regex(/^-?\d+$/, { error })
     .transform(Number)
     .refine((value) => value >= min, { error })
     .transform((value) => Math.min(value, max));
+  return shownAs(capped, z.number().min(min).meta({ type: 'integer' }));
 }
 
 /** Years 0000 to 9999: with a far offset the year 9999 becomes +010000, which is another format. */
@@ -91,3 +102,10 @@ export const timestampMs = z.iso
 
 /** The same, given back in UTC with milliseconds. */
 export const timestamp = timestampMs.transform((ms) => new Date(ms).toISOString());
+
+/** How both are shown; zod's own pattern also counts the days of February. */
+const zonedMoment = z
+  .string()
+  .meta({ format: 'date-time', pattern: 'T\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$' });
+shownAs(timestampMs, zonedMoment);
+shownAs(timestamp, zonedMoment);

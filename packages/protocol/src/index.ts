@@ -1,3 +1,4 @@
+export { doneAnswer, instant, jobStatus } from './answer-fields.js';
 export * from './callback.js';
 export * from './errors.js';
 export * from './events.js';
@@ -12,6 +13,7 @@ export * from './progress.js';
 export * from './requests.js';
 export * from './scopes.js';
 export * from './search.js';
+export { shownAs, standInOf } from './shown.js';
 export * from './stats.js';
 export * from './status.js';
 export * from './streams.js';

@@ -1,66 +1,76 @@
-import type { JobEvent } from './events.js';
-import type { JsonObject, JsonValue } from './json.js';
-import type { Progress } from './progress.js';
-import type { Status } from './status.js';
+import { z } from 'zod';
+import { count, instant, jobIdField, jobStatus } from './answer-fields.js';
+import { jobEvent } from './events.js';
+import { jsonObject, jsonValue } from './fields.js';
+import { progressRequest } from './progress.js';
+
+const listed = {
+  id: jobIdField,
+  spaceId: z.string(),
+  name: z.string(),
+  payload: jsonObject.nullable(),
+  status: jobStatus,
+  maxRetries: count,
+  attemptNumber: count.describe('Attempts that have started: 0 at creation, one more at each ack'),
+  timeoutSeconds: z.number().describe('How long an attempt may be silent'),
+  deliveredAt: instant.nullable().describe('Null while pending, also between two attempts'),
+  startedAt: instant.nullable().describe('Null until the attempt is acked'),
+  completedAt: instant.nullable().describe('Null unless the status is completed'),
+  result: jsonValue.describe('What the worker gave at completion; null until then'),
+  createdAt: instant,
+  updatedAt: instant.describe('Moves with every event and keepalive, and no more once the job has ended'),
+};
 
 /** A job as the list shows it: everything but its callback and its history (spec §2.1). */
-export interface ListedJob {
-  /** Two characters that name the partition, then 26 random base-32 characters. */
-  id: string;
-  spaceId: string;
-  name: string;
-  payload: JsonObject | null;
-  status: Status;
-  maxRetries: number;
-  /** Attempts that have started: 0 at creation, +1 at each ack. */
-  attemptNumber: number;
-  /** How long an attempt may be silent, in seconds. */
-  timeoutSeconds: number;
-  /** ISO 8601; null while pending, also between two attempts. */
-  deliveredAt: string | null;
-  /** ISO 8601; null until the attempt is acked. */
-  startedAt: string | null;
-  /** ISO 8601; null unless the status is completed. */
-  completedAt: string | null;
-  /** What the worker gave at completion; null until then. */
-  result: JsonValue;
-  createdAt: string;
-  updatedAt: string;
-}
+export const listedJob = z.object(listed);
+export type ListedJob = z.output<typeof listedJob>;
+
+/** Answer of List Jobs (spec §4.2). */
+export const jobList = z.array(listedJob);
 
 /** A job as create answers it. */
-export interface Job extends ListedJob {
-  callbackUrl: string | null;
-  callbackHeaders: Record<string, string> | null;
-}
+export const job = z.object({
+  ...listed,
+  callbackUrl: z.string().nullable(),
+  callbackHeaders: z.record(z.string(), z.string()).nullable(),
+});
+export type Job = z.output<typeof job>;
 
-/** A job as Get Job answers it: with its history, oldest first. */
-export interface JobWithEvents extends Job {
-  events: JobEvent[];
-}
+/** A job as Get Job answers it: with its history. */
+export const jobWithEvents = z.object({
+  ...job.shape,
+  events: z.array(jobEvent).describe('Oldest first; the first is always `created`'),
+});
+export type JobWithEvents = z.output<typeof jobWithEvents>;
 
 /** What a worker gets from poll and claim (spec §2.4). */
-export interface ClaimedJob {
-  id: string;
-  name: string;
-  payload: JsonObject | null;
-  timeoutSeconds: number;
-  maxRetries: number;
-  attemptNumber: number;
-  createdAt: string;
-  /** Data of the latest checkpoint of any earlier attempt, or null (our addition, so that a retry can resume). */
-  checkpoint: JsonValue;
-}
+export const claimedJob = z.object({
+  id: jobIdField,
+  name: z.string(),
+  payload: jsonObject.nullable(),
+  timeoutSeconds: listed.timeoutSeconds,
+  maxRetries: count,
+  attemptNumber: count.describe('Attempts before this one'),
+  createdAt: instant,
+  // Our addition, so that a retry can resume.
+  checkpoint: jsonValue.describe('Data of the latest checkpoint of any earlier attempt, or null'),
+});
+export type ClaimedJob = z.output<typeof claimedJob>;
+
+/** Answer of Poll for Jobs (spec §4.3). */
+export const polledJobs = z.object({ jobs: z.array(claimedJob).describe('Oldest first; empty when none waits') });
 
 /** Answer of Claim Specific Job (spec §4.4). */
-export type ClaimOutcome =
-  | { claimed: true; job: ClaimedJob }
-  | { claimed: false; reason: 'not_pending'; status: Status };
+export const claimOutcome = z.discriminatedUnion('claimed', [
+  z.object({ claimed: z.literal(true), job: claimedJob }),
+  z.object({ claimed: z.literal(false), reason: z.literal('not_pending'), status: jobStatus }),
+]);
+export type ClaimOutcome = z.output<typeof claimOutcome>;
 
-/** Answer of Get Job Progress (spec §4.6); both null before the first report. */
-export interface LatestProgress {
-  jobId: string;
-  progress: Progress | null;
-  /** ISO 8601 time of the report. */
-  timestamp: string | null;
-}
+/** Answer of Get Job Progress (spec §4.6). */
+export const latestProgress = z.object({
+  jobId: jobIdField,
+  progress: progressRequest.nullable().describe('Null before the first report'),
+  timestamp: instant.nullable().describe('When it was reported; null before the first report'),
+});
+export type LatestProgress = z.output<typeof latestProgress>;

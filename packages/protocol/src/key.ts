@@ -1,21 +1,58 @@
-import type { Scope } from './scopes.js';
+import { z } from 'zod';
+import { instant } from './answer-fields.js';
+import { boundedArray, name, spaceId, timestamp } from './fields.js';
+import { LIMITS } from './limits.js';
+import { SCOPES } from './scopes.js';
+import { shownAs } from './shown.js';
+
+const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), {
+  max: LIMITS.keyScopes,
+  what: 'scopes',
+  error: 'must be an array of scopes',
+})
+  .refine((scopes) => scopes.length > 0, { error: 'must have at least one scope' })
+  .transform((scopes) => [...new Set(scopes)]);
+
+/** Body of Create Key (our addition, contract §5). */
+export const createKeyRequest = z
+  .object(
+    {
+      name,
+      scopes: shownAs(keyScopes, z.array(z.enum(SCOPES)).min(1).max(LIMITS.keyScopes)),
+      spaceId: spaceId.nullable().default(null).describe('The one space the key works in; null for every space'),
+      expiresAt: timestamp.nullable().default(null).describe('From when on it is refused; null for never'),
+    },
+    { error: 'must be an object' },
+  )
+  // A key that is bound to a space but may make keys could make itself one for every other space.
+  .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {
+    path: ['scopes'],
+    error: 'must not hold keys:manage when the key is bound to a space',
+  })
+  .meta({
+    if: { properties: { spaceId: { type: 'string' } }, required: ['spaceId'] },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    then: { properties: { scopes: { not: { contains: { const: 'keys:manage' } } } } },
+  });
+export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 
 /** An API key without its secret. */
-export interface ApiKey {
-  /** Middle part of `ym_<id>_<secret>`. */
-  id: string;
-  name: string;
-  scopes: Scope[];
-  /** The one space the key works in; null for every space. */
-  spaceId: string | null;
-  /** ISO 8601; null when it never expires. */
-  expiresAt: string | null;
-  /** ISO 8601. */
-  createdAt: string;
-}
+export const apiKey = z.object({
+  id: z.string().describe('Middle part of `ym_<id>_<secret>`'),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  spaceId: z.string().nullable().describe('The one space the key works in; null for every space'),
+  expiresAt: instant.nullable().describe('Null when it never expires'),
+  createdAt: instant,
+});
+export type ApiKey = z.output<typeof apiKey>;
+
+/** Answer of List Keys. */
+export const apiKeyList = z.array(apiKey);
 
 /** Answer of Create Key: the only time the key itself is shown. */
-export interface NewApiKey extends ApiKey {
-  /** `ym_<id>_<secret>`, 256 random bits of secret. */
-  key: string;
-}
+export const newApiKey = z.object({
+  ...apiKey.shape,
+  key: z.string().describe('`ym_<id>_<secret>`, 256 random bits of secret; shown this once'),
+});
+export type NewApiKey = z.output<typeof newApiKey>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { count, instant } from './answer-fields.js';
 import type { FaultDetail } from './errors.js';
 import { jsonObject, required, timestampMs } from './fields.js';
-import type { JsonObject } from './json.js';
 import { faultsOf } from './validate.js';
 
 /** Levels of a log entry, by weight (spec §2.5). Redis holds their place in this list: it may only grow at its end. */
@@ -13,22 +13,17 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_DEFAULTS = { level: 'info', source: 'worker' } as const;
 
 /** One entry as logs are read (spec §2.5). */
-export interface LogEntry {
-  /** `<jobId>.<seq>`. */
-  id: string;
-  /** Dense, from 1, per job; never used again when an entry is dropped. */
-  seq: number;
-  level: LogLevel;
-  message: string;
-  /** Where it comes from, as the worker says it. */
-  source: string;
-  /** Whatever the worker adds. */
-  metadata: JsonObject;
-  /** ISO 8601; when it happened, as the worker says it. */
-  loggedAt: string;
-  /** ISO 8601; when it was stored, by Redis' clock. */
-  createdAt: string;
-}
+export const logEntry = z.object({
+  id: z.string().describe('`<jobId>.<seq>`'),
+  seq: count.describe('Dense, from 1, per job; never used again when an entry is dropped'),
+  level: z.enum(LOG_LEVELS),
+  message: z.string(),
+  source: z.string().describe('Where it comes from, as the worker says it'),
+  metadata: jsonObject.describe('Whatever the worker adds'),
+  loggedAt: instant.describe('When it happened, as the worker says it'),
+  createdAt: instant.describe('When it was stored'),
+});
+export type LogEntry = z.output<typeof logEntry>;
 
 export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
 
@@ -51,13 +46,27 @@ function strict(value: unknown): unknown {
 const fullLog = z.object(
   {
     message: z.string(required('must be a string')),
-    level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional(),
-    timestamp: z.preprocess(strict, timestampMs).optional(),
-    source: z.string({ error: 'must be a string' }).optional(),
+    level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional().describe('`info` unless given'),
+    timestamp: z
+      .preprocess(strict, timestampMs)
+      .optional()
+      .describe(
+        'When it happened; the time of storage unless given. A blank for the `T`, a comma, no seconds, `+0100` and `+01` will do as well',
+      ),
+    source: z.string({ error: 'must be a string' }).optional().describe('Where it comes from. `worker` unless given'),
     metadata: jsonObject.optional(),
   },
   { error: 'must be a string or an object' },
 );
+
+/** An entry as workers send it: a message, or an object. Only ever shown: see `checkLog`. */
+export const newLog = z.union([z.string(), fullLog]);
+
+/** Entries as workers send them together. Only ever shown: a batch is taken apart before it is parsed. */
+export const newLogs = z.array(newLog).min(1).describe('Stored whole or not at all');
+
+/** The same as JSON, which may also be an object. */
+export const logBatch = z.union([newLogs, z.object({ logs: newLogs })]);
 
 /** An entry that is about to be stored. */
 export type NewLog = z.output<typeof fullLog>;
@@ -78,34 +87,35 @@ export function checkLog(value: unknown, nameOf: NameOfEntry): NewLog | FaultDet
 }
 
 /** Answer of Append Logs. */
-export interface AppendedLogs {
-  success: true;
-  inserted: number;
-  /** Seq of the first entry of the batch. */
-  fromSeq: number;
-  toSeq: number;
-}
+export const appendedLogs = z.object({
+  success: z.literal(true),
+  inserted: count,
+  fromSeq: count.describe('Seq of the first entry of the batch'),
+  toSeq: count.describe('Seq of its last entry'),
+});
+export type AppendedLogs = z.output<typeof appendedLogs>;
 
 /** What `logs_appended` tells (spec §6.1): the seqs of the first and last new entry, and how many they are. */
 export type LogsAppended = { fromSeq: number; toSeq: number; count: number };
 
 /** Which way a page of logs was asked for. */
-export type LogsMode = 'after' | 'before' | 'latest';
+export const LOGS_MODES = ['after', 'before', 'latest'] as const;
+export type LogsMode = (typeof LOGS_MODES)[number];
 
 /** Answer of Get Job Logs. */
-export interface LogsPage {
-  /** Ascending by seq. */
-  logs: LogEntry[];
-  cursor: {
-    mode: LogsMode;
-    /** Seq of the page's first entry; on an empty page the bound that was asked for, 0 for `latest`. */
-    oldestSeq: number;
-    /** Seq of the page's last entry, likewise. */
-    newestSeq: number;
-    /**
-     * Whether more entries that match exist in the direction of paging, or may: a search that stopped early has
-     * looked as far as the bound in that direction says.
-     */
-    hasMore: boolean;
-  };
-}
+export const logsPage = z.object({
+  logs: z.array(logEntry).describe('Ascending by seq'),
+  cursor: z.object({
+    mode: z.enum(LOGS_MODES),
+    oldestSeq: count.describe(
+      'Seq of the first entry of the page; on an empty page the bound that was asked for, 0 for `latest`',
+    ),
+    newestSeq: count.describe('Seq of its last entry, likewise'),
+    hasMore: z
+      .boolean()
+      .describe(
+        'Whether more entries that match exist in the direction of paging, or may: a search that stopped early has looked as far as the bound in that direction says',
+      ),
+  }),
+});
+export type LogsPage = z.output<typeof logsPage>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { boundedArray, nameFilter } from './fields.js';
 import { LIMITS } from './limits.js';
+import { shownAs } from './shown.js';
 
 const FILTER_RULE = 'must be a string or an array of strings';
 const LIST_RULE = 'must be an array of strings';
@@ -9,8 +10,7 @@ const LIST_RULE = 'must be an array of strings';
 export const filterNames = (error = LIST_RULE) =>
   boundedArray(nameFilter, { max: LIMITS.pollNames, what: 'names', error });
 
-/** One name or a list of them. Branches by hand: a union would hide which entry of the list is wrong. */
-export const nameOrNames = z.unknown().transform((value, ctx): string[] => {
+const checkedNames = z.unknown().transform((value, ctx): string[] => {
   const outcome = filterNames(FILTER_RULE).safeParse(typeof value === 'string' ? [value] : value);
   if (outcome.success) return outcome.data;
   for (const { path, message } of outcome.error.issues) {
@@ -18,3 +18,6 @@ export const nameOrNames = z.unknown().transform((value, ctx): string[] => {
   }
   return z.NEVER;
 });
+
+/** One name or a list of them. Branches by hand: a union would hide which entry of the list is wrong. */
+export const nameOrNames = shownAs(checkedNames, z.union([nameFilter, z.array(nameFilter).max(LIMITS.pollNames)]));

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { required } from './fields.js';
 import { isJsonObject } from './json.js';
 import { LIMITS } from './limits.js';
+import { shownAs } from './shown.js';
 
 const PERCENT = 'must be between 0 and 100';
 // 1e400 is read as Infinity: a number, and out of range.
@@ -19,7 +20,7 @@ const stage = z.object(
 type Stage = { percent: number; message?: string };
 
 /** Stages by name. Built entry by entry, since zod's record would drop a stage named "__proto__". */
-const subProgress = z
+const checkedStages = z
   .custom<object>(isJsonObject, { error: 'must be an object', abort: true })
   .transform((stages, ctx) => {
     const entries = Object.entries(stages);
@@ -37,6 +38,10 @@ const subProgress = z
     }
     return Object.fromEntries(checked);
   });
+const subProgress = shownAs(
+  checkedStages,
+  z.record(z.string(), stage).meta({ maxProperties: LIMITS.subProgressStages, description: 'Stages by name' }),
+);
 
 /**
  * A progress report: percent 0 to 100 with decimals, a message for the people who wait, and optional stages.

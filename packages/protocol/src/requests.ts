@@ -1,21 +1,9 @@
 import { z } from 'zod';
 import { callbackHeaders, callbackUrl } from './callback.js';
-import {
-  boundedArray,
-  integerBetween,
-  jsonObject,
-  jsonValue,
-  name,
-  queryInteger,
-  refuseJsonFaults,
-  required,
-  spaceId,
-  timestamp,
-} from './fields.js';
+import { integerBetween, jsonObject, jsonValue, name, queryInteger, refuseJsonFaults, required } from './fields.js';
 import { isJsonObject, type JsonObject } from './json.js';
 import { LIMITS } from './limits.js';
 import { filterNames, nameOrNames } from './name-filter.js';
-import { SCOPES } from './scopes.js';
 import { STATUSES } from './status.js';
 
 // Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is
@@ -29,13 +17,16 @@ const timeoutRule = `must be a number above 0 and at most ${LIMITS.timeoutSecond
 export const createJobRequest = z.object(
   {
     name,
-    payload: jsonObject.nullable().default(null),
-    maxRetries: integerBetween(0, LIMITS.maxRetriesMax).default(LIMITS.maxRetriesDefault),
+    payload: jsonObject.nullable().default(null).describe('Whatever the worker needs to know'),
+    maxRetries: integerBetween(0, LIMITS.maxRetriesMax)
+      .default(LIMITS.maxRetriesDefault)
+      .describe('Attempts are at most one more'),
     timeoutSeconds: z
       .number({ error: timeoutRule })
       .positive({ error: timeoutRule })
       .max(LIMITS.timeoutSecondsMax, { error: timeoutRule })
-      .default(LIMITS.timeoutSecondsDefault),
+      .default(LIMITS.timeoutSecondsDefault)
+      .describe('How long an attempt may be silent'),
     callbackUrl: callbackUrl.nullable().default(null),
     callbackHeaders: callbackHeaders.nullable().default(null),
   },
@@ -45,13 +36,26 @@ export type CreateJobRequest = z.output<typeof createJobRequest>;
 
 /** Query of List Jobs (spec §4.2). */
 export const listJobsQuery = z.object({
-  status: z.enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` }).optional(),
-  limit: queryInteger(1, LIMITS.listMax).default(LIMITS.listDefault),
-  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
+  status: z
+    .enum(STATUSES, { error: `must be one of ${STATUSES.join(', ')}` })
+    .optional()
+    .describe('Only jobs with this status'),
+  limit: queryInteger(1, LIMITS.listMax)
+    .default(LIMITS.listDefault)
+    .describe(`Jobs in a page; above ${LIMITS.listMax} is served as ${LIMITS.listMax}`),
+  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0).describe('Jobs to leave out, counted from the newest'),
 });
 export type ListJobsQuery = z.output<typeof listJobsQuery>;
 
 const COUNT_RULE = 'must be an integer of at least 1';
+const pollCount = z
+  .number({ error: COUNT_RULE })
+  // Not `.int()`, which also refuses what is above 2^53: that is more than 50, and served as 50.
+  .refine((count) => Number.isInteger(count) && count >= 1, { error: COUNT_RULE })
+  .meta({ type: 'integer', minimum: 1 });
+
+const ANY_NAME = 'an empty list means any name';
+
 /**
  * Body of Poll for Jobs (spec §4.3); an absent body counts as `{}`.
  *
@@ -60,16 +64,14 @@ const COUNT_RULE = 'must be an integer of at least 1';
 export const pollRequest = z
   .object(
     {
-      count: z
-        .number({ error: COUNT_RULE })
-        // Not `.int()`, which also refuses what is above 2^53: that is more than 50, and served as 50.
-        .refine((count) => Number.isInteger(count) && count >= 1, { error: COUNT_RULE })
+      count: pollCount
         .transform((count) => Math.min(count, LIMITS.pollMax))
-        .default(LIMITS.pollDefault),
-      types: filterNames().optional(),
-      type: nameOrNames.optional(),
-      names: filterNames().optional(),
-      name: nameOrNames.optional(),
+        .default(LIMITS.pollDefault)
+        .describe(`Jobs to take; above ${LIMITS.pollMax} is served as ${LIMITS.pollMax}`),
+      types: filterNames().optional().describe(`Names to take; ${ANY_NAME}`),
+      type: nameOrNames.optional().describe('The same, unless `types` is there'),
+      names: filterNames().optional().describe('The same, unless `types` or `type` is there'),
+      name: nameOrNames.optional().describe('The same, unless any of those is there'),
     },
     anObject,
   )
@@ -83,7 +85,10 @@ export type PollRequest = z.output<typeof pollRequest>;
 export const dataRequest = jsonValue;
 
 /** Body of Complete Job (spec §4.13); an absent body or result is null. */
-export const completeRequest = z.object({ result: jsonValue.default(null) }, anObject);
+export const completeRequest = z.object(
+  { result: jsonValue.default(null).describe('What came of it: any JSON value') },
+  anObject,
+);
 
 const isMessage = (value: unknown): value is string | JsonObject => typeof value === 'string' || isJsonObject(value);
 
@@ -92,37 +97,14 @@ export const failRequest = z.object(
   {
     error: z
       .custom<string | JsonObject>(isMessage, { ...required('must be a string or an object'), abort: true })
-      .superRefine(refuseJsonFaults),
+      .superRefine(refuseJsonFaults)
+      .meta({ type: ['string', 'object'], description: 'What went wrong, for people or for programs' }),
   },
   anObject,
 );
 
 /** Body of Kill Job (spec §4.15); an absent body or reason is null. */
 export const killRequest = z.object(
-  { reason: z.string({ error: 'must be a string' }).nullable().default(null) },
+  { reason: z.string({ error: 'must be a string' }).nullable().default(null).describe('Shown in the history') },
   anObject,
 );
-
-/** Body of Create Key (our addition, contract §5). */
-export const createKeyRequest = z
-  .object(
-    {
-      name,
-      scopes: boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), {
-        max: LIMITS.keyScopes,
-        what: 'scopes',
-        error: 'must be an array of scopes',
-      })
-        .refine((scopes) => scopes.length > 0, { error: 'must have at least one scope' })
-        .transform((scopes) => [...new Set(scopes)]),
-      spaceId: spaceId.nullable().default(null),
-      expiresAt: timestamp.nullable().default(null),
-    },
-    anObject,
-  )
-  // A key that is bound to a space but may make keys could make itself one for every other space.
-  .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {
-    path: ['scopes'],
-    error: 'must not hold keys:manage when the key is bound to a space',
-  });
-export type CreateKeyRequest = z.output<typeof createKeyRequest>;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { count, instant } from './answer-fields.js';
 import { queryInteger } from './fields.js';
 import { LIMITS } from './limits.js';
 import { nameOrNames } from './name-filter.js';
-import type { Status } from './status.js';
+import { STATUSES, type Status } from './status.js';
 
 /**
  * Query of Get Space Statistics (our addition). `name` may be repeated; there is no list with commas, since a name may
@@ -10,8 +11,10 @@ import type { Status } from './status.js';
  */
 export const statsQuery = z
   .object({
-    limit: queryInteger(1, LIMITS.statsNamesMax).default(LIMITS.statsNamesDefault),
-    name: nameOrNames.optional(),
+    limit: queryInteger(1, LIMITS.statsNamesMax)
+      .default(LIMITS.statsNamesDefault)
+      .describe(`Names to tell of; above ${LIMITS.statsNamesMax} is served as ${LIMITS.statsNamesMax}`),
+    name: nameOrNames.optional().describe('These names, and no others'),
   })
   .transform(({ limit, name }) => ({
     limit,
@@ -21,25 +24,29 @@ export const statsQuery = z
 export type StatsQuery = z.output<typeof statsQuery>;
 
 /** The jobs of one name. */
-export interface NameStats {
-  name: string;
-  /** Jobs of any status. */
-  total: number;
-  pending: number;
-  /** How long its next job has been waiting in the queue, with milliseconds; null when none waits. */
-  oldestPendingAgeSeconds: number | null;
-}
+export const nameStats = z.object({
+  name: z.string(),
+  total: count.describe('Jobs of any status'),
+  pending: count,
+  oldestPendingAgeSeconds: z
+    .number()
+    .nullable()
+    .describe('How long its next job has been waiting in the queue, with milliseconds; null when none waits'),
+});
+export type NameStats = z.output<typeof nameStats>;
+
+const counts = Object.fromEntries([...STATUSES, 'total'].map((status) => [status, count])) as Record<
+  Status | 'total',
+  typeof count
+>;
 
 /** Answer of Get Space Statistics: the jobs of a space, counted at one moment. */
-export interface SpaceStats {
-  spaceId: string;
-  /** The moment. */
-  timestamp: string;
-  jobs: Record<Status | 'total', number>;
-  /** As in `names`, over all names. */
-  oldestPendingAgeSeconds: number | null;
-  /** Those asked for, in that order; else those with most jobs, the most first. */
-  names: NameStats[];
-  /** Names with jobs that are not in `names`. */
-  namesLeftOut: number;
-}
+export const spaceStats = z.object({
+  spaceId: z.string(),
+  timestamp: instant.describe('The moment'),
+  jobs: z.object(counts),
+  oldestPendingAgeSeconds: nameStats.shape.oldestPendingAgeSeconds.describe('As in `names`, over all names'),
+  names: z.array(nameStats).describe('Those asked for, in that order; else those with most jobs, the most first'),
+  namesLeftOut: count.describe('Names with jobs that are not in `names`'),
+});
+export type SpaceStats = z.output<typeof spaceStats>;

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, YardmasterError } from '@yardmaster/protocol';
+import { ERRORS, type ErrorCode, type Status, YardmasterError } from '@yardmaster/protocol';
 import { toldError } from './observer.js';
 import { fromRedisError } from './redis-errors.js';
 import { SLOT_MOVING, textOn } from './script-on-cluster.js';
@@ -46,8 +46,10 @@ export async function runScript<K extends string, A extends string, R extends st
     throw new YardmasterError('UNAVAILABLE', undefined, {}, { cause: new Error(String(reply[1])) });
   }
   if (word in ERRORS) {
-    const jobStatus = reply[1];
-    throw new YardmasterError(word as ErrorCode, undefined, typeof jobStatus === 'string' ? { jobStatus } : {});
+    const status = reply[1];
+    // Beside a word of the catalogue, scripts tell a job's status and nothing else.
+    const extras = typeof status === 'string' ? { jobStatus: status as Status } : {};
+    throw new YardmasterError(word as ErrorCode, undefined, extras);
   }
   return reply;
 }

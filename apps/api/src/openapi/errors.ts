@@ -1,0 +1,80 @@
+import { ERRORS, type ErrorCode, type ErrorExtras } from '@yardmaster/protocol';
+import { JSON_TYPE, namedExamples, REQUEST_ID_HEADER, refTo } from './parts.js';
+
+/** Refused before it is read, so that no row of ours says so. */
+const HEADERS_TOO_LARGE = 'HeadersTooLarge';
+
+/** What an example of an error says beyond the catalogue. */
+const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
+  INVALID_REQUEST: {
+    error: 'name is required',
+    details: [
+      { path: 'name', message: 'name is required' },
+      { path: 'maxRetries', message: 'maxRetries must be an integer between 0 and 100' },
+    ],
+  },
+  FORBIDDEN: { error: 'The API key lacks the scope jobs:read' },
+  METHOD_NOT_ALLOWED: { error: 'Allowed here: OPTIONS, GET, HEAD' },
+  JOB_NOT_DELIVERED: { jobStatus: 'running' },
+  JOB_NOT_RUNNING: { jobStatus: 'completed' },
+  JOB_KILLED: { jobStatus: 'killed' },
+  JOB_ENDED: { jobStatus: 'completed' },
+  JOB_NOT_ENDED: { jobStatus: 'running' },
+  NO_CALLBACK: { jobStatus: 'completed' },
+  TOO_LARGE: { error: 'body must be at most 1048576 bytes' },
+  UNSUPPORTED_MEDIA_TYPE: { error: 'Content-Type must be application/json' },
+  INTERNAL: { error: 'Internal error (request 0b0e3c6e-5a0e-4f55-9d1c-6f8f1f2c7a11)' },
+};
+
+const exampleOf = (code: ErrorCode) => ({ error: ERRORS[code].message, code, ...EXAMPLES[code] });
+
+const nameOf = (codes: readonly ErrorCode[]) =>
+  codes.map((code) => code.replace(/_?([A-Z])([A-Z]*)/g, (_, first, rest) => first + rest.toLowerCase())).join('Or');
+
+/** Codes that share a status, together. */
+function byStatus(codes: readonly ErrorCode[]): ErrorCode[][] {
+  const statuses = new Set(codes.map((code) => ERRORS[code].status));
+  return [...statuses].map((status) => codes.filter((code) => ERRORS[code].status === status));
+}
+
+const statusOf = (codes: readonly ErrorCode[]) => ERRORS[codes[0] as ErrorCode].status;
+
+/** The `responses` of an operation for the codes that it may answer: one for each status. */
+export function errorResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
+  const responses = byStatus(codes).map((ofStatus) => [statusOf(ofStatus), refTo('responses', nameOf(ofStatus))]);
+  return Object.fromEntries([...responses, [431, refTo('responses', HEADERS_TOO_LARGE)]]);
+}
+
+/** The `components.responses` that those refer to. */
+export function namedErrorResponses(operations: readonly (readonly ErrorCode[])[]): Record<string, unknown> {
+  const named = new Map<string, unknown>();
+  for (const codes of operations) {
+    for (const ofStatus of byStatus(codes)) named.set(nameOf(ofStatus), errorResponse(ofStatus));
+  }
+  const tooLarge = { error: 'headers must be at most 16 KB', code: 'INVALID_REQUEST' };
+  named.set(HEADERS_TOO_LARGE, {
+    ...errorResponse(['INVALID_REQUEST'], { [tooLarge.error]: tooLarge }),
+    description: 'The headers of the request are over 16 KB',
+  });
+  return Object.fromEntries([...named].sort(([a], [b]) => a.localeCompare(b)));
+}
+
+function errorResponse(codes: readonly ErrorCode[], examples?: Record<string, unknown>) {
+  const status = statusOf(codes);
+  const shown = examples ?? Object.fromEntries(codes.map((code) => [ERRORS[code].message, exampleOf(code)]));
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join('. Or '),
+    headers: { ...REQUEST_ID_HEADER, ...headersOfStatus(status) },
+    content: { [JSON_TYPE]: { schema: schemaOf(status, codes), examples: namedExamples(shown) } },
+  };
+}
+
+function schemaOf(status: number, codes: readonly ErrorCode[]) {
+  const ofThese = { properties: { code: { enum: codes } }, ...(status === 409 ? { required: ['jobStatus'] } : {}) };
+  return { allOf: [refTo('schemas', 'Error'), ofThese] };
+}
+
+function headersOfStatus(status: number): Record<string, unknown> {
+  if (status === 405) return { allow: refTo('headers', 'Allow') };
+  return status === 503 ? { 'retry-after': refTo('headers', 'RetryAfter') } : {};
+}

@@ -1,0 +1,35 @@
+import type { Operation } from '../operation.js';
+import { API_KEY, SPACE_ID } from '../samples.js';
+import { DONE } from './done.js';
+
+/** The administration of API keys. */
+export const KEYS = {
+  createKey: {
+    tag: 'Keys',
+    summary: 'Create an API key',
+    description: 'The answer is the only one that shows the key; only a hash of it is kept.',
+    refusals: ['STORAGE_FULL'],
+    request: {
+      'For the workers of a space': { name: 'resizers', scopes: ['jobs:worker'], spaceId: SPACE_ID },
+      'For a producer, for a time': {
+        name: 'shop',
+        scopes: ['jobs:create', 'jobs:read'],
+        expiresAt: '2027-01-01T00:00:00+01:00',
+      },
+    },
+    answer: { 'The key': { ...API_KEY, key: `ym_${API_KEY.id}_${'0'.repeat(64)}` } },
+    yields: { parameter: 'keyId', at: '/id' },
+  },
+  listKeys: {
+    tag: 'Keys',
+    summary: 'List the API keys',
+    description: 'Newest first, without their secrets.',
+    answer: { 'One key': [API_KEY] },
+  },
+  revokeKey: {
+    tag: 'Keys',
+    summary: 'Revoke an API key',
+    description: 'It is refused from now on, everywhere within a second, and its streams are closed.',
+    answer: DONE,
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,0 +1,100 @@
+import type { ApiKey, ClaimedJob, Job, JobEvent, ListedJob, LogEntry, Progress } from '@yardmaster/protocol';
+
+// One job of one space, as the examples of the document show it at some points of its life.
+
+export const SPACE_ID = 'demo';
+export const JOB_ID = '36o7twzxdv24fxfunb5lk3gei7b2';
+export const KEY_ID = 'mfrggzdfmztwq2lk';
+
+const CREATED = '2026-08-01T09:30:00.000Z';
+const TAKEN = '2026-08-01T09:30:02.120Z';
+const STARTED = '2026-08-01T09:30:02.140Z';
+export const REPORTED = '2026-08-01T09:30:04.784Z';
+const ENDED = '2026-08-01T09:30:07.009Z';
+
+const PAYLOAD = { image: 'cat.png', width: 320 };
+
+export const PROGRESS: Progress = {
+  percent: 40,
+  message: 'Resizing',
+  subProgress: { decode: { percent: 100 }, scale: { percent: 10, message: 'first pass' } },
+};
+
+export const PENDING: Job = {
+  id: JOB_ID,
+  spaceId: SPACE_ID,
+  name: 'resize',
+  payload: PAYLOAD,
+  status: 'pending',
+  maxRetries: 3,
+  attemptNumber: 0,
+  timeoutSeconds: 300,
+  callbackUrl: 'https://example.com/hooks/resized',
+  callbackHeaders: { 'x-tenant': 'acme' },
+  deliveredAt: null,
+  startedAt: null,
+  completedAt: null,
+  result: null,
+  createdAt: CREATED,
+  updatedAt: CREATED,
+};
+
+export const COMPLETED: Job = {
+  ...PENDING,
+  status: 'completed',
+  attemptNumber: 1,
+  deliveredAt: TAKEN,
+  startedAt: STARTED,
+  completedAt: ENDED,
+  result: { bytes: 51_234 },
+  updatedAt: ENDED,
+};
+
+const { callbackUrl: _, callbackHeaders: __, ...listed } = COMPLETED;
+export const LISTED: ListedJob = listed;
+
+const HISTORY: readonly Pick<JobEvent, 'type' | 'data' | 'createdAt'>[] = [
+  { type: 'created', data: null, createdAt: CREATED },
+  { type: 'delivered', data: null, createdAt: TAKEN },
+  { type: 'acked', data: null, createdAt: STARTED },
+  { type: 'progress', data: PROGRESS as JobEvent['data'], createdAt: REPORTED },
+  { type: 'completed', data: COMPLETED.result, createdAt: ENDED },
+];
+
+export const EVENTS: JobEvent[] = HISTORY.map((event, i) => ({
+  id: `${JOB_ID}.${i + 1}`,
+  jobId: JOB_ID,
+  spaceId: SPACE_ID,
+  ...event,
+}));
+
+export const CLAIMED: ClaimedJob = {
+  id: JOB_ID,
+  name: 'resize',
+  payload: PAYLOAD,
+  timeoutSeconds: 300,
+  maxRetries: 3,
+  attemptNumber: 0,
+  createdAt: CREATED,
+  checkpoint: null,
+};
+
+export const LOG: LogEntry = {
+  id: `${JOB_ID}.2`,
+  seq: 2,
+  level: 'warn',
+  message: 'no colour profile',
+  source: 'scaler',
+  metadata: { file: 'cat.png' },
+  loggedAt: REPORTED,
+  createdAt: '2026-08-01T09:30:04.801Z',
+};
+
+export const API_KEY: ApiKey = {
+  id: KEY_ID,
+  name: 'resizers',
+  scopes: ['jobs:worker'],
+  spaceId: SPACE_ID,
+  expiresAt: null,
+  createdAt: CREATED,
+};

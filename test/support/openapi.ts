@@ -1,0 +1,95 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Answer } from './http.js';
+
+/** A part of an OpenAPI document, read as the test needs it. */
+// biome-ignore lint/suspicious/noExplicitAny: the meta-schema says what it is; types of it would be another copy
+export type Part = any;
+
+/** An operation of a document, with the parts that it refers to looked up by `resolved`. */
+export interface DocumentedOperation {
+  method: string;
+  /** With `{parameters}`. */
+  path: string;
+  operation: Part;
+  /** Where it stands in the document. */
+  pointer: string;
+}
+
+const escaped = (step: string) => step.replaceAll('~', '~0').replaceAll('/', '~1');
+const unescaped = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** An OpenAPI document as a judge of what is sent and answered. */
+export class Contract {
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  /** @param isClosed whether a field that no schema names is a fault; default true */
+  constructor(
+    readonly document: Part,
+    { isClosed = true } = {},
+  ) {
+    addFormats.default(this.#ajv);
+    this.#ajv.addSchema(isClosed ? closed(document) : document, 'document');
+  }
+
+  operations(): DocumentedOperation[] {
+    return Object.entries(this.document.paths as Part).flatMap(([path, item]) =>
+      Object.entries(item as Part).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        path,
+        operation,
+        pointer: `/paths/${escaped(path)}/${method}`,
+      })),
+    );
+  }
+
+  /** What stands at a pointer, its references followed, and where that is. */
+  resolved(pointer: string): { part: Part; pointer: string } {
+    let part = this.document;
+    let at = '';
+    for (const step of pointer.split('/').slice(1)) {
+      part = part?.[unescaped(step)];
+      at += `/${step}`;
+      if (typeof part?.$ref === 'string' && !at.includes('/schema'))
+        ({ part, pointer: at } = this.resolved(part.$ref.slice(1)));
+    }
+    return { part, pointer: at };
+  }
+
+  /** What is wrong with a value by the schema at a pointer; none: nothing. */
+  faults(pointer: string, value: unknown): string[] {
+    const known = this.#validators.get(pointer);
+    const validate = known ?? this.#ajv.compile({ $ref: `document#${encodeURI(pointer)}` });
+    this.#validators.set(pointer, validate);
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  }
+
+  /** What is wrong with a real answer of an operation; a status that is not documented is wrong. */
+  faultsOf({ pointer }: DocumentedOperation, answer: Pick<Answer, 'status' | 'headers' | 'body'>): string[] {
+    const response = this.resolved(`${pointer}/responses/${answer.status}`);
+    if (response.part === undefined) return [`${answer.status} is not documented`];
+    return [
+      ...this.faults(`${response.pointer}/content/application~1json/schema`, answer.body),
+      ...this.#headerFaults(response, answer.headers),
+    ];
+  }
+
+  #headerFaults(response: { part: Part; pointer: string }, headers: Answer['headers']): string[] {
+    return Object.keys(response.part.headers).flatMap((name) => {
+      const { part, pointer } = this.resolved(`${response.pointer}/headers/${name}`);
+      const value = headers[name];
+      if (value === undefined) return [`${name} is missing`];
+      return this.faults(`${pointer}/schema`, part.schema.type === 'integer' ? Number(value) : value);
+    });
+  }
+}
+
+/** The same document, in which no object may have fields that it does not name: what nobody has written down is found. */
+function closed(part: Part): Part {
+  if (Array.isArray(part)) return part.map(closed);
+  if (typeof part !== 'object' || part === null) return part;
+  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, closed(value)]));
+  return part.type === 'object' && part.properties !== undefined ? { additionalProperties: false, ...copy } : copy;
+}
