@@ -1,0 +1,48 @@
+// npm run test:schemathesis [-- arguments of `schemathesis run`]: calls made up from the OpenAPI document, at an API process
+// on a Redis of its own, and what it leaves there is checked. Some two minutes; the same calls each time.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { folder, schemathesis } from './schemathesis-tool.mjs';
+import { setUp } from './set-up.mjs';
+import './typescript.mjs';
+
+setUp();
+const command = schemathesis();
+const { startTarget } = await import('../test/schemathesis/target.ts');
+const { configOf, verdictOf } = await import('../test/schemathesis/run.ts');
+
+/** Calls made up for each operation and phase: two to three minutes in all on two cores. */
+const EXAMPLES = 200;
+
+const work = `${folder}work/`;
+const reportFile = `${work}report.json`;
+
+/** Fresh each time: it would begin with what failed the last time. */
+rmSync(work, { recursive: true, force: true });
+mkdirSync(work, { recursive: true });
+
+const target = await startTarget();
+let faults;
+try {
+  writeFileSync(`${work}schemathesis.toml`, configOf(target));
+  const report = ['--report', 'json', '--report-json-path', reportFile];
+  const args = ['run', `${target.url}/api/v1/openapi.json`, '--checks', 'all', '--max-examples', `${EXAMPLES}`];
+  const child = spawn(command, [...args, ...report, ...process.argv.slice(2)], {
+    cwd: work,
+    env: {
+      ...process.env,
+      PYTHONPATH: fileURLToPath(new URL('../test/schemathesis', import.meta.url)),
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  await once(child, 'exit');
+} finally {
+  faults = await target.stop();
+}
+
+const { lines, isGood } = verdictOf(JSON.parse(readFileSync(reportFile, 'utf8')), { faults, output: target.output() });
+process.stdout.write(`\n${lines.join('\n')}\n`);
+process.exit(isGood ? 0 : 1);

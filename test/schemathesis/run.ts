@@ -1,0 +1,92 @@
+import { SPACE_ID } from './jobs.js';
+import type { Target } from './target.js';
+
+/** The same calls each time. */
+const SEED = 20_260_801;
+
+/** The configuration of a run. Lists of strings are written in TOML as in JSON. */
+export function configOf({ adminKey, jobs, keyIds }: Pick<Target, 'adminKey' | 'jobs' | 'keyIds'>): string {
+  const { '': ofOthers = [], ...ofTheirOwn } = jobs;
+  return `seed = ${SEED}
+hooks = "hooks"
+color = false
+continue-on-failure = true
+request-timeout = 10
+
+[auth.openapi.apiKey]
+api_key = ${JSON.stringify(adminKey)}
+
+[dictionaries]
+space = { values = [${JSON.stringify(SPACE_ID)}] }
+key = { values = ${JSON.stringify(keyIds)} }
+job = { values = ${JSON.stringify(ofOthers)} }
+${Object.entries(ofTheirOwn)
+  .map(([operation, ids]) => `${operation} = { values = ${JSON.stringify(ids)} }`)
+  .join('\n')}
+
+# The others are made up, and there is nothing of that name.
+[parameters]
+"path.spaceId" = { dictionary = "space", probability = 0.5 }
+"path.keyId" = { dictionary = "key", probability = 0.5 }
+"path.jobId" = { dictionary = "job", probability = 0.9 }
+${Object.keys(ofTheirOwn)
+  .map(
+    (operation) => `
+[[operations]]
+include-operation-id = "${operation}"
+parameters = { "path.jobId" = { dictionary = "${operation}", probability = 0.9 } }`,
+  )
+  .join('\n')}
+`;
+}
+
+/** How calls with valid data were answered: 2xx, 404, 409, or 400 and its kin. */
+interface Rates {
+  accepted: number;
+  unreachable: number;
+  conflicts: number;
+  rejected: number;
+}
+
+/** What we read of the report of a run. */
+interface Report {
+  complete: boolean;
+  operations: { total: number; tested: number };
+  test_cases: { generated: number; unique_failures: number };
+  errors: unknown[];
+  /** By operation and phase. */
+  valid_rates: Record<string, Record<string, Rates>>;
+}
+
+interface Aftermath {
+  /** What does not agree in Redis. */
+  faults: readonly string[];
+  /** What the process has said; it says errors only. */
+  output: string;
+}
+
+/** Whether a run shows that the API keeps to its document, and lines that say so. */
+export function verdictOf(report: Report, { faults, output }: Aftermath): { lines: string[]; isGood: boolean } {
+  const { complete, operations, test_cases: cases, errors } = report;
+  const rates = Object.values(report.valid_rates).flatMap((phases) => Object.values(phases));
+  const sum = (key: keyof Rates) => rates.reduce((total, rate) => total + rate[key], 0);
+  // Of an operation that has never succeeded its success was never looked at.
+  const neverDone = Object.entries(report.valid_rates).filter(([, phases]) =>
+    Object.values(phases).every(({ accepted }) => accepted === 0),
+  );
+  const problems = [
+    ...(complete && operations.tested === operations.total ? [] : ['not all of it was run']),
+    ...(cases.unique_failures > 0 ? [`${cases.unique_failures} failures`] : []),
+    ...errors.map((error) => `error: ${JSON.stringify(error)}`),
+    ...neverDone.map(([operation]) => `${operation} never succeeded`),
+    ...(output === '' ? [] : [`the process has logged: ${output.slice(-4_000)}`]),
+    ...faults.map((fault) => `fsck: ${fault}`),
+  ];
+  const lines = [
+    `schemathesis: ${cases.generated} calls of ${operations.tested} operations, ${cases.unique_failures} failures, ${errors.length} errors`,
+    `valid calls: ${sum('accepted')} accepted, ${sum('unreachable')} not found, ${sum('conflicts')} in conflict, ${sum('rejected')} rejected`,
+    `fsck: ${faults.length} faults`,
+    ...problems.map((problem) => `!! ${problem}`),
+  ];
+  return { lines, isGood: problems.length === 0 };
+}
