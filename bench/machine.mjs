@@ -3,16 +3,17 @@ import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 
 /** The machine, and the versions that matter: figures without these cannot be compared. */
-export async function machineOf(redis) {
-  return {
-    cpu: cpus()[0].model,
-    cores: cpus().length,
-    memoryGb: Math.round(totalmem() / 1_073_741_824),
-    os: `${type()} ${release()}`,
-    node: process.version,
-    redis: /^redis_version:(\S+)/m.exec(await redis.info('server'))[1],
-  };
-}
+export const machineOf = async (redis) => machineWith(/^redis_version:(\S+)/m.exec(await redis.info('server'))[1]);
+
+/** The same with a Redis whose version is known. */
+export const machineWith = (redisVersion) => ({
+  cpu: cpus()[0].model,
+  cores: cpus().length,
+  memoryGb: Math.round(totalmem() / 1_073_741_824),
+  os: `${type()} ${release()}`,
+  node: process.version,
+  redis: redisVersion,
+});
 
 /** The same in one line. */
 export const machineLine = ({ cpu, cores, memoryGb, os, node, redis }) =>

@@ -1,15 +1,23 @@
-// The page of figures: its tables stand between comments that name them, its charts are the images that it shows.
+// A page of figures: its tables stand between comments that name them, its charts are images of a folder that has its name.
+import { faults } from './faults.mjs';
+import { faultsSoak } from './faults-soak.mjs';
 import { growth } from './growth.mjs';
 import { latency } from './latency.mjs';
 import { scripts } from './scripts.mjs';
 import { soak } from './soak.mjs';
 import { speed } from './speed.mjs';
 
-/** What is made of the results of each measurement, by the name of their file in bench/results. */
-const SOURCES = { speed, scripts, growth, latency, soak };
+/** Pages that show results, each with its charts in a folder beside it. */
+export const PAGES = ['performance', 'reliability'];
+
+/**
+ * What is made of the results of each measurement, by the name of their file in bench/results. One that may be missing says
+ * what stands in place of its tables and figures: `absent`.
+ */
+const SOURCES = { speed, scripts, growth, latency, soak, faults, 'faults-soak': faultsSoak };
 
 const REGION = /(<!-- (table|figure):([\w-]+) -->)[\s\S]*?(<!-- \/\2 -->)/g;
-const IMAGE = /!\[[^\]]*\]\(performance\/([\w-]+)\.svg\)/g;
+const IMAGE = /!\[[^\]]*\]\(([\w-]+)\/([\w-]+)\.svg\)/g;
 
 /**
  * The page with the tables and figures that it names made anew. A table stands between `<!-- table:name -->` and
@@ -29,15 +37,17 @@ export function withTables(page, results) {
   return fresh;
 }
 
-/** The charts that a page shows: the text of each svg file by its name. */
-export function chartsOf(page, results) {
-  const names = [...page.matchAll(IMAGE)].map(([, name]) => name);
+/** The charts that a page shows of its folder: the text of each svg file by its name. */
+export function chartsOf(page, folder, results) {
+  const names = [...page.matchAll(IMAGE)].filter(([, of]) => of === folder).map(([, , name]) => name);
   return new Map(names.map((name) => [`${name}.svg`, make('charts', name, results)]));
 }
 
 function make(kind, name, results) {
   const source = Object.keys(SOURCES).find((each) => Object.hasOwn(SOURCES[each][kind], name));
   if (source === undefined) throw new Error(`the page names ${name}, which is none of the ${kind}`);
-  if (results[source] === undefined) throw new Error(`${name} is made of ${source}.json, which is missing`);
-  return SOURCES[source][kind][name](results[source]);
+  const { absent, [kind]: made } = SOURCES[source];
+  if (results[source] !== undefined) return made[name](results[source]);
+  if (absent !== undefined) return absent;
+  throw new Error(`${name} is made of ${source}.json, which is missing`);
 }

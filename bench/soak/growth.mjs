@@ -34,16 +34,19 @@ export function slopeOf(points) {
   return { perMinute, standardError: Math.sqrt(residuals / (n - 2) / squares), mean: meanY };
 }
 
+/** How far a slope over so many points may be from what it seems. */
+export const marginOf = (points, standardError) => T[Math.min(points - 2, T.length) - 1] * standardError;
+
 /**
- * How a series has moved: start, middle and end, the slope over its second half, and a verdict.
+ * How a series has moved: start, middle and end, the slope from when on it is steady, and a verdict.
  *
  * @param points at least six, evenly spaced
  * @param total of which a part in an hour is tolerated; the mean of the points unless given
+ * @param half those that are steady; the second half unless given
  */
-export function growthOf(points, total) {
-  const half = points.slice(Math.floor(points.length / 2));
+export function growthOf(points, total, half = points.slice(Math.floor(points.length / 2))) {
   const { perMinute, standardError, mean } = slopeOf(half);
-  const margin = T[Math.min(half.length - 2, T.length) - 1] * standardError;
+  const margin = marginOf(half.length, standardError);
   const isGrowing = perMinute - margin > 0 && perMinute * 60 > (total ?? mean) * TOLERATED_PER_HOUR;
   return {
     start: points[0].value,

@@ -21,28 +21,33 @@ const COLLECT = `(() => {
 })()`;
 
 /**
+ * Collect the garbage of the process whose inspector listens on a port, and tell what is left: on the heap, in buffers
+ * outside of it (external), and all that is resident beside the heap, these buffers included.
+ */
+export async function liveMemoryAt(port) {
+  const [{ webSocketDebuggerUrl }] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json();
+  const socket = new WebSocket(webSocketDebuggerUrl);
+  await once(socket, 'open');
+  socket.send(
+    JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression: COLLECT, returnByValue: true } }),
+  );
+  const [text] = await once(socket, 'message');
+  socket.close();
+  await once(socket, 'close');
+  const { result, exceptionDetails } = JSON.parse(text.toString()).result;
+  if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
+  return result.value;
+}
+
+/**
  * Prepare for a process whose memory is to be looked at.
  *
- * @returns `env`, variables to start it with; and `read`, which collects its garbage and tells what is left: on the heap,
- *   in buffers outside of it (external), and all that is resident beside the heap, these buffers included
+ * @returns `env`, variables to start it with; and `read`, as `liveMemoryAt`
  */
 export async function prepareInspector() {
   const port = await freePort();
-  let asked = 0;
   return {
     env: { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` },
-    async read() {
-      const [{ webSocketDebuggerUrl }] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json();
-      const socket = new WebSocket(webSocketDebuggerUrl);
-      await once(socket, 'open');
-      const params = { expression: COLLECT, returnByValue: true };
-      socket.send(JSON.stringify({ id: ++asked, method: 'Runtime.evaluate', params }));
-      const [text] = await once(socket, 'message');
-      socket.close();
-      await once(socket, 'close');
-      const { result, exceptionDetails } = JSON.parse(text.toString()).result;
-      if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
-      return result.value;
-    },
+    read: () => liveMemoryAt(port),
   };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.js';
 
@@ -13,9 +14,16 @@ export interface RunningProcess {
   stop: (signal?: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Start a compiled app, e.g. `api`, with just these variables. */
-export function runApp(app: string, env: Record<string, string | undefined>): RunningProcess {
-  const main = fileURLToPath(new URL(`../../apps/${app}/dist/main.js`, import.meta.url));
+/** The repository. */
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Start a compiled app, e.g. `api`, with just these variables.
+ *
+ * @param root of which release; default this one
+ */
+export function runApp(app: string, env: Record<string, string | undefined>, root = ROOT): RunningProcess {
+  const main = join(root, 'apps', app, 'dist', 'main.js');
   const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH as string, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));

@@ -33,14 +33,14 @@ export async function startService(
   { redisUrl = process.env.TEST_REDIS_URL as string, check = true, app = createWhole } = {},
 ): Promise<TestService> {
   if (isGiven(env, redisUrl, app))
-    return openService(process.env.TEST_SERVICE_URL as string, redisUrl, GIVEN.KEY_PREFIX as string);
+    return openService({ url: process.env.TEST_SERVICE_URL as string, redisUrl, prefix: GIVEN.KEY_PREFIX as string });
   const prefix = env.KEY_PREFIX ?? `t-${randomUUID().slice(0, 8)}`;
   const variables = { PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent', ...env };
   const config = readConfig(variables, STANDALONE_VARIABLES);
   const api = app({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
   await api.start();
 
-  const service = openService(api.url(), redisUrl, prefix);
+  const service = openService({ url: api.url(), redisUrl, prefix });
   return {
     ...service,
     async stop() {
@@ -66,12 +66,20 @@ function isGiven(env: Record<string, string>, redisUrl: string, app: unknown): b
   );
 }
 
+interface Running {
+  url: string;
+  redisUrl: string;
+  prefix: string;
+  /** Default: that of the tests. */
+  adminKey?: string;
+}
+
 /** A service that runs, seen by its address and by what it keeps in Redis; `stop` lets go of it and no more. */
-function openService(url: string, redisUrl: string, prefix: string): TestService {
+export function openService({ url, redisUrl, prefix, adminKey = ADMIN_KEY }: Running): TestService {
   const redis = connectTo(redisUrl);
   const http = new HttpClient(url);
   const callOnce = (method: string, path: string, options: CallOptions) =>
-    http.call(method, `/api/v1${path}`, 'key' in options ? options : { ...options, key: ADMIN_KEY });
+    http.call(method, `/api/v1${path}`, 'key' in options ? options : { ...options, key: adminKey });
 
   async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
     const answer = await callOnce(method, path, options);

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { check } from './checker.js';
+import { ALLOWED } from './examples/allowed.js';
+import { BROKEN } from './examples/broken.js';
+import { completed, kill, life, outage } from './examples/lives.js';
+import { createOf, recordOf, START } from './examples/made-up.js';
+import { RULES } from './rules/all.js';
+
+describe('the judge of a run', () => {
+  it.each(BROKEN)('finds, by the rule %s, %s', (rule, _what, says, record) => {
+    const found = check(record).filter((violation) => violation.rule === rule);
+    expect(found.map((violation) => violation.says)).toContainEqual(expect.stringMatching(says));
+  });
+
+  it.each(ALLOWED)('allows, by the rule %s, %s', (_rule, _what, record) => {
+    expect(check(record)).toEqual([]);
+  });
+
+  it.each(RULES.map(({ name }) => name))('has an example of what breaks the rule %s, and of what does not', (name) => {
+    expect(BROKEN.map(([rule]) => rule)).toContain(name);
+    expect(ALLOWED.map(([rule]) => rule)).toContain(name);
+  });
+
+  it('names the promise, the job and the lines of what it finds', () => {
+    expect(check(life(completed(), kill('no')))).toContainEqual({
+      promise: 'P3',
+      rule: 'results',
+      damage: 'lost',
+      jobId: 'a',
+      says: 'it was killed, and is completed',
+      lines: [5],
+    });
+  });
+
+  it('takes what was answered in a forgotten span as unknown', () => {
+    const record = { ...recordOf([], [createOf(completed())]), ...outage(['redis'], 0, 1_000) };
+    expect(check({ ...record, forgotten: [{ from: START, until: START + 10 }] })).toEqual([]);
+  });
+});

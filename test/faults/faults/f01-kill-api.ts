@@ -1,0 +1,16 @@
+import type { Fault } from '../fault.js';
+
+export const faults: Fault[] = [
+  {
+    id: 'F1',
+    title: 'an API is killed',
+    promises: ['P1', 'P2', 'P3'],
+    stops: ['api'],
+    lastsMs: 2_000,
+    async inject({ installation, random }) {
+      const api = random.of(installation.apis);
+      await api.kill();
+      return () => api.start();
+    },
+  },
+];

@@ -1,0 +1,78 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { PromiseId } from './rules/rule.js';
+import type { Summary } from './summary.js';
+
+/** Begun by global-setup.mjs with what the machine is; the tables of docs/reliability.md are made of it. */
+const FILE = fileURLToPath(new URL('../../.cache/faults/results.json', import.meta.url));
+
+/** What came of the run of a mutant. */
+export interface SeenMutant {
+  /** What is wrong with it. */
+  title: string;
+  /** Promises that it breaks. */
+  breaks: readonly PromiseId[];
+  /** Promises that were said to be broken. */
+  seen: readonly PromiseId[];
+}
+
+/** A run that came to no end: nobody knows what it would have shown. */
+export interface Unfinished {
+  name: string;
+  seed: number;
+  /** What went wrong. */
+  says: string;
+}
+
+interface Results {
+  /** Of the faults that there are, run or not. */
+  faults: readonly string[];
+  /** Of the runs. */
+  seeds: readonly number[];
+  runs: readonly Summary[];
+  /** Left out by results of before they were told. */
+  unfinished?: readonly Unfinished[];
+  /** Of the mutants that there are, run or not. */
+  titles: readonly string[];
+  mutants: readonly SeenMutant[];
+}
+
+/** Tell which faults there are. */
+export const addFaults = (faults: readonly string[]): void => change(() => ({ faults }));
+
+/** Tell which mutants there are. */
+export const addTitles = (titles: readonly string[]): void => change(() => ({ titles }));
+
+type Named = Pick<Summary, 'name' | 'seed'>;
+
+const without = <T extends Named>(all: readonly T[], { name, seed }: Named) =>
+  all.filter((one) => one.name !== name || one.seed !== seed);
+
+/** Add a run, in place of one of the same fault and seed. */
+export function addRun(run: Summary): void {
+  change(({ runs, unfinished = [] }) => {
+    const all = [...without(runs, run), run];
+    return {
+      seeds: [...new Set(all.map(({ seed }) => seed))].sort((a, b) => a - b),
+      runs: all,
+      unfinished: without(unfinished, run),
+    };
+  });
+}
+
+/** Add a run that came to no end, in place of one of the same fault and seed: it must not look as if it had never been. */
+export const addUnfinished = (run: Unfinished): void =>
+  change(({ runs, unfinished = [] }) => ({
+    runs: without(runs, run),
+    unfinished: [...without(unfinished, run), run],
+  }));
+
+/** Add a mutant, in place of itself. */
+export const addMutant = (mutant: SeenMutant): void =>
+  change(({ mutants }) => ({ mutants: [...mutants.filter(({ title }) => title !== mutant.title), mutant] }));
+
+/** Written after each run and not in the end, so that a suite that is broken off leaves what it has found. */
+function change(make: (results: Results) => Partial<Results>): void {
+  const results: Results = JSON.parse(readFileSync(FILE, 'utf8'));
+  writeFileSync(FILE, `${JSON.stringify({ ...results, ...make(results) }, null, 2)}\n`);
+}

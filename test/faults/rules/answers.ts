@@ -1,0 +1,47 @@
+import type { Call } from '../history.js';
+import type { Outage, Rule, Said } from './rule.js';
+
+/** Every call is answered within 2 s; the rest is for the clients of a busy machine. */
+export const ANSWER_MS = 2_000 + 500;
+
+/** After the end of an outage the service is there again within this. */
+const AGAIN_MS = 2_000;
+
+/** Of a 503. */
+const CODES = ['UNAVAILABLE', 'STORAGE_FULL'];
+
+/** What a client of ours may be refused for: nothing but the state of its job. */
+const REFUSALS = [409];
+
+/**
+ * Every call is answered in time, with 503 and nothing else while Redis is away, and only then, or while its API is; and is
+ * refused only for what it asks (P12).
+ */
+export const answers: Rule = {
+  name: 'answers',
+  promise: 'P12',
+  check: ({ calls, outages }) =>
+    calls.flatMap((call) =>
+      [...faultsOf(call, outages)].map((found) => ({ jobId: call.jobId, lines: [call.line], ...found })),
+    ),
+};
+
+function* faultsOf(call: Call, outages: readonly Outage[]): Generator<Said> {
+  const { op, outcome, status, code, sentAt, answeredAt, body, mayBe } = call;
+  const tookMs = answeredAt - sentAt;
+  if (tookMs > ANSWER_MS)
+    yield { damage: 'late', says: `${op} took ${tookMs} ms to be answered ${status ?? 'nothing'}` };
+  if (outcome === 'refused' && ![...REFUSALS, ...mayBe].includes(status as number))
+    yield { damage: 'other', says: `${op} was refused: ${status} ${code}` };
+  if (status !== null && status < 500) return;
+  if (status !== null && status !== 503) yield { promise: 'P13', says: `${op} was answered ${status}` };
+  if (!outages.some((outage) => excuses(outage, call)))
+    yield { says: `${op} was not served, and nothing kept it from that: ${status ?? body} ${code ?? ''}` };
+}
+
+/** An API that is there answers 503 while Redis is away; to say nothing at all takes an API that is gone. */
+function excuses({ stops, from, until }: Outage, { status, code, sentAt, answeredAt }: Call): boolean {
+  if (answeredAt < from || sentAt > until + AGAIN_MS) return false;
+  if (status === null) return stops.includes('api');
+  return (stops.includes('redis') || stops.includes('api')) && CODES.includes(code as string);
+}

@@ -1,0 +1,10 @@
+// npm run test:soak [-- --minutes 60] [--seed S] [--rate 12]: mixed faults, one every twenty seconds; see README.md.
+import '../../../scripts/typescript.mjs';
+import { setUp } from '../../../scripts/set-up.mjs';
+
+setUp();
+const { machineOf } = await import('../../../bench/machine.mjs');
+const { growthOf, marginOf } = await import('../../../bench/soak/growth.mjs');
+const { liveMemoryAt } = await import('../../../bench/soak/live-memory.mjs');
+const { soak } = await import('./soak.ts');
+process.exitCode = await soak(process.argv.slice(2), { liveMemory: liveMemoryAt, machineOf, growthOf, marginOf });
