@@ -1,10 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { check } from './checker.js';
-import { ALLOWED } from './examples/allowed.js';
-import { BROKEN } from './examples/broken.js';
+import * as answers from './examples/answers.js';
+import * as callbacks from './examples/callbacks.js';
+import * as jobs from './examples/jobs.js';
 import { completed, kill, life, outage } from './examples/lives.js';
 import { createOf, recordOf, START } from './examples/made-up.js';
+import * as streams from './examples/streams.js';
 import { RULES } from './rules/all.js';
+
+const EXAMPLES = [jobs, callbacks, streams, answers];
+const BROKEN = EXAMPLES.flatMap((some) => some.BROKEN);
+const ALLOWED = EXAMPLES.flatMap((some) => some.ALLOWED);
 
 describe('the judge of a run', () => {
   it.each(BROKEN)('finds, by the rule %s, %s', (rule, _what, says, record) => {

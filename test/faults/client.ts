@@ -1,6 +1,7 @@
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call, History, Operation, Outcome } from './history.js';
+import type { Installation } from './installation.js';
 
 /** A call that a client is about to make. */
 export interface Request {
@@ -41,13 +42,11 @@ const PATIENCE_MS = 10_000;
 const NOBODY_MS = 20;
 
 /**
- * Make clients of some APIs, spread over them as a load balancer does: by turns, and past one that takes no connection.
- * No call is ever sent twice.
- *
- * @param urls addresses of the APIs
+ * Make clients of the APIs of an installation, spread over them as a load balancer does: by turns, and past one that takes
+ * no connection. No call is ever sent twice.
  */
-export function createClients(urls: readonly string[], key: string, history: History): Clients {
-  const agents = urls.map(() => new http.Agent({ keepAlive: true, maxSockets: 64 }));
+export function createClients({ apis, key }: Pick<Installation, 'apis' | 'key'>, history: History): Clients {
+  const agents = apis.map(() => new http.Agent({ keepAlive: true, maxSockets: 64 }));
   let turn = 0;
 
   function send(at: number, request: Request): Promise<Answer> {
@@ -60,7 +59,7 @@ export function createClients(urls: readonly string[], key: string, history: His
     };
     const options = { method: 'POST', headers, agent: agents[at] as http.Agent };
     return new Promise((resolve, reject) => {
-      const sending = http.request(`${urls[at]}/api/v1${pathOf(request)}`, options, (response) => {
+      const sending = http.request(`${apis[at]?.url}/api/v1${pathOf(request)}`, options, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
@@ -79,15 +78,18 @@ export function createClients(urls: readonly string[], key: string, history: His
   }
 
   /** Send it to one that takes connections. */
-  async function balance(request: Request): Promise<Answer> {
-    if (request.api !== undefined) return send(request.api, request);
+  async function balance(request: Request): Promise<Answer & { api: string }> {
     const first = turn++;
     for (let tried = 1; ; tried++) {
+      const at = request.api ?? (first + tried) % apis.length;
+      const api = apis[at]?.name as string;
       try {
-        return await send((first + tried) % urls.length, request);
+        return { api, ...(await send(at, request)) };
       } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        const isLast = request.api !== undefined || tried === apis.length;
         // It was not sent, so another one may have it.
-        if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED' || tried === urls.length) throw error;
+        if (code !== 'ECONNREFUSED' || isLast) return { api, status: null, body: message };
       }
     }
   }
@@ -95,7 +97,7 @@ export function createClients(urls: readonly string[], key: string, history: His
   return {
     async call(request) {
       const sentAt = Date.now();
-      const answer = await balance(request).catch(({ message }: Error) => ({ status: null, body: message }));
+      const answer = await balance(request);
       if (answer.status === null) await delay(NOBODY_MS); // Nobody asks a dead service as fast as it can.
       return history.add(callOf(request, sentAt, answer));
     },
@@ -124,13 +126,14 @@ function outcomeOf(status: number | null): Outcome {
   return status < 300 ? 'ok' : 'refused';
 }
 
-function callOf(request: Request, sentAt: number, { status, body }: Answer) {
+function callOf(request: Request, sentAt: number, { api, status, body }: Answer & { api: string }) {
   const { client, op, jobId = null, spaceId = null, attempt = null, sent = null, mayBe = [] } = request;
   const told = body as { id?: string; code?: string } | null;
   const outcome = outcomeOf(status);
   return {
     kind: 'call' as const,
     client,
+    api,
     op,
     jobId: op === 'create' && outcome === 'ok' ? (told?.id ?? null) : jobId,
     spaceId,

@@ -61,7 +61,8 @@ export function countsOf(record: Judged, lag: Lag): Counts {
 function ofAnswers(calls: readonly Call[], { outages }: Judged, lag: Lag) {
   const statuses: Record<string, number> = {};
   for (const { status } of calls) statuses[status ?? 'none'] = (statuses[status ?? 'none'] ?? 0) + 1;
-  const back = outages.filter(({ stops }) => stops.includes('redis')).map(({ until }) => until);
+  const away = outages.filter(({ stops, hit }) => stops.includes('redis') && hit.length === 0);
+  const back = away.map(({ until }) => until);
   return {
     statuses,
     slowestMs: slowestOf({ history: { calls }, lag }),

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { randomOf } from '../logs/random.js';
 import { keysOf } from '../support/fsck.js';
+import type { AppProcess } from './app-process.js';
 import { check } from './checker.js';
 import { createClients } from './client.js';
 import { type Dump, dump } from './dump.js';
@@ -36,18 +37,20 @@ export async function runFault(fault: Fault, { seed, rate }: CourseOptions): Pro
   const history = new History();
   const own: Found[] = [];
   const figures: Figures = {};
+  const hit: string[] = [];
   const ends: (() => Promise<void>)[] = [];
   const lag = startLag();
   const installation = await startInstallation(fault.installation);
-  const urls = installation.apis.map(({ url }) => url);
-  const { call, close } = createClients(urls, installation.key, history);
+  const { call, close } = createClients(installation, history);
   let violations: Violation[] | null = null;
   let stored: Dump | null = null;
   try {
     const load = await startLoad({ installation, call, history, seed, rate });
     const found = (what: Found) => void own.push(what);
     const atEnd = (act: () => Promise<void>) => void ends.push(act);
-    const ground: Ground = { installation, random: randomOf(seed), history, lag, load, call, found, figures, atEnd };
+    const hits = (...apps: AppProcess[]) => void hit.push(...apps.map(({ name }) => name));
+    const random = randomOf(seed);
+    const ground: Ground = { installation, random, history, lag, load, call, hits, found, figures, atEnd };
     await delay(BEFORE_MS);
 
     const from = Date.now();
@@ -55,7 +58,7 @@ export async function runFault(fault: Fault, { seed, rate }: CourseOptions): Pro
     const heal = await fault.inject(ground);
     await delay(fault.lastsMs);
     await heal();
-    const outage = { from, until: Date.now(), stops: fault.stops };
+    const outage = { from, until: Date.now(), stops: fault.stops, hit, closes: fault.closes ?? [] };
     history.note('healed');
     await delay(AFTER_MS);
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Random } from '../logs/random.js';
+import type { AppProcess } from './app-process.js';
 import type { Caller } from './client.js';
 import type { Dump } from './dump.js';
 import type { History } from './history.js';
@@ -35,10 +36,13 @@ export interface Fault {
   /** Those that it puts to the test most; all rules are applied in any case. */
   promises: readonly PromiseId[];
   /**
-   * What is away while it lasts, for all of its kind. Only while Redis or an API is away may calls be of unknown outcome,
-   * and only while Redis or a scheduler is away may time-outs be late.
+   * What is away while it lasts: for all, or, when it says so (`hits`), for some processes. Only while Redis or an API is
+   * away may calls be of unknown outcome, only while Redis or a scheduler is may time-outs be late, and only while Redis
+   * or a gateway is may streams be closed before their end.
    */
   stops: readonly Stopped[];
+  /** Codes that streams may be closed with all the same, while it lasts. Default none. */
+  closes?: readonly number[];
   /** Between injection and healing, milliseconds. */
   lastsMs: number;
   /** Other than usual. */
@@ -65,6 +69,8 @@ export interface Ground {
   load: Load;
   /** Make a call that is written down, and judged like those of the load. */
   call: Caller;
+  /** Tell which processes are away, or have Redis away from them, when not all are. */
+  hits(...apps: AppProcess[]): void;
   /** Report what breaks a promise by itself. */
   found(what: Found): void;
   /** Do this once all is drained and quiet, before the end is looked at; also when the run fails before. */

@@ -36,6 +36,8 @@ export function streamsAfter(spans: readonly Span[], streams: readonly Stream[],
     .filter(({ messages }) => !isWithin(spans, Date.parse(messages[0]?.timestamp)))
     .map((stream) => ({
       ...stream,
+      // It may have been closed for an end that was forgotten since.
+      closedAt: null,
       messages: stream.messages.filter(
         ({ jobId, type, timestamp }) =>
           !isWithin(spans, Date.parse(timestamp)) || kept.has(`${jobId} ${type} ${timestamp}`),

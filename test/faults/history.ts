@@ -33,6 +33,8 @@ export interface Call {
   kind: 'call';
   line: number;
   client: string;
+  /** Name of the API that it was sent to; of the last one that was tried, when none took it. */
+  api: string;
   op: Operation;
   /** Null for a poll, and for a create that was not answered. */
   jobId: string | null;
@@ -78,6 +80,8 @@ export interface Stream {
   messages: Body[];
   /** Code of the close; null for one that was open when the run was over and all was quiet. */
   closed: number | null;
+  /** When that was, epoch milliseconds; null also for what is of no account. */
+  closedAt: number | null;
 }
 
 /** What the run itself did: when the fault began and was healed, and what a fault wants to be read later. */

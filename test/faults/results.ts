@@ -45,13 +45,14 @@ export const addTitles = (titles: readonly string[]): void => change(() => ({ ti
 
 type Named = Pick<Summary, 'name' | 'seed'>;
 
-const without = <T extends Named>(all: readonly T[], { name, seed }: Named) =>
-  all.filter((one) => one.name !== name || one.seed !== seed);
+const isSame = (one: Named, other: Named) => one.name === other.name && one.seed === other.seed;
 
-/** Add a run, in place of one of the same fault and seed. */
+const without = <T extends Named>(all: readonly T[], run: Named) => all.filter((one) => !isSame(one, run));
+
+/** Add a run, in place of one of the same fault and seed; but what one has found stays found until the file is begun anew. */
 export function addRun(run: Summary): void {
   change(({ runs, unfinished = [] }) => {
-    const all = [...without(runs, run), run];
+    const all = [...runs.filter((one) => !isSame(one, run) || one.violations.length > 0), run];
     return {
       seeds: [...new Set(all.map(({ seed }) => seed))].sort((a, b) => a - b),
       runs: all,

@@ -1,5 +1,6 @@
 import type { Record } from '../checker.js';
 import type { Call } from '../history.js';
+import type { Outage } from '../rules/rule.js';
 import { callOf, createOf, eventsOf, jobOf, logOf, type MadeUpEvent, pollOf, recordOf, START } from './made-up.js';
 
 // Pieces of runs that examples have in common.
@@ -36,8 +37,13 @@ export const redelivered: MadeUpEvent[] = [
   ['delivery_timeout', 2_101],
   ['delivered', 2_200],
 ];
-export const outage = (stops: Record['outages'][number]['stops'], from: number, until: number) => ({
-  outages: [{ stops, from: START + from, until: START + until }],
+export const outage = (
+  stops: Outage['stops'],
+  from: number,
+  until: number,
+  { hit = [], closes = [] }: Partial<Pick<Outage, 'hit' | 'closes'>> = {},
+) => ({
+  outages: [{ stops, hit, closes, from: START + from, until: START + until }],
 });
 export const logged = (...messages: string[]) =>
   completed(COMPLETES, { logs: messages.map((text, i) => logOf('a', i + 1, text)) });

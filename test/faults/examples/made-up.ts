@@ -65,6 +65,7 @@ export function callOf(op: Operation, jobId: string | null, atMs: number, fields
     kind: 'call',
     line: 0,
     client: 'somebody',
+    api: 'api-1',
     op,
     jobId,
     spaceId: op === 'create' || op === 'poll' ? 'yard' : null,
@@ -132,6 +133,7 @@ export function streamOf(job: DumpedJob, told: readonly number[], fields: Partia
     openedAt: START,
     messages: [{ type: 'init', jobId: job.id, status: 'pending', timestamp: job.createdAt }, ...messages],
     closed: 1000,
+    closedAt: START + 5_000,
     ...fields,
   };
 }

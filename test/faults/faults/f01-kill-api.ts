@@ -7,8 +7,9 @@ export const faults: Fault[] = [
     promises: ['P1', 'P2', 'P3'],
     stops: ['api'],
     lastsMs: 2_000,
-    async inject({ installation, random }) {
+    async inject({ installation, random, hits }) {
       const api = random.of(installation.apis);
+      hits(api);
       await api.kill();
       return () => api.start();
     },

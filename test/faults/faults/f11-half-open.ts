@@ -4,7 +4,6 @@ import type { Fault, Ground, Run } from '../fault.js';
 import type { Installation } from '../installation.js';
 import { type Listener, listen } from '../listener.js';
 import { heardAgainAfter, servedAgainAfter, timeOutsIn } from '../measures.js';
-import type { Stopped } from '../rules/rule.js';
 
 const LASTS_MS = 15_000;
 
@@ -14,7 +13,7 @@ const STRANDED_MS = 15_000;
 /** …and when none did, than this from the end on: it finds that the one it has just made is lost, and makes another. */
 const DARK_MS = 5_000;
 
-type Kind = Exclude<Stopped, 'redis'>;
+type Kind = 'api' | 'gateway' | 'scheduler';
 
 const listeners = new WeakMap<Installation, Listener>();
 
@@ -62,12 +61,13 @@ function halfOpen(kind: Kind, way: keyof typeof WAYS): Fault {
     variant: `${kind}-${way}`,
     title: `connections of each ${kind} are half-open, ${how}`,
     promises: [kind === 'api' ? 'P12' : kind === 'gateway' ? 'P8' : 'P4'],
-    stops: [kind],
+    stops: ['redis'],
     lastsMs: LASTS_MS,
-    async inject({ installation }: Ground) {
+    async inject({ installation, hits }: Ground) {
       const processes = processesOf(installation)[kind];
       const listener = listen(installation);
       listeners.set(installation, listener);
+      hits(...processes);
       processes.forEach(begin);
       return async () => {
         processes.forEach(end);

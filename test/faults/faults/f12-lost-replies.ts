@@ -68,12 +68,13 @@ export const faults: Fault[] = WAYS.map(([variant, how, lose]) => ({
   variant,
   title: `the reply of a script is lost, ${how}`,
   promises: ['P3', 'P12'],
-  stops: ['api'],
+  stops: ['redis'],
   // Nothing of a trial shall come back by itself before it is judged.
   installation: { env: { DELIVERY_TIMEOUT_SECONDS: '10' } },
   lastsMs: 0,
   drainMs: 90_000, // Jobs are created all the while that one row follows the other.
   async inject(ground) {
+    ground.hits(loserOf(ground, 'api'), loserOf(ground, 'gateway'));
     await lose(ground);
     return () => isServing(ground);
   },

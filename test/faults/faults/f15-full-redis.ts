@@ -72,7 +72,7 @@ export const faults: Fault[] = [
     id: 'F15',
     title: 'Redis has no memory left',
     promises: ['P11', 'P4', 'P6'],
-    stops: ['redis'],
+    stops: ['room'],
     lastsMs: 0,
     async inject(ground) {
       const { installation, figures, found } = ground;

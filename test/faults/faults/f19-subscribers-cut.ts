@@ -20,6 +20,7 @@ export const faults: Fault[] = [
     title: 'all subscriber connections are killed every second',
     promises: ['P8', 'P14', 'P6'],
     stops: [], // Calls, time-outs and callbacks need none of them.
+    closes: [1012],
     lastsMs: 12_000,
     async inject(ground) {
       const { installation, figures } = ground;

@@ -12,6 +12,7 @@ export const faults: Fault[] = [
     title: 'every process is terminated and started again, one by one',
     promises: ['P15', 'P4', 'P6', 'P8'],
     stops: [], // There is always another, so no call fails and no time-out is late.
+    closes: [1001],
     lastsMs: 500,
     installation: { gateways: 2 },
     async inject(ground) {

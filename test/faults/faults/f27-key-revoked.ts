@@ -47,6 +47,7 @@ export const faults: Fault[] = WHEN.map(({ variant, how, prepare, revoke: revoke
   title: `API keys are revoked${how}`,
   promises: ['P14'],
   stops: [], // Lost subscribers hinder nobody but watchers, whose streams close.
+  closes: variant === 'unheard' ? [1012] : [],
   lastsMs: 1_000,
   installation: { gateways: 2 },
   async inject(ground) {

@@ -51,9 +51,10 @@ export function createWatchers(urls: readonly string[], key: string, history: Hi
     const { messages } = stream;
     // One that was still open in the end has all there is.
     const closed = isOver ? null : (stream.closed?.code ?? 1006);
+    const closedAt = closed === null ? null : Date.now();
     if (messages.length > 0) {
       untold.delete(asked);
-      history.add({ kind: 'stream', ...subject, openedAt, messages, closed });
+      history.add({ kind: 'stream', ...subject, openedAt, messages, closed, closedAt });
     }
     return jobId !== null && (closed === 1000 || hasEnded(messages.at(-1)));
   }
@@ -92,7 +93,7 @@ export function createWatchers(urls: readonly string[], key: string, history: Hi
       await Promise.all(watching);
       for (const [{ path, ...subject }, since] of untold)
         if (Date.now() - since > TOLD_MS)
-          history.add({ kind: 'stream', ...subject, openedAt: since, messages: [], closed: null });
+          history.add({ kind: 'stream', ...subject, openedAt: since, messages: [], closed: null, closedAt: null });
     },
   };
 }

@@ -55,6 +55,7 @@ export async function recordStream(
     openedAt: Date.parse(stream.messages[0]?.timestamp),
     messages: [...stream.messages],
     closed,
+    closedAt: closed === null ? null : Date.now(),
   });
   await stream.close();
 }

@@ -1,6 +1,7 @@
 import { answers } from './answers.js';
 import { attempts } from './attempts.js';
 import { callbacks } from './callbacks.js';
+import { closes } from './closes.js';
 import { creates } from './creates.js';
 import { deliveries } from './deliveries.js';
 import { drained } from './drained.js';
@@ -36,6 +37,7 @@ export const RULES: readonly Rule[] = [
   drained,
   callbacks,
   streams,
+  closes,
   scopes,
   answers,
   eventSeq,

@@ -1,14 +1,11 @@
 import type { Call } from '../history.js';
-import type { Outage, Rule, Said } from './rule.js';
+import { isHit, type Outage, type Rule, type Said } from './rule.js';
 
 /** Every call is answered within 2 s; the rest is for the clients of a busy machine. */
 export const ANSWER_MS = 2_000 + 500;
 
 /** After the end of an outage the service is there again within this. */
 const AGAIN_MS = 2_000;
-
-/** Of a 503. */
-const CODES = ['UNAVAILABLE', 'STORAGE_FULL'];
 
 /** What a client of ours may be refused for: nothing but the state of its job. */
 const REFUSALS = [409];
@@ -39,9 +36,14 @@ function* faultsOf(call: Call, outages: readonly Outage[]): Generator<Said> {
     yield { says: `${op} was not served, and nothing kept it from that: ${status ?? body} ${code ?? ''}` };
 }
 
-/** An API that is there answers 503 while Redis is away; to say nothing at all takes an API that is gone. */
-function excuses({ stops, from, until }: Outage, { status, code, sentAt, answeredAt }: Call): boolean {
+/** An API that is there answers 503 while Redis is away from it, or full; to say nothing at all takes an API that is gone. */
+function excuses(outage: Outage, { api, status, code, sentAt, answeredAt }: Call): boolean {
+  const { stops, from, until } = outage;
   if (answeredAt < from || sentAt > until + AGAIN_MS) return false;
-  if (status === null) return stops.includes('api');
-  return (stops.includes('redis') || stops.includes('api')) && CODES.includes(code as string);
+  if (code === 'STORAGE_FULL') return stops.includes('room');
+  return (
+    stops.includes(status === null ? 'api' : 'redis') &&
+    (status === null || code === 'UNAVAILABLE') &&
+    isHit(outage, api)
+  );
 }

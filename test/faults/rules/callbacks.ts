@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JobEvent } from '@yardmaster/protocol';
-import { type Evidence, linesOf, ruleForEachJob, type Said, type StoredCase } from './rule.js';
+import { type Evidence, linesOf, type Outage, ruleForEachJob, type Said, type StoredCase } from './rule.js';
+import { stopsSchedulers } from './time-outs.js';
 
 /** In the path of a callback URL behind which nobody reads what comes. */
 export const NOBODY = '/nobody/';
@@ -31,8 +32,11 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, evidence) => {
   return found;
 });
 
-/** POSTs that may be repeated since nobody could record them: one for each process that is lost on the way. */
+/** POSTs that may be repeated since nobody could record them: one for each process that is lost on the way… */
 const REPEATED_AT_MOST = 2;
+
+/** …which came while Redis or a scheduler was away, or so shortly before or after it, milliseconds. */
+const UNRECORDED_MS = 2_000;
 
 function ofRecorded({ job, calls, callbacks: received }: StoredCase, { settings, outages }: Evidence): Said[] {
   const recorded = job.events.filter(({ type }) => type.startsWith('callback_'));
@@ -51,8 +55,8 @@ function ofRecorded({ job, calls, callbacks: received }: StoredCase, { settings,
     });
   const sent = recorded.filter(({ type }) => type === 'callback_sent').length;
   if (sent > received.length) found.push({ says: `${sent} callbacks are recorded as sent, ${received.length} came` });
-  const mayRepeat = outages.some(({ stops }) => stops.includes('scheduler') || stops.includes('redis'));
-  if (received.length > recorded.length + (mayRepeat ? REPEATED_AT_MOST : 0))
+  const mayBeRepeated = received.filter(({ at }) => outages.some((outage) => keepsFromRecording(outage, at))).length;
+  if (received.length > recorded.length + Math.min(REPEATED_AT_MOST, mayBeRepeated))
     found.push({
       damage: 'duplicated',
       says: `${received.length} callbacks came, ${recorded.length} are recorded`,
@@ -62,6 +66,9 @@ function ofRecorded({ job, calls, callbacks: received }: StoredCase, { settings,
   if (rounds === 1) found.push(...ofRetries(recorded, settings.callbackDelays));
   return found;
 }
+
+const keepsFromRecording = (outage: Outage, at: number) =>
+  stopsSchedulers(outage) && at >= outage.from - UNRECORDED_MS && at <= outage.until + UNRECORDED_MS;
 
 /** Delays are so much shorter or longer, by chance. */
 const JITTER = 0.2;

@@ -28,9 +28,18 @@ export interface Outage {
   /** When it was healed. */
   until: number;
   stops: readonly Stopped[];
+  /** Names of the processes that are away, or that Redis is away from. None: all. */
+  hit: readonly string[];
+  /** Codes that streams may be closed with for no other reason. */
+  closes: readonly number[];
 }
 
-export type Stopped = 'api' | 'gateway' | 'scheduler' | 'redis';
+/** `room` is that of Redis: without it, what needs some is refused. */
+export type Stopped = 'api' | 'gateway' | 'scheduler' | 'redis' | 'room';
+
+/** Whether an outage hits a process, by its name, or one of a kind. */
+export const isHit = ({ hit }: Outage, name: string): boolean =>
+  hit.length === 0 || hit.some((one) => one.startsWith(name));
 
 /** A job as the clients and the dump tell of it. */
 export interface Case {

@@ -1,6 +1,6 @@
 import type { JobEvent } from '@yardmaster/protocol';
 import type { Call } from '../history.js';
-import type { Evidence, Outage, StoredCase } from './rule.js';
+import { type Evidence, isHit, type Outage, type StoredCase } from './rule.js';
 
 /** A window that was closed by a scheduler. Times are epoch milliseconds. */
 export interface TimeOut {
@@ -55,8 +55,12 @@ export const isTimeOut = ({ type, data }: JobEvent) =>
 const mayHaveOpened = ({ op, outcome, sentAt }: Call, started: number, ended: number) =>
   BEATS.includes(op) && outcome !== 'refused' && sentAt >= started && sentAt <= ended;
 
-/** While this is away nobody can meet a deadline. */
-export const stopsTimeOuts = ({ stops }: Outage) => stops.includes('redis') || stops.includes('scheduler');
+/** A scheduler is away, or has no Redis. */
+export const stopsSchedulers = (outage: Outage) =>
+  outage.stops.some((one) => one === 'scheduler' || (one === 'redis' && isHit(outage, 'scheduler')));
+
+/** Deadlines may be missed: the timers of BullMQ need room, too. */
+export const stopsTimeOuts = (outage: Outage) => stopsSchedulers(outage) || outage.stops.includes('room');
 
 /** How late it was, less the time during which nobody could have met it, milliseconds. */
 export function latenessOf({ at: met, due }: TimeOut, outages: readonly Outage[]): number {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomOf } from '../../logs/random.js';
+import type { AppProcess } from '../app-process.js';
 import { check, evidenceOf } from '../checker.js';
 import { createClients } from '../client.js';
 import { drained, keepTraces } from '../course.js';
@@ -50,8 +51,7 @@ export async function runLap({ installation, faults, everyMs, seed, rate }: LapO
   const lag = startLag();
   const random = randomOf(seed);
   const began = Date.now();
-  const urls = installation.apis.map(({ url }) => url);
-  const { call, close } = createClients(urls, installation.key, history);
+  const { call, close } = createClients(installation, history);
   let violations: Violation[] | null = null;
   let stored: Dump | null = null;
   try {
@@ -61,13 +61,15 @@ export async function runLap({ installation, faults, everyMs, seed, rate }: LapO
       const next = delay(everyMs);
       const found = (what: Found) => void own.push(violationOf(fault, what));
       const atEnd = (act: () => Promise<void>) => void ends.push(act);
+      const hit: string[] = [];
+      const hits = (...apps: AppProcess[]) => void hit.push(...apps.map(({ name }) => name));
       const from = Date.now();
       history.note(`${nameOf(fault)}: ${fault.title}`);
-      const ground = { random, history, lag, load, call, found, figures, atEnd };
+      const ground = { random, history, lag, load, call, hits, found, figures, atEnd };
       const heal = await fault.inject({ ...ground, installation: viewOf(fault, installation) });
       await delay(fault.lastsMs);
       await heal();
-      outages.push({ from, until: Date.now(), stops: fault.stops });
+      outages.push({ from, until: Date.now(), stops: fault.stops, hit, closes: fault.closes ?? [] });
       history.note('healed');
       await next;
     }
