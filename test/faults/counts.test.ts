@@ -46,10 +46,16 @@ describe('the counts of a run', () => {
       callbacksToNobody: 0,
       callbackAttempts: 1,
       streams: 1,
+      streamsCut: 0,
       messages: 3,
       keylessMessages: 0,
       keylessWithheld: 0,
     });
+  });
+
+  it('tell streams that were closed before the end', () => {
+    const ofCodes = [1000, 1006, 1012, null].map((closed) => streamOf(completed(), [1], { closed }));
+    expect(count(life(completed(), ...ofCodes))).toMatchObject({ streams: 4, streamsCut: 2 });
   });
 
   it('are nothing of nothing', () => {

@@ -3,6 +3,7 @@ import type { Call, Stream } from './history.js';
 import type { Lag } from './lag.js';
 import { servedAgainAfter, slowestOf } from './measures.js';
 import { NOBODY } from './rules/callbacks.js';
+import { isCut } from './rules/closes.js';
 import { tracedOf } from './rules/effects.js';
 import type { Evidence, StoredCase } from './rules/rule.js';
 import { mayBeShown } from './rules/scopes.js';
@@ -36,6 +37,8 @@ export interface Counts {
   callbackAttempts: number;
   /** Connections of watchers, and the messages on them that were held against histories; and those without a key. */
   streams: number;
+  /** Of those, the ones that were closed before what they tell of was over. */
+  streamsCut: number;
   messages: number;
   keylessMessages: number;
   /** On those without a key, messages that show what they may not, the init among them. */
@@ -106,6 +109,7 @@ function ofStreams({ streams }: Evidence) {
   const keyless = streams.filter(({ scope }) => scope === 'progress');
   return {
     streams: streams.length,
+    streamsCut: streams.filter(isCut).length,
     messages: told(streams).length,
     keylessMessages: told(keyless).length,
     keylessWithheld: keyless.flatMap(({ messages }) => messages).filter((message) => !mayBeShown(message)).length,

@@ -1,16 +1,13 @@
 import type { Run } from './fault.js';
+import { isCut } from './rules/closes.js';
 import type { Found } from './rules/rule.js';
-
-/** Of a job that is over. */
-const ENDED = 1000;
 
 /**
  * Look for streams that were closed with another code than this. Adds to the figures how many were closed with it, and it
  * is a fault that hit nothing when there are none.
  */
 export function otherEnds({ history, figures }: Run, code: number): Found[] {
-  const streams = history.entries.filter((entry) => entry.kind === 'stream');
-  const cut = streams.filter(({ closed }) => closed !== null && closed !== ENDED);
+  const cut = history.entries.filter((entry) => entry.kind === 'stream').filter(isCut);
   const others = cut.filter(({ closed }) => closed !== code);
   const asTold = cut.length - others.length;
   figures[`streams closed ${code}`] = asTold;

@@ -112,6 +112,28 @@ moveStatus(found, 'completed')`,
     ],
   },
   {
+    title: 'a gateway closes streams in the middle of their jobs',
+    breaks: ['P8'],
+    edits: [
+      {
+        file: `${GATEWAY}/job-feed.js`,
+        from: 'session.deliver(framed);',
+        to: 'session.deliver(framed);\n            if (seq === 4 && !framed.isTerminal) session.close(CLOSE_CODES.interrupted);',
+      },
+    ],
+  },
+  {
+    title: 'a poll tells of one job of all that it delivers',
+    breaks: ['P3'],
+    edits: [
+      {
+        file: `${STORE}/claim.js`,
+        from: 'reply.slice(1).map(claimedJobOf)',
+        to: 'reply.slice(1, 2).map(claimedJobOf)',
+      },
+    ],
+  },
+  {
     title: 'a completed job keeps no result',
     breaks: ['P3'],
     edits: [

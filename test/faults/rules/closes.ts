@@ -5,6 +5,9 @@ import { type Evidence, isHit, type Outage, type Rule, type Stopped } from './ru
 /** Of a stream whose job has ended. */
 const ENDED = 1000;
 
+/** Whether a stream was closed before what it tells of was over. */
+export const isCut = ({ closed }: Stream) => closed !== null && closed !== ENDED;
+
 /** What streams are closed with while something is away from their gateway. */
 const CLOSES: Partial<Record<Stopped, readonly number[]>> = { gateway: [1001, 1006], redis: [1012] };
 
@@ -29,13 +32,10 @@ export const closes: Rule = {
   },
 };
 
-function hasReason(
-  { closed, closedAt, jobId }: Stream,
-  job: DumpedJob | undefined,
-  outages: Evidence['outages'],
-): boolean {
+function hasReason(stream: Stream, job: DumpedJob | undefined, outages: Evidence['outages']): boolean {
+  const { closed, closedAt, jobId } = stream;
   if (closed === null || closedAt === null) return true;
-  if (closed !== ENDED) return outages.some((outage) => isReason(outage, closed, closedAt));
+  if (isCut(stream)) return outages.some((outage) => isReason(outage, closed, closedAt));
   // Of a job that is gone nothing can be said; the stream of a space does not end.
   if (job === undefined) return jobId !== null;
   const end = job.events.find(({ type }) => TERMINAL.includes(type));
