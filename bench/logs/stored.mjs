@@ -26,7 +26,10 @@ async function bytesEach(redis, key) {
   return Number(await redis.call('MEMORY', 'USAGE', key, 'SAMPLES', 0)) / (await redis.llen(key));
 }
 
-/** For each kind of entry: bytes of its message, of its JSON as it was sent, and of memory, as we store it and as that JSON. */
+/**
+ * For each kind of entry: bytes of its message, of its JSON as it was sent, and of memory, as we store it and as that
+ * JSON.
+ */
 export async function measureStored(store, api) {
   const { redis, keys } = store;
   const figures = [];

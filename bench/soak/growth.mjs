@@ -9,7 +9,10 @@ const T = [212, 18.2, 8.9, 6.4, 5.4, 4.8, 4.4, 4.2, 4.05, 3.92, 3.83, 3.76, 3.7,
 /** Growth below this part of the whole in an hour is not called so. */
 const TOLERATED_PER_HOUR = 0.01;
 
-/** The lowest value of each window of time: what is there once garbage is gone. The last window may be cut short and is left out. */
+/**
+ * The lowest value of each window of time: what is there once garbage is gone. The last window may be cut short and is
+ * left out.
+ */
 export function lowest(samples, field, windowMs) {
   const [{ at: from }] = samples;
   const windows = [];

@@ -1,5 +1,5 @@
-// The least that can be done over HTTP with our scripts: a bare node:http server which calls the store's verbs and answers what
-// they return. It has no routes but the end of the path, no keys, scopes, schemas, limits or metrics.
+// The least that can be done over HTTP with our scripts: a bare node:http server which calls the store's verbs and
+// answers what they return. It has no routes but the end of the path, no keys, scopes, schemas, limits or metrics.
 import http from 'node:http';
 import { createLogger, createRedis } from '@yardmaster/runtime';
 import { ANY_SPACE, ackJob, completeJob, createJob, createStore, pollJobs } from '@yardmaster/store';

@@ -89,8 +89,8 @@ const SECTIONS = {
   idleFleet: {
     who: ['yardmaster', 'plainExpress', 'bareRedis', 'bareHttp'],
     ratios: { 'yardmaster ÷ bareHttp': [['yardmaster', 'bareHttp'], ['api']] },
-    // Once a second each, for some seconds: what an idle fleet of a thousand workers takes. While others have their turns V8 gives
-    // up nearly all room for new objects; it has it again after as many polls as lead.
+    // Once a second each, for some seconds: what an idle fleet of a thousand workers takes. While others have their
+    // turns V8 gives up nearly all room for new objects; it has it again after as many polls as lead.
     load: { jobs: 4_000, clients: 1_000, lead: 4_000 },
   },
 };

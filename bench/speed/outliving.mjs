@@ -1,8 +1,9 @@
 // node bench/speed/outliving.mjs [--calls 10000] [--clients 1000]
 //
-// Bytes for each empty poll that outlive two collections of what is new, and so stay until all of the heap is collected. Next to
-// nothing should: a call leaves nothing behind. What is left of it is made among the old to begin with, where V8 has seen most of a kind
-// live long; and anything that such an object refers to stays with it. Prints JSON. For the guard of test/speed.
+// Bytes for each empty poll that outlive two collections of what is new, and so stay until all of the heap is
+// collected. Next to nothing should: a call leaves nothing behind. What is left of it is made among the old to begin
+// with, where V8 has seen most of a kind live long; and anything that such an object refers to stays with it. Prints
+// JSON. For the guard of test/speed.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ADMIN_API_KEY, startRedis, startServer } from '../processes.mjs';

@@ -5,7 +5,10 @@ import { cpuMs } from '../processes.mjs';
 /** Rounds that warm up and are left out. */
 const WARMING = 2;
 
-/** Have a contestant do a load, after a lead that is not counted; µs of CPU per job of each kind of process, and jobs per second. */
+/**
+ * Have a contestant do a load, after a lead that is not counted; µs of CPU per job of each kind of process, and jobs
+ * per second.
+ */
 async function turn({ processes, run }, { lead = 0, ...load }) {
   if (lead > 0) await run({ ...load, jobs: lead });
   const before = processes.map(({ pid }) => cpuMs(pid));

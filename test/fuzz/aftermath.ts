@@ -63,7 +63,10 @@ export function peakMegabytes({ api }: FuzzedService): number {
 export const peakComplaints = (megabytes: number): string[] =>
   megabytes > MOST_MEGABYTES ? [`the API took ${megabytes.toFixed(0)} MB`] : [];
 
-/** What must hold once all is sent: nothing is left open, what is stored agrees with itself, and nobody complained or died. */
+/**
+ * What must hold once all is sent: nothing is left open, what is stored agrees with itself, and nobody complained or
+ * died.
+ */
 export async function aftermathComplaints(service: FuzzedService): Promise<string[]> {
   service.http.close();
   const complaints = [...(await socketComplaints(service)), ...(await storedComplaints(service))];

@@ -29,7 +29,10 @@ export interface Asked {
   end: boolean;
 }
 
-/** How long an answer may take, in milliseconds: a service that is busy has 2 s, and a machine that is busy as well some more. */
+/**
+ * How long an answer may take, in milliseconds: a service that is busy has 2 s, and a machine that is busy as well some
+ * more.
+ */
 const PATIENCE_MS = 20_000;
 
 const EMPTY = Buffer.alloc(0);

@@ -19,8 +19,9 @@ import { createServing } from './serve.js';
 import type { SizeLimits } from './sizes.js';
 
 /**
- * For so long an API believes a key: 5 s after a revocation that it has not heard of the key is of no use any more. It has no streams, for
- * which the store's own, shorter time is; and it may have a thousand workers with a key each, who poll once a second.
+ * For so long an API believes a key: 5 s after a revocation that it has not heard of the key is of no use any more. It
+ * has no streams, for which the store's own, shorter time is; and it may have a thousand workers with a key each, who
+ * poll once a second.
  */
 const KEY_BELIEVED_MS = 4_500;
 

@@ -5,7 +5,10 @@ import { shownAs } from './shown.js';
 
 const URL_RULE = 'must be an http or https URL without user name and password';
 
-/** Scheme and host in full, and no blanks: the URL parser would mend `http:a` and ` http://a`, and drop the @ of `http://@a`. */
+/**
+ * Scheme and host in full, and no blanks: the URL parser would mend `http:a` and ` http://a`, and drop the @ of
+ * `http://@a`.
+ */
 const FORM = /^https?:\/\/[^\s/?#\\@]+([/?#]\S*)?$/i;
 
 /** The same without the flag, which JSON Schema has not. */

@@ -23,9 +23,9 @@ export class EqualTimeout {
 }
 
 /**
- * Time-outs of one length. They end in the order in which they begin, so one timer, for the oldest, does for all of them. A
- * timer of Node's for each call costs 0.25 µs when it is the only one of its length, as in a process that is nearly idle: Node makes
- * and drops the list for that length each time.
+ * Time-outs of one length. They end in the order in which they begin, so one timer, for the oldest, does for all of
+ * them. A timer of Node's for each call costs 0.25 µs when it is the only one of its length, as in a process that is
+ * nearly idle: Node makes and drops the list for that length each time.
  *
  * They keep no process from ending.
  */

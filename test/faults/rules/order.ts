@@ -10,7 +10,10 @@ interface Wait {
   until: number;
 }
 
-/** A poll is handed the oldest of the jobs that it asks for (contract of poll, spec §4.3); no other poll passes it over (P3). */
+/**
+ * A poll is handed the oldest of the jobs that it asks for (contract of poll, spec §4.3); no other poll passes it over
+ * (P3).
+ */
 export const order: Rule = {
   name: 'order',
   promise: 'P3',

@@ -7,7 +7,10 @@ import { Lines } from './lines.js';
 /** Debts that one process holds at once, waiting or being sent: some 10 MB. */
 const PLACES = 10_000;
 
-/** Callbacks being sent at once, each over a connection of its own, with its body: up to 256 KB unless the operator allows more. */
+/**
+ * Callbacks being sent at once, each over a connection of its own, with its body: up to 256 KB unless the operator
+ * allows more.
+ */
 const IN_ALL = 512;
 
 export interface DeskOptions {

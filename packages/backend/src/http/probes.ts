@@ -21,7 +21,10 @@ export interface Health {
   isLive: () => boolean;
 }
 
-/** Answer the probes of Kubernetes and Prometheus, for an app that serves nothing else over HTTP; any other path there is not. */
+/**
+ * Answer the probes of Kubernetes and Prometheus, for an app that serves nothing else over HTTP; any other path there
+ * is not.
+ */
 export async function answerProbe(req: IncomingMessage, res: ServerResponse, health: Health): Promise<void> {
   try {
     checkHost(req);

@@ -24,8 +24,8 @@ export function protectServer(server: Server, requests: RequestMetrics): Server 
   server.prependListener('request', (_req, res) => {
     if (!server.listening) res.shouldKeepAlive = false;
   });
-  // No byte sent or read for so long while a request is open: the client does not read its answer. One that does not send the rest of its
-  // request gets its 408 first, after `requestTimeout` and what passes until that is looked at.
+  // No byte sent or read for so long while a request is open: the client does not read its answer. One that does not
+  // send the rest of its request gets its 408 first, after `requestTimeout` and what passes until that is looked at.
   server.timeout = 35_000;
   // An expectation that we do not know may be ignored; Node's 417 would have no body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));

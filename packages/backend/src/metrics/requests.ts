@@ -23,7 +23,10 @@ const NOT_ANSWERED = 499;
 const ROUTE = Symbol('pattern of the path');
 const BEGAN = Symbol('when it came, by performance.now()');
 
-/** Of a connection, and on it, where a call finds it at once: what is not answered yet. Node says of no answer behind another one that its client is gone. */
+/**
+ * Of a connection, and on it, where a call finds it at once: what is not answered yet. Node says of no answer behind
+ * another one that its client is gone.
+ */
 const UNANSWERED = Symbol('responses that are open');
 
 type Watched = ServerResponse & { [ROUTE]?: string; [BEGAN]?: number };
@@ -80,8 +83,9 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[BEGAN] as number);
   }
 
-  // Not at `finish`, which Node listens to, too: the array of the two listeners comes from where V8 has seen long-lived ones made,
-  // those of the connections, so it makes it among the old; and there each holds its whole request until all of the heap is collected.
+  // Not at `finish`, which Node listens to, too: the array of the two listeners comes from where V8 has seen long-lived
+  // ones made, those of the connections, so it makes it among the old; and there each holds its whole request until all
+  // of the heap is collected.
   function onClose(this: Watched): void {
     settle(this, this.socket === null ? this.statusCode : NOT_ANSWERED); // Node takes the socket from an answer that is sent.
   }

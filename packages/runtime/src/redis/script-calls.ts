@@ -3,9 +3,9 @@ import { type EqualTimeout, EqualTimeouts } from '../equal-timeouts.js';
 import type { RedisClient } from './client.js';
 
 /**
- * Have a client's `evalsha` make its commands in fewer steps. ioredis looks through the arguments of any command for arrays in
- * them, and makes and deletes a timer for each: for a script, whose arguments are texts and numbers, that is a tenth of what the call
- * costs here (docs/performance.md). The command, its time-out and its errors are the same.
+ * Have a client's `evalsha` make its commands in fewer steps. ioredis looks through the arguments of any command for
+ * arrays in them, and makes and deletes a timer for each: for a script, whose arguments are texts and numbers, that is
+ * a tenth of what the call costs here (docs/performance.md). The command, its time-out and its errors are the same.
  */
 export function lightenScripts(client: RedisClient): void {
   client.evalsha = ((sha1: string, keys: number, ...parameters: (string | number)[]) => {
