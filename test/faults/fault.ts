@@ -36,12 +36,12 @@ export interface Fault {
   /** Those that it puts to the test most; all rules are applied in any case. */
   promises: readonly PromiseId[];
   /**
-   * What is away while it lasts: for all, or, when it says so (`hits`), for some processes. Only while Redis or an API is
-   * away may calls be of unknown outcome, only while Redis or a scheduler is may time-outs be late, and only while Redis
-   * or a gateway is may streams be closed before their end.
+   * What is away while it lasts: for all, or, when it says so (`hits`), for some processes. Only while Redis, its room or an
+   * API is away may calls be of unknown outcome, only while Redis, its room or a scheduler is may time-outs be late or
+   * callbacks come again, and only while Redis or a gateway is may streams be closed before their end.
    */
   stops: readonly Stopped[];
-  /** Codes that streams may be closed with all the same, while it lasts. Default none. */
+  /** Codes that streams may be closed with all the same, while it lasts or just after. Default none. */
   closes?: readonly number[];
   /** Between injection and healing, milliseconds. */
   lastsMs: number;

@@ -1,5 +1,6 @@
 import type { Dump, DumpedJob } from './dump.js';
 import type { Call, Callback, Stream } from './history.js';
+import { isCut } from './rules/closes.js';
 
 // What still holds of what clients know, when a part of it was forgotten again: once a power cut has taken the end of
 // Redis' file, what was done in that last stretch has never happened, or has happened otherwise since.
@@ -36,8 +37,8 @@ export function streamsAfter(spans: readonly Span[], streams: readonly Stream[],
     .filter(({ messages }) => !isWithin(spans, Date.parse(messages[0]?.timestamp)))
     .map((stream) => ({
       ...stream,
-      // It may have been closed for an end that was forgotten since.
-      closedAt: null,
+      // It may have been closed, or not, for an end that was forgotten since.
+      until: isCut(stream) ? stream.until : null,
       messages: stream.messages.filter(
         ({ jobId, type, timestamp }) =>
           !isWithin(spans, Date.parse(timestamp)) || kept.has(`${jobId} ${type} ${timestamp}`),

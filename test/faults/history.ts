@@ -72,6 +72,8 @@ export interface Stream {
   line: number;
   client: string;
   scope: 'full' | 'progress' | 'space';
+  /** Name of the gateway that it was asked of. */
+  gateway: string;
   /** Null for that of a space. */
   jobId: string | null;
   spaceId: string | null;
@@ -80,8 +82,8 @@ export interface Stream {
   messages: Body[];
   /** Code of the close; null for one that was open when the run was over and all was quiet. */
   closed: number | null;
-  /** When that was, epoch milliseconds; null also for what is of no account. */
-  closedAt: number | null;
+  /** When it was closed, or its watcher let go of it, epoch milliseconds; null when that is of no account. */
+  until: number | null;
 }
 
 /** What the run itself did: when the fault began and was healed, and what a fault wants to be read later. */

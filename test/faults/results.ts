@@ -49,10 +49,14 @@ const isSame = (one: Named, other: Named) => one.name === other.name && one.seed
 
 const without = <T extends Named>(all: readonly T[], run: Named) => all.filter((one) => !isSame(one, run));
 
-/** Add a run, in place of one of the same fault and seed; but what one has found stays found until the file is begun anew. */
+/** What a run has found stays until the file is begun anew. */
+const withoutWell = (runs: readonly Summary[], run: Named) =>
+  runs.filter((one) => !isSame(one, run) || one.violations.length > 0);
+
+/** Add a run, in place of one of the same fault and seed that has found nothing. */
 export function addRun(run: Summary): void {
   change(({ runs, unfinished = [] }) => {
-    const all = [...runs.filter((one) => !isSame(one, run) || one.violations.length > 0), run];
+    const all = [...withoutWell(runs, run), run];
     return {
       seeds: [...new Set(all.map(({ seed }) => seed))].sort((a, b) => a - b),
       runs: all,
@@ -64,7 +68,7 @@ export function addRun(run: Summary): void {
 /** Add a run that came to no end, in place of one of the same fault and seed: it must not look as if it had never been. */
 export const addUnfinished = (run: Unfinished): void =>
   change(({ runs, unfinished = [] }) => ({
-    runs: without(runs, run),
+    runs: withoutWell(runs, run),
     unfinished: [...without(unfinished, run), run],
   }));
 

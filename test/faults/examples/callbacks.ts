@@ -1,5 +1,18 @@
 import type { Allowed, Broken } from './examples.js';
-import { COMPLETES, completed, kill, killed, life, NOT_SENT, outage, owed, owing, SENT, URL } from './lives.js';
+import {
+  COMPLETES,
+  completed,
+  HANGING,
+  kill,
+  killed,
+  life,
+  NOT_SENT,
+  outage,
+  owed,
+  owing,
+  SENT,
+  URL,
+} from './lives.js';
 import { callbackOf, createOf, recordOf } from './made-up.js';
 
 /** Of callbacks: what breaks a rule. */
@@ -71,6 +84,15 @@ export const BROKEN: readonly Broken[] = [
       ...outage(['scheduler'], 600, 700),
     },
   ],
+  [
+    'callbacks',
+    'a callback that is repeated since a scheduler was told to stop, though its receiver answers',
+    /2 callbacks came, 1 are recorded/,
+    {
+      ...life(owing(), callbackOf(owing(), 600), callbackOf(owing(), 601)),
+      ...outage(['hanging callbacks'], 600, 700),
+    },
+  ],
 ];
 
 /** What looks bad and is not. */
@@ -87,5 +109,13 @@ export const ALLOWED: readonly Allowed[] = [
     'callbacks',
     'a callback that is repeated since its scheduler was killed',
     { ...life(owing(), callbackOf(owing(), 600), callbackOf(owing(), 601)), ...outage(['scheduler'], 600, 700) },
+  ],
+  [
+    'callbacks',
+    'a callback to a receiver that hangs, which is repeated since its scheduler was told to stop',
+    {
+      ...life(owing({ callbackUrl: HANGING }), callbackOf(owing(), 600), callbackOf(owing(), 15_600)),
+      ...outage(['hanging callbacks'], 4_000, 5_000),
+    },
   ],
 ];

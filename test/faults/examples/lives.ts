@@ -1,11 +1,13 @@
 import type { Record } from '../checker.js';
 import type { Call } from '../history.js';
+import { HANGS } from '../rules/callbacks.js';
 import type { Outage } from '../rules/rule.js';
 import { callOf, createOf, eventsOf, jobOf, logOf, type MadeUpEvent, pollOf, recordOf, START } from './made-up.js';
 
 // Pieces of runs that examples have in common.
 
 export const URL = 'http://receiver/a';
+export const HANGING = `http://receiver${HANGS}a`;
 export const SENT = { url: URL, statusCode: 204, attempt: 1, willRetry: false };
 export const BORN: MadeUpEvent[] = [['created', 0]];
 export const RUNS: MadeUpEvent[] = [...BORN, ['delivered', 100], ['acked', 200]];

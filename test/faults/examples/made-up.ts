@@ -130,10 +130,11 @@ export function streamOf(job: DumpedJob, told: readonly number[], fields: Partia
     scope: 'full',
     jobId: job.id,
     spaceId: null,
+    gateway: 'gateway-1',
     openedAt: START,
     messages: [{ type: 'init', jobId: job.id, status: 'pending', timestamp: job.createdAt }, ...messages],
     closed: 1000,
-    closedAt: START + 5_000,
+    until: START + 5_000,
     ...fields,
   };
 }

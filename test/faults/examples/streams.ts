@@ -1,5 +1,5 @@
 import type { Allowed, Broken } from './examples.js';
-import { completed, life, notThere, outage, quiet, RUNS, space } from './lives.js';
+import { completed, kill, killed, life, notThere, outage, quiet, RUNS, space } from './lives.js';
 import { createOf, recordOf, START, streamOf, withoutKey } from './made-up.js';
 
 /** Of streams: what breaks a rule. */
@@ -119,14 +119,35 @@ export const BROKEN: readonly Broken[] = [
   [
     'closes',
     'a stream that says that its job has ended, which it has not',
-    /closed with 1000, for no reason/,
+    /closed as if its job had ended/,
     recordOf([quiet], [createOf(quiet), streamOf(quiet, [])]),
   ],
   [
     'closes',
     'a stream of a space that ends',
-    /closed with 1000, for no reason/,
+    /closed as if that could end/,
     life(completed(), streamOf(completed(), [0, 1, 2, 3], { ...space, closed: 1000 })),
+  ],
+  [
+    'closes',
+    'a stream that is cut off while Redis is away from others',
+    /closed with 1012, for no reason/,
+    {
+      ...life(completed(), streamOf(completed(), [1], { closed: 1012 })),
+      ...outage(['redis'], 4_000, 6_000, { hit: ['api-1', 'gateway-11'] }),
+    },
+  ],
+  [
+    'closes',
+    'a stream that is closed at the end of its job, which it has not told',
+    /closed at the end, and had not told it/,
+    life(completed(), streamOf(completed(), [1, 2])),
+  ],
+  [
+    'closes',
+    'a stream that stays open when its job has ended',
+    /still open long after the end/,
+    life(completed(), streamOf(completed(), [1, 2, 3], { closed: null, until: START + 11_000 })),
   ],
 ];
 
@@ -169,10 +190,28 @@ export const ALLOWED: readonly Allowed[] = [
   ],
   [
     'closes',
+    'a stream that is cut off while Redis is away from its gateway',
+    {
+      ...life(completed(), streamOf(completed(), [1], { closed: 1012 })),
+      ...outage(['redis'], 1_000, 2_000, { hit: ['gateway-1'] }),
+    },
+  ],
+  [
+    'closes',
+    'a stream without a key that is closed at an end which it may not tell',
+    {
+      ...recordOf(
+        [killed()],
+        [createOf(killed()), kill('no'), streamOf(killed(), [], { scope: 'progress', messages: [withoutKey('init')] })],
+      ),
+    },
+  ],
+  [
+    'closes',
     'a stream that is cut off by a fault of its own',
     {
       ...life(completed(), streamOf(completed(), [1], { closed: 1012 })),
-      ...outage([], 100, 200, { closes: [1012] }),
+      ...outage([], 4_000, 4_500, { closes: [1012] }),
     },
   ],
 ];

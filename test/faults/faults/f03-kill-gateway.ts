@@ -25,8 +25,9 @@ export const faults: Fault[] = [
     promises: ['P8'],
     stops: ['gateway'],
     lastsMs: 1_000,
-    async inject({ installation, random }) {
+    async inject({ installation, random, hits }) {
       const gateway = random.of(installation.gateways);
+      hits(gateway);
       await gateway.kill();
       return () => gateway.start();
     },

@@ -48,7 +48,8 @@ export const faults: Fault[] = [
     variant: 'while-running',
     title: `maxmemory-policy becomes ${POLICY}, and a process of each kind starts anew`,
     promises: ['P1', 'P12'],
-    stops: ['gateway'], // There is always another API.
+    stops: ['hanging callbacks'],
+    closes: [1001],
     lastsMs: 2_000,
     async inject({ installation: { connection, apis, gateways, schedulers }, found }) {
       await connection.config('SET', 'maxmemory-policy', POLICY);

@@ -28,9 +28,8 @@ export const faults: Fault[] = [
     stops: [],
     lastsMs: 2_000,
     async inject({ installation, history, call, found, figures, atEnd }) {
-      const urls = installation.gateways.map(({ url }) => url);
       const memory = watchMemory(installation.gateways);
-      const others = createWatchers(urls, installation.key, history);
+      const others = createWatchers(installation.gateways, installation.key, history);
       const idle = await neverReaders(installation);
       others.watchSpace('watcher-noise', SPACE);
       atEnd(async () => {
@@ -41,7 +40,11 @@ export const faults: Fault[] = [
         if (memory.mostMb > MOST_MB) found({ jobId: null, says: `a gateway held ${memory.mostMb} MB` });
       });
       await makeNoise(call, { spaceId: SPACE, events: EVENTS, bytes: BYTES });
-      const count = () => sumOf(urls, CLOSED);
+      const count = () =>
+        sumOf(
+          installation.gateways.map(({ url }) => url),
+          CLOSED,
+        );
       await until(async () => (await count()) >= SOCKETS, 10_000).catch(() => undefined); // Told here:
       figures['closed 1013'] = await count();
       if (figures['closed 1013'] < SOCKETS)

@@ -11,7 +11,7 @@ export const faults: Fault[] = [
     id: 'F25',
     title: 'every process is terminated and started again, one by one',
     promises: ['P15', 'P4', 'P6', 'P8'],
-    stops: [], // There is always another, so no call fails and no time-out is late.
+    stops: ['hanging callbacks'], // There is always another process, so no call fails and no time-out is late.
     closes: [1001],
     lastsMs: 500,
     installation: { gateways: 2 },

@@ -44,11 +44,7 @@ function requestOf(plan: JobPlan, receivers: Receivers) {
 /** Start it: jobs at an even rate, whether or not those before were answered. */
 export async function startLoad({ installation, call, history, seed, rate }: LoadOptions): Promise<Load> {
   const receivers = await startReceivers();
-  const watchers = createWatchers(
-    installation.gateways.map(({ url }) => url),
-    installation.key,
-    history,
-  );
+  const watchers = createWatchers(installation.gateways, installation.key, history);
   let tokens = 0;
   let isCreating = true;
   let isOver = false;

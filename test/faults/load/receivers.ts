@@ -1,6 +1,7 @@
 import { answer, type Behaviour, endless, hang, reset } from '../../support/behaviours.js';
 import { type Received, type Receiver, startReceiver } from '../../support/receiver.js';
 import type { History } from '../history.js';
+import { HANGS } from '../rules/callbacks.js';
 import type { JobPlan, Receiving } from './plan.js';
 
 const OK = answer(204);
@@ -30,14 +31,15 @@ export interface Receivers {
   close(): Promise<void>;
 }
 
-const pathOf = (n: number) => `/job/${n}`;
+const pathOf = (n: number, receiving: Receiving) => `${receiving === 'hangs first' ? HANGS : '/'}job/${n}`;
 
 export async function startReceivers(): Promise<Receivers> {
   const receiver: Receiver = await startReceiver();
   const paths = new Set<string>();
   const urlFor = (n: number, receiving: Receiving = 'answers') => {
-    paths.add(pathOf(n));
-    return receiver.script(pathOf(n), ...BEHAVIOURS[receiving]);
+    const path = pathOf(n, receiving);
+    paths.add(path);
+    return receiver.script(path, ...BEHAVIOURS[receiving]);
   };
   return {
     urlOf: ({ n, receiving }) => (receiving === null ? null : urlFor(n, receiving)),

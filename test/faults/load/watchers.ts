@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StreamClient } from '../../support/stream-client.js';
+import type { AppProcess } from '../app-process.js';
 import type { History, Stream } from '../history.js';
 
 /** Watchers of jobs and spaces, who connect again whenever a stream ends before what they watch does. */
@@ -28,10 +29,13 @@ const hasEnded = (last: StreamClient['messages'][number]) =>
 /** Whoever has asked for so long, and was not even told where things stand, is refused what is theirs. */
 const TOLD_MS = 5_000;
 
+/** Of whichever gateway it was asked. */
+const NEVER_TOLD = { gateway: '', messages: [], closed: null, until: null };
+
 /** Before a stream that was cut off is opened again. */
 const AGAIN_MS = 50;
 
-export function createWatchers(urls: readonly string[], key: string, history: History): Watchers {
+export function createWatchers(gateways: readonly AppProcess[], key: string, history: History): Watchers {
   const watching = new Set<Promise<void>>();
   /** Who has not been told anything yet, and since when they ask, epoch milliseconds. */
   const untold = new Map<Subject, number>();
@@ -44,17 +48,17 @@ export function createWatchers(urls: readonly string[], key: string, history: Hi
     const { path, ...subject } = asked;
     const { jobId } = subject;
     const openedAt = Date.now();
-    const stream = StreamClient.connect(urls[turn++ % urls.length] as string, path);
+    const { name, url } = gateways[turn++ % gateways.length] as AppProcess;
+    const stream = StreamClient.connect(url, path);
     open.add(stream);
     await new Promise<void>((resolve) => stream.ws.once('close', () => resolve()));
     open.delete(stream);
     const { messages } = stream;
     // One that was still open in the end has all there is.
     const closed = isOver ? null : (stream.closed?.code ?? 1006);
-    const closedAt = closed === null ? null : Date.now();
     if (messages.length > 0) {
       untold.delete(asked);
-      history.add({ kind: 'stream', ...subject, openedAt, messages, closed, closedAt });
+      history.add({ kind: 'stream', ...subject, gateway: name, openedAt, messages, closed, until: Date.now() });
     }
     return jobId !== null && (closed === 1000 || hasEnded(messages.at(-1)));
   }
@@ -92,8 +96,7 @@ export function createWatchers(urls: readonly string[], key: string, history: Hi
       for (const stream of open) stream.ws.terminate();
       await Promise.all(watching);
       for (const [{ path, ...subject }, since] of untold)
-        if (Date.now() - since > TOLD_MS)
-          history.add({ kind: 'stream', ...subject, openedAt: since, messages: [], closed: null, closedAt: null });
+        if (Date.now() - since > TOLD_MS) history.add({ kind: 'stream', ...subject, ...NEVER_TOLD, openedAt: since });
     },
   };
 }

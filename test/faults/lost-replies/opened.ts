@@ -41,7 +41,7 @@ export async function open(
 
 /** Have it written down what a stream has told, to be judged with all others, and let go of it. */
 export async function recordStream(
-  { history }: Ground,
+  { history, installation }: Ground,
   { spaceId, jobId }: Subject,
   { stream, of }: { stream: StreamClient; of: StreamRequest['of'] },
 ): Promise<void> {
@@ -50,12 +50,13 @@ export async function recordStream(
     kind: 'stream',
     client: 'lost-stream',
     scope: of === 'job' ? 'full' : 'space',
+    gateway: installation.gateways[0]?.name as string,
     jobId: of === 'job' ? jobId : null,
     spaceId: of === 'job' ? null : spaceId,
     openedAt: Date.parse(stream.messages[0]?.timestamp),
     messages: [...stream.messages],
     closed,
-    closedAt: closed === null ? null : Date.now(),
+    until: null, // How it was closed is for its trial to judge.
   });
   await stream.close();
 }

@@ -11,7 +11,7 @@ const AGAIN_MS = 2_000;
 const REFUSALS = [409];
 
 /**
- * Every call is answered in time, with 503 and nothing else while Redis is away, and only then, or while its API is; and is
+ * Every call is answered in time, with 503 and nothing else while Redis is away or full, and only then, or while its API is; and is
  * refused only for what it asks (P12).
  */
 export const answers: Rule = {
@@ -36,7 +36,7 @@ function* faultsOf(call: Call, outages: readonly Outage[]): Generator<Said> {
     yield { says: `${op} was not served, and nothing kept it from that: ${status ?? body} ${code ?? ''}` };
 }
 
-/** An API that is there answers 503 while Redis is away from it, or full; to say nothing at all takes an API that is gone. */
+/** An API that is there answers 503 while Redis is away from it, or full; to say nothing at all it must be gone. */
 function excuses(outage: Outage, { api, status, code, sentAt, answeredAt }: Call): boolean {
   const { stops, from, until } = outage;
   if (answeredAt < from || sentAt > until + AGAIN_MS) return false;

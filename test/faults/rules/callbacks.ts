@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JobEvent } from '@yardmaster/protocol';
+import type { DumpedJob } from '../dump.js';
 import { type Evidence, linesOf, type Outage, ruleForEachJob, type Said, type StoredCase } from './rule.js';
 import { stopsSchedulers } from './time-outs.js';
 
 /** In the path of a callback URL behind which nobody reads what comes. */
 export const NOBODY = '/nobody/';
+
+/** In that of one whose first callback is not answered. */
+export const HANGS = '/hangs/';
 
 /**
  * What an ended job owes to its callback URL is delivered at least once, under one id, with bounded attempts that are
@@ -35,8 +39,9 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, evidence) => {
 /** POSTs that may be repeated since nobody could record them: one for each process that is lost on the way… */
 const REPEATED_AT_MOST = 2;
 
-/** …which came while Redis or a scheduler was away, or so shortly before or after it, milliseconds. */
-const UNRECORDED_MS = 2_000;
+/** …which came while Redis or a scheduler was away, or so long before it, as an attempt may take, or after it, milliseconds. */
+const UNRECORDED_BEFORE_MS = 12_000;
+const UNRECORDED_AFTER_MS = 2_000;
 
 function ofRecorded({ job, calls, callbacks: received }: StoredCase, { settings, outages }: Evidence): Said[] {
   const recorded = job.events.filter(({ type }) => type.startsWith('callback_'));
@@ -55,7 +60,9 @@ function ofRecorded({ job, calls, callbacks: received }: StoredCase, { settings,
     });
   const sent = recorded.filter(({ type }) => type === 'callback_sent').length;
   if (sent > received.length) found.push({ says: `${sent} callbacks are recorded as sent, ${received.length} came` });
-  const mayBeRepeated = received.filter(({ at }) => outages.some((outage) => keepsFromRecording(outage, at))).length;
+  const mayBeRepeated = received.filter(({ at }) =>
+    outages.some((outage) => keepsFromRecording(outage, { at, job })),
+  ).length;
   if (received.length > recorded.length + Math.min(REPEATED_AT_MOST, mayBeRepeated))
     found.push({
       damage: 'duplicated',
@@ -67,8 +74,11 @@ function ofRecorded({ job, calls, callbacks: received }: StoredCase, { settings,
   return found;
 }
 
-const keepsFromRecording = (outage: Outage, at: number) =>
-  stopsSchedulers(outage) && at >= outage.from - UNRECORDED_MS && at <= outage.until + UNRECORDED_MS;
+function keepsFromRecording(outage: Outage, { at, job }: { at: number; job: DumpedJob }): boolean {
+  const isGivenUp = outage.stops.includes('hanging callbacks') && job.callbackUrl?.includes(HANGS);
+  if (!isGivenUp && !stopsSchedulers(outage)) return false;
+  return at >= outage.from - UNRECORDED_BEFORE_MS && at <= outage.until + UNRECORDED_AFTER_MS;
+}
 
 /** Delays are so much shorter or longer, by chance. */
 const JITTER = 0.2;

@@ -67,12 +67,17 @@ function lostAnswers({ calls, outages }: Evidence): LostAnswer[] {
     .sort((a, b) => a.until - b.until);
 }
 
+const standsStill = ({ stops, hit }: Outage) => stops.includes('redis') && hit.length === 0;
+
 /** When what was asked for has been done or never will be: commands may wait in front of a Redis that stands still. */
 const doneBy = ({ sentAt, answeredAt }: Call, outages: readonly Outage[]) =>
   UNDER_WAY_MS +
   Math.max(
     answeredAt,
-    ...outages.filter(({ from, until }) => sentAt <= until && answeredAt >= from).map(({ until }) => until),
+    ...outages
+      .filter(standsStill)
+      .filter(({ from, until }) => sentAt <= until && answeredAt >= from)
+      .map(({ until }) => until),
   );
 
 /** Put a delivery down to a lost answer: to a claim before a poll, which might have had others, too. */

@@ -34,12 +34,15 @@ export interface Outage {
   closes: readonly number[];
 }
 
-/** `room` is that of Redis: without it, what needs some is refused. */
-export type Stopped = 'api' | 'gateway' | 'scheduler' | 'redis' | 'room';
+/**
+ * `room` is that of Redis: without it, what needs some is refused. `hanging callbacks`: nobody waits for a receiver that
+ * hangs, as when a scheduler is told to stop.
+ */
+export type Stopped = 'api' | 'gateway' | 'scheduler' | 'redis' | 'room' | 'hanging callbacks';
 
 /** Whether an outage hits a process, by its name, or one of a kind. */
 export const isHit = ({ hit }: Outage, name: string): boolean =>
-  hit.length === 0 || hit.some((one) => one.startsWith(name));
+  hit.length === 0 || hit.some((one) => one === name || one.startsWith(`${name}-`));
 
 /** A job as the clients and the dump tell of it. */
 export interface Case {
