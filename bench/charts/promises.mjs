@@ -68,7 +68,8 @@ const redirects = (runs) => `Runs in which receivers tried to send us elsewhere:
 
 const streams = (runs) =>
   `${counted(runs, 'streams')} streams told ${counted(runs, 'messages')} events, which were held against the histories of their ` +
-  `jobs: ${foundOf(runs, { promise: 'P8' })} were missing, made up, out of order or there twice.`;
+  `jobs: ${foundOf(runs, { rule: 'streams' })} were missing, made up, out of order or there twice. ${counted(runs, 'streamsCut')} ` +
+  `streams were cut off by faults; closed for no reason, or at an end that they had not told: ${foundOf(runs, { rule: 'closes' })}.`;
 
 const keyless = (runs) =>
   `${counted(runs, 'keylessMessages')} messages went to streams without a key, ${counted(runs, 'keylessWithheld')} with what ` +
