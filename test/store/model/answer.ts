@@ -12,10 +12,15 @@ export async function answerOf(store: Store, call: Call): Promise<Answer> {
   try {
     return { value: await sidesOf(call).perform(store, call) };
   } catch (error) {
-    if (error instanceof YardmasterError) return { code: error.code, jobStatus: error.extras.jobStatus };
-    throw error;
+    if (!(error instanceof YardmasterError)) throw error;
+    if (isOutOfTurn(error)) return answerOf(store, call);
+    return { code: error.code, jobStatus: error.extras.jobStatus };
   }
 }
+
+/** A long read is given up after 1.6 s, which a machine with more to do than this may take. Nothing was changed. */
+const isOutOfTurn = ({ code, message }: YardmasterError) =>
+  code === 'UNAVAILABLE' && message === 'Too many long reads are waiting';
 
 /** Ask the model, whose world is changed. */
 export function foretold(world: World, call: Call, told: Answer): Answer {
