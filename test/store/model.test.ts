@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import RedisMock from 'ioredis-mock';
+import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { Arenas } from './model/arena.js';
 import { playSeed } from './model/play.js';
 
@@ -9,12 +10,19 @@ import { playSeed } from './model/play.js';
 //   MODEL_SEED=7 npm test -- test/store/model            plays the sequences of one seed
 //   MODEL_SEQUENCES=5000 npm test -- test/store/model    plays more of them, from seed 1 or from MODEL_SEED on
 
-const { MODEL_SEED, MODEL_SEQUENCES, TEST_REDIS_URL = '' } = process.env;
+const { MODEL_SEED, MODEL_SEQUENCES } = process.env;
 
 /** Within so long even a great number must be done. */
 const LONG_MS = 3_600_000;
 
-const connect = () => new Redis(TEST_REDIS_URL.replace('unix://', ''), { disconnectTimeout: 50 });
+// A Redis of its own: fsck goes over all keys, once for each sequence, and the shared one has those of all test files.
+let redis: OwnRedis;
+beforeAll(async () => {
+  redis = await startRedis({ appendonly: 'no' });
+});
+afterAll(() => redis.stop());
+
+const connect = () => new Redis(redis.url.replace('unix://', ''), { disconnectTimeout: 50 });
 
 describe.each([
   // The mock takes some 3 ms for a call: it makes a Lua of its own for each.
