@@ -8,7 +8,6 @@ export const SHORT_FAULTS: readonly string[] = [
   'F3',
   'F4-1.5s',
   'F5-always',
-  'F10-5s',
   'F11-api-stranded',
   'F12-cut',
   'F15',
