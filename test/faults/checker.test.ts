@@ -3,9 +3,10 @@ import { check } from './checker.js';
 import * as answers from './examples/answers.js';
 import * as callbacks from './examples/callbacks.js';
 import * as jobs from './examples/jobs.js';
-import { completed, kill, life, outage } from './examples/lives.js';
-import { createOf, recordOf, START } from './examples/made-up.js';
+import { completed, completing, kill, life, outage, RUNS } from './examples/lives.js';
+import { createOf, recordOf, START, streamOf } from './examples/made-up.js';
 import * as streams from './examples/streams.js';
+import type { Stream } from './history.js';
 import { RULES } from './rules/all.js';
 
 const EXAMPLES = [jobs, callbacks, streams, answers];
@@ -41,5 +42,16 @@ describe('the judge of a run', () => {
   it('takes what was answered in a forgotten span as unknown', () => {
     const record = { ...recordOf([], [createOf(completed())]), ...outage(['redis'], 0, 1_000) };
     expect(check({ ...record, forgotten: [{ from: START, until: START + 10 }] })).toEqual([]);
+  });
+
+  it('does not judge a stream that was closed for an end which was forgotten, and judges one that was cut off', () => {
+    const job = completed([...RUNS, ['completed', 9_000, { token: 'done' }]]);
+    const story = (fields: Partial<Stream>) =>
+      life(job, completing({ sentAt: START + 8_999 }), streamOf(job, [1, 2], fields));
+    const forgotten = [{ from: START + 400, until: START + 600 }];
+    const found = (fields: Partial<Stream>) =>
+      check({ ...story(fields), forgotten }).filter(({ rule }) => rule === 'closes').length;
+    expect(found({ closed: 1000 })).toBe(0);
+    expect(found({ closed: 1006 })).toBe(1);
   });
 });

@@ -53,24 +53,29 @@ const without = <T extends Named>(all: readonly T[], run: Named) => all.filter((
 const withoutWell = (runs: readonly Summary[], run: Named) =>
   runs.filter((one) => !isSame(one, run) || one.violations.length > 0);
 
+type Runs = Pick<Results, 'runs' | 'unfinished'>;
+
 /** Add a run, in place of one of the same fault and seed that has found nothing. */
-export function addRun(run: Summary): void {
-  change(({ runs, unfinished = [] }) => {
-    const all = [...withoutWell(runs, run), run];
-    return {
-      seeds: [...new Set(all.map(({ seed }) => seed))].sort((a, b) => a - b),
-      runs: all,
-      unfinished: without(unfinished, run),
-    };
-  });
-}
+export const addRun = (run: Summary): void => change((results) => withRun(results, run));
 
 /** Add a run that came to no end, in place of one of the same fault and seed: it must not look as if it had never been. */
-export const addUnfinished = (run: Unfinished): void =>
-  change(({ runs, unfinished = [] }) => ({
-    runs: withoutWell(runs, run),
-    unfinished: [...without(unfinished, run), run],
-  }));
+export const addUnfinished = (run: Unfinished): void => change((results) => withUnfinished(results, run));
+
+/** What becomes of the results with `addRun`. */
+export function withRun({ runs, unfinished = [] }: Runs, run: Summary) {
+  const all = [...withoutWell(runs, run), run];
+  return {
+    seeds: [...new Set(all.map(({ seed }) => seed))].sort((a, b) => a - b),
+    runs: all,
+    unfinished: without(unfinished, run),
+  };
+}
+
+/** The same with `addUnfinished`. */
+export const withUnfinished = ({ runs, unfinished = [] }: Runs, run: Unfinished) => ({
+  runs: withoutWell(runs, run),
+  unfinished: [...without(unfinished, run), run],
+});
 
 /** Add a mutant, in place of itself. */
 export const addMutant = (mutant: SeenMutant): void =>

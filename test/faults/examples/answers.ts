@@ -126,6 +126,21 @@ export const BROKEN: readonly Broken[] = [
       ...outage(['redis'], 100, 6_999),
     },
   ],
+  [
+    'deliveries',
+    'a delivery long after a lost answer, while Redis is away from the API that lost it and stands still for nobody',
+    /delivered at 2026-01-01T12:00:09.000Z, which came to no client/,
+    {
+      ...recordOf([jobOf('a', [...BORN, ['delivered', 9_000]])], [callOf('poll', null, 99, UNKNOWN)]),
+      ...outage(['redis'], 90, 10_000, { hit: ['api-1'] }),
+    },
+  ],
+  [
+    'lateness',
+    'a time-out that is late while Redis is away from others than schedulers',
+    /came 2800 ms late/,
+    { ...recordOf([dead(TIMED_OUT, 4_000)], started(dead({}))), ...outage(['redis'], 0, 3_900, { hit: ['api-1'] }) },
+  ],
 ];
 
 /** What looks bad and is not. */

@@ -93,6 +93,15 @@ export const BROKEN: readonly Broken[] = [
       ...outage(['hanging callbacks'], 600, 700),
     },
   ],
+  [
+    'callbacks',
+    'a callback to a receiver that hangs, which is repeated while nobody was told to stop',
+    /2 callbacks came, 1 are recorded/,
+    {
+      ...life(owing({ callbackUrl: HANGING }), callbackOf(owing(), 600), callbackOf(owing(), 15_600)),
+      ...outage(['gateway'], 4_000, 5_000),
+    },
+  ],
 ];
 
 /** What looks bad and is not. */

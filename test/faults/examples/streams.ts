@@ -149,6 +149,21 @@ export const BROKEN: readonly Broken[] = [
     /still open long after the end/,
     life(completed(), streamOf(completed(), [1, 2, 3], { closed: null, until: START + 11_000 })),
   ],
+  [
+    'closes',
+    'a stream that is cut off long after Redis was away',
+    /closed with 1012, for no reason/,
+    {
+      ...life(completed(), streamOf(completed(), [1], { closed: 1012, until: START + 9_000 })),
+      ...outage(['redis'], 0, 3_900),
+    },
+  ],
+  [
+    'closes',
+    'a stream that is cut off as a fault would, when that is over',
+    /closed with 1012, for no reason/,
+    { ...life(completed(), streamOf(completed(), [1], { closed: 1012 })), ...outage([], 0, 3_900, { closes: [1012] }) },
+  ],
 ];
 
 /** What looks bad and is not. */
