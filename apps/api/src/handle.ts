@@ -1,4 +1,4 @@
-import { authenticate, authorize, knownCaller, REDIS_BUDGET_MS, within } from '@yardmaster/backend';
+import { authenticate, authorize, knownCaller, within } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
@@ -20,6 +20,8 @@ export interface Surroundings {
   keyRing: KeyRing;
   sizes: SizeLimits;
   incoming: Incoming;
+  /** How long Redis may take over one request, milliseconds. */
+  budgetMs: number;
 }
 
 /** What a request brings: its query, or its body as JSON. */
@@ -51,11 +53,11 @@ export async function handle(
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
   const presented = req.headers['x-api-key'];
-  let left = REDIS_BUDGET_MS;
+  let left = around.budgetMs;
   let caller = knownCaller(keyRing, presented);
   if (caller === undefined) {
     const began = performance.now();
-    caller = await within(REDIS_BUDGET_MS, authenticate(keyRing, presented));
+    caller = await within(left, authenticate(keyRing, presented));
     left -= performance.now() - began;
   }
   authorize(caller, route.scopes, spaceId);

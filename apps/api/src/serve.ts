@@ -1,4 +1,12 @@
-import { createOutageLog, internalError, requestIdOfResponse, routeIs, sendError, sendText } from '@yardmaster/backend';
+import {
+  createOutageLog,
+  internalError,
+  redisBudgetMs,
+  requestIdOfResponse,
+  routeIs,
+  sendError,
+  sendText,
+} from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import type { Request, Response } from 'express';
@@ -7,7 +15,7 @@ import { Incoming } from './logs/incoming.js';
 import { Outgoing } from './outgoing.js';
 import type { Route } from './route.js';
 
-export interface ServingOptions extends Omit<Surroundings, 'incoming'> {
+export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetMs'> {
   log: Logger;
 }
 
@@ -22,7 +30,9 @@ export interface Serving {
 /** Make the serving of requests. */
 export function createServing({ log, ...surroundings }: ServingOptions): Serving {
   const outgoing = new Outgoing();
-  const around = { ...surroundings, incoming: new Incoming(surroundings.store.observer.refusedLogs) };
+  const { store } = surroundings;
+  const budgetMs = redisBudgetMs(store);
+  const around = { ...surroundings, budgetMs, incoming: new Incoming(budgetMs, store.observer.refusedLogs) };
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {

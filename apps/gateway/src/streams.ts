@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type Backend, onceAnswered, REDIS_BUDGET_MS, requestIdOf, type Streams, within } from '@yardmaster/backend';
+import { type Backend, onceAnswered, redisBudgetMs, requestIdOf, type Streams, within } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { WebSocketServer } from 'ws';
@@ -34,6 +34,7 @@ const CLOSE_WITHIN_MS = 5_000;
  */
 export function createStreams({ backend, config, log, pingMs }: StreamsOptions): Streams {
   const { stopping, metrics } = backend;
+  const budgetMs = redisBudgetMs(backend.store);
   const feeds = new Feeds(backend.store, backend.subscriptions, log);
   const sessions = new Sessions({ keyRing: backend.keyRing, log, pingMs });
   const streamMetrics = createStreamMetrics(metrics, () => sessions.open);
@@ -60,7 +61,7 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
   }
 
   async function open(req: IncomingMessage, socket: Duplex, head: Buffer, holds: Holds): Promise<void> {
-    const admitted = await within(REDIS_BUDGET_MS, admission.admit(req, holds));
+    const admitted = await within(budgetMs, admission.admit(req, holds));
     // From here to the join nothing may be awaited: what came in between would be lost.
     admission.checkStillGood(admitted);
     if (socket.destroyed) return; // Its `close` has given back what it held.

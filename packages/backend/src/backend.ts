@@ -8,6 +8,7 @@ import { createMetrics, type Metrics } from './metrics/metrics.js';
 /** Variables that the backend reads. */
 export const BACKEND_VARIABLES = [
   'REDIS_URL',
+  'REDIS_TIMEOUT_SECONDS',
   'ADMIN_API_KEY',
   'KEY_PREFIX',
   'DELIVERY_TIMEOUT_SECONDS',
@@ -46,7 +47,8 @@ const isUnavailable = (error: unknown) => error instanceof YardmasterError && er
  * Make a backend. `start` waits until Redis is there, checks it, and throws a ConfigError when it cannot be used.
  */
 export function createBackend(config: BackendConfig, log: Logger, options: BackendOptions = {}): Backend {
-  const connections = createConnections(config.REDIS_URL, log);
+  const redisTimeoutMs = Math.ceil(config.REDIS_TIMEOUT_SECONDS * 1000);
+  const connections = createConnections(config.REDIS_URL, log, redisTimeoutMs);
   const metrics = createMetrics();
   const subscriptions = countedSubscriptions(connections.subscriptions, metrics.registry);
   for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
@@ -57,6 +59,7 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),
     eventsPerJob: config.EVENTS_PER_JOB,
     logsPerJob: config.LOGS_PER_JOB,
+    redisTimeoutMs,
   };
   const store = createStore(connections.redis, settings, connections.bulk, metrics.observer);
   const keyRing = new KeyRing(store, {

@@ -35,10 +35,11 @@ const NOT_CONNECTED = /isn't writeable|isn't ready|Connection is closed/;
  * Make the connections of a process.
  *
  * @param url as REDIS_URL
+ * @param commandTimeoutMs how long one command may take, milliseconds
  */
-export function createConnections(url: string, log: Logger): Connections {
-  const redis = createRedis(url, 'commands', log);
-  const bulk = createRedis(url, 'commands', log);
+export function createConnections(url: string, log: Logger, commandTimeoutMs: number): Connections {
+  const redis = createRedis(url, 'commands', log, commandTimeoutMs);
+  const bulk = createRedis(url, 'commands', log, commandTimeoutMs);
   const heard = isCluster(redis) ? hearCluster(redis, log) : hear(url, log);
   const clients = [redis, bulk, ...heard.clients];
   const watches: (() => void)[] = [];

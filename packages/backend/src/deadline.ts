@@ -1,14 +1,23 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { EqualTimeouts } from '@yardmaster/runtime';
+import type { Store } from '@yardmaster/store';
 
-/** How long Redis may take over one request, in milliseconds: whoever calls hears within two seconds. */
-export const REDIS_BUDGET_MS = 1_800;
+/** How much longer a request may take than one command, in milliseconds: it may need several. */
+const MORE_MS = 300;
 
-const budgets = new EqualTimeouts(REDIS_BUDGET_MS);
+/** Time-outs that nearly every request begins, by their length. */
+const budgets = new Map<number, EqualTimeouts>();
+
+/** How long Redis may take over one request, in milliseconds: by default 1.8 s, so that its caller hears within 2 s. */
+export function redisBudgetMs({ settings }: Store): number {
+  const ms = settings.redisTimeoutMs + MORE_MS;
+  if (!budgets.has(ms)) budgets.set(ms, new EqualTimeouts(ms));
+  return ms;
+}
 
 function beginTimeout(ms: number, onEnd: () => void): { clear(): void } {
-  // Nearly every request has all of it.
-  if (ms === REDIS_BUDGET_MS) return budgets.begin(onEnd);
+  const budget = budgets.get(ms);
+  if (budget !== undefined) return budget.begin(onEnd);
   const timer = setTimeout(onEnd, Math.max(0, ms));
   return { clear: () => clearTimeout(timer) };
 }

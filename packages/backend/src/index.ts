@@ -1,6 +1,6 @@
 export { authenticate, authorize, knownCaller } from './authenticate.js';
 export { BACKEND_VARIABLES, type Backend, type BackendConfig, type BackendOptions, createBackend } from './backend.js';
-export { REDIS_BUDGET_MS, within } from './deadline.js';
+export { redisBudgetMs, within } from './deadline.js';
 export type { Duties } from './duties.js';
 export { createFront, FRONT_VARIABLES, type Front } from './front.js';
 export {

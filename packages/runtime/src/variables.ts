@@ -42,6 +42,11 @@ export const VARIABLES = {
     redisUrl,
   ),
   DATA_DIR: row('.data', 'Standalone only: where its private Redis and its admin key are kept', z.string()),
+  REDIS_TIMEOUT_SECONDS: row(
+    '1.5',
+    'How long Redis may take over one command; a call that needs several may take 0.3 s more, and is then answered 503',
+    seconds(60, { zero: false }),
+  ),
   ADMIN_API_KEY: row(
     null,
     'A key with every scope in every space. Unset: the standalone makes one; the API refuses to start unless keys exist',

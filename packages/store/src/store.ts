@@ -21,6 +21,8 @@ export interface StoreSettings {
   eventsPerJob: number;
   /** Log entries kept per job. Default 10 000. */
   logsPerJob: number;
+  /** How long Redis may take over one command, in milliseconds. Default 1 500. */
+  redisTimeoutMs: number;
 }
 
 export const STORE_DEFAULTS: StoreSettings = {
@@ -29,6 +31,7 @@ export const STORE_DEFAULTS: StoreSettings = {
   retentionMs: 7 * 24 * 3_600_000,
   eventsPerJob: 1_000,
   logsPerJob: 10_000,
+  redisTimeoutMs: 1_500,
 };
 
 /** One Redis, or a cluster of them. */
@@ -70,11 +73,13 @@ export function createStore(
   observer: StoreObserver = NOBODY,
 ): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
+  // Below the budget of a request (`redisBudgetMs`), which would give no reason.
+  const patienceMs = all.redisTimeoutMs + 100;
   return {
     redis,
     bulk,
-    inTurn: turns(READS_AT_ONCE),
-    inSearchTurn: turns(SEARCHES_AT_ONCE),
+    inTurn: turns(READS_AT_ONCE, patienceMs),
+    inSearchTurn: turns(SEARCHES_AT_ONCE, patienceMs),
     keys: keyMap(all.keyPrefix),
     settings: all,
     observer,

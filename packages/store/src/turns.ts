@@ -1,9 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 
-/** How long somebody waits for a turn and what is done in it; below the budget of a request, which knows no reason. */
-const PATIENCE_MS = 1_600;
-
 /** What somebody whose turn it is knows of it. */
 export interface Turn {
   /** By when to be done, as `performance.now()` tells the time. */
@@ -24,13 +21,15 @@ const tooLate = () => new YardmasterError('UNAVAILABLE', 'Too many long reads ar
 /**
  * Let so many do their work at once, in the order in which they came. Work that nobody waits for any more is not begun:
  * a burst of requests would else keep those busy who came long after it.
+ *
+ * @param patienceMs how long a turn and what is done in it may take, waiting included
  */
-export function turns(atOnce: number): InTurn {
+export function turns(atOnce: number, patienceMs: number): InTurn {
   const limit = pLimit(atOnce);
   return (work) =>
     new Promise((resolve, reject) => {
-      const until = performance.now() + PATIENCE_MS;
-      const timer = setTimeout(() => reject(tooLate()), PATIENCE_MS).unref();
+      const until = performance.now() + patienceMs;
+      const timer = setTimeout(() => reject(tooLate()), patienceMs).unref();
       const check = () => {
         if (performance.now() > until) throw tooLate();
       };

@@ -1,4 +1,3 @@
-import { REDIS_BUDGET_MS } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 
@@ -17,9 +16,14 @@ export class Incoming {
   #bytes = 0;
   readonly #waiting = new Set<() => void>();
   readonly #onRefused: () => void;
+  readonly #patienceMs: number;
 
-  /** @param onRefused told of each batch for which there was no room */
-  constructor(onRefused: () => void) {
+  /**
+   * @param patienceMs how long a batch waits for room
+   * @param onRefused told of each batch for which there was no room
+   */
+  constructor(patienceMs: number, onRefused: () => void) {
+    this.#patienceMs = patienceMs;
     this.#onRefused = onRefused;
   }
 
@@ -29,7 +33,7 @@ export class Incoming {
    * @throws UNAVAILABLE when there was no room for long; what `inflate` throws
    */
   take(inflate: () => Promise<Buffer>): Promise<{ batch: Buffer; release: () => void }> {
-    const giveUpAt = performance.now() + REDIS_BUDGET_MS;
+    const giveUpAt = performance.now() + this.#patienceMs;
     return this.#inTurn(async () => {
       while (this.#bytes > MAX_BYTES) await this.#change(giveUpAt);
       const batch = await inflate();

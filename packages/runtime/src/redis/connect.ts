@@ -12,17 +12,28 @@ import { tlsOf } from './tls.js';
 /** A connection that subscribes is to one Redis. */
 type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClient;
 
+/** How long one command may take unless `createRedis` is given another limit, milliseconds. */
+export const COMMAND_TIMEOUT_MS = 1_500;
+
 /**
  * Make a connection; it connects when `connect` is called, one for a worker at once, and reconnects for ever.
  *
  * For a subscriber to a cluster use `createNodeSubscriber`: each channel there is some node's.
  *
  * @param url as REDIS_URL
+ * @param commandTimeoutMs how long one command may take, of a connection for commands
  * @throws ConfigError when a file that it names cannot be read
  */
-export function createRedis<U extends RedisUse>(url: string, use: U, log: Logger): ClientFor<U> {
+export function createRedis<U extends RedisUse>(
+  url: string,
+  use: U,
+  log: Logger,
+  commandTimeoutMs = COMMAND_TIMEOUT_MS,
+): ClientFor<U> {
   const address = parseRedisUrl(url);
-  const client = address.kind === 'cluster' && use !== 'subscriber' ? cluster(address, use) : single(address, use);
+  const options = use === 'commands' ? { ...BY_USE[use], commandTimeout: commandTimeoutMs } : BY_USE[use];
+  const client =
+    address.kind === 'cluster' && use !== 'subscriber' ? cluster(address, use, options) : single(address, options);
   if (use === 'commands') {
     batchWrites(client);
     lightenScripts(client);
@@ -48,14 +59,18 @@ const loginOf = ({ username, password, tls }: RedisAddress): RedisOptions => ({
   ...(tls !== null && { tls: tlsOf(tls) }),
 });
 
-function cluster(address: RedisAddress & { kind: 'cluster' }, use: Exclude<RedisUse, 'subscriber'>): Cluster {
-  const redisOptions = { ...BY_USE[use], ...loginOf(address) };
+function cluster(
+  address: RedisAddress & { kind: 'cluster' },
+  use: Exclude<RedisUse, 'subscriber'>,
+  options: RedisOptions,
+): Cluster {
+  const redisOptions = { ...options, ...loginOf(address) };
   const Client = use === 'commands' ? CommandCluster : Cluster;
   return new Client(address.nodes, { ...CLUSTER_BY_USE[use], redisOptions });
 }
 
-function single(address: RedisAddress, use: RedisUse): Redis {
-  const options = { ...BY_USE[use], ...loginOf(address) };
+function single(address: RedisAddress, ofUse: RedisOptions): Redis {
+  const options = { ...ofUse, ...loginOf(address) };
   if (address.kind === 'socket') return new Redis(address.path, options);
   if (address.kind === 'single') return new Redis({ ...options, ...address.node, db: address.db });
   if (address.kind === 'cluster') throw new Error('a channel of a cluster is heard at its own node');
@@ -74,7 +89,7 @@ function single(address: RedisAddress, use: RedisUse): Redis {
     // A primary that was cut off from its replicas, and refuses to write for that (min-replicas-to-write), may have been
     // replaced: the Sentinels know. ioredis' failoverDetector is left off. It leaves its connections to the Sentinels
     // behind at each reconnection, and after a failover all of those end the connection just while it is made, for good.
-    reconnectOnError: (error) => isReplaced(error) || (BY_USE[use].reconnectOnError?.(error) ?? false),
+    reconnectOnError: (error) => isReplaced(error) || (ofUse.reconnectOnError?.(error) ?? false),
   });
 }
 

@@ -44,8 +44,7 @@ export const BY_USE: Record<RedisUse, RedisOptions> = {
     autoResendUnfulfilledCommands: false,
     // While there is no connection a caller gets its 503 at once, and nothing piles up in memory.
     enableOfflineQueue: false,
-    // 503 within 2 s, with room for the rest of the request.
-    commandTimeout: 1_500,
+    // `commandTimeout` is REDIS_TIMEOUT_SECONDS.
     // ioredis' socketTimeout is left off: its timer outlives the socket it was set for and then cuts the next one.
     // `watchConnection` finds half-open connections instead.
   },
