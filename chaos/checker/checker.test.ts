@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { RULES } from '../rules/all.js';
+import { latenessOf } from '../rules/time-outs.js';
+import { check, judge } from './checker.js';
+import { call, outage, stream } from './examples/changes.js';
+import { ALLOWED, BROKEN } from './examples/examples.js';
+import { DONE, START, story } from './examples/story.js';
+import type { Stream } from './history.js';
+import './examples/callbacks.js';
+import './examples/jobs.js';
+import './examples/streams.js';
+import './examples/time.js';
+
+describe('the checker of a run', () => {
+  it.each(BROKEN)('finds by the rule %s: %s', (rule, _what, says, record) => {
+    const found = check(record).filter((violation) => violation.rule === rule);
+    expect(found.map((violation) => violation.says)).toContainEqual(expect.stringMatching(says));
+  });
+
+  it.each(ALLOWED)('allows by the rule %s: %s', (_rule, _what, record) => {
+    expect(check(record)).toEqual([]);
+  });
+
+  it.each(RULES.map(({ name }) => name))('has examples that break and that keep the rule %s', (name) => {
+    expect(BROKEN.map(([rule]) => rule)).toContain(name);
+    expect(ALLOWED.map(([rule]) => rule)).toContain(name);
+  });
+
+  it('names the promise, the job and the lines of a violation', () => {
+    const says = 'kill of undefined was answered 2xx, and is not in the history';
+    const found = { promise: 'P3', rule: 'effects', damage: 'lost', jobId: 'a', says, lines: [5] };
+    expect(check(story(DONE, call('kill', 99)))).toContainEqual(found);
+  });
+
+  it('takes a response in a forgotten span as unknown', () => {
+    const record = { ...story(DONE, outage('redis', 0, 1_000)), forgotten: [{ from: START, until: START + 1_000 }] };
+    expect(check({ ...record, dump: { ...record.dump, jobs: [] } })).toEqual([]);
+    expect(check({ ...record, dump: { ...record.dump, jobs: [] }, forgotten: [] })).not.toEqual([]);
+  });
+
+  it.each<[what: string, fields: Partial<Stream>, found: number]>([
+    ['does not check a stream that was closed for an end which is forgotten', { closed: 1000 }, 0],
+    ['checks a stream that was cut', { closed: 1006 }, 1],
+  ])('%s', (_, fields, found) => {
+    const record = story('delivered 100, acked 200, completed 9000 done', stream([1, 2], fields));
+    const forgotten = [{ from: START + 400, until: START + 600 }];
+    expect(check({ ...record, forgotten }).filter(({ rule }) => rule === 'closes')).toHaveLength(found);
+  });
+
+  it('does not judge a missed deadline while the machine stalled', () => {
+    const late = check(story(DONE, call('keepalive', 300, { answeredAt: START + 2_900 })));
+    const stalls = (ms: number) => ({ between: () => ms, stop: () => undefined });
+    expect(judge(late, stalls(20))).toEqual({ violations: late, notJudged: [] });
+    expect(judge(late, stalls(600))).toEqual({ violations: [], notJudged: late });
+  });
+
+  it.each([
+    ['its whole delay while a gateway is unavailable', outage('gateway', 0, 9_000), 3_000],
+    ['the delay since Redis is back', outage('redis', 500, 3_200), 800],
+    ['the delay before and after an outage', outage('scheduler', 1_100, 3_200), 900],
+    ['nothing when it came before the outage ended', outage('redis', 500, 9_000), 0],
+  ])('counts as lateness of a time-out %s', (_, unavailable, lateMs) => {
+    const timeOut = { jobId: 'a', event: {} as never, at: START + 4_000, due: START + 1_000 };
+    expect(latenessOf(timeOut, story('', unavailable).outages)).toBe(lateMs);
+  });
+});

@@ -1,0 +1,41 @@
+import type { JobWithEvents, LogEntry, LogsQuery } from '@yardmaster/protocol';
+import { ANY_SPACE, fsck as checkStored, getJob, readLogs, redisNow, type Store } from '@yardmaster/store';
+import type { Redis } from 'ioredis';
+import { fsck, keysOf } from '../../test/support/fsck.js';
+
+/** A job as it is stored. */
+export interface DumpedJob extends JobWithEvents {
+  logs: LogEntry[]; // Oldest first.
+  deadline: number | null; // When its window ends, or its purge is due, epoch milliseconds.
+  isOwed: boolean; // Whether its callback is pending.
+}
+
+/** All that Redis contains. */
+export interface Dump {
+  at: number; // Redis' clock, epoch milliseconds.
+  jobs: DumpedJob[];
+  /** Where records, indexes and histories disagree, one sentence each: found by the tests' own check and by the product's. */
+  fsck: string[];
+}
+
+/** No job of a run has more logs. */
+export const ALL_LOGS: LogsQuery = { mode: 'latest', bound: null, limit: 500, levels: null, terms: [] };
+
+/** Read everything: jobs as callers see them, and what only Redis knows. */
+export async function dump(store: Store): Promise<Dump> {
+  const redis = store.redis as Redis;
+  const prefix = store.settings.keyPrefix;
+  const at = await redisNow(store);
+  const ids = (await keysOf(redis, prefix)).flatMap((key) => /:job:([a-z0-9]{28})$/.exec(key)?.[1] ?? []);
+  const jobs: DumpedJob[] = [];
+  for (const id of ids) {
+    const [partition, job] = [id.slice(0, 2), await getJob(store, ANY_SPACE, id)];
+    const deadline = await redis.zscore(store.keys.deadlines(partition), id);
+    const owed = await redis.zscore(store.keys.callbacks(partition), id);
+    const stored = { deadline: deadline === null ? null : Number(deadline), isOwed: owed !== null };
+    jobs.push({ ...job, ...stored, logs: (await readLogs(store, ANY_SPACE, id, ALL_LOGS)).logs });
+  }
+  const found = await fsck(redis, prefix);
+  await checkStored(store, { onFault: ({ kind, key, detail }) => void found.push(`${kind}: ${key}: ${detail}`) });
+  return { at, jobs, fsck: found };
+}

@@ -1,0 +1,23 @@
+import type { Record } from '../checker.js';
+import { type Change, DONE, story } from './story.js';
+
+/** Records that break a rule: what is wrong, and what is found then. */
+export const BROKEN: [rule: string, what: string, says: RegExp, record: Record][] = [];
+
+/** Records that look wrong to a rule, and are not: nothing is found. */
+export const ALLOWED: [rule: string, what: string, record: Record][] = [];
+
+/** A record, or the text of a story with changes; without a text, changes of a job that is completed. */
+type Example = [Record] | [string, ...Change[]] | Change[];
+
+function recordOf([first, ...changes]: Example): Record {
+  if (typeof first === 'string') return story(first, ...(changes as Change[]));
+  if (typeof first === 'object' && 'dump' in first) return first;
+  return story(DONE, ...(first === undefined ? [] : [first]), ...(changes as Change[]));
+}
+
+/** Collect examples of a rule. */
+export const examplesOf = (rule: string) => ({
+  finds: (what: string, says: RegExp, ...example: Example) => void BROKEN.push([rule, what, says, recordOf(example)]),
+  allows: (what: string, ...example: Example) => void ALLOWED.push([rule, what, recordOf(example)]),
+});

@@ -1,0 +1,148 @@
+import { type EventType, type JsonValue, type Status, statusAfter } from '@yardmaster/protocol';
+import { HANGS } from '../../rules/callbacks.js';
+import type { Record } from '../checker.js';
+import type { DumpedJob } from '../dump.js';
+import type { Body, Call, Callback, Operation, Stream } from '../history.js';
+
+// A story is a made-up run of one job that breaks no promise, and changes that may break one:
+//
+//   story('delivered 100, acked 200, completed 500 done', call('ack', 201))
+//
+// It names the events of the job after its creation, each with its time in milliseconds and a word for its data. The calls
+// that lead to these events are made up as well.
+
+export const START = Date.parse('2026-01-01T12:00:00.000Z');
+export const isoAt = (ms: number) => new Date(START + ms).toISOString();
+const msOf = (iso: string) => Date.parse(iso) - START;
+
+/** What most stories are about. */
+export const DONE = 'delivered 100, acked 200, completed 500 done';
+export const TWICE = 'delivered 100, delivery_timeout 2101, delivered 2200';
+
+export const URL = 'http://receiver/a';
+const HANGING = `http://receiver${HANGS}a`;
+
+export type Entry = Call | Callback | Stream;
+export type Change = Entry | ((record: Record) => Record);
+
+/** What a run of this job leaves behind, with some changes. The job is called `a`, unless the text begins with `b: `. */
+export function story(text: string, ...changes: Change[]): Record {
+  const [, id = 'a', events = ''] = /^(?:(\w): )?(.*)$/.exec(text) ?? [];
+  const job = jobOf(id, events);
+  const record: Record = {
+    entries: entriesOf(job),
+    dump: { at: START + 60_000, jobs: [job], fsck: [] },
+    outages: [],
+    settings: { deliveryTimeoutMs: 2_000, retentionMs: 0, callbackDelays: [1, 2], eventsPerJob: 1_000 },
+  };
+  return numbered(changes.reduce((changed, change) => apply(change, changed), record));
+}
+
+/** Two runs in one. */
+export function both(one: Record, other: Record): Record {
+  const jobs = [...one.dump.jobs, ...other.dump.jobs];
+  const entries = [...one.entries, ...other.entries];
+  return numbered({ ...one, entries, dump: { ...one.dump, jobs }, outages: [...one.outages, ...other.outages] });
+}
+
+const numbered = ({ entries: all, ...rest }: Record) => ({ ...rest, entries: all.map(withLine) });
+const withLine = (entry: Record['entries'][number], i: number) => ({ ...entry, line: i + 1 });
+
+export const apply = (change: Change, record: Record): Record =>
+  typeof change === 'function' ? change(record) : { ...record, entries: [...record.entries, change] };
+
+/** Data of an event, from one word. @param nth of how many events of its kind it is */
+const DATA: Partial<{ [T in EventType]: (word: string, nth: number) => JsonValue }> = {
+  checkpoint: (token) => ({ token }),
+  event: (token) => ({ token }),
+  completed: (token) => ({ token }),
+  retried: (word, attemptNumber) => ({ error: errorOf(word), attemptNumber }),
+  dead: (word) => ({ error: errorOf(word) }),
+  killed: (reason) => ({ reason }),
+  callback_sent: (word, nth) => ({ url: urlOf(word), statusCode: 204, attempt: nth, willRetry: false }),
+  callback_failed: (word, nth) => ({ url: urlOf(word), error: 'reset', attempt: nth, willRetry: true }),
+};
+
+const SILENT = 'Job timed out after 1 seconds without a heartbeat';
+const urlOf = (word: string) => (word === 'hung' ? HANGING : URL);
+const errorOf = (word: string) => (word === 'silent' ? SILENT : word);
+
+function jobOf(id: string, text: string): DumpedJob {
+  const listed = text === '' ? [] : text.split(', ').map((event) => event.split(' ') as [EventType, string, string?]);
+  const all = listed[0]?.[0] === 'created' ? listed : [['created', '0'] as const, ...listed];
+  const isCallback = (type: string) => type.startsWith('callback_');
+  const events = all.map(([type, at, word = ''], i) => {
+    const like = (other: string) =>
+      isCallback(type) ? isCallback(other) : type === 'retried' ? other === 'acked' : false;
+    const nth = all.slice(0, i + 1).filter(([other]) => like(other)).length;
+    const data = DATA[type]?.(word, nth) ?? null;
+    return { id: `${id}.${i + 1}`, jobId: id, spaceId: 'yard', type, data, createdAt: isoAt(Number(at)) };
+  });
+  const moves = events.filter(({ type }) => statusAfter(type) !== null);
+  const last = moves.at(-1);
+  const isPending = last === undefined || statusAfter(last.type) === 'pending';
+  const timeOf = (type: EventType) =>
+    (isPending ? undefined : moves.findLast((event) => event.type === type))?.createdAt ?? null;
+  const end = events.find(({ type }) => type === 'completed');
+  return {
+    ...{ id, spaceId: 'yard', name: 'work', payload: { n: id }, maxRetries: 0, timeoutSeconds: 1 },
+    status: last === undefined ? 'pending' : (statusAfter(last.type) as Status),
+    attemptNumber: events.filter(({ type }) => type === 'acked').length,
+    callbackUrl: (events.find(({ type }) => isCallback(type))?.data as { url: string } | undefined)?.url ?? null,
+    ...{ deliveredAt: timeOf('delivered'), startedAt: timeOf('acked'), completedAt: timeOf('completed') },
+    ...{ callbackHeaders: null, result: end?.data ?? null },
+    createdAt: events[0]?.createdAt as string,
+    updatedAt: (last ?? events[0])?.createdAt as string,
+    ...{ events, logs: [], deadline: null, isOwed: false },
+  };
+}
+
+/** The call that leads to an event. */
+const CALLS: Partial<{ [T in EventType]: (data: Body) => [op: Operation, sent: unknown] }> = {
+  acked: () => ['ack', null],
+  checkpoint: (data) => ['checkpoint', data],
+  event: (data) => ['event', data],
+  completed: (result) => ['complete', { result }],
+  retried: ({ error }) => ['fail', { error }],
+  dead: ({ error }) => ['fail', { error }],
+  killed: (data) => ['kill', data],
+};
+
+function entriesOf(job: DumpedJob): Entry[] {
+  let attemptNumber = 0;
+  let checkpoint: JsonValue = null;
+  return job.events.flatMap(({ type, data, createdAt }): Entry[] => {
+    const at = msOf(createdAt) - 1;
+    if (type === 'created')
+      return [{ ...callOf('create', job.id, at), sent: { payload: job.payload }, status: 201, body: { ...job } }];
+    if (type === 'delivered') return [pollOf(job, at, { attemptNumber, checkpoint })];
+    if (type === 'callback_sent') return [callbackOf(job, at + 1)];
+    if (type === 'acked') attemptNumber++;
+    if (type === 'checkpoint') checkpoint = data;
+    const [op, sent] = CALLS[type]?.(data) ?? [];
+    const isSilent = (data as { error?: unknown } | null)?.error === SILENT;
+    return op === undefined || isSilent ? [] : [callOf(op, job.id, at, { sent })];
+  });
+}
+
+/** A call that was made so long after the start, and answered 3 ms later. */
+export function callOf(op: Operation, jobId: string | null, atMs: number, fields: Partial<Call> = {}): Call {
+  const spaceId = op === 'create' || op === 'poll' ? 'yard' : null;
+  const [sentAt, answeredAt] = [START + atMs, START + atMs + 3];
+  const made = { kind: 'call', line: 0, client: 'client', api: 'api-1', op, jobId, spaceId, sent: null } as const;
+  const answered = { sentAt, answeredAt, outcome: 'ok', status: 200, code: null, body: {}, mayBe: [] } as const;
+  return { ...made, ...answered, ...fields };
+}
+
+export function pollOf(job: DumpedJob, atMs: number, fields: object): Call {
+  const { id, name, payload, maxRetries, timeoutSeconds, createdAt } = job;
+  const known = { id, name, payload, maxRetries, timeoutSeconds, createdAt };
+  const body = { jobs: [{ ...known, attemptNumber: 0, checkpoint: null, ...fields }] };
+  return callOf('poll', null, atMs, { sent: { count: 1 }, body });
+}
+
+export const callbackOf = ({ id, status, result, events }: DumpedJob, atMs: number): Callback => {
+  const error = events.find(({ type }) => type === 'dead')?.data;
+  const sent = { id: `msg_${id}`, body: { status, result: error ?? result }, at: START + atMs };
+  return { kind: 'callback', line: 0, jobId: id, ...sent };
+};

@@ -1,0 +1,51 @@
+import { call, lost, outage, REFUSED, stored, UNKNOWN, without } from './changes.js';
+import { examplesOf } from './examples.js';
+import { both, START, story, TWICE } from './story.js';
+
+const deliveries = examplesOf('deliveries');
+const LATER = /delivered at 2026-01-01T12:00:02.200Z, no client got it/;
+const second = without('poll', 1);
+const BRIEF = outage('redis', 90, 110);
+const oneOfTwo = both(story('delivered 100', lost('poll'), BRIEF), story('b: delivered 100', without('poll')));
+const LOST = [without('poll'), call('poll', 99, UNKNOWN)] as const;
+deliveries.finds('a delivery that nobody asked for', LATER, TWICE, second);
+const tooLate = call('poll', 2_300, UNKNOWN);
+deliveries.finds('one at another time', LATER, TWICE, second, tooLate, outage('redis', 2_290, 2_310));
+deliveries.finds('two deliveries to a poll for one job', /delivered at/, oneOfTwo);
+deliveries.finds('one after long', /12:00:09/, 'delivered 9000', ...LOST, outage('redis', 90, 10_000, 'api-1'));
+deliveries.allows('one without a response', `${TWICE}, killed 2300 no`, lost('poll', 0), BRIEF);
+
+const lateness = examplesOf('lateness');
+const silentAt = (at: number) => `delivered 100, acked 200, dead ${at} silent`;
+lateness.finds('more than 2 s', /came 2001 ms late/, silentAt(3_201));
+lateness.finds('more than 5 s after an outage', /late/, silentAt(9_001), outage('redis', 1_000, 4_000));
+lateness.finds('an outage of others', /came 2800 ms late/, silentAt(4_000), outage('redis', 0, 3_900, 'api-1'));
+lateness.allows('a time-out after an outage', silentAt(8_999), outage('scheduler', 1_000, 4_000));
+lateness.allows('a time-out without memory', silentAt(8_999), outage('room', 1_000, 4_000));
+lateness.allows('a window that a keepalive extended', silentAt(3_500), call('keepalive', 900));
+
+const drained = examplesOf('drained');
+const overdue = stored({ deadline: START + 59_000 });
+drained.finds('a job that nobody gets', /still pending/, '');
+drained.finds('a deadline in the past', /still running .* overdue by 1000 ms/, 'delivered 100, acked 200', overdue);
+drained.allows('what has ended');
+
+const responses = examplesOf('responses');
+const beat = (fields: object) => call('keepalive', 300, fields);
+const without503 = /nothing prevented it/;
+const NO_REDIS = outage('redis', 100, 6_999);
+const NO_ROOM = { ...UNKNOWN, code: 'STORAGE_FULL' };
+responses.finds('a slow response', /took 2600 ms/, beat({ answeredAt: START + 2_900 }));
+responses.finds('no response', /not served/, beat({ ...UNKNOWN, status: null, code: null }), NO_REDIS);
+responses.finds('a bug', /answered 500/, beat({ ...UNKNOWN, status: 500 }));
+responses.finds('a 503 while all is well', without503, beat(UNKNOWN));
+responses.finds('a 503 long after an outage', without503, call('keepalive', 9_000, UNKNOWN), NO_REDIS);
+responses.finds('an unknown job', /refused: 404/, beat({ ...REFUSED, status: 404 }));
+responses.finds('a 503 of an API with Redis', without503, beat(UNKNOWN), outage('redis', 100, 6_999, 'api-2'));
+responses.finds('a 503 while the other API is stopped', without503, beat(UNKNOWN), outage('api', 100, 6_999, 'api-2'));
+responses.finds('no room in a Redis that has some', without503, beat(NO_ROOM), NO_REDIS);
+responses.allows('a 503 just after an outage', call('keepalive', 8_999, UNKNOWN), NO_REDIS);
+responses.allows('an expected refusal', beat({ ...REFUSED, status: 401, mayBe: [401] }));
+responses.allows('a 503 of an API without Redis', beat(UNKNOWN), outage('redis', 100, 6_999, 'api-1'));
+responses.allows('no response of a stopped API', beat({ ...UNKNOWN, status: null }), outage('api', 100, 6_999));
+responses.allows('no room in a full Redis', beat(NO_ROOM), outage('room', 100, 6_999));

@@ -1,0 +1,41 @@
+/** Epoch milliseconds. */
+export interface Span {
+  from: number;
+  until: number;
+}
+
+export const lengthOf = ({ from, until }: Span) => until - from;
+
+/** When a machine stalls in this span, it may have cost a process its connection to Redis, or to a client. */
+export const before = (at: number): Span => ({ from: at - 5_000, until: at });
+
+/** How long this process did not get to run, which tells a slow machine from a slow service. */
+export interface Stalls {
+  between(from: number, until: number): number; // Milliseconds of a span in which this process did not run.
+  stop(): void;
+}
+
+const EVERY_MS = 20;
+const USUAL_MS = 5; // Every timer is late by this much.
+
+/** Measure from now on. */
+export function measureStalls(): Stalls {
+  const late: { at: number; ms: number }[] = [];
+  let expected = performance.now() + EVERY_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - expected > USUAL_MS) late.push({ at: Date.now(), ms: now - expected });
+    expected = now + EVERY_MS;
+  }, EVERY_MS);
+  return {
+    between: (from, until) =>
+      Math.round(late.filter(({ at }) => at >= from && at <= until).reduce((sum, { ms }) => sum + ms, 0)),
+    stop: () => clearInterval(timer),
+  };
+}
+
+const STALLED_SHARE = 0.1; // The processes of the service wait for the same cores as this one.
+
+/** Whether the machine was so busy that a deadline in this span proves nothing about the service. */
+export const wasStalled = (stalls: Stalls, span: Span): boolean =>
+  stalls.between(span.from, span.until) > STALLED_SHARE * lengthOf(span);

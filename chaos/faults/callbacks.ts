@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import * as does from '../../test/support/behaviours.js';
+import { freePort } from '../../test/support/free-port.js';
+import { startListener, startReceiver } from '../../test/support/receiver.js';
+import { until } from '../../test/support/until.js';
+import { bringJob, nextNumber } from '../load/own-jobs.js';
+import { NAMES, type Receiving, SPACES } from '../load/plan.js';
+import { writeReceived } from '../load/receivers.js';
+import { NOBODY } from '../rules/callbacks.js';
+import type { Fault, FaultContext, Finding, History, Run } from '../runs/fault.js';
+import { limitMemory } from '../runs/measures.js';
+
+const BEGUN_MS = 60_000; // Among the callbacks of the load, some may wait for others.
+
+/** End some jobs, and wait until an attempt at the callback of each has begun. */
+export async function callBack(context: FaultContext, count: number, receiving: Receiving): Promise<void> {
+  const { store, connection } = context.installation;
+  const own = { client: 'ender', spaceId: 'called-back', receiving };
+  const end = async () => {
+    const jobId = await bringJob(context, own, ['claim'], ['ack']);
+    await context.call({ client: 'ender', op: 'complete', jobId, sent: { result: { token: `end of ${jobId}` } } });
+    const fields = () => connection.hmget(store.keys.job(jobId), 'callbackLeasedUntil', 'callbackAttempts');
+    await until(async () => (await fields()).some((field) => field !== null), BEGUN_MS);
+  };
+  await Promise.all(Array.from({ length: count }, end));
+}
+
+const OK = 'HTTP/1.1 200 OK\r\n';
+
+/** What a hostile or broken receiver does with each request. */
+const HOSTILE: Record<string, does.Behaviour> = {
+  hang: does.hang,
+  reset: does.reset,
+  'end-at-once': does.endConnection,
+  'reset-in-headers': does.rawThenReset(`${OK}content-ty`),
+  'hang-in-headers': does.rawThenHang(`${OK}content-ty`),
+  'drip-headers': does.dripping(`${OK}x-drip: `, 'x'),
+  'drip-body': does.dripping(`${OK}\r\n`, 'x'),
+  'endless-headers': does.endless(OK, 'x-more: and more\r\n'),
+  'endless-body': does.endless(`${OK}\r\n`, 'more '),
+  'endless-hints': does.endless('', 'HTTP/1.1 100 Continue\r\n\r\n'),
+  'huge-header': does.raw(`${OK}x-huge: ${'x'.repeat(1_000_000)}\r\n\r\n`),
+  'no-http': does.raw('220 mail.example.com ESMTP\r\n'),
+  unauthorized: does.answer(401),
+  gone: does.answer(410),
+  'too-many': does.answer(429, { 'retry-after': '2' }),
+};
+
+const GOOD = '/good/';
+
+/** Start receivers of every kind. The hostile ones share a port, so the queue of this host is full of requests that hang. */
+async function startHostile() {
+  const [hostile, good, elsewhere] = [await startReceiver(), await startReceiver(), await startReceiver()];
+  const garbage = await startListener((socket) => socket.write(randomBytes(4_096)));
+  const closed = await freePort();
+  const redirect = does.answer(302, { location: elsewhere.script('/elsewhere', does.answer(204)) });
+  const kinds = Object.entries({ ...HOSTILE, redirect });
+  const nobody = [`https://127.0.0.1:${garbage.port}${NOBODY}`, `http://127.0.0.1:${closed}${NOBODY}`];
+  const paths: [receiver: typeof good, path: string][] = [];
+  let turn = 0;
+  const urlAt = (receiver: typeof good, path: string, behaviour: does.Behaviour) => {
+    paths.push([receiver, path]);
+    return receiver.script(path, behaviour);
+  };
+  return {
+    /** A callback URL: one of four has a good receiver, and the others have each kind by turns. */
+    urlFor(n: number): string {
+      if (n % 4 === 0) return urlAt(good, `${GOOD}${n}`, does.answer(204));
+      const [kind, behaviour] = kinds[turn++ % (kinds.length + nobody.length)] ?? [];
+      if (behaviour) return urlAt(hostile, `/${kind}/${n}`, behaviour);
+      return `${nobody[n % nobody.length]}${n}`;
+    },
+    redirected: () => elsewhere.connections(), // Requests that came because of a redirect.
+    /** Write down all that has come, and end. */
+    async stop(history: History): Promise<void> {
+      for (const [receiver, path] of paths)
+        for (const request of receiver.requestsTo(path)) writeReceived(history, request);
+      await Promise.all([hostile, good, elsewhere, garbage].map((each) => each.close()));
+    },
+  };
+}
+
+const JOBS = 160; // Beside those of the load.
+const PAUSE_MS = 60;
+const HELD_UP_MS = 5_000; // A callback that waits for the attempts of other hosts waits for 10 s at least.
+const MOST_MB = 300; // A scheduler has some 100 MB at rest.
+
+export const faults: Fault[] = [
+  {
+    name: 'F24',
+    title: 'most receivers of callbacks are hostile',
+    promises: ['P6', 'P7'],
+    stops: [],
+    lastsMs: 5_000,
+    async inject(context) {
+      const { installation, call, random, history, found, atEnd } = context;
+      const receivers = await startHostile();
+      const endMemory = limitMemory(context, installation.schedulers, MOST_MB);
+      atEnd(async () => {
+        await receivers.stop(history);
+        endMemory();
+        if (receivers.redirected() > 0) found('a redirect was followed', { promise: 'P7' });
+      });
+      for (let i = 0; i < JOBS; i++) {
+        const n = nextNumber();
+        const limits = { maxRetries: 0, timeoutSeconds: 2, callbackUrl: receivers.urlFor(n) };
+        const sent = { name: random.of(NAMES), payload: { n }, ...limits };
+        await call({ client: 'producer-hostile', op: 'create', spaceId: random.of(SPACES), sent });
+        await delay(PAUSE_MS);
+      }
+      return undefined;
+    },
+    expect: heldUp,
+  },
+];
+
+/** Report callbacks to good receivers that waited for hostile ones. */
+function heldUp({ history, dump, figures }: Run): Finding[] {
+  const callbacks = history.ofKind('callback');
+  const sent = dump.jobs.flatMap(({ id: jobId, events, callbackUrl }) => {
+    const end = events.find(({ type }) => type === 'completed' || type === 'dead');
+    const first = callbacks.find((callback) => callback.jobId === jobId);
+    if (!callbackUrl?.includes(GOOD) || !end || !first) return [];
+    const from = Date.parse(end.createdAt);
+    return [{ jobId, during: { from, until: first.at }, ms: first.at - from }];
+  });
+  const times = sent.map(({ ms }) => ms).sort((a, b) => a - b);
+  figures['good callbacks'] = times.length;
+  figures['their median, ms'] = times[Math.floor(times.length / 2)] ?? 0;
+  figures['their latest, ms'] = times.at(-1) ?? 0;
+  return sent
+    .filter(({ ms }) => ms > HELD_UP_MS)
+    .map(({ ms, ...found }) => ({ ...found, damage: 'late', says: `its callback came ${ms} ms after its end` }));
+}

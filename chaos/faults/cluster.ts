@@ -1,0 +1,175 @@
+import { partitionOf } from '@yardmaster/store';
+import type { Cluster } from 'ioredis';
+import type { RedisCluster } from '../../test/support/redis/cluster.js';
+import { handOver, hasLeft, moveSlot, ownerOf, slotOf } from '../../test/support/redis/slots.js';
+import { until } from '../../test/support/until.js';
+import { check } from '../checker/checker.js';
+import { SPACES } from '../load/plan.js';
+import { LATE_MS, LATE_UNDER_FAULT_MS, type TimeOut } from '../rules/time-outs.js';
+import type { Call, Fault, FaultContext, Finding, Heal, Installation, Run } from '../runs/fault.js';
+import { callsDuring, lateTimeOuts, strayPrints, timeOutsIn, unserved } from '../runs/measures.js';
+import { repeat } from '../runs/waiting.js';
+import { FAILOVER_MS, undoneAround } from './sentinel.js';
+
+// A fault that hits some partitions excuses nothing in the others.
+
+const PAUSE_MS = 300; // Between two moves of slots.
+const TIMED_OUT_MS = 1_000; // A call that was refused sooner has not waited for Redis in vain.
+const LOADED: readonly string[] = SPACES.map(partitionOf); // The partitions of the load's jobs.
+
+const clusterOf = ({ cluster }: Installation) => cluster as RedisCluster;
+const slotOfTag = (cluster: RedisCluster, tag: string) => slotOf(cluster, `{${tag}}`);
+const partitionOfJob = (jobId: string) => jobId.slice(0, 2);
+const partitionOfCall = ({ jobId, spaceId }: Call): string =>
+  jobId === null ? partitionOf(spaceId as string) : partitionOfJob(jobId);
+
+/** Let the run's own connection ask for the owners of all slots, so that it reads everything at the end. */
+const refreshSlots = ({ connection }: Installation) =>
+  new Promise<void>((resolve, reject) =>
+    (connection as unknown as Cluster).refreshSlotsCache((error) => (error ? reject(error) : resolve())),
+  );
+
+/** A failover, and what must be known about it at the end. */
+interface Failover {
+  killedAt: number;
+  elsewhere: readonly string[]; // Partitions of the load on other primaries.
+  hasTicks: boolean; // Whether BullMQ's keys are on another primary.
+}
+
+let failover: Failover; // A process makes one run.
+
+/** Kill a primary that has jobs, and wait until its replica has its place. */
+async function failOver({ installation, random }: FaultContext): Promise<Heal> {
+  const cluster = clusterOf(installation);
+  const slot = await slotOfTag(cluster, random.of(LOADED));
+  const old = await ownerOf(cluster, slot);
+  const isElsewhere = async (tag: string) => (await ownerOf(cluster, await slotOfTag(cluster, tag))) !== old;
+  const elsewhere: string[] = [];
+  for (const partition of LOADED) if (await isElsewhere(partition)) elsewhere.push(partition);
+  const hasTicks = await isElsewhere('bull');
+  await old.kill();
+  failover = { killedAt: Date.now(), elsewhere, hasTicks };
+  return async () => {
+    await until(() => hasLeft(cluster, slot, old), FAILOVER_MS);
+    await refreshSlots(installation);
+    await old.resume();
+  };
+}
+
+/** The other primaries forget nothing, serve every call, and meet every time-out. */
+function unhurtElsewhere(run: Run): Finding[] {
+  const { history, dump, outage, installation } = run;
+  const { elsewhere, hasTicks } = failover;
+  const isElsewhere = (jobId: string | null) => jobId !== null && elsewhere.includes(partitionOfJob(jobId));
+  const record = { entries: history.entries, dump, outages: [outage], settings: installation.settings };
+  const calls = callsDuring(run).filter((call) => elsewhere.includes(partitionOfCall(call)));
+  const timeOuts = timeOutsIn(run).filter(({ jobId }) => isElsewhere(jobId));
+  // Without BullMQ's keys every scheduler waits for a tick before it sweeps by itself.
+  const limitMs = hasTicks ? LATE_MS : LATE_UNDER_FAULT_MS;
+  return [
+    ...check(record).filter(({ jobId }) => isElsewhere(jobId)),
+    ...unserved(calls, 'its space is on another primary'),
+    ...lateTimeOuts(run, { limitMs, timeOuts }),
+  ];
+}
+
+/** CLUSTER FAILOVER, one primary after the other: nothing is unavailable for longer than a call may take. */
+async function switchAll({ installation }: FaultContext): Promise<Heal> {
+  const cluster = clusterOf(installation);
+  for (const partition of LOADED) {
+    const old = await handOver(cluster, await slotOfTag(cluster, partition));
+    await until(async () => (await old.roleNow()) === 'replica', FAILOVER_MS);
+  }
+  return () => refreshSlots(installation);
+}
+
+/** A partition on its way from one primary to another, epoch milliseconds. */
+type Move = { partition: string; from: number; until: number };
+
+let moves: Move[] = [];
+
+/** Move one slot of the load after the other, each to a primary that does not have it. */
+async function moveSlots({ installation, random, figures, found }: FaultContext): Promise<Heal> {
+  const cluster = clusterOf(installation);
+  moves = [];
+  const stop = repeat(PAUSE_MS, async () => {
+    const partition = random.of(LOADED);
+    const slot = await slotOfTag(cluster, partition);
+    const from = await ownerOf(cluster, slot);
+    const to = random.of((await cluster.primaries()).filter((node) => node !== from));
+    const began = Date.now();
+    const doubled = await moveSlot(cluster, { slot, from, to });
+    if (doubled > 0) found(`two primaries have keys of partition ${partition}`, { promise: 'P16' });
+    moves.push({ partition, from: began, until: Date.now() });
+  });
+  return async () => {
+    await stop();
+    figures.moves = moves.length;
+  };
+}
+
+/** How long a partition was on its way in this time; null if it was not. */
+function movedMs(partition: string, from: number, to: number): number | null {
+  const met = moves.filter((move) => move.partition === partition && move.from <= to && move.until >= from);
+  if (met.length === 0) return null;
+  return met.reduce((sum, move) => sum + Math.min(to, move.until) - Math.max(from, move.from), 0);
+}
+
+/** A call that is refused while its slot moves does not happen. Check it like a call that is refused for good. */
+function doneAnyway({ history, dump, outage, installation: { settings } }: Run): Finding[] {
+  const isRefusal = ({ status, sentAt, answeredAt }: Call) => status === 503 && answeredAt - sentAt < TIMED_OUT_MS;
+  const entries = history.entries.map((entry) =>
+    entry.kind === 'call' && isRefusal(entry) ? { ...entry, outcome: 'refused' as const } : entry,
+  );
+  return check({ entries, dump, outages: [outage], settings }).filter(({ rule }) => rule !== 'responses');
+}
+
+/** Only calls and time-outs of the moving slot may fail or wait. */
+function unhurtByMoves(run: Run): Finding[] {
+  const isMoving = (call: Call) => movedMs(partitionOfCall(call), call.sentAt, call.answeredAt) !== null;
+  const excusedMs = ({ jobId, due, at }: TimeOut) => movedMs(partitionOfJob(jobId), due, at) ?? 0;
+  const timeOuts = timeOutsIn(run).filter(({ jobId }) => LOADED.includes(partitionOfJob(jobId)));
+  const still = run.history.ofKind('call').filter((call) => !isMoving(call));
+  return [
+    ...unserved(still, 'its slot was not moving'),
+    ...doneAnyway(run),
+    ...lateTimeOuts(run, { limitMs: LATE_MS, timeOuts, excusedMs }),
+    ...strayPrints(run.installation.apps),
+  ];
+}
+
+const common = { stops: ['redis'], installation: { isCluster: true } } as const;
+
+export const faults: Fault[] = [
+  {
+    ...common,
+    name: 'F9-failover',
+    title: 'a primary of a cluster is killed, and its replica takes over',
+    promises: ['P1', 'P2', 'P12'],
+    lastsMs: 0,
+    inject: failOver,
+    expect: unhurtElsewhere,
+    forgotten: () => undoneAround(failover.killedAt),
+  },
+  {
+    ...common, // BullMQ misses a tick that the old primary has in mind, so time-outs may be late.
+    name: 'F9-switch',
+    title: 'each primary of a cluster hands over to its replica, as before an upgrade',
+    promises: ['P1', 'P12', 'P15'],
+    lastsMs: 0,
+    inject: switchAll,
+    expect: ({ history, installation }) => [
+      ...unserved(history.ofKind('call'), 'a primary only handed over'),
+      ...strayPrints(installation.apps),
+    ],
+  },
+  {
+    ...common,
+    name: 'F9-migration',
+    title: 'slots with live jobs are moved from primary to primary of a cluster',
+    promises: ['P2', 'P3', 'P12', 'P16'],
+    lastsMs: 8_000,
+    inject: moveSlots,
+    expect: unhurtByMoves,
+  },
+];

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { makeOtherRelease } from '../installation/release.js';
+import { isScript, runs } from '../installation/scripts.js';
+import type { AppProcess, Fault, Finding, Run } from '../runs/fault.js';
+import { cutsOtherThan, strayPrints, unserved } from '../runs/measures.js';
+import { within } from '../runs/waiting.js';
+import { callBack } from './callbacks.js';
+
+const UNDER_WAY = 8; // Callbacks that are being sent, by this scheduler or another, when one is told to stop.
+const MOMENT_MS = 60_000; // Calls that run scripts come many times a second.
+
+/** Report watchers of spaces whose last stream was cut. */
+function notBack({ history }: Run): Finding[] {
+  const ofSpaces = history.ofKind('stream').filter(({ scope }) => scope === 'space');
+  const latest = [...new Map(ofSpaces.map((stream) => [stream.client, stream])).values()];
+  const cut = latest.filter(({ closed }) => closed !== null);
+  return cut.map(({ client, line }) => ({ says: `${client} did not get back in`, lines: [line] }));
+}
+
+const POLICY = 'allkeys-lru';
+
+/** How often a process has printed the warning of its start. */
+const warnings = ({ output }: AppProcess) =>
+  output().split(`maxmemory-policy is ${POLICY}, it must be noeviction`).length - 1;
+
+export const faults: Fault[] = [
+  {
+    name: 'F25',
+    title: 'every process is terminated and started again, one by one',
+    promises: ['P15', 'P4', 'P6', 'P8'],
+    stops: ['hanging callbacks'], // There is always another process, so no call fails and no time-out is late.
+    closes: [1001],
+    lastsMs: 500,
+    installation: { gateways: 2 },
+    async inject(context) {
+      const { installation, found, figures } = context;
+      for (const app of installation.apps) {
+        if (installation.schedulers.includes(app)) await callBack(context, UNDER_WAY, 'is slow');
+        const began = Date.now();
+        const code = await app.terminate();
+        const tookMs = Date.now() - began;
+        figures['slowest exit, ms'] = Math.max(figures['slowest exit, ms'] ?? 0, tookMs);
+        if (code !== 0) found(`${app.name} exited with ${code} after ${tookMs} ms`);
+        await app.start();
+      }
+      return undefined;
+    },
+    expect: (run) => [
+      ...cutsOtherThan(1001, run),
+      ...notBack(run),
+      ...unserved(run.history.ofKind('call'), 'another process was running', 'P15'),
+    ],
+  },
+  {
+    name: 'F30',
+    title: 'two releases with other scripts run side by side',
+    promises: ['P15', 'P16'],
+    stops: [],
+    lastsMs: 8_000,
+    installation: { gateways: 2, makeOtherRelease },
+    async inject({ installation: { apis }, found }) {
+      // Both work: one runs the scripts of this release, and the other runs some, and none of these.
+      const [ours, theirs] = apis.map(({ proxy }) => proxy.intercept(runs('ack'), { action: 'observe' }));
+      const other = apis[1]?.proxy.intercept(isScript, { action: 'observe' });
+      const work = await within(MOMENT_MS, Promise.all([ours?.happened, other?.happened]));
+      if (work === null) found('one of the releases does not work');
+      return async () => {
+        if (theirs?.at !== null) found('both releases have the same scripts');
+        for (const one of [ours, theirs, other]) one?.cancel();
+      };
+    },
+  },
+  {
+    name: 'F16-from-start',
+    title: `maxmemory-policy is ${POLICY} when all processes start`,
+    promises: ['P1'],
+    stops: [],
+    lastsMs: 3_000,
+    installation: { redisLines: [`maxmemory-policy ${POLICY}`] },
+    inject: async () => undefined,
+    expect(run) {
+      const { apps } = run.installation;
+      const wrong = apps.filter((app) => warnings(app) !== 1);
+      const found = wrong.map((app) => ({ says: `${app.name} warned ${warnings(app)} times of the policy` }));
+      return [...strayPrints(apps), ...found];
+    },
+  },
+  {
+    name: 'F16-while-running',
+    title: `maxmemory-policy becomes ${POLICY}, and a process of each kind starts again`,
+    promises: ['P1', 'P12'],
+    stops: ['hanging callbacks'],
+    closes: [1001],
+    lastsMs: 2_000,
+    async inject({ installation: { connection, apis, gateways, schedulers }, found }) {
+      await connection.config('SET', 'maxmemory-policy', POLICY);
+      for (const app of [apis, gateways, schedulers].map(([first]) => first as AppProcess)) {
+        await app.terminate();
+        await app.start();
+        if (warnings(app) !== 1) found(`${app.name} did not warn of the policy`);
+        await delay(500);
+      }
+      return async () => void (await connection.config('SET', 'maxmemory-policy', 'noeviction'));
+    },
+    expect: ({ installation }) => strayPrints(installation.apps),
+  },
+];

@@ -1,0 +1,66 @@
+import { onExit } from '../../test/support/on-exit.js';
+import { type RunningProcess, runApp } from '../../test/support/process.js';
+import { startProxy } from '../../test/support/redis/proxy.js';
+import { until } from '../../test/support/until.js';
+
+export interface AppOptions {
+  app: 'api' | 'gateway' | 'scheduler';
+  name: string; // `api-1`
+  port: number;
+  redisPort: number;
+  redisUrl: string | undefined; // Address of Redis past the proxy. Default through it.
+  env: Record<string, string>;
+  root: string | undefined; // Folder of another release. Default this one.
+}
+
+/** One process of the service that can be killed and started again, behind its own proxy to Redis. */
+export type AppProcess = Awaited<ReturnType<typeof startApp>>;
+
+export const STARTED_AGAIN = '--- started again'; // Between the outputs of two starts.
+const START_MS = 60_000;
+
+const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
+
+/** Start a compiled app behind its own proxy, and wait until it serves. */
+export async function startApp({ app, name, port, redisPort, redisUrl, env, root }: AppOptions) {
+  const proxy = await startProxy(redisPort);
+  const variables = { ...env, REDIS_URL: redisUrl ?? `redis://127.0.0.1:${proxy.port}`, PORT: String(port) };
+  const runs: RunningProcess[] = [];
+  const latest = () => runs.at(-1) as RunningProcess;
+
+  async function start(): Promise<void> {
+    const run = runApp(app, variables, root);
+    runs.push(run);
+    const forget = onExit(() => run.child.kill('SIGKILL')); // A paused process ignores SIGTERM.
+    run.child.once('exit', forget);
+    await until(() => run.output().includes(`${app} listening`) || hasEnded(run), START_MS);
+    if (hasEnded(run)) throw new Error(`${name} ended:\n${run.output()}`);
+  }
+
+  const kill = () => latest().stop('SIGKILL');
+  async function stop(): Promise<void> {
+    await kill();
+    await proxy.stop();
+  }
+
+  await start().catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  return {
+    name,
+    /** The same after each start. */
+    url: `http://127.0.0.1:${port}`,
+    proxy,
+    pid: () => latest().child.pid as number,
+    kill,
+    /** SIGTERM. @returns its exit code */
+    terminate: () => latest().stop('SIGTERM'),
+    pause: () => void latest().child.kill('SIGSTOP'),
+    resume: () => void latest().child.kill('SIGCONT'),
+    start, // Start it again, and wait until it serves.
+    /** All that it has printed since its first start. */
+    output: () => runs.map((run) => run.output()).join(`${STARTED_AGAIN}\n`),
+    stop, // End it in any state, and its proxy.
+  };
+}

@@ -1,0 +1,53 @@
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository. */
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+const PACKAGES = ['protocol', 'store', 'runtime', 'backend'].map((name) => `packages/${name}`);
+const APPS = ['api', 'gateway', 'scheduler'].map((name) => `apps/${name}`);
+
+/** Compiled apps of another release than this one. */
+export interface Release {
+  root: string; // Its folder, which has the structure of the repository.
+  remove(): Promise<void>;
+}
+
+/** Make a release whose Lua scripts do the same and have another text, so that Redis knows them by other hashes. */
+export async function makeOtherRelease(): Promise<Release> {
+  const release = await copyRelease('release');
+  const scripts = join(release.root, 'packages/store/dist/scripts.generated.js');
+  await writeFile(scripts, `${await readFile(scripts, 'utf8')}\n${OTHER_TEXTS}`);
+  return release;
+}
+
+/** Copy this release into .cache, where Node finds other modules as here. @param parts more folders, e.g. `src` */
+export async function copyRelease(name: string, parts: readonly string[] = []): Promise<Release> {
+  const root = join(ROOT, '.cache', 'faults', `${name}-${process.pid}`);
+  await rm(root, { recursive: true, force: true });
+  for (const folder of [...PACKAGES, ...APPS]) {
+    for (const part of ['package.json', 'dist', 'node_modules', ...parts])
+      await cp(join(ROOT, folder, part), join(root, folder, part), { recursive: true }).catch(ignoreAbsent);
+    const link = join(root, 'node_modules', '@yardmaster', folder.replace(/.*\//, ''));
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(root, folder), link);
+  }
+  return { root, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+/** Not every package has modules of its own. */
+function ignoreAbsent(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** Code that gives each script another text. */
+const OTHER_TEXTS = `
+import { createHash } from 'node:crypto';
+import * as all from './scripts.generated.js';
+for (const script of Object.values(all)) {
+  if (typeof script.text !== 'string') continue;
+  script.text += '\\n-- of another release';
+  script.sha1 = createHash('sha1').update(script.text).digest('hex');
+}
+`;

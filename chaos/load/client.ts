@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { HttpClient } from '../../test/support/http.js';
+import type { Call, History, Operation } from '../checker/history.js';
+import type { Installation } from '../installation/installation.js';
+import { within } from '../runs/waiting.js';
+
+/** A call that a client is about to make. */
+export interface Request {
+  client: string; // Name of the client in the history: `worker-3`.
+  op: Operation;
+  jobId?: string;
+  spaceId?: string;
+  sent?: unknown; // JSON body.
+  api?: number; // Index of the only API to send it to. Default any that accepts connections.
+  key?: string; // Default the admin key.
+}
+
+/** Make a call, and write down its outcome. Never rejects. */
+export type Caller = (request: Request) => Promise<Call>;
+
+/** Status null: there is no response, and the body says why. */
+type Response = { status: number | null; body: unknown };
+
+const GIVE_UP_MS = 10_000; // A rule checks the two seconds that are promised.
+const PAUSE_MS = 20; // After a round over APIs none of which accepts connections.
+
+/**
+ * Make clients of the APIs of an installation. Calls go to the APIs by turns, as from a load balancer, and past one that
+ * accepts no connection. No call is sent twice.
+ */
+export function createClients({ apis, key }: Installation, history: History): { call: Caller; close(): void } {
+  const clients = apis.map(({ url }) => new HttpClient(url));
+  let turn = 0;
+
+  async function send(client: HttpClient, request: Request): Promise<Response> {
+    const sending = client.call('POST', `/api/v1${pathOf(request)}`, { key: request.key ?? key, body: request.sent });
+    const response = await within(GIVE_UP_MS, sending);
+    if (response === null) return { status: null, body: 'no response in time' };
+    return { status: response.status, body: response.body ?? response.text };
+  }
+
+  async function balance(request: Request): Promise<Response & { api: string }> {
+    const first = turn++;
+    for (let tried = 1; ; tried++) {
+      const at = request.api ?? (first + tried) % apis.length;
+      const api = apis[at]?.name as string;
+      try {
+        return { api, ...(await send(clients[at] as HttpClient, request)) };
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        const isLast = request.api !== undefined || tried === apis.length;
+        // A refused connection means that nothing was sent, so another API may get it.
+        if (code !== 'ECONNREFUSED' || isLast) return { api, status: null, body: message };
+      }
+    }
+  }
+
+  return {
+    async call(request) {
+      const sentAt = Date.now();
+      const response = await balance(request);
+      if (response.status === null) await delay(PAUSE_MS);
+      return history.add(callOf(request, sentAt, response));
+    },
+    close() {
+      for (const client of clients) client.close();
+    },
+  };
+}
+
+function pathOf({ op, spaceId, jobId }: Request): string {
+  if (op === 'create') return `/spaces/${spaceId}/jobs`;
+  if (op === 'poll') return `/spaces/${spaceId}/jobs/poll`;
+  return `/jobs/${jobId}/${op === 'redeliver' ? 'callback/redeliver' : op}`;
+}
+
+function outcomeOf(status: number | null): Call['outcome'] {
+  if (status === null || status >= 500) return 'unknown';
+  return status < 300 ? 'ok' : 'refused';
+}
+
+function callOf(request: Request, sentAt: number, { api, status, body }: Response & { api: string }) {
+  const { client, op, jobId = null, spaceId = null, sent = null } = request;
+  const { id, code = null } = (body ?? {}) as { id?: string; code?: string };
+  const outcome = outcomeOf(status);
+  const known = op === 'create' && outcome === 'ok' ? (id ?? null) : jobId;
+  const answered = { sentAt, answeredAt: Date.now(), outcome, status, code, body, mayBe: [] };
+  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, sent, ...answered };
+}

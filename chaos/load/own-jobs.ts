@@ -1,0 +1,69 @@
+import { partitionOf } from '@yardmaster/store';
+import type { Body, FaultContext, Operation } from '../runs/fault.js';
+import { type Receiving, SPACES } from './plan.js';
+
+// Jobs that a fault creates itself, in spaces that no worker polls.
+
+let numbers = 1_000_000; // The load has fewer jobs.
+
+/** A number for the payload of a job, which no other job has. */
+export const nextNumber = () => ++numbers;
+
+/** The body of a call, with a text that only this call sends. */
+export const BODIES: Partial<Record<Operation, (token: string) => Body>> = {
+  progress: (token) => ({ percent: 50, message: token }),
+  checkpoint: (token) => ({ token }),
+  event: (token) => ({ token }),
+  logs: (token) => [1, 2, 3].map((n) => `${token} ${n}/3`),
+  complete: (token) => ({ result: { token } }),
+  fail: (token) => ({ error: token }),
+  kill: (token) => ({ reason: token }),
+};
+
+/** A call about a job, and its body. */
+export type Step = readonly [op: Operation, sent?: unknown];
+
+export interface OwnJob {
+  client: string;
+  spaceId: string;
+  name?: string;
+  n?: number;
+  maxRetries?: number;
+  timeoutSeconds?: number; // Default long enough that nothing times out.
+  receiving?: Receiving | undefined; // Default: no callback.
+  api?: number; // Index of the API that gets the calls. Default any.
+}
+
+/** Create a job, and make some calls for it. @returns its id */
+export async function bringJob(
+  { call, load }: Pick<FaultContext, 'call' | 'load'>,
+  { client, spaceId, api, n = nextNumber(), receiving, ...fields }: OwnJob,
+  ...steps: Step[]
+): Promise<string> {
+  const callback = receiving === undefined ? {} : { callbackUrl: load.callbackUrl(n, receiving) };
+  const sent = { name: client, payload: { n }, maxRetries: 0, timeoutSeconds: 120, ...fields, ...callback };
+  const through = api === undefined ? { client } : { client, api };
+  const { jobId } = await call({ ...through, op: 'create', spaceId, sent });
+  if (jobId === null) throw new Error(`${client} could not create a job`);
+  const step = async ([op, body]: Step): Promise<void> => {
+    const { outcome } = await call({ ...through, op, jobId, sent: body });
+    if (op !== 'ack' || outcome !== 'refused') return;
+    await step(['claim']); // On a slow machine the delivery window may be over.
+    await step([op]);
+  };
+  for (const one of steps) await step(one);
+  return jobId;
+}
+
+/** Name spaces, each in a partition of its own, which none of the load is in. */
+export function separateSpaces(count: number): string[] {
+  const taken = new Set(SPACES.map(partitionOf));
+  const spaces: string[] = [];
+  for (let n = 0; spaces.length < count; n++) {
+    const space = `apart-${n}`;
+    if (taken.has(partitionOf(space))) continue;
+    taken.add(partitionOf(space));
+    spaces.push(space);
+  }
+  return spaces;
+}

@@ -1,0 +1,117 @@
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { ADMIN_KEY } from '../../test/support/service.js';
+import { within } from '../runs/waiting.js';
+
+/** What came of bytes that were sent to an API. */
+export interface RawOutcome {
+  status: number | null; // Status of the first response; null for none.
+  text: string; // Its body, as far as it came.
+  isClosed: boolean; // Whether the connection was closed, or broke, in time.
+  tookMs: number;
+}
+
+export interface RawRequest {
+  head: string | Buffer; // Sent at once.
+  again?: { bytes: Buffer; everyMs: number }; // Sent after it again and again, as fast as it is read, with this pause.
+  withinMs: number; // How long it may take until the connection is closed, milliseconds.
+}
+
+/** Send bytes on a connection of their own, whatever they mean. */
+export async function sendRaw(url: string, { head, again, withinMs }: RawRequest): Promise<RawOutcome> {
+  const { hostname, port } = new URL(url);
+  const began = Date.now();
+  let answer = '';
+  const socket = net.connect(Number(port), hostname).setNoDelay();
+  socket.on('error', () => undefined); // A reset is also an end.
+  socket.on('data', (bytes) => {
+    answer += bytes.toString('latin1');
+  });
+  const closed = new Promise<true>((resolve) => socket.on('close', () => resolve(true)));
+  socket.write(head);
+  if (again) void pour(socket, again);
+  const isClosed = (await within(withinMs, closed)) === true;
+  socket.destroy();
+  const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(answer) ?? [];
+  const text = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+  return { status: status === undefined ? null : Number(status), text, isClosed, tookMs: Date.now() - began };
+}
+
+async function pour(socket: net.Socket, { bytes, everyMs }: { bytes: Buffer; everyMs: number }): Promise<void> {
+  while (!socket.destroyed) {
+    // No faster than it is read: what waits here would only use memory of the test.
+    if (socket.writableLength < bytes.length) socket.write(bytes);
+    await delay(everyMs);
+  }
+}
+
+/** The endpoints that get raw requests. No job has this id, since bodies are checked first. */
+export const CREATE = '/api/v1/spaces/yard-a/jobs';
+export const POLL = `${CREATE}/poll`;
+export const LOGS = `/api/v1/jobs/00${'a'.repeat(26)}/logs`;
+
+/** The head of a POST up to its last header, without the empty line. */
+export const headOf = (path: string, headers: object) =>
+  Object.entries({ host: 'yard', 'x-api-key': ADMIN_KEY, ...headers }).reduce(
+    (head, [name, value]) => `${head}${name}: ${value}\r\n`,
+    `POST ${path} HTTP/1.1\r\n`,
+  );
+
+export const JSON_TYPE = { 'content-type': 'application/json' };
+export const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' };
+export const GZIP = { 'content-encoding': 'gzip' };
+
+/** A request with a body of the length that it declares. */
+function post(path: string, body: string | Buffer, headers: Record<string, string> = JSON_TYPE): Buffer {
+  const bytes = Buffer.from(body);
+  const head = headOf(path, { connection: 'close', 'content-length': String(bytes.length), ...headers });
+  return Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), bytes]);
+}
+
+/** A request with these headers, and whatever follows the empty line. */
+const framed = (headers: Record<string, string>, behind: string) =>
+  Buffer.from(`${headOf(CREATE, { connection: 'close', ...headers })}\r\n${behind}`, 'latin1');
+const chunked = (behind: string) => framed({ ...JSON_TYPE, 'transfer-encoding': 'chunked' }, behind);
+const bare = (line: string, headers: string) => Buffer.from(`${line} HTTP/1.1\r\n${headers}connection: close\r\n\r\n`);
+const job = (fields: object) => JSON.stringify({ name: 'bad', payload: {}, ...fields });
+const many = (count: number, entry: unknown) => JSON.stringify({ logs: Array.from({ length: count }, () => entry) });
+
+/** Requests that must be refused with 4xx, by what is wrong with them. */
+export const MALFORMED: Record<string, Buffer> = {
+  'no JSON': post(CREATE, '{"name":'),
+  'nothing at all': post(CREATE, ''),
+  'no object': post(CREATE, '[]'),
+  'no UTF-8': post(CREATE, Buffer.from([0x22, 0xff, 0xfe, 0x22])),
+  'half a surrogate': post(CREATE, Buffer.from([0x7b, 0x22, 0xed, 0xa0])),
+  'too deep': post(CREATE, job({ payload: null }).replace('null', '['.repeat(200_000) + ']'.repeat(200_000))),
+  'deep, and open': post(CREATE, '['.repeat(500_000)),
+  'infinite number': post(CREATE, '{"name":"bad","payload":{"n":1e999}}'),
+  'wrong types': post(CREATE, job({ name: 7, maxRetries: 'x', timeoutSeconds: -1 })),
+  'foreign callback': post(CREATE, job({ callbackUrl: 'gopher://example.com/' })),
+  'headers that break': post(CREATE, job({ callbackUrl: 'http://example.com/', callbackHeaders: { x: 'a\r\nb: c' } })),
+  'payload too large': post(CREATE, job({ payload: { x: 'x'.repeat(300_000) } })),
+  'body too large': post(CREATE, job({ payload: { x: 'x'.repeat(1_500_000) } })),
+  'too many keys': post(CREATE, `{${Array.from({ length: 60_000 }, (_, i) => `"${i}":{}`).join(',')}}`),
+  'another type': post(CREATE, job({}), { 'content-type': 'text/html' }),
+  'another encoding': post(CREATE, job({}), { ...JSON_TYPE, 'content-encoding': 'br' }),
+  'broken gzip': post(CREATE, gzipSync(job({})).subarray(0, 20), { ...JSON_TYPE, ...GZIP }),
+  'gzip bomb': post(CREATE, gzipSync(Buffer.alloc(20_000_000, ' ')), { ...JSON_TYPE, ...GZIP }),
+  'count of 0': post(POLL, '{"count":0}'),
+  'count in words': post(POLL, '{"count":"many"}'),
+  'bomb of logs': post(LOGS, gzipSync(Buffer.alloc(50_000_000, '{}\n')), { ...NDJSON_TYPE, ...GZIP }),
+  'too many logs': post(LOGS, many(5_000, 'x')),
+  'large log': post(LOGS, many(1, 'x'.repeat(20_000))),
+  'broken line of logs': post(LOGS, '"a"\n{"b"\n', NDJSON_TYPE),
+  'two lengths': framed({ ...JSON_TYPE, 'content-length': '2', 'Content-Length': '5' }, '{}abc'),
+  'negative length': framed({ ...JSON_TYPE, 'content-length': '-1' }, '{}'),
+  'length and chunks': framed({ ...JSON_TYPE, 'content-length': '2', 'transfer-encoding': 'chunked' }, '0\r\n\r\n'),
+  'chunk without length': chunked('zz\r\n{}\r\n0\r\n\r\n'),
+  'chunk too long': chunked(`${'f'.repeat(20)}\r\n`),
+  'huge header': framed({ 'x-huge': 'x'.repeat(100_000) }, ''),
+  'broken header': framed({ 'x-broken\u0000': 'yes' }, ''),
+  'no host': bare(`GET ${CREATE}`, ''),
+  'broken path': bare('GET /api/v1/spaces/%zz/jobs', 'host: yard\r\n'),
+  'no HTTP': Buffer.from('EHLO yard\r\n\r\n'),
+  'a TLS handshake': Buffer.from('16030100a5010000a10303', 'hex'),
+};

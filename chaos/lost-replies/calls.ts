@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { listKeys } from '@yardmaster/store';
+import type { Span } from '../checker/stalls.js';
+import { type Matcher, runsOrSends, sends } from '../installation/scripts.js';
+import { REVOKED_MS, SLOW_MS } from '../load/key-use.js';
+import { BODIES } from '../load/own-jobs.js';
+import type { Body, FaultContext, Operation } from '../runs/fault.js';
+import { playTwice, seenOf } from './expected.js';
+import { CHANGES, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, READ_FROM, READS } from './rows.js';
+import { bring, CLIENT, endAll, makeKey, type Start, type Subject, storedJobs, type TrialKey } from './subject.js';
+import { callApi, LOSING, type LostReply, loseReply, OTHER } from './trial.js';
+
+// Trials of the API: without the reply a call is answered 503, and has happened once or not at all. When it is made again, its
+// response fits that.
+
+const STATS = { method: 'GET', path: '/spaces/lost/stats' };
+
+interface Answered {
+  status: number | null;
+  body: Body;
+  during: Span;
+}
+
+/** What a trial is about. */
+type About = Subject & { key: TrialKey };
+
+/** How to make a call, and with which key. */
+type Make = (context: FaultContext, about: About, by: { api: number; key?: string; nth: string }) => Promise<Answered>;
+
+interface Row {
+  endpoint: string;
+  runs: string;
+  start: Start;
+  make: Make;
+  isIt(about: About): Matcher; // The command whose reply is lost.
+  /** What is compared of all that is stored; default all of it. */
+  state?(context: FaultContext, about: About): Promise<unknown>;
+  left?: unknown; // That after the call; default the same as before.
+  seen(answered: Answered): unknown; // What is compared of the response to the same call again, and what it must be.
+  again: unknown;
+  leftAgain?: unknown; // That after the call is made again; default not compared.
+  also?: typeof isRevoked; // What else must hold after the call, of a key that both APIs have cached.
+}
+
+/** A call that changes jobs is in the history, so that the rules know who asked for what happened. */
+const inHistory =
+  (op: Operation): Make =>
+  async ({ call }, { n, spaceId, jobId }, { nth, ...how }) => {
+    const create = { name: 'lost', payload: { n }, maxRetries: 3, timeoutSeconds: 120 };
+    const of = op === 'create' || op === 'poll' ? { spaceId } : { jobId: jobId as string };
+    const body = op === 'create' ? create : BODIES[op]?.(`lost-${n}-${nth}`);
+    const made = await call({ client: CLIENT, op, ...of, sent: body, ...how });
+    return { ...made, during: { from: made.sentAt, until: made.answeredAt } };
+  };
+
+const rowsOfChanges = CHANGES.map((change): Row => {
+  const [op, endpoint, runs, start] = change;
+  const { left, again } = playTwice(change);
+  const fields = Object.keys(again.body);
+  return {
+    ...{ endpoint, runs, start, left: [left], again },
+    make: inHistory(op),
+    isIt: ({ spaceId, jobId }) => runsOrSends(runs, op === 'poll' ? spaceId : (jobId ?? spaceId)),
+    state: async ({ installation }, { spaceId }) => (await storedJobs(installation.store, spaceId)).map(seenOf),
+    seen: ({ status, body }) => ({ status, body: Object.fromEntries(fields.map((field) => [field, body?.[field]])) }),
+  };
+});
+
+const rowsOfReads = READS.map(
+  ([endpoint, runs, path, seen, is]): Row => ({
+    ...{ endpoint, runs, start: LATER.includes(runs) ? LONG_READ_FROM : READ_FROM, again: is },
+    make: (context, about, { api, key }) => callApi(context, api, { method: 'GET', path: path(about), key }),
+    isIt: (about) => runsOrSends(runs, path(about).includes(about.spaceId) ? about.spaceId : (about.jobId as string)),
+    seen: ({ status, body }) => (status === 200 ? seen(body) : status),
+  }),
+);
+
+const rowsOfKeyCalls = KEY_CALLS.map(
+  ([endpoint, runs, request, [left, leftAgain], again]): Row => ({
+    ...{ endpoint, runs, start: { before: null }, left, again, leftAgain },
+    make: (context, { key: of }, { api, key }) => callApi(context, api, { ...request(of), key }),
+    isIt: ({ key }) => sends(runs, left === 0 ? key.id : ''),
+    state: async ({ installation: { store } }, { key }) =>
+      (await listKeys(store)).filter(({ name }) => name === key.name).length,
+    seen: ({ status }) => status,
+    ...(left === 0 && { also: isRevoked }),
+  }),
+);
+
+type Must = ReturnType<typeof loseReply>['must'];
+
+/** A revoked key is of no use anywhere, though the response did not say that it is revoked (P14). */
+async function isRevoked(context: FaultContext, { key }: About, must: Must): Promise<void> {
+  await delay(REVOKED_MS + SLOW_MS);
+  for (const api of [LOSING, OTHER]) {
+    const { status } = await callApi(context, api, { ...STATS, key: key.text });
+    must(status === 401, `API ${api + 1} answered the revoked key ${status}`);
+  }
+}
+
+const ROWS = [...rowsOfChanges, ...rowsOfReads, ...rowsOfKeyCalls];
+
+/** An API reads a key that it does not know first. When that reply is lost, nothing happens, and the key is not refused. */
+const KEYED = [
+  ...new Map(ROWS.filter(({ runs }) => !LATER.includes(runs)).map((row) => [row.endpoint, row])).values(),
+].map(
+  ({ endpoint, start, make }): Row => ({
+    ...{ endpoint, runs: KEY_READ[0], start, again: true },
+    make: async (context, about, by) => {
+      // The key of the trial is new; what the call is about is another one.
+      return make(context, { ...about, key: await makeKey(context, about.n) }, { ...by, key: about.key.text });
+    },
+    isIt: ({ key }) => sends(KEY_READ[0], key.id),
+    seen: ({ status }) => status !== null && status < 300,
+  }),
+);
+
+async function beginCall(context: FaultContext, row: Row, n: number, loss: Parameters<LostReply['begin']>[2]) {
+  const about: About = { ...(await bring(context, row.start, n)), key: await makeKey(context, n) };
+  const state = () => (row.state ?? everything)(context, about);
+  if (row.also) for (const api of [LOSING, OTHER]) await callApi(context, api, { ...STATS, key: about.key.text });
+  const before = await state();
+  const { must, mustBeInTime, over } = loseReply(context, { ...row, at: 'api' }, about.jobId, loss, row.isIt(about));
+  let first: Answered;
+  return {
+    async send() {
+      first = await row.make(context, about, { api: LOSING, nth: 'first' });
+    },
+    async check() {
+      over();
+      const { status, body, during } = first;
+      must(status === 503 && body?.code === 'UNAVAILABLE', `was answered ${status} ${JSON.stringify(body)}`);
+      mustBeInTime(during);
+      const left = await state();
+      must(isDeepStrictEqual(left, row.left ?? before), `left ${JSON.stringify(left)}`);
+      if (row.also) await row.also(context, about, must);
+      const again = row.seen(await row.make(context, about, { api: OTHER, nth: 'again' }));
+      must(isDeepStrictEqual(again, row.again), `the same call again was answered ${JSON.stringify(again)}`);
+      const leftAgain = row.leftAgain === undefined ? undefined : await state();
+      must(leftAgain === row.leftAgain, `the same call again left ${leftAgain}`);
+      await endAll(context, about.spaceId);
+    },
+  };
+}
+
+const everything: NonNullable<Row['state']> = ({ installation }, { spaceId }) =>
+  storedJobs(installation.store, spaceId);
+
+const lostOf = (row: Row): LostReply => ({
+  endpoint: row.endpoint,
+  runs: row.runs,
+  at: 'api',
+  isLater: LATER.includes(row.runs),
+  begin: (context, n, loss) => beginCall(context, row, n, loss),
+});
+
+/** Every reply that an endpoint of the API waits for. */
+export const LOST_CALLS: readonly LostReply[] = ROWS.map(lostOf);
+export const LOST_KEY_READS: readonly LostReply[] = KEYED.map((row) => ({ ...lostOf(row), beside: KEY_READ[1] }));

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { ROUTES } from '@yardmaster/api';
+import { randomOf } from '../../test/logs/random.js';
+import { until } from '../../test/support/until.js';
+import { History } from '../checker/history.js';
+import { startInstallation } from '../installation/installation.js';
+import { nameOfCommand, scriptHashes } from '../installation/scripts.js';
+import { createClients } from '../load/client.js';
+import { nextNumber } from '../load/own-jobs.js';
+import { startReceivers } from '../load/receivers.js';
+import type { AppProcess, FaultContext } from '../runs/fault.js';
+import { LOST_CALLS, LOST_KEY_READS } from './calls.js';
+import { LOST_DUTIES, LOST_SCRAPES, loseDuties } from './duties.js';
+import { LOST_STREAMS } from './streams.js';
+import { type LostReply, loserOf } from './trial.js';
+
+// Every reply that a process waits for has a row in the tables of fault F12: this test makes every call of these tables
+// without a fault, and observes which scripts and commands the processes send.
+
+/** Of connections, and of what runs all the time; a client of a channel does not wait when it leaves it. */
+const OF_CONNECTIONS = /^(hello|auth|client|select|info|ping|config|cluster|script|unsubscribe|sunsubscribe)$/;
+
+/** Only `yardmaster fsck` runs these. An operator can break it off, and start it again, at any reply. */
+const OF_FSCK = ['check_entries', 'check_jobs', 'check_names', 'check_orphan', 'check_spaces', 'count_names'];
+
+let context: FaultContext;
+let stop: () => Promise<unknown>;
+beforeAll(async () => {
+  const installation = await startInstallation({ schedulers: 1 });
+  const history = new History();
+  const clients = createClients(installation, history);
+  const receivers = await startReceivers();
+  const load = { callbackUrl: receivers.urlFor } as FaultContext['load'];
+  const stalls = { between: () => 0, stop: () => undefined };
+  const found = (says: string) => expect(says).toBe('');
+  const none = () => undefined;
+  const shared = { installation, history, load, stalls, random: randomOf(1), figures: {} };
+  context = { ...shared, call: clients.call, found, affects: none, atEnd: none };
+  stop = () => Promise.all([clients.close(), receivers.close(), installation.stop()]);
+}, 120_000);
+afterAll(() => stop(), 60_000);
+
+/** Observe what a process sends to Redis while something is done. */
+async function commandsOf({ proxy }: AppProcess, act: () => Promise<unknown>): Promise<string[]> {
+  const seen = new Set<string>();
+  const look = (words: string[]) => {
+    const isBullMq = words.some((word) => word.includes('{bull}'));
+    const name = isBullMq ? 'bullmq' : nameOfCommand(words);
+    if (!OF_CONNECTIONS.test(name)) seen.add(name);
+    return false;
+  };
+  const observer = proxy.intercept(look, { action: 'observe' });
+  await act();
+  observer.cancel();
+  return [...seen];
+}
+
+/** Observe what is sent because of the requests of some rows. */
+async function commandsOfRows(rows: readonly LostReply[]): Promise<string[]> {
+  const seen: string[] = [];
+  for (const row of rows) {
+    const trial = await row.begin(context, nextNumber(), 'observe');
+    seen.push(...(await commandsOf(loserOf(context, row.at), () => trial.send())));
+  }
+  return sorted(seen);
+}
+
+const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
+const ofDuties = LOST_DUTIES.map(([, runs]) => runs);
+const repliesOf = (rows: readonly LostReply[]) => rows.flatMap(({ runs, beside = runs }) => [runs, beside]);
+
+const operations = ROUTES.map(({ operation }) => operation);
+it.each(operations)('loses every reply that %s waits for, and no other', async (operation) => {
+  const rows = LOST_CALLS.filter(({ endpoint }) => endpoint === operation);
+  const keyed = LOST_KEY_READS.filter(({ endpoint }) => endpoint === operation);
+  const seen = await commandsOfRows(rows);
+  expect(seen).toEqual(sorted(repliesOf(rows)));
+  const withNewKey = await commandsOfRows(keyed);
+  expect(sorted([...seen, ...withNewKey])).toEqual(sorted(repliesOf([...rows, ...keyed])));
+});
+
+it('loses every reply that a gateway waits for', async () => {
+  expect(await commandsOfRows(LOST_STREAMS)).toEqual(sorted(repliesOf(LOST_STREAMS)));
+}, 60_000);
+
+it('loses every reply that a scheduler waits for', async () => {
+  const [scheduler] = context.installation.schedulers as [AppProcess];
+  const seen = await commandsOf(scheduler, async () => {
+    await loseDuties(context, 'observe');
+    await until(async () => (await fetch(`${scheduler.url}/metrics`)).ok);
+  });
+  expect(sorted(seen)).toEqual(sorted([...ofDuties, ...LOST_SCRAPES]));
+}, 120_000);
+
+it('loses the reply of every script but those of fsck', () => {
+  const lost = [...repliesOf([...LOST_CALLS, ...LOST_STREAMS]), ...ofDuties];
+  expect([...scriptHashes().keys()].filter((script) => !lost.includes(script)).sort()).toEqual(OF_FSCK);
+});

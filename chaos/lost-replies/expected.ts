@@ -1,0 +1,47 @@
+import { ERRORS, type JsonValue } from '@yardmaster/protocol';
+import { callJob, create, get, type JobVerb, newWorld, poll, Refusal, readLogs } from '../../test/model/index.js';
+import { ALL_LOGS } from '../checker/dump.js';
+import type { Body, Operation } from '../checker/history.js';
+import { BODIES } from '../load/own-jobs.js';
+import type { CHANGES } from './rows.js';
+
+/** The data of the model's verbs in the bodies of calls. */
+const DATA: Partial<Record<Operation, (sent: Body) => JsonValue>> = {
+  logs: (sent) => sent.map((message: string) => ({ message })),
+  complete: ({ result }) => result,
+  fail: ({ error }) => error,
+  kill: ({ reason }) => reason,
+};
+
+/** What is compared of a job. Its callbacks are sent meanwhile. */
+export const seenOf = ({ status, events, logs }: { status: string; events: { type: string }[]; logs: unknown[] }) => ({
+  status,
+  events: events.map(({ type }) => type).filter((type) => !type.startsWith('callback_')),
+  logs: logs.length,
+});
+
+/** Make a call twice in the model: the job after the first call, and the response to the second. */
+export function playTwice([op, , , { before, maxRetries = 3, hasCallback }]: (typeof CHANGES)[number]) {
+  const times = { deliveryTimeoutMs: 1, retentionMs: 0, redisTimeoutMs: 1 };
+  const world = newWorld({ keyPrefix: '', eventsPerJob: 99, logsPerJob: 99, ...times }, 0);
+  const callback = { callbackUrl: hasCallback ? 'http://receiver' : null, callbackHeaders: null };
+  const request = { name: 'lost', payload: null, maxRetries, timeoutSeconds: 1, ...callback };
+  const of = { job: '1', caller: null };
+  const act = (verb: Operation, body: Body): unknown => {
+    if (verb === 'create') return create(world, { id: String(world.jobs.size + 1), space: 'space', request });
+    if (verb === 'poll') return { jobs: poll(world, { space: 'space', count: 1, names: [] }) };
+    return callJob(world, verb as JobVerb, { ...of, data: DATA[verb]?.(body) ?? body ?? null });
+  };
+  for (const [verb, body] of before === null ? [] : [['create'] as const, ...before]) act(verb, body);
+  act(op, BODIES[op]?.('first'));
+  const left = seenOf({ ...get(world, of), logs: readLogs(world, { ...of, query: ALL_LOGS }).logs });
+  try {
+    const body = (act(op, BODIES[op]?.('again')) ?? { success: true }) as Body;
+    if (op !== 'create') return { left, again: { status: 200, body } };
+    return { left, again: { status: 201, body: { status: body.status, attemptNumber: body.attemptNumber } } };
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    const { code, jobStatus } = refusal;
+    return { left, again: { status: ERRORS[code].status, body: { code, jobStatus } } };
+  }
+}

@@ -1,0 +1,84 @@
+import type { Body, Operation } from '../checker/history.js';
+import type { Step } from '../load/own-jobs.js';
+import type { Start, Subject, TrialKey } from './subject.js';
+import type { ApiRequest } from './trial.js';
+
+const DELIVERED = { before: [['claim']] } as const;
+const RUNNING = { before: [['claim'], ['ack']] } as const;
+const DONE = ['complete', { result: { token: 'to be delivered again' } }] as const;
+const COMPLETED = { before: [...RUNNING.before, DONE], hasCallback: true } as const;
+
+/** Every endpoint that changes jobs, with the script that it runs (spec §4). */
+export const CHANGES: readonly [op: Operation, endpoint: string, script: string, start: Start][] = [
+  ['create', 'createJob', 'create', { before: null }],
+  ['poll', 'pollJobs', 'poll', { before: [] }],
+  ['claim', 'claimJob', 'claim', { before: [] }],
+  ['ack', 'ackJob', 'ack', DELIVERED],
+  ['progress', 'reportProgress', 'heartbeat', RUNNING],
+  ['checkpoint', 'checkpointJob', 'heartbeat', RUNNING],
+  ['event', 'recordEvent', 'heartbeat', RUNNING],
+  ['keepalive', 'keepJobAlive', 'heartbeat', RUNNING],
+  ['logs', 'appendLogs', 'append_logs', RUNNING],
+  ['complete', 'completeJob', 'complete', RUNNING],
+  ['fail', 'failJob', 'fail', { ...RUNNING, maxRetries: 1 }],
+  ['fail', 'failJob', 'fail', { ...RUNNING, maxRetries: 0 }],
+  ['kill', 'killJob', 'kill', RUNNING],
+  ['redeliver', 'redeliverCallback', 'redeliver_callback', COMPLETED],
+];
+
+const LONG = 110; // A history with more events than this is read in several steps.
+const MANY = Array.from({ length: LONG }, (_, i): Step => ['event', { token: `event ${i}` }]);
+
+/** The job that reads are about. */
+export const READ_FROM = {
+  before: [...RUNNING.before, ['progress', { percent: 1, message: 'on' }], ['logs', ['one', 'two']]],
+} satisfies Start;
+export const LONG_READ_FROM = { before: [...READ_FROM.before, ...MANY] } as Start;
+const ofJob = ({ jobId }: Subject) => `/jobs/${jobId}`;
+const ofSpace = ({ spaceId }: Subject) => `/spaces/${spaceId}`;
+const history = ({ status, events }: Body) => [status, events?.length];
+
+/** Every endpoint that reads jobs, with each script or command that it needs, and what its response must contain. */
+export const READS: readonly [
+  endpoint: string,
+  runs: string,
+  path: (subject: Subject) => string,
+  seen: (body: Body) => unknown,
+  is: unknown,
+][] = [
+  ['getJob', 'get', ofJob, history, ['running', 4]],
+  ['getJob', 'history', ofJob, history, ['running', 4 + LONG]],
+  ['getProgress', 'hmget', (of) => `${ofJob(of)}/progress`, ({ progress }) => progress?.message, 'on'],
+  ['readLogs', 'read_logs', (of) => `${ofJob(of)}/logs`, ({ logs }) => logs?.length, 2],
+  ['listJobs', 'list', (of) => `${ofSpace(of)}/jobs`, (jobs) => jobs[0]?.status, 'running'],
+  ['getStats', 'stats', (of) => `${ofSpace(of)}/stats`, ({ jobs }) => jobs?.running, 1],
+];
+
+type KeyRequest = (key: TrialKey) => ApiRequest;
+const create: KeyRequest = ({ name }) => ({ method: 'POST', path: '/keys', body: { name, scopes: ['jobs:read'] } });
+const list: KeyRequest = () => ({ method: 'GET', path: '/keys' });
+const revoke: KeyRequest = ({ id }) => ({ method: 'DELETE', path: `/keys/${id}` });
+
+/**
+ * Every endpoint of API keys, with each command that it needs; how many keys of that name there are after the call, and after
+ * it is made again, and the status then. A key whose response was lost is unknown, and so another is made.
+ */
+export const KEY_CALLS: readonly [
+  endpoint: string,
+  runs: string,
+  request: KeyRequest,
+  keys: readonly [after: number, again: number],
+  again: number,
+][] = [
+  ['createKey', 'time', create, [1, 2], 201],
+  ['createKey', 'hset', create, [2, 3], 201],
+  ['listKeys', 'hvals', list, [1, 1], 200],
+  ['revokeKey', 'hdel', revoke, [0, 0], 404],
+  ['revokeKey', 'publish', revoke, [0, 0], 404],
+];
+
+/** These are sent only after another reply of the same call, so both cannot be lost at once. */
+export const LATER = ['history', 'hset'];
+
+/** The commands that read a key which a process does not know. They are sent together, and so one trial loses both replies. */
+export const KEY_READ = ['hget', 'time'] as const;

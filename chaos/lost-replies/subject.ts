@@ -1,0 +1,72 @@
+import { SCOPES } from '@yardmaster/protocol';
+import { ANY_SPACE, createKey, getJob, listJobs, readLogs, type Store } from '@yardmaster/store';
+import { until } from '../../test/support/until.js';
+import { ALL_LOGS } from '../checker/dump.js';
+import { bringJob, type Step } from '../load/own-jobs.js';
+import type { FaultContext } from '../runs/fault.js';
+import { OTHER } from './trial.js';
+
+/** The space of a trial, and the job in it. */
+export interface Subject {
+  n: number;
+  spaceId: string;
+  jobId: string | null; // Null before its creation.
+}
+
+/** The state that a job is brought to. */
+export interface Start {
+  maxRetries?: number; // Default 3.
+  hasCallback?: true;
+  before: readonly Step[] | null; // Calls after its creation; null: there is no job.
+}
+
+export const CLIENT = 'loser';
+
+/** Bring a job to this state, through the API that loses nothing. */
+export async function bring(context: FaultContext, start: Start, n: number): Promise<Subject> {
+  const { before, maxRetries = 3, hasCallback } = start;
+  const spaceId = `lost-${n}`;
+  if (before === null) return { n, spaceId, jobId: null };
+  const { store } = context.installation;
+  const receiving = hasCallback ? ('answers' as const) : undefined;
+  const own = { client: CLIENT, name: 'lost', spaceId, n, api: OTHER, maxRetries, receiving };
+  const jobId = await bringJob(context, own, ...before);
+  const isCalledBack = async () =>
+    (await getJob(store, ANY_SPACE, jobId)).events.some(({ type }) => type === 'callback_sent');
+  if (hasCallback) await until(isCalledBack, 60_000); // Then nothing happens to it by itself.
+  return { n, spaceId, jobId };
+}
+
+const jobsIn = (store: Store, spaceId: string) => listJobs(store, spaceId, { limit: 10, offset: 0 });
+
+/** All that is stored of a space's jobs. */
+export async function storedJobs(store: Store, spaceId: string) {
+  return Promise.all(
+    (await jobsIn(store, spaceId)).map(async ({ id }) => ({
+      ...(await getJob(store, ANY_SPACE, id)),
+      logs: (await readLogs(store, ANY_SPACE, id, ALL_LOGS)).logs,
+    })),
+  );
+}
+
+/** Kill the jobs that have not ended, since no worker polls the spaces of trials. */
+export async function endAll({ call, installation }: FaultContext, spaceId: string): Promise<void> {
+  for (const { id, status } of await jobsIn(installation.store, spaceId)) {
+    const isOpen = status === 'pending' || status === 'delivered' || status === 'running';
+    if (isOpen) await call({ client: CLIENT, op: 'kill', jobId: id, sent: { reason: `end of ${id}` }, api: OTHER });
+  }
+}
+
+/** A key with a name of its own. */
+export interface TrialKey {
+  id: string;
+  name: string;
+  text: string; // The text that clients send.
+}
+
+/** Make a key past the APIs. */
+export async function makeKey({ installation: { store } }: FaultContext, n: number): Promise<TrialKey> {
+  const name = `lost-${n}`;
+  const { id, key } = await createKey(store, { name, scopes: [...SCOPES], spaceId: null, expiresAt: null });
+  return { id, name, text: key };
+}

@@ -1,0 +1,107 @@
+import { HttpClient } from '../../test/support/http.js';
+import { until } from '../../test/support/until.js';
+import { lengthOf, type Span } from '../checker/stalls.js';
+import type { Matcher } from '../installation/scripts.js';
+import { RESPONSE_MS } from '../rules/responses.js';
+import type { AppProcess, Body, FaultContext } from '../runs/fault.js';
+
+/** How a reply is lost: its connection is cut, or is silent. With `observe` it is not lost, and only seen. */
+export type Loss = 'cut' | 'silence' | 'observe';
+
+/** One reply of Redis that a process waits for. */
+interface Row {
+  endpoint: string; // An operation of the API's routes, or what a gateway opens or does.
+  runs: string; // The script whose reply it is; the command, where it is no script.
+  at: 'api' | 'gateway'; // The process that loses it.
+}
+
+/** A reply, and a trial in which it is lost. */
+export interface LostReply extends Row {
+  beside?: string; // Another command, sent together with it, whose reply is lost with it.
+  isLater?: boolean; // It is sent only after another reply of the same call, so both cannot be lost at once.
+  /** Prepare everything, and wait for the reply. @param n of no other trial, and of no job of the load */
+  begin(
+    context: FaultContext,
+    n: number,
+    loss: Loss,
+  ): Promise<{
+    send(): Promise<void>; // Cause the request whose reply is lost.
+    check(): Promise<void>; // Report what is wrong afterwards, and when the same is asked for again.
+  }>;
+}
+
+/** Index of the API that loses replies, and of the other one. */
+export const LOSING = 0;
+export const OTHER = 1;
+
+/** The process that loses the replies of a row. */
+export const loserOf = ({ installation }: FaultContext, at: LostReply['at']): AppProcess =>
+  (at === 'api' ? installation.apis[LOSING] : installation.gateways[0]) as AppProcess;
+
+/** Lose the reply of a row, to the next such command. @param jobId of the job of the trial */
+export function loseReply(context: FaultContext, row: Row, jobId: string | null, loss: Loss, to: Matcher) {
+  const { proxy } = loserOf(context, row.at);
+  const lost = proxy.intercept(to, interceptionOf(loss));
+  void lost.happened.then(() => count(context, 'replies lost'));
+  /** Report what does not hold: `getJob, history: …` @param during of a deadline, as in a violation */
+  function must(holds: boolean, otherwise: string, during?: Span): void {
+    if (!holds) context.found(`${row.endpoint}, ${row.runs}: ${otherwise}`, { jobId, ...(during && { during }) });
+  }
+  const mustBeInTime = (during: Span, limitMs = RESPONSE_MS) =>
+    must(lengthOf(during) <= limitMs, `took ${lengthOf(during)} ms`, during);
+  const over = () => {
+    lost.cancel();
+    must(lost.at !== null, 'no reply was lost');
+  };
+  const wait = () => until(() => lost.at !== null, LOST_MS).catch(() => undefined); // `over` reports it.
+  return { must, mustBeInTime, over, wait };
+}
+
+const LOST_MS = 30_000; // A gateway checks the keys of open streams more often than this.
+
+export const interceptionOf = (loss: Loss) =>
+  loss === 'observe' ? { action: loss } : ({ action: 'lose reply', end: loss } as const);
+
+/** Add to a figure of the run. */
+export function count({ figures }: Pick<FaultContext, 'figures'>, what: string, more = 1): void {
+  figures[what] = (figures[what] ?? 0) + more;
+}
+
+export interface ApiRequest {
+  method: string;
+  path: string; // Below `/api/v1`.
+  body?: unknown;
+  key?: string | undefined; // Default the admin key.
+}
+
+/** Call one API, by its index. */
+export async function callApi(
+  { installation }: FaultContext,
+  api: number,
+  { method, path, body: sent, key = installation.key }: ApiRequest,
+): Promise<{ status: number; body: Body; during: Span }> {
+  const client = new HttpClient(installation.apis[api]?.url as string);
+  const from = Date.now();
+  try {
+    const { status, body } = await client.call(method, `/api/v1${path}`, { key, body: sent });
+    return { status, body, during: { from, until: Date.now() } };
+  } finally {
+    client.close();
+  }
+}
+
+const BACK_MS = 60_000; // To find out that a connection is dead, on a slow machine.
+
+/** Wait until a process is ready. */
+export async function isReady(url: string): Promise<void> {
+  await until(async () => (await fetch(`${url}/readyz`)).status === 200, BACK_MS);
+}
+
+/** Reset silent connections of the losers, and wait until they have others: the API has two, and readiness needs one. */
+export async function healed(context: FaultContext): Promise<void> {
+  const losers = [loserOf(context, 'api'), loserOf(context, 'gateway')];
+  for (const { proxy } of losers) proxy.resetLost();
+  for (const { url } of losers) await isReady(url);
+  const request = { method: 'GET', path: '/spaces/lost/stats' };
+  await until(async () => (await callApi(context, LOSING, request)).status === 200, BACK_MS);
+}

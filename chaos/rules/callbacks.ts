@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util';
+import { redeliveriesOf } from './histories.js';
+import type { Callback, Damage, DumpedJob, Outage, Span } from './rule.js';
+import { linesOf, ruleForEachJob } from './rule.js';
+import { stopsSchedulers } from './time-outs.js';
+
+/** Parts of the paths of callback URLs behind which nothing reads the request, and whose first callback gets no response. */
+export const NOBODY = '/nobody/';
+export const HANGS = '/hangs/';
+
+/** So many POSTs of a job may be repeated because nobody could record them: one for each process that is lost meanwhile… */
+const REPEATED_AT_MOST = 2;
+/** …if they came during an outage of Redis or a scheduler, or so long before it as an attempt may take, or just after it. */
+const UNRECORDED_BEFORE_MS = 12_000;
+const UNRECORDED_AFTER_MS = 2_000;
+
+/**
+ * The callback of an ended job is delivered at least once, under one id, by attempts that are all recorded; no callback comes
+ * for a job that has not ended, or was killed (P6). When attempts are made again is checked with the histories.
+ */
+export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, outages }) => {
+  const { job, callbacks: received } = one;
+  const lines = linesOf(received);
+  const end = job.events.find(({ type }) => type === 'completed' || type === 'dead');
+  if (end === undefined || job.callbackUrl === null)
+    return received.length === 0 ? [] : [{ says: `a callback came for it, and it is ${job.status}`, lines }];
+  const result = job.status === 'dead' ? end.data : job.result;
+  const isOther = ({ body }: Callback) => body.status !== job.status || !isDeepStrictEqual(body.result, result);
+  const recorded = job.events.filter(({ type }) => type.startsWith('callback_'));
+  const last = recorded.at(-1)?.data as { willRetry: boolean } | undefined;
+  const sent = recorded.filter(({ type }) => type === 'callback_sent').length;
+  const atMost = (1 + redeliveriesOf(one)) * (settings.callbackDelays.length + 1);
+  const mayBeRepeated = received.filter(({ at }) => outages.some((outage) => mayRepeat(outage, at, job))).length;
+  const isRepeated = received.length > recorded.length + Math.min(REPEATED_AT_MOST, mayBeRepeated);
+  // A scheduler on a slow machine may have been too late to record an attempt.
+  const during = { from: received[0]?.at ?? 0, until: (received.at(-1)?.at ?? 0) + UNRECORDED_AFTER_MS };
+  const faults: [isSo: boolean | undefined, damage: Damage, says: string, during?: Span][] = [
+    [received.some(({ at }) => at < Date.parse(end.createdAt)), 'other', 'came before its end'],
+    [received.length === 0 && !job.callbackUrl.includes(NOBODY), 'lost', 'never came'],
+    [new Set(received.map(({ id }) => id)).size > 1, 'duplicated', 'came under several ids'],
+    [received.some(({ id }) => id === null), 'other', 'came without an id'],
+    [received.some(isOther), 'other', 'reported another end'],
+    [recorded.length === 0, 'lost', 'has no recorded attempt'],
+    [last?.willRetry || job.isOwed, 'late', 'is not settled'],
+    [recorded.length > atMost, 'duplicated', `has ${recorded.length} attempts, which are more than ${atMost}`],
+    [sent > received.length, 'other', `is recorded as sent ${sent} times, and came ${received.length} times`],
+    [isRepeated, 'duplicated', `came ${received.length} times, and ${recorded.length} attempts are recorded`, during],
+  ];
+  return faults
+    .filter(([isSo]) => isSo)
+    .map(([, damage, says, span]) => ({ damage, says: `its callback ${says}`, lines, ...(span && { during: span }) }));
+});
+
+/** Whether a callback that came at this time may have been sent again, because nobody could record it. */
+function mayRepeat(outage: Outage, at: number, { callbackUrl }: DumpedJob): boolean {
+  const isGivenUp = outage.stops.includes('hanging callbacks') && callbackUrl?.includes(HANGS);
+  if (!isGivenUp && !stopsSchedulers(outage)) return false;
+  return at >= outage.from - UNRECORDED_BEFORE_MS && at <= outage.until + UNRECORDED_AFTER_MS;
+}

@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue } from '@yardmaster/protocol';
+import type { Claim, DumpedJob, Finding, Rule, StoredCase } from './rule.js';
+import { linesOf, ruleForEachJob, storedCases } from './rule.js';
+
+/**
+ * No two workers get the same attempt (P2): clients get a job at most as often as it was delivered. That its window was
+ * over between two deliveries of one attempt is checked with the transitions. A lost response counts for nobody.
+ */
+export const claims = ruleForEachJob('claims', 'P2', ({ job, claims: all }) =>
+  [...new Set(all.map(({ attempt }) => attempt))].flatMap((attempt) => {
+    const some = all.filter((claim) => claim.attempt === attempt);
+    const delivered = deliveriesOf(job).filter((delivery) => delivery.attempt === attempt).length;
+    if (some.length <= delivered) return [];
+    const says = `attempt ${attempt} was delivered ${delivered} times and claimed ${some.length} times`;
+    return [{ damage: 'duplicated', says, lines: linesOf(some.map(({ call }) => call)) }];
+  }),
+);
+
+/** A delivery in the history of a job. */
+interface Delivery {
+  attempt: number; // Acks before it.
+  checkpoint: JsonValue; // The latest checkpoint then: none is accepted before the next ack.
+  at: number;
+}
+
+/** Every delivery of a job, in its order. */
+export function deliveriesOf({ events }: DumpedJob): Delivery[] {
+  const deliveries: Delivery[] = [];
+  let attempt = 0;
+  let checkpoint: JsonValue = null;
+  for (const { type, data, createdAt } of events) {
+    if (type === 'acked') attempt++;
+    if (type === 'checkpoint') checkpoint = data;
+    if (type === 'delivered') deliveries.push({ attempt, checkpoint, at: Date.parse(createdAt) });
+  }
+  return deliveries;
+}
+
+const AS_CREATED = ['name', 'payload', 'maxRetries', 'timeoutSeconds', 'createdAt'] as const;
+
+/**
+ * A worker gets a job that it asked for, as it was created, with the latest checkpoint of the attempts before (P3): a
+ * checkpoint with a 2xx response that no retry gets is lost.
+ */
+export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: all }) =>
+  all.flatMap(({ attempt, job: got, call }) => {
+    const names: string[] | undefined = call.sent?.types;
+    const checkpoint = deliveriesOf(job).findLast((delivery) => delivery.attempt === attempt)?.checkpoint ?? null;
+    const wrong = [
+      ...(call.spaceId === null || call.spaceId === job.spaceId ? [] : [`was claimed in ${call.spaceId}`]),
+      ...(names === undefined || names.includes(job.name) ? [] : [`was claimed by a poll for ${names}`]),
+      ...AS_CREATED.flatMap((field) => (isDeepStrictEqual(got[field], job[field]) ? [] : [`has another ${field}`])),
+      ...(isDeepStrictEqual(got.checkpoint, checkpoint) ? [] : ['has another checkpoint than the latest']),
+    ];
+    return wrong.map((says) => ({ damage: 'lost', says: `claimed attempt ${attempt} ${says}`, lines: [call.line] }));
+  }),
+);
+
+/** A time in which a job was pending, epoch milliseconds. */
+interface Wait {
+  one: StoredCase;
+  place: number; // The time that decides its place in the queue.
+  from: number;
+  until: number;
+}
+
+/** A poll gets the oldest of the jobs that it asks for (contract of poll, spec §4.3); no other poll passes it over (P3). */
+export const order: Rule = {
+  name: 'order',
+  promise: 'P3',
+  check(evidence) {
+    const waits = storedCases(evidence).flatMap(waitsOf);
+    return waits.flatMap((wait) =>
+      wait.one.claims.filter((claim) => ended(wait, claim)).flatMap((claim) => passedOver(wait, claim, waits)),
+    );
+  },
+};
+
+function waitsOf(one: StoredCase): Wait[] {
+  const waits: Wait[] = [];
+  for (const { type, createdAt } of one.job.events) {
+    const at = Date.parse(createdAt);
+    // A job waits at the end of its queue, or at its place by creation when it was not acked in time.
+    const place = type === 'delivery_timeout' ? (waits[0]?.from ?? at) : at;
+    if (/^(created|retried|delivery_timeout)$/.test(type))
+      waits.push({ one, place, from: at, until: Number.POSITIVE_INFINITY });
+    const last = waits.at(-1);
+    if ((type === 'delivered' || type === 'killed') && last && last.until > at) last.until = at;
+  }
+  return waits;
+}
+
+/** Whether a wait ended while this poll was under way. */
+const ended = ({ until }: Wait, { call }: Claim) =>
+  call.op === 'poll' && call.sentAt <= until && call.answeredAt >= until;
+
+/** Of two events in one millisecond either may have been first. */
+function passedOver({ one, place, until: at }: Wait, { call }: Claim, waits: readonly Wait[]): Finding[] {
+  const names: string[] | undefined = call.sent?.types;
+  const older = waits.find(
+    ({ one: { job }, ...other }) =>
+      job.spaceId === one.job.spaceId &&
+      other.place < place &&
+      other.from < at &&
+      other.until > at &&
+      (names === undefined || names.includes(job.name)),
+  );
+  if (older === undefined) return [];
+  return [{ jobId: one.jobId, says: `it was claimed before ${older.one.jobId}, which is older`, lines: [call.line] }];
+}

@@ -1,0 +1,64 @@
+import { before } from '../checker/stalls.js';
+import { affects, type DumpedJob, type Finding, type Outage, type Rule, type Stopped, type Stream } from './rule.js';
+
+const ENDED = 1000; // Close code of a stream whose job has ended.
+
+/** Whether a stream was closed before its job, or its run, had ended. */
+export const isCut = ({ closed }: Stream) => closed !== null && closed !== ENDED;
+
+/** The close code of streams when a part is unavailable, and how long after its return streams may still be closed, milliseconds. */
+const CLOSES: Partial<Record<Stopped, { code: number; withinMs: number }>> = {
+  gateway: { code: 1006, withinMs: 1_000 },
+  redis: { code: 1012, withinMs: 5_000 },
+};
+const OWN_MS = 1_000; // The same of a fault that closes streams by itself.
+const OPEN_MS = 5_000 + 5_000; // A client has 5 s to close its stream after the end; 5 s more for a slow machine.
+
+const TERMINAL = ['completed', 'dead', 'killed'];
+
+/** Whether a message reports the end of its job. */
+export const reportsEnd = ({ type, status }: Stream['messages'][number]) =>
+  TERMINAL.includes(type) || TERMINAL.includes(status);
+
+/** A stream is closed when its job has ended and it has reported that, and else only for a reason (P8). */
+export const closes: Rule = {
+  name: 'closes',
+  promise: 'P8',
+  check: ({ streams, dump, outages }) => {
+    const jobs = new Map(dump.jobs.map((job) => [job.id, job]));
+    return streams.flatMap((stream): Finding[] => {
+      const { client, jobId, line, until, messages } = stream;
+      if (until === null || messages.length === 0) return [];
+      const says = faultOf({ ...stream, until }, jobs.get(jobId ?? ''), outages);
+      if (says === null) return [];
+      return [{ jobId, says: `stream of ${client} ${says}`, lines: [line], during: before(until) }];
+    });
+  },
+};
+
+type Ended = Stream & { until: number };
+
+function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Outage[]): string | null {
+  const { closed, until, jobId, openedAt } = stream;
+  if (isCut(stream))
+    return outages.some((outage) => isReason(outage, stream)) ? null : `was closed with ${closed}, for no reason`;
+  if (jobId === null) return closed === null ? null : 'of a space was closed as if it could end';
+  if (job === undefined) return null; // Nothing is known about a job that is gone.
+  const end = job.events.find(({ type }) => TERMINAL.includes(type));
+  const endedAt = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end.createdAt);
+  if (closed === null)
+    return until - Math.max(endedAt, openedAt) > OPEN_MS ? 'was still open long after the end of its job' : null;
+  if (endedAt > until) return 'was closed as if its job had ended';
+  // Without a key no stream reports another end than completion.
+  const mayHide = stream.scope === 'progress' && job.status !== 'completed';
+  return mayHide || stream.messages.some(reportsEnd) ? null : 'was closed at the end, and had not reported it';
+}
+
+function isReason(outage: Outage, { closed, until, gateway }: Ended): boolean {
+  const isSoonAfter = (withinMs: number) => until >= outage.from && until <= outage.until + withinMs;
+  const isStopped = outage.stops.some((one) => {
+    const close = CLOSES[one];
+    return close?.code === closed && isSoonAfter(close.withinMs);
+  });
+  return (isStopped && affects(outage, gateway)) || (outage.closes.includes(closed as number) && isSoonAfter(OWN_MS));
+}

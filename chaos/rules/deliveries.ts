@@ -1,0 +1,66 @@
+import { deliveriesOf } from './claims.js';
+import { type Call, type Evidence, type Outage, type Rule, type StoredCase, storedCases } from './rule.js';
+
+const UNDER_WAY_MS = 2_000; // Redis may run a command this long after its API stopped waiting, or after the end of the outage.
+
+/** A poll or claim whose response was lost. */
+interface LostClaim {
+  jobId: string | null;
+  spaceId: string | null;
+  from: number;
+  until: number;
+  room: number; // How many more jobs may have been delivered to it.
+}
+
+/** A job is delivered only to a client that asked (P3): a delivery that no client got belongs to a lost response. */
+export const deliveries: Rule = {
+  name: 'deliveries',
+  promise: 'P3',
+  check(evidence) {
+    const lost = lostClaims(evidence);
+    const all = storedCases(evidence).flatMap((one) => missing(one).map((at) => ({ one, at })));
+    const unexplained = all.sort((a, b) => a.at - b.at).filter(({ one, at }) => !take(one, at, lost));
+    return unexplained.map(({ one: { jobId }, at }) => {
+      const says = `it was delivered at ${new Date(at).toISOString()}, no client got it, and no response was lost then`;
+      return { jobId, damage: 'lost', says, during: { from: at - 2 * UNDER_WAY_MS, until: at } };
+    });
+  },
+};
+
+/** When a job was delivered that no client got. */
+function missing({ job, claims: all }: StoredCase): number[] {
+  const delivered = deliveriesOf(job).map(({ at }) => at);
+  for (const { call } of all) {
+    const got = delivered.findIndex((at) => at >= call.sentAt - 1 && at <= call.answeredAt + 1);
+    if (got >= 0) delivered.splice(got, 1); // A delivery that two clients got is found by the rule `claims`.
+  }
+  return delivered;
+}
+
+/** Those that can be executed first stand first. */
+const lostClaims = ({ calls, outages }: Evidence): LostClaim[] =>
+  calls
+    .filter(({ op, outcome }) => outcome === 'unknown' && (op === 'poll' || op === 'claim'))
+    .map((call) => ({
+      jobId: call.jobId,
+      spaceId: call.spaceId,
+      from: call.sentAt - 1,
+      until: executedBy(call, outages),
+      room: call.op === 'poll' ? (call.sent?.count ?? 1) : 1,
+    }))
+    .sort((a, b) => a.until - b.until);
+
+/** When a call has been executed or never will be: commands may wait at a Redis that stands still. */
+function executedBy({ sentAt, answeredAt }: Call, outages: readonly Outage[]): number {
+  const still = outages.filter(({ stops, affected }) => stops.includes('redis') && affected.length === 0);
+  const met = still.filter(({ from, until }) => sentAt <= until && answeredAt >= from);
+  return UNDER_WAY_MS + Math.max(answeredAt, ...met.map(({ until }) => until));
+}
+
+/** Attribute a delivery to a lost response: to a claim rather than to a poll, which may have got others. */
+function take({ jobId, job }: StoredCase, at: number, lost: LostClaim[]): boolean {
+  const open = lost.filter(({ room, from, until }) => room > 0 && at >= from && at <= until);
+  const claim = open.find((one) => one.jobId === jobId) ?? open.find((one) => one.spaceId === job.spaceId);
+  if (claim !== undefined) claim.room--;
+  return claim !== undefined;
+}

@@ -1,0 +1,93 @@
+import type { EventType, LogEntry } from '@yardmaster/protocol';
+import type { Body, Call, DumpedJob, Finding, Operation, StoredCase } from './rule.js';
+import { linesOf, ruleForEachJob } from './rule.js';
+import { isTimeOut } from './time-outs.js';
+
+/** The event that a call leaves, and where the call and the event contain the text that only this call has sent. */
+interface Trace {
+  types: readonly EventType[];
+  ofCall(sent: Body): unknown;
+  ofEvent(data: Body): unknown;
+}
+
+const TOKEN = (data: Body) => data?.token;
+const TRACES: Partial<Record<Operation, Trace>> = {
+  progress: { types: ['progress'], ofCall: (sent) => sent?.message, ofEvent: (data) => data?.message },
+  checkpoint: { types: ['checkpoint'], ofCall: TOKEN, ofEvent: TOKEN },
+  event: { types: ['event'], ofCall: TOKEN, ofEvent: TOKEN },
+  complete: { types: ['completed'], ofCall: (sent) => sent?.result?.token, ofEvent: TOKEN },
+  fail: { types: ['retried', 'dead'], ofCall: (sent) => sent?.error, ofEvent: (data) => data?.error },
+  kill: { types: ['killed'], ofCall: (sent) => sent?.reason, ofEvent: (data) => data?.reason },
+};
+
+/**
+ * A call with a 2xx response has happened once, a refused one never, one of unknown outcome once or never; and nothing has
+ * happened that nobody asked for (P3).
+ */
+export const effects = ruleForEachJob('effects', 'P3', (one) => [
+  ...Object.entries(TRACES).flatMap(([op, trace]) => ofOperation(one, op as Operation, trace)),
+  ...ofAcks(one),
+]);
+
+function ofOperation({ job, calls }: StoredCase, op: Operation, trace: Trace): Finding[] {
+  const happened = new Map<unknown, number>();
+  for (const event of job.events) {
+    const token = trace.ofEvent(event.data);
+    if (trace.types.includes(event.type) && !isTimeOut(event)) happened.set(token, (happened.get(token) ?? 0) + 1);
+  }
+  const ofCalls = calls
+    .filter((call) => call.op === op)
+    .flatMap((call) => {
+      const token = trace.ofCall(call.sent);
+      const times = happened.get(token) ?? 0;
+      happened.delete(token);
+      return faultOf(call, times, job).map((found) => ({ ...found, says: `${op} of ${token} ${found.says}` }));
+    });
+  return [...ofCalls, ...[...happened.keys()].map((token) => ({ says: `nobody asked for ${op} of ${token}` }))];
+}
+
+function faultOf({ op, outcome, line }: Call, times: number, { status }: DumpedJob): Finding[] {
+  const lines = [line];
+  if (times > 1) return [{ damage: 'duplicated', says: `happened ${times} times`, lines }];
+  if (times === 1 && outcome === 'refused') return [{ says: 'was refused, and happened', lines }];
+  const isRepeatedKill = op === 'kill' && status === 'killed'; // It succeeds, and leaves no event.
+  if (times === 1 || outcome !== 'ok' || isRepeatedKill) return [];
+  return [{ damage: 'lost', says: 'was answered 2xx, and is not in the history', lines }];
+}
+
+/** An ack has no text of its own. */
+function ofAcks({ job, calls }: StoredCase): Finding[] {
+  const asked = calls.filter(({ op, outcome }) => op === 'ack' && outcome !== 'refused');
+  const sure = asked.filter(({ outcome }) => outcome === 'ok').length;
+  const happened = job.events.filter(({ type }) => type === 'acked').length;
+  const lines = linesOf(asked);
+  if (sure > happened) return [{ damage: 'lost', says: `${sure} acks were answered 2xx, ${happened} happened`, lines }];
+  if (happened <= asked.length) return [];
+  return [{ damage: 'duplicated', says: `${happened} acks happened, ${asked.length} were asked for`, lines }];
+}
+
+/** Logs have dense seqs, and a batch is stored as a whole, once, where its response says, or not at all (P3). */
+export const logs = ruleForEachJob('logs', 'P3', ({ job, calls }) => {
+  const found: Finding[] = [];
+  const gap = job.logs.findIndex(({ seq }, i) => seq !== i + 1);
+  if (gap >= 0) found.push({ says: `log ${job.logs[gap]?.seq} is in place ${gap + 1}` });
+  const batches = calls.filter(({ op }) => op === 'logs');
+  const sent = new Set<string>(batches.flatMap((call) => call.sent));
+  const unasked = job.logs.filter(({ message }) => !sent.has(message)).length;
+  if (unasked > 0) found.push({ says: `${unasked} log entries that nobody sent` });
+  return [...found, ...batches.flatMap((call) => ofBatch(call, job.logs))];
+});
+
+function ofBatch({ sent, line, outcome, body }: Call, entries: readonly LogEntry[]): Finding[] {
+  const stored = entries.filter(({ message }) => sent.includes(message));
+  const found = (says: string, damage: 'lost' | 'duplicated' | 'other' = 'other') => [
+    { damage, says: `its logs ${sent[0]} … ${says}`, lines: [line] },
+  ];
+  if (stored.length === 0) return outcome === 'ok' ? found('are gone', 'lost') : [];
+  if (outcome === 'refused') return found('were refused, and are there');
+  if (stored.length > sent.length) return found('are there twice', 'duplicated');
+  const from = stored[0]?.seq as number;
+  const isWhole = sent.every((text: string, i: number) => stored[i]?.message === text && stored[i]?.seq === from + i);
+  if (!isWhole) return found('are there in part, or apart', 'lost');
+  return outcome === 'ok' && body.fromSeq !== from ? found('are elsewhere') : [];
+}

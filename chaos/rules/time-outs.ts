@@ -1,0 +1,97 @@
+import type { JobEvent, Status } from '@yardmaster/protocol';
+import type { Call, Evidence, Finding, Outage, PromiseId, Rule, StoredCase } from './rule.js';
+import { affects, ruleForEachJob, storedCases } from './rule.js';
+
+/** A window that a scheduler closed. Times are epoch milliseconds. */
+export interface TimeOut {
+  jobId: string;
+  event: JobEvent;
+  at: number;
+  due: number; // By now it is certainly due: the exact time of a sign of life is not always known.
+}
+
+const BEATS = ['progress', 'checkpoint', 'event', 'keepalive'];
+const TIMED_OUT = /^Job timed out after .* seconds without a heartbeat$/;
+
+/** Whether an attempt ended because its worker was silent. */
+export const isTimeOut = ({ type, data }: JobEvent) =>
+  (type === 'retried' || type === 'dead') && TIMED_OUT.test(String((data as { error?: unknown } | null)?.error));
+
+/** Every time-out in the histories of all jobs, with the times that clients and histories give it. */
+export const timeOutsOf = (evidence: Evidence): TimeOut[] =>
+  storedCases(evidence).flatMap((one) => ofJob(one, evidence.settings.deliveryTimeoutMs));
+
+function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): TimeOut[] {
+  const found: TimeOut[] = [];
+  let opened = 0;
+  let signs: number[] = [];
+  for (const event of job.events) {
+    const at = Date.parse(event.createdAt);
+    if (event.type === 'delivered' || event.type === 'acked') {
+      opened = at;
+      signs = [];
+    } else if (BEATS.includes(event.type)) signs.push(at);
+    else if (event.type === 'delivery_timeout') {
+      found.push({ jobId, event, at, due: opened + deliveryTimeoutMs });
+    } else if (isTimeOut(event)) {
+      const windowMs = Math.ceil(job.timeoutSeconds * 1_000);
+      const beats = calls.filter((call) => mayHaveExtended(call, opened, at));
+      const due = Math.max(opened, ...signs, ...beats.map(({ answeredAt }) => answeredAt)) + windowMs;
+      found.push({ jobId, event, at, due });
+    }
+  }
+  return found;
+}
+
+/** Whether a call may have extended the window of the attempt that began and ended at these times. */
+const mayHaveExtended = ({ op, outcome, sentAt }: Call, began: number, ended: number) =>
+  BEATS.includes(op) && outcome !== 'refused' && sentAt >= began && sentAt <= ended;
+
+/** A scheduler is unavailable, or cannot reach Redis. */
+export const stopsSchedulers = (outage: Outage) =>
+  outage.stops.some((one) => one === 'scheduler' || (one === 'redis' && affects(outage, 'scheduler')));
+
+/** Deadlines may be missed: the timers of BullMQ also need memory. */
+const stopsTimeOuts = (outage: Outage) => stopsSchedulers(outage) || outage.stops.includes('room');
+
+/** How late a time-out was, without the time in which nobody could have met it, milliseconds. */
+export function latenessOf({ at, due }: TimeOut, outages: readonly Outage[]): number {
+  const stopped = outages
+    .filter(stopsTimeOuts)
+    .reduce((sum, { from, until }) => sum + Math.max(0, Math.min(at, until) - Math.max(due, from)), 0);
+  return Math.max(0, at - due - stopped);
+}
+
+/** How late a time-out may be; and under a fault that leaves a scheduler to meet it, or after one that leaves none. */
+export const LATE_MS = 2_000;
+export const LATE_UNDER_FAULT_MS = 5_000;
+
+/** A time-out is met within 2 s, and within 5 s of the end of an outage (P4). */
+export const lateness: Rule = {
+  name: 'lateness',
+  promise: 'P4',
+  check(evidence) {
+    const { outages } = evidence;
+    return timeOutsOf(evidence).flatMap((timeOut): Finding[] => {
+      const { jobId, event, at, due } = timeOut;
+      const ends = outages
+        .filter((outage) => stopsTimeOuts(outage) && outage.from <= due + LATE_MS)
+        .map(({ until }) => until);
+      if (at <= Math.max(due + LATE_MS, ...ends.map((end) => end + LATE_UNDER_FAULT_MS))) return [];
+      const says = `${event.type} (${event.id}) came ${latenessOf(timeOut, outages)} ms late`;
+      return [{ jobId, damage: 'late', says, during: { from: Math.max(due, ...ends), until: at } }];
+    });
+  },
+};
+
+/** The promise that a job left in such a status breaks. A pending one is in no queue that workers poll, or forgotten there. */
+const LEFT: Partial<Record<Status, PromiseId>> = { pending: 'P1', delivered: 'P4', running: 'P4' };
+
+/** After a fault has ended all work comes to its end: workers poll, and the jobs that they drop come back (P4). */
+export const drained = ruleForEachJob('drained', 'P4', ({ job }, { dump }) => {
+  const promise = LEFT[job.status];
+  if (promise === undefined) return [];
+  const overdueMs = job.deadline === null ? 0 : dump.at - job.deadline;
+  const since = overdueMs > 0 ? `, and overdue by ${overdueMs} ms` : '';
+  return [{ promise, damage: 'late', says: `it is still ${job.status} at the end${since}` }];
+});

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { evidenceOf } from '../checker/checker.js';
+import { type AppProcess, STARTED_AGAIN } from '../installation/app-process.js';
+import { isCut } from '../rules/closes.js';
+import type { Finding, PromiseId } from '../rules/rule.js';
+import { LATE_UNDER_FAULT_MS, type TimeOut, timeOutsOf } from '../rules/time-outs.js';
+import type { Call, FaultContext, Run } from './fault.js';
+
+/** Calls that were made, or under way, during the outage. */
+export const callsDuring = ({ history, outage: { from, until } }: Run): Call[] =>
+  history.ofKind('call').filter(({ sentAt, answeredAt }) => answeredAt >= from && sentAt <= until);
+
+/** Report those of some calls that were not served. */
+export const unserved = (calls: readonly Call[], why: string, promise: PromiseId = 'P12'): Finding[] =>
+  calls
+    .filter(({ outcome }) => outcome === 'unknown')
+    .map(({ jobId, op, status, code, body, line, sentAt, answeredAt }) => {
+      const says = `${op} was not served, and ${why}: ${status ?? body} ${code ?? ''}`;
+      return { jobId, promise, says, lines: [line], during: { from: sentAt, until: answeredAt } };
+    });
+
+/** Time since a moment until the last call was sent that was not served, without stalls of this machine, milliseconds. */
+export function servedAgainAfter({ history, stalls }: Run, since: number): number {
+  const unknown = history
+    .ofKind('call')
+    .filter(({ outcome }) => outcome === 'unknown')
+    .map(({ sentAt }) => sentAt);
+  const last = Math.max(since, ...unknown);
+  return Math.max(0, last - since - stalls.between(since, last));
+}
+
+/**
+ * Time since the beginning of the outage until the end of the longest silence that began before its end, without stalls of
+ * this machine, milliseconds.
+ *
+ * @param heardAt times of signs of life, epoch milliseconds
+ */
+export function heardAgainAfter(heardAt: readonly number[], { stalls, outage: { from, until } }: Run): number {
+  const times = [from, ...heardAt.filter((at) => at > from).sort((a, b) => a - b)];
+  const silences = times.slice(1).map((at, i) => ({ began: times[i] as number, ended: at }));
+  const [longest] = silences
+    .filter(({ began }) => began <= until)
+    .sort((a, b) => b.ended - b.began - (a.ended - a.began));
+  if (longest === undefined) return Number.POSITIVE_INFINITY;
+  return longest.ended - from - stalls.between(from, longest.ended);
+}
+
+/** All time-outs of the run. */
+export const timeOutsIn = ({ history, dump, outage, installation: { settings } }: Run): TimeOut[] =>
+  timeOutsOf(evidenceOf({ entries: history.entries, dump, outages: [outage], settings }));
+
+export interface LateOptions {
+  limitMs?: number; // Default those of a fault that leaves a scheduler to meet them.
+  timeOuts?: readonly TimeOut[]; // Default all.
+  excusedMs?: (timeOut: TimeOut) => number; // Time in which nobody could meet it, milliseconds. Default none.
+}
+
+/** Report time-outs that came too late, whatever was unavailable (P4). */
+export function lateTimeOuts(run: Run, options: LateOptions = {}): Finding[] {
+  const { limitMs = LATE_UNDER_FAULT_MS, timeOuts = timeOutsIn(run), excusedMs = () => 0 } = options;
+  const all = timeOuts.map((one) => ({ ...one, lateMs: one.at - one.due - excusedMs(one) }));
+  run.figures['latest time-out, ms'] = Math.max(0, ...all.map(({ lateMs }) => lateMs));
+  return all
+    .filter(({ lateMs }) => lateMs > limitMs)
+    .map(({ jobId, event, lateMs, due, at }) => {
+      const says = `${event.type} (${event.id}) came ${lateMs} ms late, where ${limitMs} are allowed`;
+      return { jobId, promise: 'P4', damage: 'late', says, during: { from: due, until: at } };
+    });
+}
+
+/** Report streams that were cut with another code than this, or that none was cut, since then the fault hit nothing (P8). */
+export function cutsOtherThan(code: number, { history, figures }: Run): Finding[] {
+  const cut = history.ofKind('stream').filter(isCut);
+  const others = cut.filter(({ closed }) => closed !== code);
+  const hits = cut.length - others.length;
+  figures[`streams closed ${code}`] = hits;
+  if (hits === 0) return [{ promise: 'P8', says: `no stream was closed with ${code}` }];
+  return others.map(({ jobId, client, closed, line }) => {
+    const says = `stream of ${client} was closed with ${closed}, and not with ${code}`;
+    return { promise: 'P8', jobId, says, lines: [line] };
+  });
+}
+
+/** Report lines that processes printed and that are no JSON, such as warnings of Node.js: operators read them by machine. */
+export const strayPrints = (apps: readonly AppProcess[]): Finding[] =>
+  apps.flatMap(({ name, output }) => {
+    const isStray = (line: string) => line !== '' && line !== STARTED_AGAIN && !/^\{.*\}$/.test(line);
+    const stray = output().split('\n').filter(isStray).slice(0, 3);
+    return stray.map((line) => ({ says: `${name} printed: ${line}` }));
+  });
+
+/** Watch the memory of some processes of a kind (0 outside Linux). @returns what ends it, and reports what was too much */
+export function limitMemory({ figures, found }: FaultContext, apps: readonly AppProcess[], mostMb: number): () => void {
+  let mb = 0;
+  const timer = setInterval(() => {
+    for (const app of apps) mb = Math.max(mb, residentMb(app.pid()));
+  }, 100);
+  return () => {
+    clearInterval(timer);
+    const what = `${apps[0]?.name.replace(/-.*/, '')} MB`;
+    figures[what] = mb;
+    if (mb > mostMb) found(`${mb} ${what} are more than ${mostMb}`);
+  };
+}
+
+function residentMb(pid: number): number {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Math.round(Number(kilobytes ?? 0) / 1_024);
+  } catch {
+    return 0; // It was just killed.
+  }
+}

@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals';
+import { scriptHashes } from '../installation/scripts.js';
+import { allFaults } from './fault.js';
+import { allMutants, staleness } from './mutants.js';
+import { SHORT } from './options.js';
+
+const mutants = (await allMutants()).map((mutant) => [mutant.name, mutant] as const);
+const faults = (await allFaults()).map(({ name }) => name);
+const scripts = [...scriptHashes().keys()];
+
+it.each(mutants)('has a patch %s that fits the sources, and a complete header', async (_, mutant) => {
+  const { title, breaks, under, loses } = mutant;
+  expect(await staleness(mutant)).toBe('');
+  expect(title).not.toBe('');
+  expect(breaks.join(' ')).toMatch(/^P\d+( P\d+)*$/);
+  expect([...faults, null]).toContain(under);
+  expect(scripts).toEqual(expect.arrayContaining(loses));
+});
+
+it('names faults and mutants that exist in the short run', () => {
+  const names = [...faults, ...mutants.map(([name]) => name)];
+  const isElsewhere = process.env.FAULT_MUTANTS !== undefined;
+  expect(SHORT.filter((name) => !names.includes(name) && !isElsewhere)).toEqual([]);
+});

@@ -1,0 +1,29 @@
+/** What to run, from the environment; see README.md. */
+export interface Options {
+  seed: number;
+  rate: number; // Jobs created per second.
+  isShort: boolean; // Only SHORT.
+  only: readonly string[]; // Only these, e.g. `F1`, `F4-8s`, `mutants` or the name of a mutant; empty: all.
+  repeat: number; // How often to run each, each time with the next seed.
+  workers: number; // Runs at once.
+}
+
+/** The short run of CI: one fault of each kind, and the mutants without which a blind checker would not be noticed. */
+export const SHORT: readonly string[] = [
+  ...['F1', 'F2-after-sweep', 'F3', 'F4-1.5s', 'F5-always', 'F12-duties-cut', 'F15', 'F25', 'F27-heard', 'F30'],
+  ...['01-complete-without-guard', '05-callback-after-script'],
+];
+
+const numberOf = (text: string | undefined, byDefault: number) => (text ? Number(text) : byDefault);
+
+export function optionsOf(env: NodeJS.ProcessEnv): Options {
+  const isShort = env.FAULT_SHORT === 'true' || env.TEST_SHORT === 'true';
+  return {
+    seed: numberOf(env.FAULT_SEED, 1 + Math.floor(Math.random() * 999_999)),
+    rate: numberOf(env.FAULT_RATE, isShort ? 25 : 40),
+    isShort,
+    only: (env.FAULT_ONLY ?? '').split(',').filter((id) => id !== ''),
+    repeat: numberOf(env.FAULT_REPEAT, 1),
+    workers: numberOf(env.FAULT_WORKERS, 2),
+  };
+}

@@ -1,0 +1,118 @@
+import type { Evidence, Violation } from '../rules/rule.js';
+import { latenessOf, timeOutsOf } from '../rules/time-outs.js';
+import type { Figures } from './fault.js';
+
+/** How much a run has put to the test, by its name in the table. */
+export type Counts = Record<string, number>;
+
+/** Not added up over several runs: the worst counts. Without the time in which nobody could meet the time-out. */
+const LATEST = 'latest time-out, ms';
+
+export function countsOf(evidence: Evidence): Counts {
+  const { calls, cases, streams, outages } = evidence;
+  const outcomes = (outcome: string) => calls.filter((call) => call.outcome === outcome).length;
+  const sum = (of: (one: Evidence['cases'][number]) => number) => cases.reduce((all, one) => all + of(one), 0);
+  const timeOuts = timeOutsOf(evidence);
+  return {
+    jobs: sum(({ job }) => (job === null ? 0 : 1)),
+    calls: calls.length,
+    refused: outcomes('refused'),
+    unknown: outcomes('unknown'),
+    claims: sum(({ claims }) => claims.length),
+    'time-outs': timeOuts.length,
+    [LATEST]: Math.max(0, ...timeOuts.map((timeOut) => latenessOf(timeOut, outages))),
+    events: sum(({ job }) => job?.events.length ?? 0),
+    logs: sum(({ job }) => job?.logs.length ?? 0),
+    callbacks: sum(({ callbacks }) => callbacks.length),
+    streams: streams.length,
+    messages: streams.reduce((all, { messages }) => all + messages.length, 0),
+  };
+}
+
+/** Add up several runs. */
+export function sumOf(runs: readonly Counts[]): Counts {
+  const all: Counts = {};
+  for (const counts of runs)
+    for (const [what, count] of Object.entries(counts))
+      all[what] = what === LATEST ? Math.max(all[what] ?? 0, count) : (all[what] ?? 0) + count;
+  return all;
+}
+
+/** What one run has shown. */
+export interface Summary {
+  name: string; // Of the fault or the mutant.
+  title: string;
+  seed: number;
+  counts: Counts;
+  violations: readonly Violation[];
+  notJudged: readonly Violation[]; // Missed deadlines that prove nothing, because the machine stalled.
+  stalled: number; // Share of the time in which the machine stalled.
+  figures: Figures;
+  breaks?: readonly string[]; // Of a mutant: promises that must be reported as broken.
+}
+
+const PRINTED = 20; // Violations of one run; the history has them all.
+
+const promisesOf = (violations: readonly Violation[]): string[] =>
+  [...new Set(violations.map(({ promise }) => promise))].sort();
+
+/** Promises that a mutant breaks, and that were neither reported nor left unjudged. */
+function unseen({ breaks = [], violations, notJudged }: Summary): string[] {
+  const seen = promisesOf([...violations, ...notJudged]);
+  return breaks.filter((promise) => !seen.includes(promise));
+}
+
+/** Whether a run breaks no promise; a mutant must break its own. */
+export const isGood = (run: Summary) => (run.breaks ? unseen(run).length === 0 : run.violations.length === 0);
+
+/** A violation as a sentence. */
+export const sentenceOf = ({ promise, rule, jobId, says, lines }: Violation) =>
+  `  ${promise} ${rule}: ${jobId ?? ''} ${says}${lines.length > 0 ? ` (lines ${lines})` : ''}`;
+
+/** What a run has shown, in sentences, and how to repeat it. */
+export function describe(run: Summary): string {
+  const { name, seed, violations, notJudged, breaks } = run;
+  if (breaks) return `${name}: broken ${promisesOf(violations).join(' ')}, not seen ${unseen(run).join(' ') || 'none'}`;
+  const unjudged = notJudged.length > 0 ? `, ${notJudged.length} not judged since the machine stalled` : '';
+  const result = `${name}: ${violations.length} violations${unjudged}`;
+  if (violations.length === 0) return result;
+  return [
+    result,
+    ...violations.slice(0, PRINTED).map(sentenceOf),
+    `  history: .cache/faults/${seed}-${name}.jsonl, with .log and .dump.json`,
+    `  repeat: FAULT_SEED=${seed} FAULT_ONLY=${name} npm run test:faults`,
+  ].join('\n');
+}
+
+type Row = Record<string, string | number>;
+
+function rowOfFault({ name, title, counts, violations, notJudged, stalled, figures }: Summary): Row {
+  const damage = (kind: string) => violations.filter((one) => one.damage === kind).length;
+  const all = Object.entries(figures).map((each) => each.join(': '));
+  return {
+    fault: name,
+    'what happens': title,
+    ...counts,
+    ...{ lost: damage('lost'), duplicated: damage('duplicated'), late: damage('late') },
+    ...{ violations: violations.length, 'not judged': notJudged.length },
+    ...{ stalled: `${Math.round(100 * stalled)} %`, figures: all.join('; ') },
+  };
+}
+
+function rowOfMutant(run: Summary): Row {
+  const { name, title, breaks = [], violations } = run;
+  const seen = unseen(run).length === 0 ? 'yes' : 'no';
+  const reported = promisesOf(violations).join(' ');
+  return { mutant: name, 'what is wrong': title, breaks: breaks.join(' '), reported, seen };
+}
+
+/** The runs as Markdown, to be pasted into docs/reliability.md. */
+export const tables = (runs: readonly Summary[]): string =>
+  [runs.filter(({ breaks }) => !breaks).map(rowOfFault), runs.filter(({ breaks }) => breaks).map(rowOfMutant)]
+    .filter((rows) => rows.length > 0)
+    .map((rows) => `\n${markdown([Object.keys(rows[0] as Row), ...rows.map(Object.values)])}\n`)
+    .join('');
+
+/** A table whose first row is its head. */
+export const markdown = ([head = [], ...rows]: readonly (readonly unknown[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');

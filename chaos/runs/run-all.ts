@@ -1,0 +1,66 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { allFaults, idOf } from './fault.js';
+import { allMutants } from './mutants.js';
+import { type Options, optionsOf, SHORT } from './options.js';
+import { describe, isGood, type Summary, tables } from './report.js';
+import type { Order } from './run-one.js';
+
+const RUN_MS = 900_000; // A run that takes longer hangs.
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+/** Make all runs that the environment asks for, some at once, and print what they have shown. @returns the exit code */
+export async function runAll(env: NodeJS.ProcessEnv): Promise<number> {
+  const options = optionsOf(env);
+  const orders = await ordersOf(options);
+  const { seed, rate, workers } = options;
+  print(`${orders.length} runs, seed ${seed}, ${rate} jobs per second, ${workers} at once`);
+  const waiting = [...orders].sort((a, b) => Number(isLong(b)) - Number(isLong(a)));
+  const runs = new Map<Order, Summary>();
+  const failed: string[] = [];
+
+  async function work(): Promise<void> {
+    for (let order = waiting.shift(); order !== undefined; order = waiting.shift()) {
+      const began = Date.now();
+      const { summary, error } = await runIn(order);
+      const text = summary ? describe(summary) : `${order.name}: the run has failed: ${error}`;
+      if (summary) runs.set(order, summary);
+      if (!summary || !isGood(summary)) failed.push(text);
+      print(`${Math.round((Date.now() - began) / 1_000)} s  ${text}`);
+    }
+  }
+
+  await Promise.all(Array.from({ length: workers }, work));
+  print(tables(orders.flatMap((order) => runs.get(order) ?? [])));
+  if (failed.length > 0) print(`Failed:\n${failed.join('\n')}`);
+  print(`${orders.length - failed.length} passed, ${failed.length} failed`);
+  return failed.length === 0 && orders.length > 0 ? 0 : 1;
+}
+
+/** Faults that take longest begin first, so that none of them is alone at the end. */
+const isLong = ({ name }: Order) => /^F(12|21|23|24)/.test(name);
+
+async function ordersOf({ seed, rate, isShort, only, repeat }: Options): Promise<Order[]> {
+  const isWanted = (...names: string[]) =>
+    [only, isShort ? SHORT : []].every((some) => some.length === 0 || names.some((name) => some.includes(name)));
+  const faults = (await allFaults()).filter((fault) => isWanted(fault.name, idOf(fault)));
+  const mutants = (await allMutants()).filter(({ name }) => isWanted(name, 'mutants'));
+  const seeds = Array.from({ length: repeat }, (_, nth) => seed + nth);
+  return seeds.flatMap((of) => [...faults, ...mutants].map(({ name }) => ({ name, seed: of, rate })));
+}
+
+type Reply = { summary?: Summary; error?: string };
+
+/** Make a run in a process of its own, which ends with all that it has started. */
+async function runIn(order: Order): Promise<Reply> {
+  const worker = fork(fileURLToPath(new URL('./worker.mjs', import.meta.url)));
+  const timer = setTimeout(() => worker.kill(), RUN_MS);
+  const exit = once(worker, 'exit').then(([code, signal]): Reply => ({ error: `it ended with ${code ?? signal}` }));
+  worker.send(order);
+  const reply = await Promise.race([once(worker, 'message').then(([message]): Reply => message), exit]);
+  clearTimeout(timer);
+  if (worker.connected) worker.disconnect();
+  await exit;
+  return reply;
+}

@@ -1,0 +1,131 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { randomOf } from '../../test/logs/random.js';
+import { keysOf } from '../../test/support/fsck.js';
+import { check, judge, type Record } from '../checker/checker.js';
+import { type Dump, dump } from '../checker/dump.js';
+import { History } from '../checker/history.js';
+import { measureStalls } from '../checker/stalls.js';
+import { ROOT } from '../installation/release.js';
+import { createClients } from '../load/client.js';
+import { startLoad } from '../load/load.js';
+import type { Finding, Outage, Violation } from '../rules/rule.js';
+import type { Fault, FaultContext, Figures, Installation, Run } from './fault.js';
+
+const BEFORE_MS = 2_000; // Time with load before the first fault, and after each, milliseconds.
+const AFTER_MS = 3_000;
+const DRAIN_MS = 180_000; // How long the drain may take. It ends as soon as all work is done.
+const QUIET_MS = 700; // For the last messages of streams, and callbacks that come twice.
+
+export interface RunOptions {
+  seed: number;
+  rate: number; // Jobs created per second.
+  everyMs?: number; // From one fault to the next, when there are several, milliseconds.
+  viewOf?: (fault: Fault) => Installation; // What a fault may see of the installation. Default all.
+  name: string; // Of the files that are kept when a promise is broken.
+}
+
+/** Put load on an installation, let it meet some faults one after the other, wait until all work is done, and check the outcome. */
+export async function runFaults(installation: Installation, faults: readonly Fault[], options: RunOptions) {
+  const { seed, rate, everyMs = 0, viewOf = () => installation, name } = options;
+  const history = new History();
+  const found: Violation[] = [];
+  const figures: Figures = {};
+  const outages: Outage[] = [];
+  const ends: (() => Promise<void>)[] = [];
+  const stalls = measureStalls();
+  const random = randomOf(seed);
+  const began = Date.now();
+  const { call, close } = createClients(installation, history);
+  let stored: Dump | null = null;
+  let isGood = false;
+
+  async function meet(fault: Fault, load: FaultContext['load']): Promise<void> {
+    const affected: string[] = [];
+    const from = Date.now();
+    history.note(`${fault.name}: ${fault.title}`);
+    const heal = await fault.inject({
+      ...{ random, history, stalls, load, call, figures, installation: viewOf(fault) },
+      affects: (...apps) => void affected.push(...apps.map((app) => app.name)),
+      found: (says, more) => void found.push(violationOf(fault, { says, ...more })),
+      atEnd: (act) => void ends.push(act),
+    });
+    await delay(fault.lastsMs);
+    await heal?.();
+    const until = Date.now();
+    outages.push({ from, until, stops: fault.stops, affected, closes: fault.closes ?? [] });
+    history.note('healed');
+    await delay(Math.max(AFTER_MS, from + everyMs - until));
+  }
+
+  async function end(): Promise<void> {
+    for (const act of ends.splice(0)) await act();
+  }
+
+  try {
+    const load = await startLoad({ installation, call, history, seed, rate });
+    await delay(BEFORE_MS);
+    for (const fault of faults) await meet(fault, load);
+    await load.stopCreating();
+    const drainMs = Math.max(...faults.map((fault) => fault.drainMs ?? DRAIN_MS));
+    history.note((await drained(installation, drainMs)) ? 'drained' : 'not drained in time');
+    await delay(QUIET_MS);
+    await end();
+    await load.stop();
+    stored = await dumpSince(began, installation);
+
+    const record: Record = { entries: history.entries, dump: stored, outages, settings: installation.settings };
+    if (faults.length === 1) {
+      const [fault, outage] = [faults[0] as Fault, outages[0] as Outage];
+      const run: Run = { installation, history, stalls, dump: stored, outage, figures };
+      found.push(...(fault.expect?.(run) ?? []).map((what) => violationOf(fault, what)));
+      record.forgotten = fault.forgotten?.(run) ?? [];
+    }
+    const judged = judge([...check(record), ...found], stalls);
+    isGood = judged.violations.length === 0;
+    return { record, figures, ...judged, stalled: stalls.between(began, Date.now()) / (Date.now() - began) };
+  } finally {
+    await end().catch(() => undefined); // The first error is the one to report.
+    close();
+    stalls.stop();
+    if (!isGood) await keepTraces(join(ROOT, '.cache/faults', name), history, installation, stored);
+  }
+}
+
+function violationOf({ name: rule, promises }: Fault, what: Finding): Violation {
+  return { promise: promises[0] as Violation['promise'], rule, damage: 'other', jobId: null, lines: [], ...what };
+}
+
+/** Only these indexes have members while a job or a callback waits for something. */
+const WAITS = /\/status\/(pending|delivered|running)$|:callbacks$/;
+
+/** Wait until no job waits for anything. @returns whether that took no longer than this */
+export async function drained({ store, connection }: Installation, withinMs: number): Promise<boolean> {
+  for (const end = Date.now() + withinMs; Date.now() < end; await delay(250)) {
+    const keys = await keysOf(connection, store.settings.keyPrefix);
+    if (!keys.some((key) => WAITS.test(key))) return true;
+  }
+  return false;
+}
+
+/**
+ * Read all that is stored, with the jobs that were created since then. Schedulers are paused meanwhile: they purge old jobs,
+ * and what is read one key after the other would not agree.
+ */
+async function dumpSince(began: number, { store, schedulers }: Installation): Promise<Dump> {
+  for (const scheduler of schedulers) scheduler.pause();
+  try {
+    const all = await dump(store);
+    return { ...all, jobs: all.jobs.filter(({ createdAt }) => Date.parse(createdAt) >= began) };
+  } finally {
+    for (const scheduler of schedulers) scheduler.resume();
+  }
+}
+
+/** Write down what happened, what is stored, and what the processes printed. */
+async function keepTraces(file: string, history: History, { apps }: Installation, stored: Dump | null): Promise<void> {
+  await history.write(`${file}.jsonl`);
+  await writeFile(`${file}.dump.json`, JSON.stringify(stored, null, 1));
+  await writeFile(`${file}.log`, apps.map((app) => `=== ${app.name}\n${app.output()}\n`).join(''));
+}

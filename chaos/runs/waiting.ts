@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Wait for something, but no longer than this. @returns null when it took longer */
+export async function within<T>(ms: number, something: Promise<T>): Promise<T | null> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([something, delay(ms, null, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** Do something again and again, with a pause after each time. @returns what ends it, and resolves once it is over */
+export function repeat(pauseMs: number, act: () => Promise<unknown>): () => Promise<void> {
+  let isOver = false;
+  const going = (async () => {
+    for (; !isOver; await delay(pauseMs)) await act();
+  })();
+  going.catch(() => undefined); // Its end reports it.
+  return async () => {
+    isOver = true;
+    await going;
+  };
+}

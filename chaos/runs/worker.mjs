@@ -1,0 +1,14 @@
+// A process that makes one run after the other, as run-all.ts tells it.
+import '../../scripts/typescript.mjs';
+
+const { runOne } = await import('./run-one.ts');
+
+process.on('message', async (order) => {
+  try {
+    process.send({ summary: await runOne(order) });
+  } catch (error) {
+    process.send({ error: error.stack });
+  }
+});
+process.on('disconnect', () => process.exit());
+process.on('SIGTERM', () => process.exit(1)); // Children are ended on exit.

@@ -1,0 +1,7 @@
+// npm run test:soak [-- --minutes 60] [--seed S] [--rate 12]: mixed faults, one every twenty seconds; see ../README.md.
+import '../../scripts/typescript.mjs';
+import { setUp } from '../../scripts/set-up.mjs';
+
+setUp();
+const { soak } = await import('./soak.ts');
+process.exitCode = await soak(process.argv.slice(2));

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { randomOf } from '../../test/logs/random.js';
+import { keysOf } from '../../test/support/fsck.js';
+import { evidenceOf } from '../checker/checker.js';
+import { type Installation, startInstallation } from '../installation/installation.js';
+import { type Counts, countsOf, markdown, sentenceOf, sumOf } from '../runs/report.js';
+import { runFaults } from '../runs/run-faults.js';
+import { growth, leftIn, measure, type Points } from './growth.js';
+import { mixFaults, viewFor } from './mix.js';
+
+const EVERY_MS = 20_000;
+const FAULTS = 8; // Per lap.
+const RETENTION_SECONDS = 300; // Longer than a lap, which checks all of its jobs at its end.
+const PURGED_MS = RETENTION_SECONDS * 1_000 + 60_000; // Schedulers purge within this.
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+function optionsOf(args: string[]) {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { minutes: text, seed: text, rate: text } });
+  const seed = Number(values.seed ?? 1 + Math.floor(Math.random() * 999_999));
+  return { minutes: Number(values.minutes ?? 60), seed, rate: Number(values.rate ?? 12) };
+}
+
+/**
+ * Let one installation meet faults for an hour, in laps. After each lap all work is drained, and the rules check it; what the
+ * surviving processes and Redis use must not grow.
+ *
+ * @returns the exit code
+ */
+export async function soak(args: string[]): Promise<number> {
+  const { minutes, seed, rate } = optionsOf(args);
+  print(`${minutes} minutes of mixed faults, seed ${seed}, ${rate} jobs per second`);
+  const draw = await mixFaults(randomOf(seed));
+  const installation = await startInstallation({
+    gateways: 2,
+    env: { RETENTION_SECONDS: String(RETENTION_SECONDS), NODE_OPTIONS: '--inspect=127.0.0.1:0' },
+    redisLines: ['lua-time-limit 200'],
+  });
+  const laps: Counts[] = [];
+  const points: Record<string, Points> = {};
+
+  async function runLap(ofLap: number): Promise<void> {
+    const faults = draw(FAULTS);
+    const viewOf = (fault: (typeof faults)[number]) => viewFor(fault, installation);
+    const options = { seed: ofLap, rate, everyMs: EVERY_MS, viewOf, name: `${ofLap}-soak` };
+    const { record, violations, notJudged } = await runFaults(installation, faults, options);
+    print(`seed ${ofLap}: ${faults.map(({ name }) => name).join(' ')}: ${violations.length} violations`);
+    for (const violation of violations.slice(0, 10)) print(sentenceOf(violation));
+    const own = { laps: 1, faults: FAULTS, violations: violations.length, 'not judged': notJudged.length };
+    laps.push({ ...own, ...countsOf(evidenceOf(record)) });
+    for (const [what, value] of Object.entries(await measure(installation)))
+      points[what] = [...(points[what] ?? []), { at: Date.now(), value }];
+  }
+
+  try {
+    for (const end = Date.now() + minutes * 60_000; Date.now() < end; ) await runLap(seed + laps.length);
+    await untilPurged(installation);
+    const sum = sumOf(laps);
+    const left = await leftIn(installation);
+    const growths = Object.entries(points).map(([what, all]) => ({ what, ...growth(what, all) }));
+    const ofEnd = { 'keys left when all jobs were purged': left.keys.length, 'MB in Redis then': left.megabytes };
+    const all = [...Object.entries({ ...sum, ...ofEnd }), ...growths.map(({ what, says }) => [what, says])];
+    print(`\n${markdown([['what', 'in all laps'], ...all])}\n`);
+    for (const key of left.keys.slice(0, 20)) print(`left: ${key}`);
+    for (const { what } of growths.filter(({ grows }) => grows)) print(`grows: ${what}`);
+    const isGood = sum.violations === 0 && left.keys.length === 0 && growths.every(({ grows }) => !grows);
+    return isGood ? 0 : 1;
+  } finally {
+    await installation.stop();
+  }
+}
+
+/** Wait until no job is stored, for as long as that may take. What is left then is reported. */
+async function untilPurged({ connection, store }: Installation): Promise<void> {
+  for (const end = Date.now() + PURGED_MS; Date.now() < end; await delay(1_000)) {
+    const keys = await keysOf(connection, store.settings.keyPrefix);
+    if (!keys.some((key) => key.includes(':job:'))) return;
+  }
+}
