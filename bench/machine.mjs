@@ -5,7 +5,7 @@ import { cpus, release, totalmem, type } from 'node:os';
 /** The machine, and the versions that matter: figures without these cannot be compared. */
 export const machineOf = async (redis) => machineWith(/^redis_version:(\S+)/m.exec(await redis.info('server'))[1]);
 
-/** The same with a Redis whose version is known. */
+/** The machine, with a Redis whose version is known. */
 export const machineWith = (redisVersion) => ({
   cpu: cpus()[0].model,
   cores: cpus().length,
@@ -15,13 +15,13 @@ export const machineWith = (redisVersion) => ({
   redis: redisVersion,
 });
 
-/** The same in one line. */
+/** A machine in one line. */
 export const machineLine = ({ cpu, cores, memoryGb, os, node, redis }) =>
-  `${cores} × ${cpu}, ${memoryGb} GB, ${os}, Node ${node}, Redis ${redis}`;
+  `${cores} × ${cpu}, ${memoryGb} GB, ${os}, Node.js ${node.replace('v', '')}, Redis ${redis}`;
 
 /**
- * CPU time that all processes of the machine have used since it started, in milliseconds. Others' work is what makes
- * one run differ from the next.
+ * CPU time that all processes of the machine have used since it started, in milliseconds. Work of others is what makes one
+ * run differ from the next.
  */
 export function machineCpuMs() {
   const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8')

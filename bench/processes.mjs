@@ -1,5 +1,5 @@
-// The processes of a run: Redis, our apps; and what the system tells of them.
-import { spawn } from 'node:child_process';
+// The processes of a run: Redis, our apps, other servers, and workers that make the load. Each ends with this process.
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger, createRedis, findRedisServer, PrivateRedis } from '@yardmaster/runtime';
 import { createStore } from '@yardmaster/store';
+import { now } from './worker.mjs';
 
 export const ADMIN_API_KEY = 'admin-key-of-the-bench';
 
@@ -17,28 +18,17 @@ const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 process.setMaxListeners(50); // One for each process of a run.
 
-// Whatever ends this process takes along what it has started.
+// Processes end on `exit`, which a signal alone does not bring about.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
-/** Milliseconds since the epoch, comparable between the processes of one machine. */
-export const now = () => performance.timeOrigin + performance.now();
-
+/** Wait until a condition holds. */
 export async function until(condition, withinMs = 60_000) {
   for (const end = now() + withinMs; !(await condition()); await delay(20)) {
     if (now() > end) throw new Error(`waited in vain for: ${condition}`);
   }
 }
 
-/**
- * Settings of a Redis whose append-only file is written as told: `off`, `everysec` or `always`. It is never rewritten, since
- * the fork for that makes whoever has his turn just then pay for the copied pages.
- */
-export const settingsOf = (persistence) =>
-  persistence === 'off'
-    ? { appendonly: 'no' }
-    : { appendonly: 'yes', appendfsync: persistence, 'auto-aof-rewrite-percentage': '0' };
-
-/** A port that nobody listens on. */
+/** Find a port on which nothing listens. */
 export async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -48,28 +38,48 @@ export async function freePort() {
   return port;
 }
 
-/** The same Redis over TCP, as an installation has it: each read and write costs more than over a Unix socket. */
-export const startTcpRedis = async (settings) => startRedis({ ...settings, port: String(await freePort()) });
-
-/** A Redis of this run's own, and a store on it that makes the events. It keeps no file unless told. */
-export async function startRedis(settings = { appendonly: 'no' }) {
+/**
+ * Start a Redis for this run alone, with a client and a store on it.
+ *
+ * @param options.persistence how the append-only file is written: `off`, `everysec` or `always`. It is never rewritten,
+ *   since the contestant whose turn it is would pay for the fork's copied pages
+ * @param options.overTcp whether contestants reach it over TCP, as in an installation, where each read and write costs
+ *   more than over a Unix socket
+ */
+export async function startRedis({ persistence = 'off', overTcp = false } = {}) {
   const binary = await findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-bench-'));
+  const settings = {
+    appendonly: persistence === 'off' ? 'no' : 'yes',
+    ...(persistence !== 'off' && { appendfsync: persistence, 'auto-aof-rewrite-percentage': '0' }),
+    ...(overTcp && { port: String(await freePort()) }),
+  };
   const server = new PrivateRedis({ binary, dataDir: dir, settings });
   await server.start();
   const redis = createRedis(server.url, 'commands', createLogger('bench', 'error'));
   await redis.connect();
+  let isStopped = false;
   return {
-    url: settings.port === undefined ? server.url : `redis://127.0.0.1:${settings.port}`,
+    url: overTcp ? `redis://127.0.0.1:${settings.port}` : server.url,
     pid: server.pid,
+    redis,
     store: createStore(redis, { eventsPerJob: 100 }),
+    cpuMicros: async () => {
+      const info = await redis.info('cpu');
+      return (infoField(info, 'used_cpu_user') + infoField(info, 'used_cpu_sys')) * 1e6;
+    },
     async stop() {
+      if (isStopped) return;
+      isStopped = true;
       redis.disconnect();
       await server.stop();
       await rm(dir, { recursive: true, force: true });
     },
   };
 }
+
+/** A number in the text that Redis' INFO returns. */
+export const infoField = (info, field) => Number(new RegExp(`^${field}:([\\d.]+)`, 'm').exec(info)[1]);
 
 /** Start apps/<name> on a free port, and wait until it is ready. */
 export const startApp = (name, settings) => startServer(path(`../apps/${name}/dist/main.js`), settings);
@@ -78,6 +88,7 @@ export const startApp = (name, settings) => startServer(path(`../apps/${name}/di
  * Start a server, which logs its url once it is ready.
  *
  * @param main path of the file
+ * @param settings its environment
  * @param flags of Node
  */
 export async function startServer(main, settings, flags = []) {
@@ -93,8 +104,7 @@ export async function startServer(main, settings, flags = []) {
   return {
     url: url(),
     pid: child.pid,
-    /** All that it has written so far. */
-    output: () => output,
+    cpuMicros: async () => cpuMicrosOf(child.pid),
     async stop() {
       child.kill();
       await exited;
@@ -102,11 +112,44 @@ export async function startServer(main, settings, flags = []) {
   };
 }
 
-/** CPU time a process has used, in milliseconds: of all its threads, by the scheduler's clock of nanoseconds. */
-export function cpuMs(pid) {
+/**
+ * Start a worker: a script that serves commands (worker.mjs).
+ *
+ * @param url of the script
+ * @returns `call(command, options)`, which resolves with what the command returns
+ */
+export function startWorker(url, env = {}) {
+  const child = fork(fileURLToPath(url), [], { env: { PATH: process.env.PATH, ...env } });
+  process.on('exit', () => child.kill());
+  const waiting = new Map();
+  let lastId = 0;
+  const settle = (id, { value, error }) => {
+    const { resolve, reject } = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) resolve(value);
+    else reject(new Error(`${url}: ${error}`));
+  };
+  child.on('message', ({ id, ...outcome }) => settle(id, outcome));
+  child.on('exit', () => {
+    for (const id of waiting.keys()) settle(id, { error: 'has ended' });
+  });
+  return {
+    pid: child.pid,
+    cpuMicros: async () => cpuMicrosOf(child.pid),
+    call: (command, options) =>
+      new Promise((resolve, reject) => {
+        waiting.set(++lastId, { resolve, reject });
+        child.send({ id: lastId, command, options });
+      }),
+    stop: async () => child.kill(),
+  };
+}
+
+/** CPU time that a process has used, in microseconds: of all its threads, by the scheduler's clock of nanoseconds. */
+function cpuMicrosOf(pid) {
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanos = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]));
-  return nanos.reduce((sum, one) => sum + one, 0) / 1e6;
+  return nanos.reduce((sum, one) => sum + one, 0) / 1e3;
 }
 
 /** Memory of a process that is resident, in bytes. */

@@ -1,106 +1,127 @@
-// node load.mjs options: creates and polls at even times, works on what comes, and prints how long everything took.
-import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '../client.mjs';
-import { atEvenRate } from '../even-rate.mjs';
-import { now } from '../processes.mjs';
-import { createTimes } from './times.mjs';
-import { watchJobs } from './watched.mjs';
-
-const { url, gatewayUrl, key, rate, seconds, spaces, pollEveryMs, emptyPollEveryMs, watchedJobs, reportEveryMs } =
-  JSON.parse(process.argv[2]);
+// A worker that creates and polls at even times, works on the jobs that come, and measures how long everything takes.
+import { createClient } from '../http.mjs';
+import { percentilesOf } from '../meter.mjs';
+import { atEvenRate, now, payloadOf, serve } from '../worker.mjs';
 
 /** This process compiles its code, too. */
 const WARM_UP_MS = 3_000;
 /** Polls go on for the jobs of the last creates. */
 const DRAIN_MS = 3_000;
 const POLL_COUNT = 50;
+/** So that no watched job is timed out. */
+const TIMEOUT_SECONDS = 86_400;
 
-const { call, close } = createClient({ url, key, connections: 64 });
-const payload = { text: 'x'.repeat(185) };
+let options;
+let client;
+/** Ids of running jobs that have a stream each. */
+const watched = [];
+/** When their create was due, by the number of each job that no worker has yet. */
 const createdAt = new Map();
-const tally = { created: 0, done: 0, failed: 0, firstFaults: [] };
-const streams = await watchJobs({ call, gatewayUrl, key, count: watchedJobs });
-const from = now();
-const times = createTimes({ from: from + WARM_UP_MS, to: from + WARM_UP_MS + seconds * 1000 });
-let lastDoneAt = from;
+const counts = { created: 0, done: 0, reports: 0, failed: 0, firstFailures: [] };
+/** Calls under way. A call that cannot be made at all ends the run. */
+const open = new Set();
+const timesOf = {};
+/** Times of what is due from `since` on, and before `until`, count. */
+let window;
+
+/** Keep how long something took that was due at a moment. */
+function keep(name, dueAt) {
+  if (name === null || dueAt < window.since || dueAt >= window.until) return;
+  timesOf[name] ??= [];
+  timesOf[name].push(now() - dueAt);
+}
 
 /**
- * A call that counts from `dueAt`.
+ * Make a call that was due at a moment; its body, null when it was refused.
  *
- * @param name what it counts as, or a function of the answer that tells; null for nothing
- * @returns the body, or null when it was refused
+ * @param name what its time counts as, or a function of the body that returns it; null for nothing
  */
 async function timed(name, dueAt, path, body) {
-  times.add('load late', dueAt, now());
-  const { status, body: answer } = await call('POST', path, body);
+  keep('late', dueAt);
+  const { status, body: returned } = await client.call('POST', path, body);
   if (status < 300) {
-    times.add(typeof name === 'function' ? name(answer) : name, dueAt, now());
-    return answer;
+    keep(typeof name === 'function' ? name(returned) : name, dueAt);
+    return returned;
   }
-  tally.failed++;
-  if (tally.firstFaults.length < 5) tally.firstFaults.push(`${path}: ${status} ${JSON.stringify(answer)}`);
+  counts.failed++;
+  if (counts.firstFailures.length < 5) counts.firstFailures.push(`${path}: ${status} ${JSON.stringify(returned)}`);
   return null;
 }
 
+const spaceOf = (n) => `latency-${n % options.spaces}`;
+
 async function create(n, dueAt) {
   createdAt.set(n, dueAt);
-  tally.created++;
-  await timed('create → answer', dueAt, `/spaces/latency-${n % spaces}/jobs`, {
-    name: 'work',
-    payload: { ...payload, n },
-  });
+  counts.created++;
+  const payload = { ...payloadOf(196), n };
+  await timed('create', dueAt, `/spaces/${spaceOf(n)}/jobs`, { name: 'work', payload });
 }
 
 async function work({ id, payload: { n } }) {
-  times.add('create → handed out', createdAt.get(n), now());
+  keep('handedOut', createdAt.get(n));
   createdAt.delete(n);
-  // Each call is due when the one before it is answered.
-  await timed('ack → answer', now(), `/jobs/${id}/ack`);
-  await timed('progress → answer', now(), `/jobs/${id}/progress`, { percent: 50, message: 'half' });
-  await timed('complete → answer', now(), `/jobs/${id}/complete`, { result: { ok: true } });
-  tally.done++;
-  lastDoneAt = now();
+  // Each call is due when the one before it has its response.
+  await timed('ack', now(), `/jobs/${id}/ack`);
+  await timed('progress', now(), `/jobs/${id}/progress`, { percent: 50, message: 'half' });
+  await timed('complete', now(), `/jobs/${id}/complete`, { result: { ok: true } });
+  counts.done++;
 }
 
 async function poll(n, dueAt) {
-  const name = ({ jobs }) => (jobs.length > 0 ? 'poll with jobs → answer' : null);
-  const answer = await timed(name, dueAt, `/spaces/latency-${n % spaces}/jobs/poll`, { count: POLL_COUNT });
-  await Promise.all((answer?.jobs ?? []).map(work));
+  const nameOf = ({ jobs }) => (jobs.length > 0 ? 'poll' : null);
+  const returned = await timed(nameOf, dueAt, `/spaces/${spaceOf(n)}/jobs/poll`, { count: POLL_COUNT });
+  await Promise.all((returned?.jobs ?? []).map(work));
 }
 
-const pollEmpty = (_, dueAt) =>
-  timed('empty poll → answer', dueAt, '/spaces/latency-empty/jobs/poll', { count: POLL_COUNT });
+const pollEmpty = (_, dueAt) => timed('emptyPoll', dueAt, '/spaces/latency-empty/jobs/poll', { count: POLL_COUNT });
 
-/** What is under way; a failure to call at all ends the run. */
-const open = new Set();
+async function report(n, dueAt) {
+  counts.reports++;
+  // The message says when it should have been sent.
+  const body = { percent: 50, message: String(dueAt) };
+  await timed('progress', dueAt, `/jobs/${watched[n % watched.length]}/progress`, body);
+}
+
 const begin = (act) => (n, dueAt) => {
   const one = act(n, dueAt).finally(() => open.delete(one));
   open.add(one);
 };
 
-const loadSeconds = WARM_UP_MS / 1000 + seconds;
-const rateOf = (everyMs, count) => (count * 1000) / everyMs;
-await Promise.all([
-  atEvenRate({ from, rate, seconds: loadSeconds }, begin(create)),
-  atEvenRate({ from, rate: rateOf(pollEveryMs, spaces), seconds: loadSeconds + DRAIN_MS / 1000 }, begin(poll)),
-  atEvenRate({ from, rate: rateOf(emptyPollEveryMs, 1), seconds: loadSeconds }, begin(pollEmpty)),
-  atEvenRate({ from, rate: rateOf(reportEveryMs, watchedJobs), seconds: loadSeconds }, begin(streams.report(timed))),
-]);
-while (open.size > 0) await Promise.race(open);
-await delay(500);
-const { received, cpuMs: watchersCpuMs } = await streams.end();
-for (const { sentAt, at } of received) times.add('progress → socket', sentAt, at);
-close();
-
-const { user, system } = process.cpuUsage();
-process.stdout.write(
-  JSON.stringify({
-    ...tally,
-    notDone: tally.created - tally.done,
-    messagesMissing: streams.sent() - received.length,
-    jobsPerSecond: tally.done / ((lastDoneAt - from) / 1000),
-    times: times.figures(),
-    loadMs: loadSeconds * 1000,
-    cpuMs: { load: (user + system) / 1000, watchers: watchersCpuMs },
-  }),
-);
+serve({
+  /** Make the jobs that are watched; their ids. */
+  async prepare(given) {
+    options = given;
+    client = createClient({ url: given.url, key: given.key, connections: 64 });
+    while (watched.length < given.watchedJobs) {
+      const request = { name: 'watched', timeoutSeconds: TIMEOUT_SECONDS };
+      const { body: job } = await client.call('POST', '/spaces/watched/jobs', request);
+      await client.call('POST', `/jobs/${job.id}/claim`);
+      await client.call('POST', `/jobs/${job.id}/ack`);
+      watched.push(job.id);
+    }
+    return watched;
+  },
+  /** Make the load; percentiles of what took how long, and counts. */
+  async run() {
+    const { rate, spaces, pollEveryMs, emptyPollEveryMs, reportEveryMs } = options;
+    const seconds = WARM_UP_MS / 1_000 + options.seconds;
+    const drained = seconds + DRAIN_MS / 1_000;
+    const from = now();
+    window = { since: from + WARM_UP_MS, until: from + seconds * 1_000 };
+    await Promise.all([
+      atEvenRate({ from, rate, seconds }, begin(create)),
+      atEvenRate({ from, rate: (1_000 * spaces) / pollEveryMs, seconds: drained }, begin(poll)),
+      atEvenRate({ from, rate: 1_000 / emptyPollEveryMs, seconds }, begin(pollEmpty)),
+      atEvenRate({ from, rate: (1_000 * watched.length) / reportEveryMs, seconds }, begin(report)),
+    ]);
+    while (open.size > 0) await Promise.race(open);
+    const times = Object.entries(timesOf).map(([name, all]) => [name, percentilesOf(all)]);
+    const { created, done, ...others } = counts;
+    return { times: Object.fromEntries(times), window, notDone: created - done, ...others };
+  },
+  /** End the watched jobs, and so their streams. */
+  async end() {
+    for (const id of watched) await client.call('POST', `/jobs/${id}/complete`, {});
+    client.close();
+  },
+});

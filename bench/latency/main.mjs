@@ -1,106 +1,76 @@
-// npm run bench:latency [-- --rate 200] [--seconds 20] [--json]
+// npm run bench:latency [-- --rate 50,200,400] [--seconds 20] [--json]
 //
-// How long callers wait at given rates of jobs a second (--rate 50,200,400 for several). Jobs are created at even times,
-// whatever became of those before; pollers ask at even times; each job that a poll brings is acked, reports progress and
-// completes. A job can be claimed when its create is answered, at the latest; "handed out" is when a poll has brought it.
-// Times count from when a call should have been sent, so a stall counts for all that it held up. One API, gateway and
-// scheduler, Redis with an append-only file (everysec), the load and the watchers: each a process of its own.
-import { parseArgs } from 'node:util';
+// How long callers wait at given rates of jobs a second. Jobs are created at even times, whatever happened to those before;
+// pollers ask at even times; each job that a poll returns is acked, reports progress and completes. Times count from when a
+// call should have been sent, so a stall counts for all that it delayed. One API, gateway and scheduler, Redis with an
+// append-only file (everysec), the load and the watchers: each a process of its own.
+import { setTimeout as delay } from 'node:timers/promises';
+import { print, readOptions } from '../command-line.mjs';
 import { machineCpuMs, machineOf } from '../machine.mjs';
-import { ADMIN_API_KEY, cpuMs, now, startApp, startRedis } from '../processes.mjs';
-import { runScript } from '../script.mjs';
-import { latencyReport } from './report.mjs';
+import { percentilesOf, startMeter } from '../meter.mjs';
+import { ADMIN_API_KEY, startApp, startRedis, startWorker } from '../processes.mjs';
+import { now } from '../worker.mjs';
+import { tables } from './tables.mjs';
 
-const { values } = parseArgs({
-  options: {
-    rate: { type: 'string', default: '200' },
-    seconds: { type: 'string', default: '20' },
-    json: { type: 'boolean' },
-  },
-});
-const rates = values.rate.split(',').map(Number);
-const seconds = Number(values.seconds);
+const { json, ...options } = readOptions({ rate: '50,200,400', seconds: 20 });
+const rates = options.rate.split(',').map(Number);
 
-/**
- * Each space is polled so often, so a job waits half of this for its poll on average. No round number, so that polls do
- * not keep step with creates and come a moment after each, or a moment before.
- */
-const POLL_EVERY_MS = 20.3;
-const SPACES = 4;
-/** Jobs with a stream each, which report progress once a second or so, for the same reason. */
-const WATCHED = 50;
-const REPORT_EVERY_MS = 1_013;
-/** Polls of a space that has no jobs. Of the others those are empty that come in a bunch, after something stood still. */
-const EMPTY_POLL_EVERY_MS = 31;
-
+/** What is even. */
 const EVENLY = {
-  spaces: SPACES,
-  pollEveryMs: POLL_EVERY_MS,
-  emptyPollEveryMs: EMPTY_POLL_EVERY_MS,
-  watchedJobs: WATCHED,
-  reportEveryMs: REPORT_EVERY_MS,
+  spaces: 4,
+  // Each space. A job waits half of this for its poll on average. No round number, so that polls do not keep step with
+  // creates and come a moment after each, or a moment before.
+  pollEveryMs: 20.3,
+  // A space that has no jobs. Of the others, those polls are empty that come in a bunch, after something stood still.
+  emptyPollEveryMs: 31,
+  // Jobs with a stream each, which report progress about once a second.
+  watchedJobs: 50,
+  reportEveryMs: 1_013,
 };
 
-const redis = await startRedis({ appendonly: 'yes', appendfsync: 'everysec' });
-const pids = { redis: redis.pid };
-const started = [];
+const redis = await startRedis({ persistence: 'everysec' });
+const processes = { redis };
 
-async function start(name) {
-  const app = await startApp(name, { REDIS_URL: redis.url });
-  started.push(app);
-  pids[name] = app.pid;
-  return app;
-}
+/** Put a load on the service from processes of its own; rows of how long everything took, and one of what was busy. */
+async function measure({ rate, seconds }) {
+  const load = startWorker(new URL('load.mjs', import.meta.url));
+  const watchers = startWorker(new URL('../watchers.mjs', import.meta.url));
+  const ids = await load.call('prepare', { url: processes.api.url, key: ADMIN_API_KEY, rate, seconds, ...EVENLY });
+  const paths = ids.map((id) => `/api/v1/realtime/${id}?token=${ADMIN_API_KEY}`);
+  await watchers.call('open', { url: processes.gateway.url, count: ids.length, paths });
 
-/**
- * Meter CPU from now on.
- *
- * @returns what tells it: cores that each process used while there was load, and those that are none of ours
- */
-function meterCores() {
-  const began = now();
-  const before = Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, cpuMs(pid)]));
-  const machineBefore = machineCpuMs();
-  return (loadCpuMs, loadMs) => {
-    const used = Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, cpuMs(pid) - before[name]]));
-    const ours = Object.entries({ ...used, ...loadCpuMs });
-    const othersMs = machineCpuMs() - machineBefore - ours.reduce((sum, [, ms]) => sum + ms, 0);
-    return {
-      ...Object.fromEntries(ours.map(([name, ms]) => [name, ms / loadMs])),
-      others: Math.max(0, othersMs / (now() - began)),
-    };
+  const metered = { ...processes, load, watchers };
+  const spent = await startMeter(Object.fromEntries(Object.entries(metered).map(([name, one]) => [name, [one]])));
+  const [began, machineBefore] = [now(), machineCpuMs()];
+  const { times, window, reports, ...counts } = await load.call('run');
+  const ms = Object.entries(await spent()).map(([name, micros]) => [name, micros / 1_000]);
+  const othersMs = machineCpuMs() - machineBefore - ms.reduce((sum, [, one]) => sum + one, 0);
+  const tookMs = now() - began;
+  const cores = ms.map(([name, one]) => [name, one / (window.until - began)]);
+  cores.push(['others', Math.max(0, othersMs) / tookMs]);
+
+  await delay(500); // The last messages come.
+  const { seen } = await watchers.call('take');
+  const late = seen.filter(([sentAt]) => sentAt >= window.since && sentAt < window.until).map(([, ms]) => ms);
+  await load.call('end');
+  for (const worker of [load, watchers]) await worker.stop();
+  return {
+    times: Object.entries({ ...times, watched: percentilesOf(late) }).map(([what, row]) => ({ rate, what, ...row })),
+    run: { rate, ...counts, messagesMissing: reports - seen.length, cores: Object.fromEntries(cores) },
   };
-}
-
-/** Send the load from processes of its own, and return what it measured. */
-async function measure({ url, gatewayUrl, rate, seconds }) {
-  const options = { url, gatewayUrl, key: ADMIN_API_KEY, rate, seconds, ...EVENLY };
-  const coresSince = meterCores();
-  const {
-    cpuMs: loadCpuMs,
-    loadMs,
-    ...figures
-  } = await runScript(new URL('load.mjs', import.meta.url), [JSON.stringify(options)]);
-  return { wantedJobsPerSecond: rate, ...figures, cores: coresSince(loadCpuMs, loadMs) };
 }
 
 try {
-  const { url } = await start('api');
-  const { url: gatewayUrl } = await start('gateway');
-  await start('scheduler');
-  await measure({ url, gatewayUrl, rate: Math.min(...rates, 200), seconds: 10 }); // Code gets compiled.
-  const measured = [];
-  for (const rate of rates) measured.push(await measure({ url, gatewayUrl, rate, seconds }));
-  const machine = await machineOf(redis.store.redis);
-  const figures = {
-    machine,
-    redis: machine.redis,
-    node: machine.node,
-    options: { seconds, ...EVENLY },
-    rates: measured,
-  };
-  process.stdout.write(`${values.json ? JSON.stringify(figures) : latencyReport(figures)}\n`);
+  for (const name of ['api', 'gateway', 'scheduler']) processes[name] = await startApp(name, { REDIS_URL: redis.url });
+  await measure({ rate: Math.min(...rates, 200), seconds: 5 }); // Code gets compiled.
+  const machine = await machineOf(redis.redis);
+  const results = { machine, options: { ...options, ...EVENLY }, times: [], runs: [] };
+  for (const rate of rates) {
+    const { times, run } = await measure({ rate, seconds: options.seconds });
+    results.times.push(...times);
+    results.runs.push(run);
+  }
+  print(results, tables, json);
 } finally {
-  for (const app of started) await app.stop();
-  await redis.stop();
+  for (const one of Object.values(processes).toReversed()) await one.stop();
 }

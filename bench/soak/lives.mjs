@@ -1,4 +1,4 @@
-// What becomes of the jobs of a soak. Each life is told by the payload of its job, so any worker can lead it.
+// The lives of the jobs of a soak. The payload of a job says which life it has, so any worker can lead it.
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Of each twenty jobs. */
@@ -81,7 +81,7 @@ export const WORK = {
   },
 };
 
-/** Lives that go past the queue: nobody polls their spaces. */
+/** Lives that go past the queue: no worker polls their spaces. */
 export const APART = {
   async killed(must, { id }, n) {
     // In each of the three statuses in which a job may be killed.

@@ -1,103 +1,94 @@
-// Who takes part: each with the processes that do its work, and a way to have it do some jobs.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
+// Who takes part: the processes that do the work of each, and how it is given a load.
 import { fileURLToPath } from 'node:url';
-import { createKey } from '@yardmaster/store';
-import { settingsOf, startApp, startServer, startTcpRedis } from '../processes.mjs';
+import { ADMIN_API_KEY, startRedis, startServer, startWorker } from '../processes.mjs';
 
-const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+const url = (relative) => new URL(relative, import.meta.url);
+const path = (relative) => fileURLToPath(url(relative));
 
-/** A process that does what it is told by messages. */
-export function startWorker(name, env = {}) {
-  const child = fork(path(`${name}.mjs`), [], { env: { PATH: process.env.PATH, ...env } });
-  process.on('exit', () => child.kill());
-  child.on('exit', () => child.emit('message', { error: 'has ended' }));
-  return {
-    pid: child.pid,
-    async run(load) {
-      child.send(load);
-      const [done] = await once(child, 'message');
-      if (done.error !== undefined) throw new Error(`${name}: ${done.error}`);
-      return done;
-    },
-    stop: () => child.kill(),
-  };
+const KEY = { name: 'bench', scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:complete'] };
+
+/** Have an API make a key such as a worker has. ADMIN_API_KEY would spare the API its look-up in Redis. */
+async function keyOf(api) {
+  const headers = { 'x-api-key': ADMIN_API_KEY, 'content-type': 'application/json' };
+  const response = await fetch(`${api.url}/api/v1/keys`, { method: 'POST', headers, body: JSON.stringify(KEY) });
+  return (await response.json()).key;
 }
 
-const KEY = {
-  name: 'bench',
-  scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:complete'],
-  spaceId: null,
-  expiresAt: null,
+/** The API and the scheduler of a built checkout. */
+async function startYardmaster(folder, { own, redis, load, apis = 1, flags = [] }) {
+  const server = await redis();
+  const env = { REDIS_URL: server.url, LOG_LEVEL: 'info' };
+  const api = [];
+  for (let n = 0; n < apis; n++) api.push(await own(startServer(`${folder}/apps/api/dist/main.js`, env, flags)));
+  const scheduler = await own(startServer(`${folder}/apps/scheduler/dist/main.js`, env));
+  const to = { urls: api.map((one) => one.url), key: await keyOf(api[0]) };
+  const run = (options) => load.call('run', { ...options, ...to });
+  return { processes: { api, redis: [server], scheduler: [scheduler] }, run };
+}
+
+/** A worker that does the jobs itself, on its Redis. */
+async function startInProcess(name, { own, redis }) {
+  const server = await redis();
+  const client = await own(startWorker(url(`${name}.mjs`), { REDIS_URL: server.url }));
+  return { processes: { client: [client], redis: [server] }, run: (options) => client.call('run', options) };
+}
+
+/** How each is started; those that take part in a run stay until its end, and use next to nothing between their turns. */
+const STARTERS = {
+  yardmaster: (run) => startYardmaster(path('../..'), run),
+  /** Another checkout of ours, such as the commit before a change. */
+  other: ({ against, ...run }) => startYardmaster(against.folder, { ...run, flags: against.flags }),
+  async plainExpress({ own, redis, load }) {
+    const server = await redis();
+    const api = await own(startServer(path('plain-express.mjs'), { REDIS_URL: server.url, LOG_LEVEL: 'info' }));
+    const to = { urls: [api.url], key: await keyOf(api) };
+    return { processes: { api: [api], redis: [server] }, run: (options) => load.call('run', { ...options, ...to }) };
+  },
+  bullmq: (run) => startInProcess('bullmq', run),
+  async bareRedis({ own, redis, load }) {
+    const server = await redis();
+    const api = await own(startServer(path('bare-redis.mjs'), { REDIS_URL: server.url }));
+    const run = (options) => load.call('run', { ...options, urls: [api.url], key: 'none' });
+    return { processes: { api: [api], redis: [server] }, run };
+  },
+  async bareHttp({ own, load, payload }) {
+    const start = (hasJobs) => own(startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs }));
+    // A server for each of the responses to a poll: the request does not decide which it is.
+    const [full, empty] = [await start('true'), await start('false')];
+    const urlFor = ({ kind }) => (kind === 'cycle' || kind === 'create' ? full.url : empty.url);
+    const run = (options) => load.call('run', { ...options, urls: [urlFor(options)], key: 'none' });
+    return { processes: { api: [full, empty] }, run };
+  },
+  scripts: (run) => startInProcess('scripts', run),
 };
 
 /**
- * Start everybody.
+ * Start contestants.
  *
- * @param options.apis how many processes of our API
- * @param options.against another API that takes part as `other`: the folder of its checkout, built, and flags of Node
- * @param options.flags of Node, for our API
+ * @param names of STARTERS
+ * @param options.persistence of the Redis that each has for itself
+ * @param options.payload bytes
+ * @param options.apis how many processes of our API; `flags` of Node for them
+ * @param options.against what takes part as `other`: the `folder` of its checkout, built, and `flags` of Node
+ * @returns contestants by name, `{processes, run(load)}` with lists of processes by kind; `redis`, a client; `stop`
  */
-export async function startContestants({ persistence, payload, apis = 1, flags = [], against }) {
-  const settings = settingsOf(persistence);
-  const [ours, bulls, bare] = [
-    await startTcpRedis(settings),
-    await startTcpRedis(settings),
-    await startTcpRedis(settings),
-  ];
-  const env = { REDIS_URL: ours.url, LOG_LEVEL: 'info' };
-  const servers = [];
-  for (let n = 0; n < apis; n++) servers.push(await startServer(path('../../apps/api/dist/main.js'), env, flags));
-  const scheduler = await startApp('scheduler', env);
-  const plain = await startServer(path('plain-express.mjs'), env);
-  const others = against && (await startTcpRedis(settings));
-  const other =
-    against &&
-    (await startServer(`${against.folder}/apps/api/dist/main.js`, { ...env, REDIS_URL: others.url }, against.flags));
-  const leastRedis = await startTcpRedis(settings);
-  const least = await startServer(path('bare-redis.mjs'), { REDIS_URL: leastRedis.url });
-  const node = (hasJobs) => startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs });
-  const [full, empty] = [await node('true'), await node('false')];
-  const { key } = await createKey(ours.store, KEY);
-  const otherKey = against && (await createKey(others.store, KEY)).key;
-  const load = startWorker('http-load');
-  const bullmq = startWorker('bullmq', { REDIS_URL: bulls.url });
-  const scripts = startWorker('scripts', { REDIS_URL: bare.url });
-
-  // A server of its own for each: which bodies it answers is not decided by the request.
-  const bareOf = ({ kind }) => (kind === 'emptyPoll' || kind === 'idleFleet' ? empty : full);
-  const over =
-    (urls, as = key) =>
-    (options) =>
-      load.run({ ...options, urls, key: as });
-  let isStopped = false;
-  const redisOf = (server) => ({ name: 'redis', pid: server.pid });
-  const apiProcesses = servers.map(({ pid }) => ({ name: 'api', pid }));
-  return {
-    redis: ours.store.redis,
-    contestants: {
-      yardmaster: {
-        processes: [...apiProcesses, redisOf(ours), { name: 'scheduler', pid: scheduler.pid }],
-        run: over(servers.map(({ url }) => url)),
-      },
-      ...(against && {
-        other: { processes: [{ name: 'api', pid: other.pid }, redisOf(others)], run: over([other.url], otherKey) },
-      }),
-      plainExpress: { processes: [{ name: 'api', pid: plain.pid }, redisOf(ours)], run: over([plain.url]) },
-      bareRedis: { processes: [{ name: 'api', pid: least.pid }, redisOf(leastRedis)], run: over([least.url]) },
-      bareHttp: {
-        processes: [full, empty].map(({ pid }) => ({ name: 'api', pid })),
-        run: (options) => over([bareOf(options).url])(options),
-      },
-      bullmq: { processes: [{ name: 'client', pid: bullmq.pid }, redisOf(bulls)], run: bullmq.run },
-      scripts: { processes: [{ name: 'client', pid: scripts.pid }, redisOf(bare)], run: scripts.run },
-    },
-    async stop() {
-      if (isStopped) return;
-      isStopped = true;
-      for (const child of [load, bullmq, scripts]) child.stop();
-      for (const server of [...servers, scheduler, plain, least, full, empty, other]) await server?.stop();
-      for (const server of [ours, bulls, bare, leastRedis, others]) await server?.stop();
-    },
+export async function startContestants(names, { persistence, ...options }) {
+  const started = [];
+  const own = async (starting) => {
+    started.push(await starting);
+    return started.at(-1);
   };
+  const redis = () => own(startRedis({ persistence, overTcp: true }));
+  const load = await own(startWorker(url('../http-load.mjs')));
+  const stop = async () => {
+    for (const one of started.toReversed()) await one.stop();
+  };
+  try {
+    const contestants = {};
+    for (const name of names) contestants[name] = await STARTERS[name]({ ...options, own, redis, load });
+    return { contestants, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }

@@ -3,65 +3,143 @@
 // What open streams cost: memory of each, how long one message takes to reach all of them, and how much of a core a
 // steady flow to some of them takes. The gateway, its clients and Redis are processes of their own; events are made
 // by the store's verbs, as the API's calls make them.
-import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
-import { startRedis } from '../processes.mjs';
-import { measureFlow, measureJobs, measureSpace } from './measure.mjs';
-import { startGateway, startWatchers } from './processes.mjs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ANY_SPACE, ackJob, claimJob, createJob, heartbeatJob } from '@yardmaster/store';
+import { print, readOptions } from '../command-line.mjs';
+import { machineOf } from '../machine.mjs';
+import { percentilesOf, startMeter } from '../meter.mjs';
+import { ADMIN_API_KEY, rssBytes, startApp, startRedis, startWorker, until } from '../processes.mjs';
+import { figure, figures, markdownTable, text } from '../tables.mjs';
+import { requestOf } from '../verbs.mjs';
+import { atEvenRate, now } from '../worker.mjs';
 
-const number = (byDefault) => ({ type: 'string', default: String(byDefault) });
-const { values } = parseArgs({
-  options: {
-    sockets: number(10_000),
-    watchers: number(100),
-    rate: number(1_000),
-    seconds: number(10),
-    json: { type: 'boolean' },
-  },
-});
-const [sockets, watchers, rate, seconds] = [values.sockets, values.watchers, values.rate, values.seconds].map(Number);
+const { json, ...options } = readOptions({ sockets: 10_000, watchers: 100, rate: 1_000, seconds: 10 });
+const { sockets } = options;
 
 const redis = await startRedis();
-const clients = startWatchers();
+const { store } = redis;
+const clients = startWorker(new URL('../watchers.mjs', import.meta.url));
 
-async function withGateway(measure) {
-  const gateway = await startGateway(redis.url);
+const pathOf = (id) => `/api/v1/realtime/${id}?token=${ADMIN_API_KEY}`;
+const event = (jobId, data) => heartbeatJob(store, ANY_SPACE, jobId, { kind: 'event', data });
+
+async function runningJob(spaceId) {
+  const { id } = await createJob(store, spaceId, requestOf());
+  await claimJob(store, ANY_SPACE, id);
+  await ackJob(store, ANY_SPACE, id);
+  return id;
+}
+
+/** Resident memory once it does not fall any more: garbage of the handshakes is gone. */
+async function settledBytes(pid) {
+  let lowest = rssBytes(pid);
+  for (let quiet = 0; quiet < 10; quiet++) {
+    await delay(300);
+    if (rssBytes(pid) < lowest * 0.995) quiet = 0;
+    lowest = Math.min(lowest, rssBytes(pid));
+  }
+  return lowest;
+}
+
+/** Open `sockets` streams of some paths; what each costs. */
+async function openMany(gateway, paths) {
+  const { url, pid } = gateway;
+  // Open some and close them first: what Node loads for the first sockets is not what sockets cost.
+  await clients.call('open', { url, count: Math.min(500, sockets), paths });
+  await clients.call('close');
+  const before = await settledBytes(pid);
+  const spent = await startMeter({ gateway: [gateway] });
+  await clients.call('open', { url, count: sockets, paths });
+  const connectMs = (await spent()).gateway / 1_000 / sockets;
+  const kilobytes = ((await settledBytes(pid)) - before) / 1_024 / sockets;
+  return [
+    ['resident memory of a stream', kilobytes, 'KB'],
+    ['CPU for its handshake', connectMs, 'ms'],
+  ];
+}
+
+/** Measure many watchers of one space: their cost, and how long one message takes to reach the last of them. */
+async function measureSpace(gateway) {
+  const jobId = await runningJob('many');
+  const cost = await openMany(gateway, [pathOf('spaces/many')]);
+  const lastMs = [];
+  for (let n = 0; n < 5; n++) {
+    await clients.call('take');
+    const sentAt = now();
+    await event(jobId, 'one message');
+    await until(async () => (await clients.call('frames')) >= sockets);
+    lastMs.push((await clients.call('take')).lastAt - sentAt);
+  }
+  return [...cost, ['until one message has reached the last stream', percentilesOf(lastMs).p50, 'ms']];
+}
+
+/** Measure as many watchers, each of a job, and so of a channel, of its own. */
+async function measureJobs(gateway) {
+  const paths = [];
+  while (paths.length < sockets) {
+    const jobs = await Promise.all(Array.from({ length: 100 }, () => createJob(store, 'own', requestOf())));
+    paths.push(...jobs.map(({ id }) => pathOf(id)));
+  }
+  return openMany(gateway, paths);
+}
+
+/** Measure a steady flow to some watchers: whether it keeps up, what it costs, and how late messages are. */
+async function measureFlow(gateway) {
+  const { watchers, rate, seconds } = options;
+  const jobId = await runningJob('flow');
+  await clients.call('open', { url: gateway.url, count: watchers, paths: [pathOf('spaces/flow')], every: 100 });
+  await until(async () => (await clients.call('frames')) >= watchers); // Their inits.
+  await clients.call('take');
+  const spent = await startMeter({ gateway: [gateway] });
+  const began = now();
+  const calls = [];
+  const filling = 'x'.repeat(100);
+  await atEvenRate({ rate, seconds }, () => calls.push(event(jobId, { sentAt: now(), filling })));
+  await Promise.all(calls);
+  const took = (now() - began) / 1_000;
+  const expected = calls.length * watchers;
+  await until(async () => (await clients.call('frames')) >= expected);
+  const micros = (await spent()).gateway;
+  const { frames, seen } = await clients.call('take');
+  const { p50, p99 } = percentilesOf(seen.map(([, late]) => late));
+  return [
+    ['messages that reached a stream', frames, ''],
+    ['… of these expected', expected, ''],
+    ['CPU', micros / 1e6 / took, 'cores'],
+    ['CPU for a message to a stream', micros / frames, 'µs'],
+    ['from the call to the client, p50', p50, 'ms'],
+    ['from the call to the client, p99', p99, 'ms'],
+  ];
+}
+
+const table = ({ streams }) =>
+  markdownTable(streams, [
+    text('streams', ({ of }) => of),
+    text('', ({ what }) => what),
+    figures('', ({ value, unit }) => `${figure(value)} ${unit}`.trim()),
+  ]);
+
+/** Measure with a gateway that has served nothing yet; rows of what each costs. */
+async function withGateway(of, measure) {
+  const gateway = await startApp('gateway', { REDIS_URL: redis.url, STREAMS_PER_KEY: '1000000' });
   try {
-    return await measure({ store: redis.store, gateway, watch: clients.watch, sockets, watchers, rate, seconds });
+    const measured = await measure(gateway);
+    await clients.call('close');
+    await clients.call('take');
+    return measured.map(([what, value, unit]) => ({ of, what, value, unit }));
   } finally {
-    gateway.stop();
+    await gateway.stop();
   }
 }
 
-const cost = ({ bytesPerSocket, connectCpuMs }) => [
-  `  memory       ${(bytesPerSocket / 1024).toFixed(1)} KB each, resident`,
-  `  connecting   ${connectCpuMs.toFixed(2)} ms of CPU each`,
-];
-
-function report({ space, jobs, flow }) {
-  const { p50, p99, max } = flow.latenessMs;
-  return [
-    `${sockets} open streams of one space`,
-    ...cost(space),
-    `  one message  reaches the last after ${space.lastMs.map((ms) => ms.toFixed(0)).join(', ')} ms (five times)`,
-    `${sockets} open streams, each of a job of its own`,
-    ...cost(jobs),
-    `${rate} messages/s to a space with ${watchers} watchers, for ${seconds} s`,
-    `  delivered    ${flow.delivered} of ${flow.expected}, made at ${flow.madePerSecond}/s`,
-    `  cost         ${flow.cores.toFixed(2)} of a core, ${flow.cpuMicrosPerDelivery.toFixed(1)} µs of CPU per delivery`,
-    `  lateness     p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${max.toFixed(1)} ms, from call to client`,
-  ].join('\n');
-}
-
 try {
-  const figures = {
-    space: await withGateway(measureSpace),
-    jobs: await withGateway(measureJobs),
-    flow: await withGateway(measureFlow),
-  };
-  const machine = { node: process.version, cpu: cpus()[0].model, cores: cpus().length };
-  process.stdout.write(`${values.json ? JSON.stringify({ machine, ...figures }) : report(figures)}\n`);
+  const streams = [
+    ...(await withGateway(`${sockets} of one space`, measureSpace)),
+    ...(await withGateway(`${sockets}, each of a job`, measureJobs)),
+    ...(await withGateway(`${options.rate} messages/s to ${options.watchers}`, measureFlow)),
+  ];
+  print({ machine: await machineOf(redis.redis), options, streams }, { table }, json);
 } finally {
-  clients.stop();
+  await clients.stop();
   await redis.stop();
 }

@@ -1,0 +1,95 @@
+// Lists and polls where a great many jobs are that they must not look at.
+import { listJobs } from '@yardmaster/store';
+import { upTo } from '../verbs.mjs';
+import { contest, create, fill, poll, scaled } from './contest.mjs';
+import { LARGEST } from './held.mjs';
+
+const OFFSETS = [0, 10_000, 900_000];
+const PAGES = [
+  { status: 'any', limit: 20 },
+  { status: 'any', limit: 100 },
+  { status: 'pending', limit: 20 },
+  { status: 'pending', limit: 100 },
+];
+
+/**
+ * A contestant that reads page after page from an offset on, so that no page has just been read; one at a time, since the
+ * verb lets few be under way.
+ */
+function paging(redis, { status, limit, offset }, { operations, scale }) {
+  // Each page takes as long as some ten other calls.
+  const count = Math.ceil(operations / 10);
+  const pages = Math.floor((scaled(LARGEST.jobs, scale) - offset) / limit);
+  const asked = { status: status === 'any' ? undefined : status, limit };
+  return {
+    redis,
+    count,
+    label: { status, limit, offset },
+    prepare: () => upTo(count).map((n) => offset + (n % pages) * limit),
+    steps: {
+      async list(offsets) {
+        for (const at of offsets) {
+          const page = await listJobs(redis.store, LARGEST.spaceId, { ...asked, offset: at });
+          if (page.length !== limit) throw new Error(`a page of ${limit} from ${at} on holds ${page.length}`);
+        }
+      },
+    },
+  };
+}
+
+/** Pages of few and many jobs at small and large offsets, with and without a filter. */
+export function byOffset(redis, options) {
+  const offsets = OFFSETS.map((offset) => Math.round(offset * options.scale));
+  const groups = PAGES.map((page) => offsets.map((offset) => paging(redis, { ...page, offset }, options)));
+  return contest(groups, options);
+}
+
+/** Names asked for, by the number of jobs asked for, of which 50 is the most; 0 is no filter. */
+const ASKED = { 1: [0, 1, 10, 100], 50: [0, 100] };
+
+/** Jobs of each name that still wait when the polls of a turn are over, so that no poll finds an empty queue. */
+const LEFT_WAITING = 10;
+
+/** A contestant that polls for some names. @param made names of the jobs that it is to find; empty when it is to find none */
+function polling(redis, { label, asked, made }, { operations }) {
+  const { spaceId } = LARGEST;
+  const count = Math.ceil(operations / label.wanted);
+  const expected = made.length === 0 ? 0 : count * label.wanted;
+  return {
+    redis,
+    count,
+    label,
+    async prepare() {
+      const places = upTo(expected).map((n) => ({ spaceId, name: made[n % made.length] }));
+      await create(redis, places);
+      return upTo(count).map(() => ({ spaceId, asked }));
+    },
+    steps: {
+      async poll(places) {
+        const { length } = await poll(redis, places, label.wanted);
+        if (length !== expected) throw new Error(`polls for ${expected} jobs found ${length}`);
+      },
+    },
+  };
+}
+
+/** Polls for few and many names, of which there are jobs, or none. */
+export async function byFilter(redis, options) {
+  const { spaceId, name: frequent } = LARGEST;
+  const groups = [];
+  for (const [wanted, counts] of Object.entries(ASKED).map(([key, value]) => [Number(key), value])) {
+    const group = [];
+    for (const names of counts) {
+      const rare = upTo(names).map((n) => `rare-${names}-${wanted}-${n}`);
+      await fill(redis, names * LEFT_WAITING, (n) => ({ spaceId, name: rare[n % names] }));
+      const label = { names, wanted };
+      const made = names === 0 ? [frequent] : rare;
+      group.push(polling(redis, { label: { ...label, found: 'all' }, asked: rare, made }, options));
+      if (names === 0) continue;
+      const asked = rare.map((name) => `no-${name}`);
+      group.push(polling(redis, { label: { ...label, found: 'none' }, asked, made: [] }, options));
+    }
+    groups.push(group);
+  }
+  return contest(groups, options);
+}

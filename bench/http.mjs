@@ -1,0 +1,101 @@
+// HTTP clients that cost little beside what they measure: HTTP/1.1 over sockets that stay open, one request at a time on
+// each. They read responses that have a Content-Length, as all of ours have.
+import net from 'node:net';
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+/** The text of a request, as a client library would send it. */
+export function requestText({ url, key, method = 'POST', path, body = '' }) {
+  const type = body === '' ? '' : 'content-type: application/json\r\n';
+  const head = `${method} /api/v1${path} HTTP/1.1\r\nhost: ${url.host}\r\nuser-agent: bench\r\naccept: */*\r\nx-api-key: ${key}\r\n`;
+  return `${head}${type}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+/** One connection, and the response that it waits for. */
+export class Connection {
+  #socket;
+  #received = null;
+  #response = null;
+
+  static async open(url) {
+    const connection = new Connection();
+    connection.#socket = net.connect({ host: url.hostname, port: Number(url.port), noDelay: true });
+    await new Promise((resolve, reject) => connection.#socket.once('connect', resolve).once('error', reject));
+    connection.#socket.on('data', (chunk) => connection.#onData(chunk));
+    connection.#socket.on('close', () => connection.#response?.reject(new Error('the server closed the connection')));
+    return connection;
+  }
+
+  get isOpen() {
+    return !this.#socket.destroyed;
+  }
+
+  /** Send a request; status and text of its response. */
+  send(text) {
+    return new Promise((resolve, reject) => {
+      if (!this.isOpen) reject(new Error('the server has closed the connection'));
+      this.#response = { resolve, reject };
+      this.#socket.write(text, 'utf8');
+    });
+  }
+
+  /** Send a request that must succeed; the text of its response. */
+  async must(request) {
+    const { status, text } = await this.send(request);
+    if (status >= 300) throw new Error(`${request.split('\r\n')[0]}: ${status} ${text}`);
+    return text;
+  }
+
+  close() {
+    this.#socket.destroy();
+  }
+
+  #onData(chunk) {
+    const all = this.#received === null ? chunk : Buffer.concat([this.#received, chunk]);
+    const headBytes = all.indexOf(HEAD_END) + HEAD_END.length;
+    const head = headBytes >= HEAD_END.length ? all.latin1Slice(0, headBytes) : null;
+    const length = head && Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
+    if (head === null || all.length < headBytes + length) {
+      this.#received = all;
+      return;
+    }
+    this.#received = null;
+    // A server may also say that it gives up a connection on which no request comes.
+    this.#response?.resolve({ status: Number(head.slice(9, 12)), text: all.utf8Slice(headBytes) });
+  }
+}
+
+/**
+ * Make the function that calls the API of a program that makes many calls.
+ *
+ * @param connections at most; they take turns, so that none is idle until the API closes it
+ * @returns `call(method, path, body)`, path below /api/v1, which resolves with any status and the parsed body; `close`
+ */
+export function createClient({ url, key, connections }) {
+  const place = new URL(url);
+  const idle = [];
+  const waiting = [];
+  let opened = 0;
+  const take = () => {
+    if (idle.length > 0) return idle.shift();
+    if (opened === connections) return new Promise((resolve) => waiting.push(resolve));
+    opened++;
+    return Connection.open(place);
+  };
+  const give = (connection) => {
+    if (waiting.length > 0) waiting.shift()(connection);
+    else idle.push(connection);
+  };
+  return {
+    async call(method, path, body) {
+      const request = requestText({ url: place, key, method, path, body: body && JSON.stringify(body) });
+      const connection = await take();
+      const { status, text } = await connection.send(request);
+      give(connection);
+      return { status, body: JSON.parse(text) };
+    },
+    close() {
+      for (const connection of idle) connection.close();
+    },
+  };
+}

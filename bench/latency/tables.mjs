@@ -1,0 +1,59 @@
+// What docs/performance.md shows of `npm run bench:latency`: how long callers wait at given rates.
+import { COLORS, lines } from '../charts.mjs';
+import { figure, figures, markdownTable, text, whole } from '../tables.mjs';
+
+/** What is timed, by its name in the results. */
+const TIMED = {
+  create: 'response to create',
+  emptyPoll: 'response to an empty poll',
+  poll: 'response to a poll that returns jobs',
+  ack: 'response to ack',
+  progress: 'response to progress',
+  complete: 'response to complete',
+  watched: 'progress is at the client of a stream',
+  handedOut: 'a worker that polls has the job',
+  late: 'part of each: the load itself was late',
+};
+
+const PERCENTILES = { p50: 'p50', p90: 'p90', p99: 'p99', p999: 'p99.9' };
+const RATE_COLORS = [COLORS.blue, COLORS.purple, COLORS.orange, COLORS.green];
+
+const rateOf = ({ rate }) => `${whole(rate)} jobs/s`;
+const millis = (value) => figure(value, value < 10 ? 1 : 0);
+
+function latency({ runs = [], times = [] }) {
+  const timeOf = (what, { rate }) => times.find((row) => row.what === what && row.rate === rate);
+  const rows = Object.keys(TIMED).filter((what) => runs.every((run) => timeOf(what, run)));
+  const cell = ({ p50, p99, p999 }) => [p50, p99, p999].map(millis).join(' / ');
+  return markdownTable(rows, [
+    text('ms, p50 / p99 / p99.9', (what) => TIMED[what]),
+    ...runs.map((run) => figures(rateOf(run), (what) => cell(timeOf(what, run)))),
+  ]);
+}
+
+const cores = ({ runs = [] }) =>
+  markdownTable(runs, [
+    text('cores used', rateOf),
+    ...Object.keys(runs[0]?.cores ?? {}).map((name) => figures(name, (run) => figure(run.cores[name], 2))),
+    figures('calls failed', ({ failed }) => whole(failed)),
+    figures('jobs not done', ({ notDone }) => whole(notDone)),
+    figures('messages missing', ({ messagesMissing }) => whole(messagesMissing)),
+  ]);
+
+const ack = ({ times, options }) =>
+  lines({
+    title: 'Time until the response to an ack',
+    subtitle: `from when it was due; ${options.seconds} s at each rate, which does not wait for responses; load and service on one machine`,
+    x: { label: 'percentile', type: 'point', domain: Object.values(PERCENTILES) },
+    y: { label: 'ms', type: 'log' },
+    series: times
+      .filter(({ what }) => what === 'ack')
+      .map((row, at) => ({
+        name: rateOf(row),
+        color: RATE_COLORS[at % RATE_COLORS.length],
+        points: Object.entries(PERCENTILES).map(([field, label]) => ({ x: label, y: row[field] })),
+      })),
+  });
+
+export const tables = { latency, 'latency-cores': cores };
+export const charts = { 'latency-ack': ack };

@@ -1,0 +1,23 @@
+// A node:http server that does nothing of its own.
+import http from 'node:http';
+
+/** Serve what a function of a request's url and body returns: text and status. */
+export function serveBare(respond) {
+  const server = http.createServer((req, res) => {
+    const chunks = [];
+    req.on('data', (chunk) => chunks.push(chunk));
+    req.on('end', async () => {
+      const { text, status } = await respond(req.url, Buffer.concat(chunks));
+      res.writeHead(status, {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(text),
+      });
+      res.end(text);
+    });
+  });
+  server.keepAliveTimeout = 75_000; // As in the API: clients stay connected while others have their turns.
+  server.listen(0, '127.0.0.1', () => {
+    process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` })}\n`);
+  });
+  process.on('SIGTERM', () => process.exit(0));
+}

@@ -1,0 +1,73 @@
+// What contestants who take turns spend, as rows of results.
+import { inTurns, median, medianInterval, ratios, spreadOf, startMeter } from '../meter.mjs';
+
+/** Rounds that warm up and are left out. */
+const WARMING = 2;
+
+/** Give a contestant a load, after a lead that is not counted: µs of CPU per job of each kind of process; jobs/s. */
+async function turn({ processes, run }, { lead = 0, ...load }) {
+  if (lead > 0) await run({ ...load, jobs: lead });
+  const spent = await startMeter(processes);
+  const { seconds } = await run(load);
+  const cpu = Object.entries(await spent()).map(([kind, micros]) => [kind, micros / load.jobs]);
+  return { cpu: Object.fromEntries(cpu), perSecond: load.jobs / seconds };
+}
+
+/** Let contestants take turns at a load. @returns the turns of each, by name */
+export const takeTurns = (contestants, rounds, load) =>
+  inTurns(contestants, { rounds, warming: WARMING }, (contestant) => turn(contestant, load));
+
+/** CPU of some kinds of process, together. */
+const cpuOf =
+  (kinds) =>
+  ({ cpu }) =>
+    kinds.reduce((sum, kind) => sum + (cpu[kind] ?? 0), 0);
+
+/** A row for each contestant: medians and quartiles. The scheduler has a pace of its own and is not part of the sum. */
+export function cpuRows(load, turns) {
+  return Object.entries(turns).map(([who, own]) => {
+    const kinds = Object.keys(own[0].cpu).map((kind) => [kind, spreadOf(own.map(cpuOf([kind])))]);
+    const together = spreadOf(own.map(cpuOf(['api', 'client', 'redis'])));
+    return { load, who, ...Object.fromEntries(kinds), together, perSecond: median(own.map((one) => one.perSecond)) };
+  });
+}
+
+/** A row for each comparison `[one, other, kinds of process]`: how many times the other's CPU the one takes. */
+export function ratioRows(load, turns, comparisons) {
+  return comparisons.map(([one, other, kinds]) => {
+    const each = ratios(turns[one], turns[other], cpuOf(kinds));
+    return { load, one, other, kinds, ratio: spreadOf(each), interval: medianInterval(each), pairs: each.length };
+  });
+}
+
+/** Verbs in the order in which jobs come and go, so that each finds as many jobs as it takes. */
+const VERBS = ['create', 'poll', 'ack', 'complete', 'emptyPoll'];
+
+/** How often Redis has run each command. */
+async function commandCalls(redis) {
+  const info = await redis.info('commandstats');
+  const calls = [...info.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)].map(([, name, count]) => [name, Number(count)]);
+  return Object.fromEntries(calls.toSorted(([a], [b]) => a.localeCompare(b)));
+}
+
+/** A row for each script of a job's life: µs of Redis' CPU for a call, and the commands in it. */
+export async function scriptRows(scripts, rounds, load) {
+  const [{ redis }] = scripts.processes.redis;
+  const micros = Object.fromEntries(VERBS.map((verb) => [verb, []]));
+  const commands = {};
+  for (let round = -1; round < rounds; round++) {
+    for (const verb of VERBS) {
+      const before = await commandCalls(redis);
+      const { cpu } = await turn(scripts, { ...load, kind: verb });
+      if (round >= 0) micros[verb].push(cpu.redis);
+      const calls = Object.entries(await commandCalls(redis)).map(([name, count]) => [
+        name,
+        Number(((count - (before[name] ?? 0)) / load.jobs).toFixed(2)),
+      ]);
+      commands[verb] = Object.fromEntries(
+        calls.filter(([name, count]) => count > 0 && name !== 'evalsha' && name !== 'info'),
+      );
+    }
+  }
+  return VERBS.map((verb) => ({ verb, redis: spreadOf(micros[verb]), commands: commands[verb] }));
+}

@@ -1,0 +1,151 @@
+// What docs/performance.md shows of `npm run bench`: what a job and single calls cost, against others.
+import { COLORS, stackedBars } from '../charts.mjs';
+import { figure, figures, markdownTable, percent, ratio, spread, text } from '../tables.mjs';
+
+const CONTESTANTS = {
+  yardmaster: 'Yardmaster over HTTP',
+  other: 'the other checkout',
+  plainExpress: 'the same, plain Express',
+  bullmq: 'BullMQ in process',
+  bareRedis: 'bare node:http, our scripts',
+  bareHttp: 'bare node:http, no Redis',
+  scripts: 'our scripts, no HTTP',
+};
+
+const PROCESSES = {
+  api: { name: 'API process', color: COLORS.blue },
+  client: { name: 'client process', color: COLORS.purple },
+  redis: { name: 'Redis', color: COLORS.orange },
+  scheduler: { name: 'scheduler', color: COLORS.green },
+};
+
+const LOADS = {
+  cycle: 'a job, four calls',
+  create: 'create',
+  emptyPoll: 'poll, empty',
+  idleFleet: 'poll, idle fleet',
+  cycleByFifties: 'a job, by fifties',
+};
+
+const VERBS = { create: 'create', poll: 'poll', ack: 'ack', complete: 'complete', emptyPoll: 'poll, empty' };
+
+const ofLoads = ({ cpu = [] }, ...loads) => cpu.filter(({ load }) => loads.includes(load));
+
+const load = (label) => text(label, (row) => LOADS[row.load]);
+const who = (label) => text(label, (row) => CONTESTANTS[row.who]);
+const micros = (name) => figures(`${PROCESSES[name].name}, µs`, (row) => spread(row[name]));
+
+const cycle = (results) =>
+  markdownTable(ofLoads(results, 'cycle', 'cycleByFifties'), [
+    who('CPU per job'),
+    ...Object.keys(PROCESSES).map(micros),
+    // The scheduler has a pace of its own: what it takes is not for the jobs that were measured.
+    figures('together, µs', ({ together }) => spread(together)),
+  ]);
+
+/** The kinds of process that a ratio is of: of the one, and of the other where these differ. */
+function processesOf({ cpu }, { load: name, one, other, kinds }) {
+  const [ofOne, ofOther] = [one, other].map((each) => {
+    const row = cpu.find((some) => some.load === name && some.who === each);
+    return kinds
+      .filter((kind) => row[kind])
+      .map((kind) => PROCESSES[kind].name.replace(' process', ''))
+      .join(' and ');
+  });
+  return ofOne === ofOther ? ofOne : `${ofOne} ÷ ${ofOther}`;
+}
+
+const isAgainst = ({ other }) => other === 'other';
+
+const ratioTable = (results) =>
+  markdownTable(
+    results.ratios?.filter((row) => !isAgainst(row)),
+    [
+      load('CPU'),
+      text('', ({ one, other }) => `${CONTESTANTS[one]} ÷ ${CONTESTANTS[other]}`),
+      text('of', (row) => processesOf(results, row)),
+      figures('', (row) => ratio(row.ratio[0])),
+      figures('quartiles', ({ ratio: [, low, high] }) => `${figure(low)}–${figure(high)}`),
+    ],
+  );
+
+/** With so many digits that a change of a few per cent is seen. */
+const against = (results) =>
+  markdownTable(results.ratios?.filter(isAgainst), [
+    load('this checkout ÷ the other'),
+    text('of', ({ kinds }) => kinds.map((kind) => PROCESSES[kind].name).join(' and ')),
+    figures('median', (row) => ratio(row.ratio[0], 3)),
+    figures('its interval of 95 %', ({ interval }) => interval.map((value) => figure(value, 3)).join('–')),
+    figures('pairs', ({ pairs }) => String(pairs)),
+  ]);
+
+const callsPerSecond = ({ api: [median] }) => 1e6 / median;
+
+function calls(results) {
+  const rows = ofLoads(results, 'create', 'emptyPoll');
+  const bareOf = (row) => rows.find((each) => each.load === row.load && each.who === 'bareHttp');
+  const ofBare = (row) => bareOf(row) && percent(callsPerSecond(row) / callsPerSecond(bareOf(row)));
+  return markdownTable(rows, [
+    load('CPU per call'),
+    who(''),
+    micros('api'),
+    micros('redis'),
+    figures('calls per API CPU second', (row) => figure(callsPerSecond(row))),
+    figures('of what bare node:http serves', (row) => ofBare(row) ?? ''),
+  ]);
+}
+
+const redisShare = (results) =>
+  markdownTable(
+    ofLoads(results, 'cycle', 'create', 'emptyPoll').filter(({ redis }) => redis),
+    [
+      load("Redis' share"),
+      who(''),
+      micros('redis'),
+      figures('of all CPU', ({ redis, together }) => percent(redis[0] / together[0])),
+    ],
+  );
+
+const idleFleet = (results) =>
+  markdownTable(ofLoads(results, 'idleFleet'), [
+    who('1 000 workers that poll once a second'),
+    micros('api'),
+    micros('redis'),
+    figures('of a core, API', ({ api: [median] }) => percent(median / 1_000)),
+  ]);
+
+/** Commands within a script, as often as it runs each. */
+const commandsOf = ({ commands }) =>
+  Object.entries(commands)
+    .map(([command, calls]) => (calls === 1 ? command : `${figure(calls, Number.isInteger(calls) ? 0 : 1)} ${command}`))
+    .join(', ');
+
+const scripts = (results) =>
+  markdownTable(results.scripts, [
+    text('script', ({ verb }) => VERBS[verb]),
+    figures("Redis' CPU, µs", ({ redis }) => spread(redis)),
+    text('commands', commandsOf),
+  ]);
+
+const jobCost = (results) =>
+  stackedBars({
+    title: 'CPU per job, by process',
+    subtitle: `create, poll, ack, complete; ${results.options.payload} bytes of payload; medians of ${results.options.rounds} rounds`,
+    unit: 'µs of CPU per job',
+    parts: Object.values(PROCESSES),
+    bars: ofLoads(results, 'cycle').map((row) => ({
+      label: CONTESTANTS[row.who],
+      values: Object.keys(PROCESSES).map((name) => row[name]?.[0] ?? 0),
+    })),
+  });
+
+export const tables = {
+  cycle,
+  'cycle-ratios': ratioTable,
+  against,
+  calls,
+  'redis-share': redisShare,
+  scripts,
+  'idle-fleet': idleFleet,
+};
+export const charts = { 'job-cost': jobCost };
