@@ -6,6 +6,7 @@ const swc = [
 /** @type {import('jest').Config} */
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/resilience/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': swc },
   // Tests run the sources, so that a failing line is a line of ours.
@@ -14,8 +15,9 @@ export default {
     '^@yardmaster/(api|gateway|scheduler|standalone|cli)$': '<rootDir>/apps/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  globalSetup: '<rootDir>/test/support/global-setup.ts',
-  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  testTimeout: 30_000,
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  // Generous, as all limits of tests: a busy machine is no failure.
+  testTimeout: 180_000,
   maxWorkers: 2,
 };

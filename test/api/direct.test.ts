@@ -1,125 +1,160 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ROUTES } from '@yardmaster/api';
-import { finder } from '../../apps/api/src/direct.js';
-import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
-import { headOf, OTHERS, type RawCall, type Spelling, sendRaw, USUAL } from './spellings.js';
+import { expect, it } from '@jest/globals';
+import { jobIn } from '../support/jobs.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { ENDPOINTS, pathOf, UNKNOWN } from './endpoints.js';
+import { sendRaw } from './raw.js';
 
-/** Rows that a producer or a worker calls; whichever is added belongs to them. */
-const ROWS = ROUTES.filter(({ method, path }) => method === 'POST' && /:(spaceId|jobId)/.test(path));
-const JOB = `00${'a'.repeat(26)}`;
-const fill = (path: string) => path.replace(':jobId', JOB).replace(':spaceId', 'a.b:c_D-9');
+// Calls of producers and workers that are written as usual are served past Express, all others by Express, and in the same
+// way. Which of the two it was shows here by the headers of CORS, which Express adds to every answer of this service.
 
-describe('the row of a call', () => {
-  const find = finder(ROUTES);
+const limits = { MAX_BODY_BYTES: '4096', MAX_PAYLOAD_BYTES: '1024' };
+const service = withService({ ...limits, CORS_ORIGINS: '*', LOG_LEVEL: 'debug' }, { isOwn: true });
 
-  it('there are some', () => {
-    expect(ROWS.length).toBeGreaterThanOrEqual(13);
+/** A way to write the head of a call. */
+interface Spelling {
+  name: string;
+  /** What to ask for, in place of the path. */
+  target: (path: string) => string;
+  /** Lines beside those that the call has anyhow. */
+  lines?: string[];
+}
+const USUAL: Spelling = { name: 'as usual', target: (path) => path };
+
+const percent = (character: string) => `%${character.charCodeAt(0).toString(16)}`;
+const OTHERS: Spelling[] = [
+  { name: 'with a query', target: (path) => `${path}?x=1` },
+  { name: 'with a letter of the id encoded', target: (path) => path.replace(/(?<=(spaces|jobs)\/)./, percent) },
+  { name: 'with an Origin', target: (path) => path, lines: ['Origin: https://app.example.com'] },
+  { name: 'with a whole URL', target: (path) => `http://localhost${path}` },
+  { name: 'with a slash at the end', target: (path) => `${path}/` },
+];
+
+const HOST = 'Host: localhost';
+const TYPE = 'Content-Type: application/json';
+const ADMIN = `x-api-key: ${ADMIN_KEY}`;
+const keyOf = async (scope: string, fields = {}) => `x-api-key: ${(await service.key([scope], fields)).key}`;
+
+interface Call {
+  what: string;
+  status: number;
+  /** What it is for: made for each call, which may change it. */
+  path: () => Promise<string>;
+  /** Lines of its head. Default: those of a call with the admin key. */
+  lines?: () => Promise<string[]>;
+  body?: string;
+}
+const verbOf = (verb: string, status: Parameters<typeof jobIn>[1]) => async () =>
+  `/api/v1/jobs/${await jobIn(service, status, 'ways')}/${verb}`;
+const verbOn = (id: string, verb: string) => async () => `/api/v1/jobs/${id}/${verb}`;
+const create = async () => '/api/v1/spaces/ways/jobs';
+const poll = async () => '/api/v1/spaces/empty/jobs/poll';
+const payload = (bytes: number) => `{"name":"x","payload":{"a":"${'x'.repeat(bytes)}"}}`;
+
+const CALLS: Call[] = [
+  { what: 'a poll', status: 200, path: poll, body: '{"count":2}' },
+  { what: 'an ack', status: 200, path: verbOf('ack', 'delivered') },
+  { what: 'a completion', status: 200, path: verbOf('complete', 'running'), body: '{"result":{"ä":"漢"}}' },
+  { what: 'a creation', status: 201, path: create, body: '{"name":"ä 漢","payload":{"text":"ä"}}' },
+  { what: 'a body that is not JSON', status: 400, path: create, body: '{"name":' },
+  { what: 'several wrong fields', status: 400, path: create, body: '{"name":5,"maxRetries":-1}' },
+  { what: 'no key', status: 401, path: poll, lines: async () => [HOST] },
+  { what: 'an invalid key', status: 401, path: poll, lines: async () => [HOST, 'x-api-key: ym_a_b'] },
+  { what: 'a key without the scope', status: 403, path: poll, lines: async () => [HOST, await keyOf('jobs:read')] },
+  {
+    what: 'a key of another space',
+    status: 403,
+    path: poll,
+    lines: async () => [HOST, await keyOf('jobs:poll', { spaceId: 'mine' })],
+  },
+  { what: 'a job that does not exist', status: 404, path: verbOn(UNKNOWN.jobId, 'ack') },
+  { what: 'an invalid id', status: 404, path: verbOn('nope', 'ack') },
+  { what: 'a job in the wrong status', status: 409, path: verbOf('ack', 'running') },
+  { what: 'a body that is too large', status: 413, path: create, body: payload(4_096) },
+  { what: 'a payload that is too large', status: 413, path: create, body: payload(1_024) },
+  { what: 'a body without a type', status: 415, path: create, lines: async () => [HOST, ADMIN], body: '{"name":"x"}' },
+  { what: 'a host in odd letters', status: 200, path: poll, lines: async () => ['hOsT: a', ADMIN] },
+  ...ENDPOINTS.filter(({ method, path }) => method === 'POST' && /:(spaceId|jobId)/.test(path)).map((endpoint) => ({
+    what: `${endpoint.name} of something unknown`,
+    status: endpoint.path.includes(':jobId') ? 404 : (endpoint.success ?? 200),
+    path: async () => `/api/v1${pathOf(endpoint, { ...UNKNOWN, spaceId: 'a.b:c_D-9' })}`,
+    body: JSON.stringify(endpoint.body),
+  })),
+];
+
+/** What the service has logged of a request. */
+const loggedOf = (id: string) =>
+  (service.process?.output() ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.includes(id))
+    .map((line) => JSON.parse(line));
+
+let calls = 0;
+
+/** Make a call in one way: its answer and what is logged of it, without what differs each time, and who served it. */
+async function make({ path, body = '', ...call }: Pick<Call, 'path' | 'lines' | 'body'>, { target, lines }: Spelling) {
+  const id = `request-${String(++calls).padStart(6, '0')}`;
+  const own = (await call.lines?.()) ?? [HOST, ADMIN, TYPE];
+  const rest = [`x-request-id: ${id}`, 'Connection: close', `Content-Length: ${Buffer.byteLength(body)}`];
+  const asked = await path();
+  const head = `POST ${target(asked)} HTTP/1.1\r\n${[...own, ...(lines ?? []), ...rest].join('\r\n')}\r\n\r\n`;
+  const [answer] = await sendRaw(service.url, head + Buffer.from(body).toString('latin1'));
+  if (answer === undefined) throw new Error('no answer');
+
+  const {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': exposed,
+    ...headers
+  } = answer.headers;
+  expect(headers['x-request-id']).toBe(id);
+  const text = answer.text
+    .replace(/[0-3][0-9a-f][a-z2-7]{26}/g, '<job>')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');
+  await until(() => loggedOf(id).some(({ msg }) => msg === 'request done'));
+  // Encoded, or with the slash, it is another path.
+  const isSame = target(asked).split(/[?#]/)[0] === asked;
+  const logged = loggedOf(id).map(({ time: _time, ms, requestId: _id, path: shown, ...line }) => {
+    if (isSame) expect(shown).toBe(asked);
+    return { ...line, isTimed: ms >= 0 };
   });
+  return {
+    isByExpress: origin === '*' && exposed === 'x-request-id,retry-after',
+    answer: { status: answer.status, headers: { ...headers, date: '<time>', 'x-request-id': '<id>' }, text },
+    logged,
+  };
+}
 
-  it.each(ROWS)('is found at once for POST $path', (row) => {
-    const params = row.path.includes(':jobId') ? { jobId: JOB } : { spaceId: 'a.b:c_D-9' };
-    expect(find(fill(row.path))).toEqual({ route: row, params });
-  });
-
-  it.each([
-    '/api/v1/keys',
-    '/api/v1/spaces/a',
-    '/api/v1/spaces/a/stats',
-    '/api/v1/spaces/a/ack',
-    '/api/v1/jobs/a',
-    '/api/v1/jobs/a/jobs',
-    '/api/v1/jobs/a/poll',
-    '/api/v1/jobs/a/constructor',
-    '/api/v1/jobs/a/ACK',
-    '/api/v1/jobs//ack',
-    '/api/v1/jobs/a//ack',
-    `/api/v1/jobs/${'a'.repeat(129)}/ack`,
-    '/api/v1/jobs/a b/ack',
-    '/api/v1/jobs/ä/ack',
-    '/api/v1/jobs/a/ack\n',
-    '/api/v1/jobs/a/ack#x',
-    '//api/v1/jobs/a/ack',
-    '/API/v1/jobs/a/ack',
-    'x/api/v1/jobs/a/ack',
-    '*',
-    '',
-  ])('is left to Express to find for %j', (path) => {
-    expect(find(path)).toBeNull();
-  });
-
-  it.each(OTHERS.filter(({ lines }) => lines === undefined))('is left to Express when written $name', ({ target }) => {
-    for (const { path } of ROWS) expect(find(target(fill(path)))).toBeNull();
-  });
-});
-
-describe('in a service for the pages of everybody', () => {
-  // Every answer of Express' has the header of CORS here, to whomever; so it tells who served.
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ CORS_ORIGINS: '*' });
-  });
-  afterAll(() => service.stop());
-
-  const send = async ({ target, lines = [] }: Spelling, path: string, call: Partial<RawCall> = {}) =>
-    headOf(
-      await sendRaw(service.url, {
-        target: target(fill(path)),
-        lines: ['Host: localhost', `x-api-key: ${ADMIN_KEY}`, ...lines],
-        ...call,
-      }),
-    );
-
-  it.each(ROWS)('POST $path is served past Express when it is written as usual, and only then', async ({ path }) => {
-    const usual = await send(USUAL, path);
-    expect(usual.headers['access-control-allow-origin']).toBeUndefined();
-    for (const other of OTHERS) {
-      const { status, headers } = await send(other, path);
-      expect({
-        other,
-        status,
-        origin: headers['access-control-allow-origin'],
-      }).toEqual({ other, status: usual.status, origin: '*' });
-    }
-  });
-
-  it.each(ROWS)('every other method of $path is answered by Express', async ({ path }) => {
-    const methods = ROUTES.filter((row) => row.path === path).flatMap(({ method }) =>
-      method === 'GET' ? ['GET', 'HEAD'] : method,
-    );
-    for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'PUT', 'PATCH']) {
-      const { status, headers } = await send(USUAL, path, { method, lines: ['Host: localhost'] });
-      const expected = method === 'OPTIONS' ? 204 : methods.includes(method) ? 401 : 405;
-      expect({
-        method,
-        status,
-        origin: headers['access-control-allow-origin'],
-      }).toEqual({ method, status: expected, origin: '*' });
-      if (expected !== 401) expect(headers.allow?.split(', ').sort()).toEqual([...methods, 'OPTIONS'].sort());
-    }
-  });
-});
-
-describe('in a service for the pages of one origin', () => {
-  const page = 'https://app.example.com';
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startService({ CORS_ORIGINS: page });
-  });
-  afterAll(() => service.stop());
-  const poll = (headers: Record<string, string>) => service.call('POST', '/spaces/a/jobs/poll', { headers });
-
-  it('lets that page read what it is answered, and no other', async () => {
-    const [own, strange] = [await poll({ origin: page }), await poll({ origin: 'https://evil.example.com' })];
-    expect(own).toMatchObject({
-      status: 200,
-      headers: { 'access-control-allow-origin': page, 'access-control-expose-headers': 'x-request-id,retry-after' },
+it.each(CALLS)('answers $what with $status and logs it, in the same way however it is written', async (call) => {
+  const usual = await make(call, USUAL);
+  const { status } = usual.answer;
+  expect({ status, isByExpress: usual.isByExpress }).toEqual({ status: call.status, isByExpress: false });
+  const done = { level: 'debug', msg: 'request done', method: 'POST', status, isTimed: true };
+  expect(usual.logged).toMatchObject(status < 400 ? [done] : [{ msg: 'request refused' }, done]);
+  for (const spelling of OTHERS)
+    expect({ spelling: spelling.name, ...(await make(call, spelling)) }).toEqual({
+      ...{ spelling: spelling.name, isByExpress: true },
+      ...{ answer: usual.answer, logged: usual.logged },
     });
-    expect(strange).toMatchObject({ status: 200, headers: { vary: 'Origin' } });
-    expect(strange.headers['access-control-allow-origin']).toBeUndefined();
-  });
+});
 
-  it('lets that page read what it is refused for', async () => {
-    const refused = await service.call('POST', '/spaces/a/jobs/poll', { key: undefined, headers: { origin: page } });
-    expect(refused).toMatchObject({ status: 401, headers: { 'access-control-allow-origin': page } });
-  });
+// Refused before there are headers of CORS.
+it.each([
+  ['two hosts', ['Host: a', 'Host: b', ADMIN]],
+  ['the same host twice', ['Host: a', 'host: a', ADMIN]],
+  ['no host', [ADMIN]],
+])('answers %s with 400 and logs it, in the same way however it is written', async (_, lines) => {
+  const call = { path: poll, lines: async () => lines };
+  const usual = await make(call, USUAL);
+  const text = '{"error":"Host header must be there once","code":"INVALID_REQUEST"}';
+  expect(usual.answer).toMatchObject({ status: 400, text });
+  for (const spelling of OTHERS) expect(await make(call, spelling)).toEqual(usual);
+});
+
+it.each([
+  ...['/api/v1/keys', '/api/v1/spaces/a', '/api/v1/spaces/a/stats', '/api/v1/spaces/a/ack', '/api/v1/jobs/a'],
+  ...['/api/v1/jobs/a/jobs', '/api/v1/jobs/a/poll', '/api/v1/jobs/a/constructor', '/api/v1/jobs/a/ACK'],
+  ...['/api/v1/jobs//ack', '/api/v1/jobs/a//ack', `/api/v1/jobs/${'a'.repeat(129)}/ack`, '/api/v1/jobs/a%20b/ack'],
+  ...['//api/v1/jobs/a/ack', '/API/v1/jobs/a/ack', '/x/api/v1/jobs/a/ack', '/api/v1/jobs/a/ack#x'],
+])('leaves POST %s to Express', async (path) => {
+  expect((await make({ path: async () => path }, USUAL)).isByExpress).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { connect, type Ending, verdictOf } from '@yardmaster/cli';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { backoffMs, connect, type Ending, retryAfterMs, verdictOf } from '@yardmaster/cli';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { until } from '../support/until.js';
 
@@ -13,6 +13,7 @@ beforeEach(async () => {
   stop = new AbortController();
 });
 afterEach(async () => {
+  jest.useRealTimers();
   stop.abort();
   for (const client of server.clients) client.terminate();
   server.close();
@@ -20,7 +21,7 @@ afterEach(async () => {
 });
 
 /** Connect to a server that does this to each client. */
-function connectTo(act: (ws: WebSocket) => void, options: Partial<Parameters<typeof connect>[0]> = {}) {
+function connectTo(act: (ws: WebSocket) => unknown, options: Partial<Parameters<typeof connect>[0]> = {}) {
   server.on('connection', act);
   const messages: string[] = [];
   const url = new URL(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -28,27 +29,25 @@ function connectTo(act: (ws: WebSocket) => void, options: Partial<Parameters<typ
   return { messages, ended };
 }
 
-it('is given up when nothing was heard for too long', async () => {
+it('gives a connection up when nothing came for too long', async () => {
   const { ended } = connectTo(() => undefined, { silenceMs: 100 });
   expect(await ended).toEqual({ kind: 'closed', code: 1006, reason: 'nothing heard for 0 s', wasGood: false });
 });
 
-it('is kept by pings alone', async () => {
-  const { ended } = connectTo(
-    (ws) => {
-      let pings = 0;
-      const timer = setInterval(() => {
-        if (++pings < 20) return ws.ping();
-        clearInterval(timer);
-        ws.close(1000);
-      }, 50);
-    },
-    { silenceMs: 500 },
-  );
-  expect(await ended).toMatchObject({ code: 1000 });
+it('keeps a connection for as long as pings come', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+  const pingOn = async (ws: WebSocket) => {
+    for (let times = 0; times < 5; times++) {
+      ws.ping();
+      await once(ws, 'pong'); // The client has got the ping.
+      jest.advanceTimersByTime(60_000 - 1);
+    }
+    ws.close(1000);
+  };
+  expect(await connectTo(pingOn, { silenceMs: 60_000 }).ended).toMatchObject({ code: 1000 });
 });
 
-it('is closed by us with 1000 when nothing more is wanted', async () => {
+it('closes the connection with 1000 when nothing more is wanted', async () => {
   let code: number | null = null;
   const { ended, messages } = connectTo((ws) => {
     ws.send('init');
@@ -62,7 +61,7 @@ it('is closed by us with 1000 when nothing more is wanted', async () => {
   await until(() => code === 1000);
 });
 
-it('is read no further while nobody takes what came, for however long', async () => {
+it('reads no further while the reader takes nothing, and does not give the connection up meanwhile', async () => {
   let drain = () => {};
   const drained = new Promise<void>((resolve) => {
     drain = resolve;
@@ -74,42 +73,53 @@ it('is read no further while nobody takes what came, for however long', async ()
     flooding = ws;
     for (let i = 0; i < sent; i++) ws.send('x'.repeat(10_000));
   };
-  const { messages } = connectTo(flood, { drained: () => drained, silenceMs: 100 });
+  const { messages } = connectTo(flood, { drained: () => drained, silenceMs: 500 });
   await until(() => messages.length > 0);
 
-  // One of the same patience that hears nothing is given up meanwhile.
-  await connectTo(() => undefined, { silenceMs: 100 }).ended;
+  // Another one with the same limit gets nothing, and is given up meanwhile.
+  await connectTo(() => undefined, { silenceMs: 500 }).ended;
   expect(messages.length).toBeLessThan(sent);
   expect(flooding?.bufferedAmount).toBeGreaterThan(0);
   drain();
   await until(() => messages.length === sent);
 });
 
-describe('what the end of a connection means', () => {
-  const closed = (code: number, reason = ''): Ending => ({ kind: 'closed', code, reason, wasGood: true });
-  const refused = (status: number): Ending => ({ kind: 'refused', status, sentence: 'no', notBeforeMs: 7 });
+const closed = (code: number, reason = ''): Ending => ({ kind: 'closed', code, reason, wasGood: true });
+const refused = (status: number): Ending => ({ kind: 'refused', status, sentence: 'no', notBeforeMs: 7 });
 
-  it.each([1001, 1005, 1006, 1011, 1012, 1013])('close code %i: connect again', (code) => {
-    expect(verdictOf(closed(code))).toMatchObject({ kind: 'again' });
-  });
+it.each([1001, 1005, 1006, 1011, 1012, 1013])('connects again after close code %i', (code) => {
+  expect(verdictOf(closed(code))).toMatchObject({ kind: 'again' });
+});
 
-  it.each([429, 502, 503, 504])('HTTP %i: connect again, not before the server wants it', (status) => {
-    expect(verdictOf(refused(status))).toEqual({ kind: 'again', reason: 'no', notBeforeMs: 7 });
-  });
+it.each([429, 502, 503, 504])('connects again after HTTP %i, and not before the server allows it', (status) => {
+  expect(verdictOf(refused(status))).toEqual({ kind: 'again', reason: 'no', notBeforeMs: 7 });
+});
 
-  it.each([200, 301, 400, 401, 403, 404, 405, 426, 500])('HTTP %i: refused, with what the server said', (status) => {
-    expect(verdictOf(refused(status))).toEqual({ kind: 'refused', sentence: 'no' });
-  });
+it.each([200, 301, 400, 401, 403, 404, 405, 426, 500])('takes HTTP %i for a refusal', (status) => {
+  expect(verdictOf(refused(status))).toEqual({ kind: 'refused', sentence: 'no' });
+});
 
-  it('close code 1000: over', () => {
-    expect(verdictOf(closed(1000))).toEqual({ kind: 'over' });
-  });
+it.each([1008, 1009, 4000])('takes close code %i for a refusal, and 1000 for the end', (code) => {
+  expect(verdictOf(closed(code, 'because'))).toEqual({ kind: 'refused', sentence: 'because' });
+  expect(verdictOf(closed(code))).toEqual({ kind: 'refused', sentence: `the stream was closed with code ${code}` });
+  expect(verdictOf(closed(1000))).toEqual({ kind: 'over' });
+});
 
-  it.each([1008, 1009, 4000])('close code %i: refused', (code) => {
-    expect(verdictOf(closed(code, 'because'))).toEqual({ kind: 'refused', sentence: 'because' });
-    expect(verdictOf(closed(code))).toEqual({
-      kind: 'refused',
-      sentence: `the stream was closed with code ${code}`,
-    });
-  });
+it('waits before it connects again for any time up to a limit that doubles from 0.5 s to 15 s', () => {
+  const limits = [1, 2, 3, 4, 5, 6, 7, 2_000].map((failures) => backoffMs(failures, () => 1));
+  expect(limits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
+  expect(backoffMs(3, () => 0)).toBe(0);
+  expect(backoffMs(3, () => 0.25)).toBe(500);
+});
+
+it.each([
+  [undefined, 0],
+  ['3', 3_000],
+  ['0', 0],
+  ['99999999999', 3_600_000],
+  ['Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
+  ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+  ['soon', 0],
+])('reads Retry-After: %s as %i ms', (header, ms) => {
+  expect(retryAfterMs(header, Date.parse('2026-01-01T00:00:00Z'))).toBe(ms);
 });

@@ -1,131 +1,333 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createJob, jobIn } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
-import { append, entriesOf, infos, isFollowed, logs, numbered, printed } from './logs.js';
-import { work } from './worker.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createJob, jobIn, step } from '../support/jobs.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
+import { StreamClient } from '../support/stream-client.js';
+import { until } from '../support/until.js';
+import { afterIn, entry, pageOf, serve, stopServing } from './fake-service.js';
+import { append, entriesOf, infos, isFollowed, logs, logsHere, numbered } from './logs.js';
+import { withProxy } from './proxy.js';
 import { endAll, type Run } from './yardmaster.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
+const service = withService();
+const proxy = withProxy(service);
+beforeEach(() => {
+  proxy.restore();
+  proxy.asked.length = 0;
 });
 afterEach(endAll);
-afterAll(() => service.stop());
+afterEach(stopServing);
 
-/** Follow a job, and wait until it is told of what happens to it. */
+/** Follow a job, and wait until its stream is open. */
 async function follow(jobId: string, ...flags: string[]): Promise<Run> {
-  const run = logs(service, [jobId, '--follow', ...flags]);
+  const run = logsHere(service, [jobId, '--follow', ...flags]);
   await isFollowed(service, jobId);
   return run;
 }
 
-it('prints what there is, then each entry as it comes, until the job ends', async () => {
-  const id = await jobIn(service, 'running', 'follow');
-  await append(service, id, numbered(2));
-  const run = await follow(id);
-  await run.shows('entry 2\n');
-  await append(service, id, numbered(1, 3));
-  await run.shows('entry 3\n');
-  await append(service, id, numbered(2, 4));
-  await run.shows('entry 5\n');
-  await work(service, id, 'complete');
-  expect([await run.exit(), run.err()]).toEqual([0, '']);
-  expect(printed(run)).toEqual(infos(numbered(5)));
-});
+const ENDS = [
+  ['completed', 'complete', {}, 0],
+  ['dead', 'fail', { error: 'no' }, 3],
+  ['killed', 'kill', {}, 4],
+] as const;
 
-it('follows a job that waits yet, over its first attempt and the next', async () => {
-  const { id } = await createJob(service, 'retry', { maxRetries: 1 });
-  const run = await follow(id);
-  for (const attempt of ['first', 'second']) {
-    await work(service, id, 'claim');
-    await work(service, id, 'ack');
-    await append(service, id, [`${attempt} attempt`, { message: 'oh no', level: 'error' }]);
-    await work(service, id, 'fail', { error: 'no' });
-  }
-  expect(await run.exit()).toBe(3);
-  expect(printed(run)).toEqual(['info  first attempt', 'error oh no', 'info  second attempt', 'error oh no']);
-});
+describe('logs --follow', () => {
+  it('prints what there is, then each entry as it comes, until the job ends', async () => {
+    const id = await jobIn(service, 'running', 'follow');
+    await append(service, id, numbered(2));
+    const run = logs(service, id, '--follow');
+    await isFollowed(service, id);
+    await run.shows('entry 2\n');
+    await append(service, id, numbered(1, 3));
+    await run.shows('entry 3\n');
+    await append(service, id, numbered(2, 4));
+    await run.shows('entry 5\n');
+    await step(service, id, 'complete');
+    expect(await run.end()).toEqual([0, infos(numbered(5)), '']);
+  });
 
-it('prints every entry once and in order, however many append at a time', async () => {
-  const id = await jobIn(service, 'running', 'writers');
-  const run = await follow(id, '--json');
-  const write = async (name: string) => {
-    for (let i = 0; i < 40; i++) await append(service, id, Array(7).fill(name));
-  };
-  await Promise.all(['a', 'b', 'c'].map(write));
-  await work(service, id, 'complete');
-  expect(await run.exit()).toBe(0);
-  const entries = entriesOf(run);
-  expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 840 }, (_, i) => i + 1));
-  for (const name of 'abc') expect(entries.filter(({ message }) => message === name)).toHaveLength(280);
-});
+  it('follows a job that is pending, over its first attempt and the next', async () => {
+    const { id } = await createJob(service, 'retry', { maxRetries: 1 });
+    const run = await follow(id);
+    for (const attempt of ['first', 'second']) {
+      await step(service, id, 'claim');
+      await step(service, id, 'ack');
+      await append(service, id, [`${attempt} attempt`, { message: 'oh no', level: 'error' }]);
+      await step(service, id, 'fail', { error: 'no' });
+    }
+    const lines = ['info  first attempt', 'error oh no', 'info  second attempt', 'error oh no'];
+    expect(await run.end()).toEqual([3, lines, '']);
+  });
 
-describe('a job that ends', () => {
-  const ENDS = [
-    ['completed', 'complete', 0],
-    ['dead', 'fail', 3],
-    ['killed', 'kill', 4],
-  ] as const;
-
-  it.each(ENDS)('%s: prints what was appended right before, and exits as watch does', async (_, verb, code) => {
+  it.each(ENDS)('prints what came before the job was %s, and exits as watch does', async (_, verb, body, code) => {
     const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
     const run = await follow(id);
     await append(service, id, numbered(1_000));
     await append(service, id, numbered(700, 1_001));
-    await work(service, id, verb, verb === 'fail' ? { error: 'no' } : {});
-    expect([await run.exit(), run.err()]).toEqual([code, '']);
-    expect(printed(run)).toEqual(infos(numbered(1_700)));
+    await step(service, id, verb, body);
+    expect(await run.end()).toEqual([code, infos(numbered(1_700)), '']);
   });
 
-  it.each(ENDS)('%s already: prints its logs and exits so', async (status, _, code) => {
-    const id = await jobIn(service, status, 'ended');
-    await append(service, id, numbered(3));
-    const run = logs(service, [id, '--follow']);
-    expect([await run.exit(), run.err()]).toEqual([code, '']);
-    expect(printed(run)).toEqual(infos(numbered(3)));
-  });
-});
+  it.each(ENDS)(
+    'prints the logs of a job that was %s before, and exits as watch does',
+    async (status, _v, _b, code) => {
+      const id = await jobIn(service, status, 'ended');
+      await append(service, id, numbered(3));
+      const run = logsHere(service, [id, '--follow']);
+      expect(await run.end()).toEqual([code, infos(numbered(3)), '']);
+    },
+  );
 
-describe('with fewer than all', () => {
+  it('exits with 5 when the stream ends without a message about the end of the job', async () => {
+    const fake = await serve(
+      (request, response) => response.end(pageOf([entry(1), entry(2)], Number(afterIn(request)))),
+      (_send, ws) => ws.close(1000),
+    );
+    const run = logsHere(fake, ['job', '--follow']);
+    expect((await run.end()).slice(0, 2)).toEqual([5, infos(numbered(2))]);
+  });
+
   it.each([
     [0, []],
     [2, numbered(2, 9)],
     [50, numbered(10)],
-  ])('--tail %i begins with the newest, and then prints all', async (count, before) => {
+  ])('begins with the newest with --tail %i, and then prints all', async (count, before) => {
     const id = await jobIn(service, 'running', 'tail');
     await append(service, id, numbered(10));
     const run = await follow(id, '--tail', `${count}`);
     await append(service, id, numbered(600, 11));
-    await work(service, id, 'complete');
-    expect(await run.exit()).toBe(0);
-    expect(printed(run)).toEqual(infos([...before, ...numbered(600, 11)]));
+    await step(service, id, 'complete');
+    expect(await run.end()).toEqual([0, infos([...before, ...numbered(600, 11)]), '']);
   });
 
   it.each([
-    [
-      ['--level', 'warn'],
-      ['old 1', 'old 2', 'new 1', 'new 2'],
-    ],
-    [
-      ['--level', 'warn', '--tail', '1'],
-      ['old 2', 'new 1', 'new 2'],
-    ],
-    [
-      ['--level', 'warn', '--tail', '0'],
-      ['new 1', 'new 2'],
-    ],
-    [['--grep', 'W 1', '--tail', '3'], ['new 1']],
-    [['--level', 'error', '--tail', '3'], []],
-  ])('%j leaves nothing out that it lets through, and repeats nothing', async (flags, messages) => {
+    ['--level warn', ['old-1', 'old-2', 'new-1', 'new-2']],
+    ['--level warn --tail 1', ['old-2', 'new-1', 'new-2']],
+    ['--level warn --tail 0', ['new-1', 'new-2']],
+    ['--grep W-1 --tail 3', ['new-1']],
+    ['--level error --tail 3', []],
+  ])('prints with %s each entry that passes the filters, once', async (flags, messages) => {
     const warn = (message: string) => ({ level: 'warn', message });
     const id = await jobIn(service, 'running', 'level');
-    await append(service, id, [...numbered(3), warn('old 1'), warn('old 2'), ...numbered(3)]);
-    const run = await follow(id, '--json', ...flags);
-    for (const batch of [numbered(2), [warn('new 1'), 'x'], ['y'], [warn('new 2')], ['z']]) {
+    await append(service, id, [...numbered(3), warn('old-1'), warn('old-2'), ...numbered(3)]);
+    const run = await follow(id, '--json', ...flags.split(' '));
+    for (const batch of [numbered(2), [warn('new-1'), 'x'], ['y'], [warn('new-2')], ['z']]) {
       await append(service, id, batch);
     }
-    await work(service, id, 'complete');
+    await step(service, id, 'complete');
     expect(await run.exit()).toBe(0);
     expect(entriesOf(run).map(({ message }) => message)).toEqual(messages);
+  });
+});
+
+describe('the requests of logs --follow', () => {
+  const BEGINNING = ['?limit=500&after=0', 'stream', '?limit=500&after=2'];
+
+  async function followTwo(id: string, ...flags: string[]): Promise<Run> {
+    await append(service, id, numbered(2));
+    const run = logsHere(proxy, [id, '--follow', ...flags]);
+    await until(() => proxy.asked.length === BEGINNING.length);
+    return run;
+  }
+
+  it('are none while nothing happens, until it gives up after --timeout with 124', async () => {
+    const run = await followTwo(await jobIn(service, 'running', 'idle'), '--timeout', '3');
+    expect(await run.end()).toEqual([124, infos(numbered(2)), 'yardmaster: gave up after 3 s\n']);
+    expect(proxy.asked).toEqual(BEGINNING);
+  });
+
+  it('are one for each append and one at the end, and none for anything else that happens', async () => {
+    const id = await jobIn(service, 'running', 'busy');
+    const run = await followTwo(id);
+    for (let percent = 0; percent < 20; percent++) await step(service, id, 'progress', { percent, message: 'on' });
+    await step(service, id, 'checkpoint', { page: 1 });
+    await append(service, await jobIn(service, 'running', 'busy'), numbered(3));
+    await append(service, id, numbered(2, 3));
+    await run.shows('entry 4\n');
+    await step(service, id, 'event', 'over');
+    await step(service, id, 'complete');
+    expect(await run.exit()).toBe(0);
+    expect(proxy.asked).toEqual([...BEGINNING, '?limit=500&after=2', '?limit=500&after=4']);
+  });
+
+  it('go on after what the filters leave out', async () => {
+    const id = await jobIn(service, 'running', 'filtered');
+    const run = logsHere(proxy, [id, '--follow', '--level', 'warn,error', '--grep', 'a "b', '--tail', '0']);
+    await until(() => proxy.asked.length === 3);
+    await append(service, id, numbered(5));
+    await until(() => proxy.asked.length === 4);
+    await append(service, id, [{ level: 'warn', message: 'A "B' }]);
+    await run.shows('A "B');
+    await step(service, id, 'complete');
+    expect(await run.exit()).toBe(0);
+    const filters = 'level=warn%2Cerror&q=%22a+%22+%22b%22';
+    const [, ...asked] = proxy.asked;
+    expect([...new Set(asked)].filter((each) => !each.includes('after=5&'))).toEqual([
+      'stream',
+      `?limit=500&after=0&${filters}`, // Then after 5, unless the next entry was stored before this was read.
+      `?limit=500&after=6&${filters}`,
+    ]);
+  });
+
+  it('are none while its reader takes nothing, and then one for all that came', async () => {
+    const id = await jobIn(service, 'running', 'slow');
+    const watcher = await StreamClient.open(service.url, `/${id}?token=${ADMIN_KEY}`);
+    await append(service, id, numbered(2));
+    let take = () => {};
+    const taken = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    let prints = 0;
+    // The second page is the one after the init.
+    const run = logsHere(proxy, [id, '--follow'], () => (++prints === 2 ? taken : null));
+    await until(() => prints === 2);
+    for (let i = 3; i <= 40; i++) await append(service, id, numbered(1, i));
+    await until(() => watcher.messages.at(-1)?.data?.toSeq === 40);
+    expect(proxy.asked).toEqual(BEGINNING);
+    take();
+    await until(() => prints === 3);
+    await step(service, id, 'complete');
+    expect(await run.end()).toEqual([0, infos(numbered(40)), '']);
+    expect(proxy.asked).toEqual([...BEGINNING, '?limit=500&after=2', '?limit=500&after=40']);
+    await watcher.close();
+  });
+});
+
+describe('logs --follow that loses its connection', () => {
+  /** Follow a job that has two entries, the second of which has come by the stream, and cut the connection. */
+  async function followAndCut(id: string): Promise<Run> {
+    await append(service, id, numbered(1));
+    const run = logsHere(proxy, [id, '--follow']);
+    await until(() => proxy.asked.length === 3);
+    await append(service, id, numbered(1, 2));
+    await run.shows('entry 2\n');
+    proxy.cut();
+    await until(() => run.err() !== '');
+    return run;
+  }
+
+  const LOST = 'connection lost (connection broken), connecting again\n';
+
+  it('connects again, and prints once what it has missed', async () => {
+    const id = await jobIn(service, 'running', 'cut');
+    const run = await followAndCut(id);
+    await append(service, id, numbered(2, 3));
+    await append(service, id, numbered(600, 5));
+    proxy.restore();
+    await run.shows('entry 604\n');
+    await append(service, id, numbered(2, 605));
+    await step(service, id, 'complete');
+    expect(await run.end()).toEqual([0, infos(numbered(606)), LOST]);
+  });
+
+  it.each(ENDS)('prints the last entries of a job that is %s meanwhile, and exits so', async (_, verb, body, code) => {
+    const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
+    const run = await followAndCut(id);
+    await append(service, id, numbered(2, 3));
+    await step(service, id, verb, body);
+    proxy.restore();
+    expect(await run.end()).toEqual([code, infos(numbered(4)), LOST]);
+  });
+
+  it('waits for a service before which something accepts connections and closes them at once', async () => {
+    const id = await jobIn(service, 'completed', 'away');
+    await append(service, id, numbered(2));
+    proxy.cut();
+    const run = logsHere(proxy, [id, '--follow']);
+    await until(() => run.err() !== '');
+    proxy.restore();
+    const err = expect.stringMatching(/^no connection to \S+ \(.+\), connecting again\n$/);
+    expect(await run.end()).toEqual([0, infos(numbered(2)), err]);
+  });
+
+  it('prints every entry once and in order, however often the connection is cut while clients append', async () => {
+    const id = await jobIn(service, 'running', 'often');
+    await append(service, id, numbered(2));
+    const run = logsHere(proxy, [id, '--follow', '--json']);
+    await run.shows('entry 2');
+    await isFollowed(service, id);
+    const newest = async () => (await service.call('GET', `/jobs/${id}/logs?limit=1`)).body.cursor.newestSeq as number;
+    let isOver = false;
+    const writing = ['a', 'b', 'c'].map(async (name) => {
+      while (!isOver) await append(service, id, [name, `more of ${name}`]);
+    });
+    for (let times = 0; times < 3; times++) {
+      proxy.cut();
+      // It is reported once for each outage; but the stream may not be back yet when the next one begins.
+      await until(() => run.err().includes('connection lost'));
+      const last = await newest();
+      proxy.restore();
+      await run.shows(`"seq":${last + 1},`);
+    }
+    isOver = true;
+    await Promise.all(writing);
+    await step(service, id, 'complete');
+    expect(await run.exit()).toBe(0);
+    const seqs = Array.from({ length: await newest() }, (_, i) => i + 1);
+    expect(entriesOf(run).map(({ seq }) => seq)).toEqual(seqs);
+  });
+
+  const AWAY = '{"error":"Storage did not answer"}';
+
+  it('reports once that logs cannot be read, whatever the stream sends meanwhile', async () => {
+    let timer: NodeJS.Timeout | undefined;
+    const fake = await serve(
+      (_request, response, nth) => {
+        if (nth < 1 || nth > 3) response.end(pageOf([]));
+        else response.writeHead(503).end(AWAY);
+      },
+      (send) => {
+        send({ type: 'init' });
+        timer = setInterval(() => {
+          if (fake.requests > 3) send({ type: 'completed', status: 'completed' });
+          else send({ type: 'progress', data: { percent: 1, message: '' } });
+        }, 20);
+      },
+    );
+    const run = logsHere(fake, ['job', '--follow']);
+    expect([await run.exit(), run.err()]).toEqual([0, 'connection lost (Storage did not answer), connecting again\n']);
+    clearInterval(timer);
+  });
+
+  it('ends when its stream is refused, also while logs cannot be read', async () => {
+    let refuse: () => void = () => undefined;
+    const fake = await serve(
+      (_request, response, nth) => {
+        if (nth === 0) return response.end(pageOf([]));
+        response.writeHead(503).end(AWAY);
+        refuse();
+      },
+      (send, ws) => {
+        refuse = () => ws.close(1008, 'API key is no longer valid');
+        send({ type: 'init' });
+      },
+    );
+    const run = logsHere(fake, ['job', '--follow']);
+    expect([await run.exit(), run.err().split('\n').at(-2)]).toEqual([1, 'yardmaster: API key is no longer valid']);
+  });
+
+  it('prints what has replaced entries that the service has lost, and says so', async () => {
+    let kept = [entry(1, 'one'), entry(2, 'two'), entry(3, 'three')];
+    let end: () => void = () => undefined;
+    const fake = await serve(
+      (request, response) => {
+        const after = afterIn(request);
+        response.end(pageOf(kept, Number(after)));
+        // Another entry comes once the command has seen that some are gone.
+        if (after === null) kept.push(entry(2, 'another two'));
+        if (after === '1') end();
+      },
+      (send, ws) => {
+        send({ type: 'init' });
+        if (kept.length === 3) {
+          kept = [entry(1, 'one')];
+          ws.close(1012);
+        }
+        end = () => send({ type: 'completed', status: 'completed' });
+      },
+    );
+    const run = logsHere(fake, ['job', '--follow']);
+    const err =
+      'connection lost (messages may be missing), connecting again\nentries 2 to 3 were lost by the service\n';
+    expect(await run.end()).toEqual([0, infos(['one', 'two', 'three', 'another two']), err]);
   });
 });

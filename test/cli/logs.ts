@@ -1,55 +1,52 @@
-import { type LogsRequest, plainLine, type ShowLogsOptions, showLogs } from '@yardmaster/cli';
+import type { ShowLogsOptions } from '@yardmaster/cli';
 import { isCluster, type RedisClient } from '@yardmaster/runtime';
+import { createJob, step } from '../support/jobs.js';
 import { ADMIN_KEY, type TestService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { work } from './worker.js';
-import { type Run, yardmaster } from './yardmaster.js';
+import { yardmasterHere } from './in-process.js';
+import { type ProcessRun, type Run, yardmaster } from './yardmaster.js';
 
-/** Run `yardmaster logs` as admin, against a service or what stands before it. */
-export function logs(at: { url: string }, args: string[], env: Record<string, string> = {}): Run {
-  return yardmaster(['logs', ...args], { YARDMASTER_URL: at.url, YARDMASTER_API_KEY: ADMIN_KEY, ...env });
-}
+/** Where the command finds a service, or what stands before it, and the admin's key. */
+export const asAdmin = ({ url }: { url: string }) => ({ YARDMASTER_URL: url, YARDMASTER_API_KEY: ADMIN_KEY });
 
-/** What `logsHere` does; all that is left out is as the command has it by default. */
-type Here = Partial<LogsRequest> & Partial<Pick<ShowLogsOptions, 'drained'>>;
+/** Run `yardmaster logs` as a process and as admin. */
+export const logs = (at: { url: string }, ...args: string[]): ProcessRun => yardmaster(['logs', ...args], asAdmin(at));
 
-/** Do what the command does without a process for it, which is quick enough for a table of cases. */
-export async function logsHere(at: { url: string }, jobId: string, { drained = () => null, ...fields }: Here = {}) {
-  let out = '';
-  let err = '';
-  const { code, sentence } = await showLogs({
-    request: {
-      jobId,
-      follow: false,
-      levels: [],
-      grep: null,
-      tail: null,
-      service: { url: new URL(at.url), token: ADMIN_KEY },
-      timeoutSeconds: null,
-      ...fields,
-    },
-    lineOf: plainLine,
-    out: (text) => (out += text),
-    drained,
-    notice: (text) => (err += `${text}\n`),
-  });
-  return { code, sentence, err, messages: messagesIn(out) };
-}
+/** Run `yardmaster logs` in this process, as admin. */
+export const logsHere = (at: { url: string }, args: string[], drained?: ShowLogsOptions['drained']): Run =>
+  yardmasterHere(['logs', ...args], asAdmin(at), drained);
+
+/** Run `yardmaster logs` in this process, as admin, to its end. */
+export const readHere = (at: { url: string }, ...args: string[]) => logsHere(at, args).end();
 
 /** Append a batch, as the job's worker does. */
 export const append = (service: TestService, jobId: string, entries: unknown[]) =>
-  work(service, jobId, 'logs', entries);
+  step(service, jobId, 'logs', entries);
+
+/** Create a job that waits, with these entries. */
+export async function jobWith(service: TestService, entries: unknown[]): Promise<string> {
+  const { id } = await createJob(service, 'logged');
+  await append(service, id, entries);
+  return id;
+}
 
 /** So many messages, each with its number: `entry 1`, `entry 2` and so on. */
 export const numbered = (count: number, from = 1) => Array.from({ length: count }, (_, i) => `entry ${from + i}`);
 
-/** Wait until somebody follows a job. */
+/** How entries are printed that have a message and nothing else. */
+export const infos = (messages: string[]) => messages.map((message) => `info  ${message}`);
+
+/** Entries that were printed with `--json`. */
+// biome-ignore lint/suspicious/noExplicitAny: tests compare whole values; a schema here would hide differences
+export const entriesOf = (run: Run): any[] => run.lines().map((line) => JSON.parse(line));
+
+/** Wait until a client follows a job. */
 export async function isFollowed(service: TestService, jobId: string): Promise<void> {
   const channel = service.store.keys.jobChannel(jobId);
   await until(async () => (await subscribersOf(service.redis, channel)) > 0);
 }
 
-/** On a cluster each node knows of its own, and the channels are sharded. */
+/** On a cluster each node knows its own subscribers, and the channels are sharded. */
 async function subscribersOf(redis: RedisClient, channel: string): Promise<number> {
   const nodes = isCluster(redis) ? redis.nodes() : [redis];
   const question = isCluster(redis) ? 'SHARDNUMSUB' : 'NUMSUB';
@@ -58,25 +55,3 @@ async function subscribersOf(redis: RedisClient, channel: string): Promise<numbe
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }
-
-/** Plain lines without their timestamps. */
-const messagesIn = (out: string) =>
-  out
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => line.replace(/^\S+Z /, ''));
-
-/** What was printed plainly, but for the timestamps: `info  entry 1`. */
-export const printed = (run: Run) => messagesIn(run.out());
-
-/** How entries that say just a message are printed. */
-export const infos = (messages: string[]) => messages.map((message) => `info  ${message}`);
-
-/** Entries that were printed with `--json`. */
-// biome-ignore lint/suspicious/noExplicitAny: tests compare whole values; a schema here would hide differences
-export const entriesOf = (run: Run): any[] =>
-  run
-    .out()
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));

@@ -26,8 +26,8 @@ const view: JobView = {
 };
 const drawn = (job: JobView, options = {}) => screenOf(job, { ...size, ...options }).map(uncoloured);
 
-describe('the drawing of a job', () => {
-  it('has its name, status and time, a bar, and a bar for each stage', () => {
+describe('the picture of a job', () => {
+  it('shows name, status, time, a bar, and a bar for each stage', () => {
     expect(drawn(view)).toEqual([
       'resize  4ck0job  running  1:07',
       '█████████░░░░░░░░░░░  47% Resizing',
@@ -36,7 +36,7 @@ describe('the drawing of a job', () => {
     ]);
   });
 
-  it('colours nothing but single parts, each to its end', () => {
+  it('colours single parts, each to its end', () => {
     expect(screenOf({ ...view, progress: null }, size)).toEqual([
       '\u001b[1mresize\u001b[0m  4ck0job  \u001b[36mrunning\u001b[0m  \u001b[2m1:07\u001b[0m',
       `\u001b[36m${'░'.repeat(20)}\u001b[0m\u001b[2m no progress yet\u001b[0m`,
@@ -47,12 +47,12 @@ describe('the drawing of a job', () => {
     expect(drawn(unseen('4ck0job'))).toEqual(['4ck0job  1:07', `${'░'.repeat(20)} no progress yet`]);
   });
 
-  it('is full once the job has completed, whatever its worker said last', () => {
+  it('shows a full bar once the job has completed, whatever its worker reported last', () => {
     expect(drawn({ ...view, status: 'completed' })[1]).toBe(`${'█'.repeat(20)} 100% Resizing`);
     expect(drawn({ ...view, status: 'completed', progress: null })[1]).toBe(`${'█'.repeat(20)} 100%`);
   });
 
-  it('says that the connection is lost', () => {
+  it('shows that the connection is lost', () => {
     expect(drawn(view, { lost: 'connection lost' }).at(-1)).toBe('connection lost');
   });
 
@@ -63,36 +63,26 @@ describe('the drawing of a job', () => {
     for (const line of drawn(wide, { columns, lost: long })) expect(widthOf(line)).toBeLessThanOrEqual(columns);
   });
 
-  it.each([1, 2, 3, 4, 5, 10])('leaves a row of %i for the cursor, and tells of stages that have no room', (rows) => {
-    const stages = Array.from({ length: 50 }, (_, i) => [`stage ${i}`, { percent: i }]);
-    const subProgress = Object.fromEntries(stages);
+  it.each([1, 2, 3, 4, 5, 10])('leaves one of %i rows for the cursor, and counts the stages left out', (rows) => {
+    const subProgress = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`stage ${i}`, { percent: i }]));
     const lines = drawn({ ...view, progress: { percent: 1, message: 'Many', subProgress } }, { rows, lost: 'lost' });
     expect(lines.length).toBe(Math.max(1, rows - 1));
-    if (rows === 10) expect(lines.slice(-3)).toEqual(['  stage 4  ░░░░░░░░░░   4%', '  … and 45 more stages', 'lost']);
+    if (rows < 10) return;
+    expect(lines.slice(-3)).toEqual(['  stage 4  ░░░░░░░░░░   4%', '  … and 45 more stages', 'lost']);
   });
 
-  it('has full bars at 100 only', () => {
-    expect([0, 5, 99.99, 100].map((percent) => barOf(percent, 10))).toEqual([
-      '░░░░░░░░░░',
-      '░░░░░░░░░░',
-      '█████████░',
-      '██████████',
-    ]);
+  it('fills a bar at 100 only', () => {
+    const bars = [0, 5, 99.99, 100].map((percent) => barOf(percent, 5));
+    expect(bars.join(' ')).toBe('░░░░░ ░░░░░ ████░ █████');
   });
 
-  it('counts seconds, minutes and hours', () => {
-    expect([0, 59.9, 60, 3_599, 3_600, 36_061].map(clockOf)).toEqual([
-      '0:00',
-      '0:59',
-      '1:00',
-      '59:59',
-      '1:00:00',
-      '10:01:01',
-    ]);
+  it('shows a time in seconds, minutes and hours', () => {
+    const times = [0, 59.9, 60, 3_599, 3_600, 36_061].map(clockOf);
+    expect(times.join(' ')).toBe('0:00 0:59 1:00 59:59 1:00:00 10:01:01');
   });
 });
 
-describe('what is known of a job', () => {
+describe('viewAfter', () => {
   const known = (...messages: object[]) =>
     messages.reduce<JobView>((view, message) => {
       const read = readMessage(JSON.stringify({ jobId: 'j', ...message }));
@@ -100,7 +90,7 @@ describe('what is known of a job', () => {
     }, unseen('j'));
   const progress = { percent: 5, message: 'Begun' };
 
-  it('comes from each message', () => {
+  it('takes what each message says', () => {
     expect(known({ type: 'init', status: 'pending' })).toEqual({ ...unseen('j'), status: 'pending' });
     expect(known({ type: 'init', progress })).toEqual({ ...unseen('j'), progress });
     const running = { jobName: 'resize', status: 'running' };
@@ -111,18 +101,18 @@ describe('what is known of a job', () => {
     });
   });
 
-  it('begins from no progress with each attempt', () => {
+  it('begins each attempt without progress', () => {
     const retried = { type: 'retried', jobName: 'resize', status: 'pending', data: { error: 'x', attemptNumber: 1 } };
     expect(known({ type: 'init', progress }, retried)).toMatchObject({ status: 'pending', progress: null });
   });
 
-  it('knows a completion that says no status', () => {
+  it('takes a completion without a status for one', () => {
     expect(known({ type: 'init', progress }, { type: 'completed' })).toMatchObject({ status: 'completed', progress });
   });
 });
 
-describe('the region at the end of a terminal', () => {
-  it('is drawn over in place, with lines above that scroll away, in single writes', () => {
+describe('Region', () => {
+  it('draws over its last lines in single writes, below lines that scroll away', () => {
     const writes: string[] = [];
     const terminal = { columns: 10, rows: 5, write: (text: string) => writes.push(text) };
     const region = new Region(terminal);
@@ -139,13 +129,9 @@ describe('the region at the end of a terminal', () => {
   });
 });
 
-describe('a job on a terminal', () => {
-  beforeEach(() => {
-    jest.useFakeTimers();
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
+describe('jobDisplay', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
 
   function display() {
     const writes: string[] = [];
@@ -158,7 +144,7 @@ describe('a job on a terminal', () => {
     return { writes, job, show };
   }
 
-  it('draws a flood of progress now and then, and the last of it at the end', () => {
+  it('draws many progress reports once per interval, and the last one at the end', () => {
     const { writes, job, show } = display();
     for (let percent = 0; percent < 100; percent++) show({ type: 'progress', data: { percent, message: 'Busy' } });
     jest.advanceTimersByTime(100);
@@ -166,8 +152,7 @@ describe('a job on a terminal', () => {
     show({ type: 'completed', status: 'completed', jobName: 'resize', data: { bytes: 5 } });
     job.close();
     expect(writes).toHaveLength(2);
-    const lines = writes[1]?.split('\n').map((line) => line.trim());
-    expect(lines).toEqual([
+    expect(writes[1]?.split('\n').map((line) => line.trim())).toEqual([
       'noon completed     {"bytes":5}',
       'resize  4ck0job  completed  0:00',
       '█████████████ 100% Busy',
@@ -175,7 +160,7 @@ describe('a job on a terminal', () => {
     ]);
   });
 
-  it('shows the time while nothing happens, and that the connection is lost until it is back', () => {
+  it('shows the time while nothing happens, and a lost connection until it is back', () => {
     const { writes, job, show } = display();
     jest.advanceTimersByTime(5_000);
     expect(writes).toEqual([]);
@@ -191,7 +176,7 @@ describe('a job on a terminal', () => {
     job.close();
   });
 
-  it('draws nothing for a job that was never shown', () => {
+  it('draws nothing for a job without a message', () => {
     const { writes, job } = display();
     job.close();
     expect(writes).toEqual([]);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { until } from '../support/until.js';
@@ -6,50 +6,96 @@ import { until } from '../support/until.js';
 /** The command as it is installed. */
 export const BIN = fileURLToPath(new URL('../../apps/cli/bin/yardmaster.mjs', import.meta.url));
 
+/** What a run of the command has written so far, and how it ends. */
 export interface Run {
-  child: ChildProcess;
   out: () => string;
   err: () => string;
-  /** Lines of `out`, with `T` for each timestamp. */
+  /** Lines of `out` without timestamps: none where a line begins, and `T` for others. */
   lines: () => string[];
-  /** Wait until some line of `out` holds a text. */
+  /** Wait until `out` contains a text. */
   shows: (text: string) => Promise<void>;
-  /** Wait until it ends, with all that it wrote. */
+  /** Wait until the command ends, and return its exit code. All that it wrote is there then. */
   exit: () => Promise<number | null>;
+  /** Wait until the command ends, and return its exit code, its lines, and `err`. */
+  end: () => Promise<[code: number | null, lines: string[], err: string]>;
+}
+
+export interface ProcessRun extends Run {
+  child: ChildProcess;
 }
 
 const running = new Set<ChildProcess>();
 
-/** Run the command with just these variables; its output is a pipe. */
-export function yardmaster(args: string[], env: Record<string, string> = {}): Run {
+/** Run the command as a process, with just these variables; its output is a pipe. */
+export function yardmaster(args: string[], env: Record<string, string> = {}): ProcessRun {
   return runCommand(process.execPath, [BIN, ...args], env);
 }
 
-export function runCommand(command: string, args: string[], env: Record<string, string>): Run {
-  const child = spawn(command, args, { env: { PATH: process.env.PATH as string, ...env } });
-  running.add(child);
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text) => (err += text));
-  child.stdin.on('error', () => undefined); // It may end before it has read.
-  const closed = once(child, 'close');
-  return {
-    child,
-    out: () => out,
-    err: () => err,
-    lines: () =>
-      out
-        .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'T')
-        .split('\n')
-        .slice(0, -1),
-    shows: (text) => until(() => out.includes(text)),
-    exit: async () => (await closed)[0],
-  };
+/** Whether `script` can run a command on a terminal of its own: only that of util-linux takes the command with -c. */
+export const hasTerminals =
+  spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+
+/** Run the command on a terminal of 60 columns and 20 rows. */
+export function yardmasterOnTerminal(args: string, env: Record<string, string>): ProcessRun {
+  const command = `stty cols 60 rows 20; exec "${process.execPath}" "${BIN}" ${args}`;
+  return runCommand('script', ['-qec', command, '/dev/null'], { TERM: 'xterm', ...env });
 }
 
-/** End what a failed test left running. */
+/** Run a program with just these variables, and PATH; its output is a pipe. It leads a process group of its own. */
+export function runCommand(command: string, args: string[], env: Record<string, string>): ProcessRun {
+  const child = spawn(command, args, { detached: true, env: { PATH: process.env.PATH as string, ...env } });
+  running.add(child);
+  const { write, complain, run } = keepOutput();
+  child.stdout.setEncoding('utf8').on('data', write);
+  child.stderr.setEncoding('utf8').on('data', complain);
+  child.stdin.on('error', () => undefined); // The command may end before it has read.
+  const closed = once(child, 'close').then(([code]) => {
+    running.delete(child); // Its number may soon be that of another process.
+    return code as number | null;
+  });
+  return { ...run(() => closed), child };
+}
+
+/** End what a failed test left running, with all that it has started. */
 export function endAll(): void {
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of running) if (isGroupAlive(child)) process.kill(-(child.pid as number), 'SIGKILL');
   running.clear();
+}
+
+/** Whether the process or one that it has started is there. */
+export function isGroupAlive({ pid }: ChildProcess): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Keep what a run writes to its two outputs. */
+export function keepOutput() {
+  let out = '';
+  let err = '';
+  const lines = () =>
+    out
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'T')
+      .replaceAll(/^T /gm, '')
+      .split('\n')
+      .filter((line, i, all) => line !== '' || i < all.length - 1);
+  return {
+    write(text: string) {
+      out += text;
+    },
+    complain(text: string) {
+      err += text;
+    },
+    /** @param exit resolves with the exit code */
+    run: (exit: () => Promise<number | null>): Run => ({
+      out: () => out,
+      err: () => err,
+      lines,
+      shows: (text) => until(() => out.includes(text)),
+      exit,
+      end: async () => [await exit(), lines(), err],
+    }),
+  };
 }

@@ -1,12 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
-import { createApi } from '@yardmaster/api';
-import { createGateway } from '@yardmaster/gateway';
-import { createScheduler } from '@yardmaster/scheduler';
-import type { createWhole } from '@yardmaster/standalone';
 import { installed } from '../support/installed.js';
 import { jobIn } from '../support/jobs.js';
-import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { ADMIN_KEY, type ServiceOptions, startService, type TestService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
 
 const promtool = installed('promtool', 'prometheus');
@@ -18,15 +14,11 @@ async function check({ http }: TestService): Promise<void> {
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
 }
 
-const APPS = [
-  { app: 'api', create: createApi },
-  { app: 'gateway', create: createGateway },
-  { app: 'scheduler', create: createScheduler },
-];
+const APPS: { app: Required<ServiceOptions>['app'] }[] = [{ app: 'api' }, { app: 'gateway' }, { app: 'scheduler' }];
 
 describe('promtool has no objection', () => {
-  it.each(APPS)('to the $app, at rest and after some requests', async ({ create }) => {
-    const service = await startService({}, { app: create as typeof createWhole });
+  it.each(APPS)('to the $app, at rest and after some requests', async ({ app }) => {
+    const service = await startService({}, { app, isOwn: true });
     try {
       await check(service);
       for (const path of ['/', '/livez', '/api/v1/jobs/x', '/api/v1/realtime/x', '/%zz']) {

@@ -10,6 +10,7 @@ import { WebSocket } from 'ws';
 import { HttpClient } from '../support/http.js';
 import { startNginx } from '../support/nginx.js';
 import { ADMIN_KEY } from '../support/service.js';
+import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import { type Site, startSite } from './site.js';
 
@@ -95,7 +96,7 @@ describe('in front of a stream on which nothing happens', () => {
       KEY_PREFIX: `t-${randomUUID().slice(0, 8)}`,
       LOG_LEVEL: 'silent',
     };
-    const config = { ...readConfig(env, STANDALONE_VARIABLES), REDIS_URL: process.env.TEST_REDIS_URL as string };
+    const config = { ...readConfig(env, STANDALONE_VARIABLES), REDIS_URL: sharedService().redisUrl };
     const log = createLogger('test', config.LOG_LEVEL);
     const backend = createBackend(config, log);
     const streams = createStreams({ backend, config, log, pingMs });

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { type Counting, startCounting } from '../operate/counting.js';
-import { startSteadyLoad } from '../operate/load.js';
+import { type Counting, startCounting } from '../resilience/restore/counting.js';
+import { startSteadyLoad } from '../resilience/restore/load.js';
 import { connectTo } from '../support/connect.js';
 import { fsck } from '../support/fsck.js';
 import { HttpClient } from '../support/http.js';

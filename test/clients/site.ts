@@ -4,6 +4,7 @@ import { HttpClient } from '../support/http.js';
 import { type Nginx, startNginx } from '../support/nginx.js';
 import { type RunningProcess, runApp } from '../support/process.js';
 import { ADMIN_KEY } from '../support/service.js';
+import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 /** The service as docs/streams.md sets it up: the API and the gateway, each a process, behind nginx. */
@@ -44,7 +45,7 @@ export async function startSite(env: Record<string, string> = {}): Promise<Site>
 /** @param ends gets what ends each thing that was started */
 async function start(env: Record<string, string>, ends: (() => unknown)[]): Promise<Omit<Site, 'stop'>> {
   const variables = {
-    REDIS_URL: process.env.TEST_REDIS_URL,
+    REDIS_URL: sharedService().redisUrl,
     ADMIN_API_KEY: ADMIN_KEY,
     KEY_PREFIX: `t-${randomUUID().slice(0, 8)}`,
   };

@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,109 +8,55 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { JobWithEvents } from '@yardmaster/protocol';
+import { endAll, isGroupAlive, type ProcessRun, runCommand } from '../cli/yardmaster.js';
 import type { Answer } from '../support/http.js';
-import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { createJob, jobIn } from '../support/jobs.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
 
 jest.setTimeout(120_000);
 
-const MAIN = fileURLToPath(new URL('../../examples/checksums/main.mjs', import.meta.url));
+const EXAMPLE = new URL('../../examples/checksums/', import.meta.url);
 
-let service: TestService;
 let dir: string;
-const running = new Set<ChildProcess>();
-
+const service = withService();
 beforeAll(async () => {
-  service = await startService();
   dir = await mkdtemp(join(tmpdir(), 'yardmaster-checksums-'));
 });
-afterEach(() => {
-  for (const { pid } of running) if (pid !== undefined && isGroupAlive(pid)) process.kill(-pid, 'SIGKILL');
-  running.clear();
-});
-afterAll(async () => {
-  await rm(dir, { recursive: true, force: true });
-  await service.stop();
-});
+afterEach(endAll);
+afterAll(() => rm(dir, { recursive: true, force: true }));
 
-interface Run {
-  child: ChildProcess;
-  pid: number;
-  /** What was written so far. */
-  out: () => string;
-  err: () => string;
-  exit: Promise<number | null>;
-}
-
-/** Start the example as a process group of its own, so that whatever it leaves behind can be found. */
-function start(args: string[], env: Record<string, string> = {}): Run {
-  const child = spawn(process.execPath, [MAIN, ...args], { detached: true, env: { ...process.env, ...env } });
-  running.add(child);
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    err += text;
-  });
-  const exit = once(child, 'close').then(([code]) => code as number | null);
-  return { child, pid: child.pid as number, out: () => out, err: () => err, exit };
-}
-
-async function hasWritten(run: Run, text: string): Promise<void> {
-  while (!run.out().includes(text)) await once(run.child.stdout as NodeJS.ReadableStream, 'data');
-}
-
-function isGroupAlive(pid: number): boolean {
-  try {
-    return process.kill(-pid, 0);
-  } catch {
-    return false;
-  }
-}
+const start = (args: string[], env: Record<string, string> = {}) =>
+  runCommand(process.execPath, [fileURLToPath(new URL('main.mjs', EXAMPLE)), ...args], env);
 
 const at = (space: string, url = service.url) => ['--url', url, '--key', ADMIN_KEY, '--space', space];
 
-/** A folder with these files; a null content is a folder. */
-async function folderOf(name: string, files: Record<string, string | Buffer | null>): Promise<string> {
+/** Create a folder with these files. */
+async function folderOf(name: string, files: Record<string, string | Buffer>): Promise<string> {
   const folder = join(dir, name);
   await mkdir(folder);
-  for (const [path, content] of Object.entries(files)) {
-    if (content === null) await mkdir(join(folder, path), { recursive: true });
-    else await writeFile(join(folder, path), content);
-  }
+  for (const [path, content] of Object.entries(files)) await writeFile(join(folder, path), content);
   return folder;
 }
 
-const small = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, i) => [`${i}.txt`, `content ${i}`]));
+const small = (count: number) => Object.fromEntries([...Array(count).keys()].map((i) => [`${i}.txt`, `content ${i}`]));
 
 async function pathsOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** What `sha256sum` says of these files, or Node's crypto where there is no such program; sorted lines. */
-async function referenceOf(paths: string[]): Promise<string[]> {
-  const { status, stdout } = spawnSync('sha256sum', ['--', ...paths], { encoding: 'utf8', maxBuffer: 1e8 });
-  if (status === 0) return linesOf(stdout);
-  const line = async (path: string) =>
-    `${createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex')}  ${path}`;
-  return (await Promise.all(paths.map(line))).sort();
+/** What `sha256sum` writes about these files, or `shasum` where that is missing, in sorted lines. */
+function sumsOf(paths: string[]): string[] {
+  const command = 'if command -v sha256sum >&2; then sha256sum -- "$@"; else shasum -a 256 -- "$@"; fi';
+  return linesOf(spawnSync('sh', ['-c', command, 'sh', ...paths], { encoding: 'utf8' }).stdout);
 }
 
 const linesOf = (text: string) => text.split('\n').filter(Boolean).sort();
 
 async function jobsOf(space: string): Promise<JobWithEvents[]> {
-  const jobs: JobWithEvents[] = [];
-  for (let isLast = false; !isLast; ) {
-    const { body } = await service.call('GET', `/spaces/${space}/jobs?limit=100&offset=${jobs.length}`);
-    isLast = body.length === 0;
-    for (const { id } of body) jobs.push((await service.call('GET', `/jobs/${id}`)).body);
-  }
-  return jobs;
+  const pages = [0, 100].map((offset) => service.call('GET', `/spaces/${space}/jobs?limit=100&offset=${offset}`));
+  const jobs: { id: string }[] = (await Promise.all(pages)).flatMap(({ body }) => body);
+  return Promise.all(jobs.map(async ({ id }) => (await service.call('GET', `/jobs/${id}`)).body));
 }
 
 async function keysOf(space: string) {
@@ -119,19 +64,11 @@ async function keysOf(space: string) {
   return body.filter(({ spaceId }: { spaceId: string }) => spaceId === space);
 }
 
-function signal() {
-  let give = () => {};
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
-  return { given, give };
-}
-
-/** What to do with a request on its way; null hangs up without an answer. */
+/** What to do with a request on its way; null closes the connection without an answer. */
 type Meddle = (path: string, pass: () => Promise<Answer>) => Promise<Pick<Answer, 'status' | 'text'> | null>;
 
-/** Put something between the example and the service that the network might do as well. */
-async function withProxy<T>(meddle: Meddle, act: (url: string) => Promise<T>): Promise<T> {
+/** Run the example to its end, with a network between it and the service that does this to its requests. */
+async function runThrough(meddle: Meddle, space: string, args: string[]) {
   const proxy = http.createServer(async (request, response) => {
     const path = request.url as string;
     const chunks: Buffer[] = [];
@@ -144,10 +81,10 @@ async function withProxy<T>(meddle: Meddle, act: (url: string) => Promise<T>): P
     if (answer === null) request.socket.destroy();
     else response.writeHead(answer.status, { 'content-type': 'application/json', 'retry-after': '0' }).end(answer.text);
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
   try {
-    return await act(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    const run = start([...args, ...at(space, `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)]);
+    return { code: await run.exit(), out: run.out(), err: run.err() };
   } finally {
     proxy.closeAllConnections();
     proxy.close();
@@ -157,151 +94,76 @@ async function withProxy<T>(meddle: Meddle, act: (url: string) => Promise<T>): P
 // A slow machine may see a 503 of its own, and with it a second job or another attempt. So the tests name what must be,
 // and leave room for more.
 
-describe('over a thousand files, with a worker killed half-way', () => {
+describe('a run with a worker killed half-way, in a space with jobs that no worker has any more', () => {
   const odd = ['with spaces.txt', 'späße 漢字 🗂.txt', '-dash', 'quote\'s "both" $HOME *.txt', 'back\\slash'];
-  let folder: string;
   let paths: string[];
-  let run: Run;
-  let output: string;
+  let jobs: JobWithEvents[];
+  let abandoned: string[];
+  let run: ProcessRun;
 
   beforeAll(async () => {
-    folder = await folderOf('thousand', {
-      ...small(900),
-      'a/b/c': null,
-      ...Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`a/b/c/${i}`, `nested ${i}`])),
+    const folder = await folderOf('many', {
+      ...small(110),
       ...Object.fromEntries(odd.map((name) => [name, name])),
       empty: '',
       'mebibyte.bin': Buffer.alloc(1024 * 1024, 1),
-      'large.bin': Buffer.alloc(3 * 1024 * 1024 + 1, 2),
-      'a/larger.bin': Buffer.alloc(9 * 1024 * 1024, 3),
+      'large.bin': Buffer.alloc(9 * 1024 * 1024, 2),
     });
+    await mkdir(join(folder, 'a/b'), { recursive: true });
+    await writeFile(join(folder, 'a/b/nested'), 'nested');
     await symlink(folder, join(folder, 'a/loop'));
     await symlink(join(folder, 'empty'), join(folder, 'a/link'));
     paths = await pathsOf(folder);
-    output = join(dir, 'SHA256SUMS');
-    run = start([folder, '--workers', '4', '--kill-one', '--output', output, ...at('thousand')]);
-    await run.exit;
+    const jobOf = (path: string) => ({ name: 'checksum.small', payload: { path: join(folder, path) } });
+    abandoned = [
+      await jobIn(service, 'delivered', 'many', jobOf('1.txt')),
+      await jobIn(service, 'running', 'many', jobOf('2.txt')),
+    ];
+    run = start([folder, '--workers', '3', '--kill-one', '--output', join(dir, 'SHA256SUMS'), ...at('many')]);
+    await run.exit();
+    jobs = await jobsOf('many');
   });
 
-  it('exits with 0, without a word of error', async () => {
-    expect(run.err()).toBe('');
-    expect(await run.exit).toBe(0);
+  it('exits with 0, prints a row for each file and totals, and writes what sha256sum writes', async () => {
+    expect([await run.exit(), run.err()]).toEqual([0, '']);
+    expect(run.out().match(/^ *\d+ {2}[0-9a-f]{64} +\d+ {2}completed {2}.+$/gm)).toHaveLength(paths.length);
+    const totals = `^${paths.length} files, \\d+ bytes, .* files per second, [1-9]\\d* retried, 0 dead$`;
+    expect(run.out()).toMatch(new RegExp(totals, 'm'));
+    expect(linesOf(await readFile(join(dir, 'SHA256SUMS'), 'utf8'))).toEqual(sumsOf(paths));
   });
 
-  it('writes what sha256sum writes', async () => {
-    expect(paths.length).toBeGreaterThan(1000);
-    expect(linesOf(await readFile(output, 'utf8'))).toEqual(await referenceOf(paths));
-  });
-
-  it('prints a row for each file, and totals', () => {
-    const rows = run.out().match(/^ *\d+ {2}[0-9a-f]{64} +\d+ {2}completed {2}.+$/gm);
-    expect(rows).toHaveLength(paths.length);
-    expect(run.out()).toMatch(
-      new RegExp(`^${paths.length} files, \\d+ bytes, .* files per second, [1-9]\\d* retried, 0 dead$`, 'm'),
-    );
-  });
-
-  it('killed a worker that held jobs, failed them for it and had them retried', async () => {
-    const jobs = await jobsOf('thousand');
+  it('fails the jobs of the killed worker for it, and those that no worker has, and completes all', () => {
     expect(new Set(jobs.map(({ payload }) => payload?.path))).toEqual(new Set(paths));
     expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([]);
 
     expect(run.out()).toMatch(/^Killing Worker \d \(pid \d+\) with kill -9 while it holds [1-4] jobs?$/m);
     const [, failed] = /died \(SIGKILL\): failed ([1-4]) jobs? on its behalf, starting another$/m.exec(run.out()) ?? [];
+    for (const id of abandoned) expect(run.out()).toContain(`Failed job ${id}, which no worker holds`);
     const retried = jobs.filter(({ attemptNumber }) => attemptNumber > 1);
-    expect(retried.length).toBeGreaterThanOrEqual(Number(failed));
+    expect(retried.map(({ id }) => id)).toEqual(expect.arrayContaining(abandoned));
+    expect(retried.length).toBeGreaterThanOrEqual(Number(failed) + abandoned.length);
     for (const { events } of retried) {
       const data = events.find(({ type }) => type === 'retried')?.data;
       expect(data).toEqual({ error: 'worker died', attemptNumber: 1 });
     }
   });
 
-  it('gave large files a type of their own and reported progress on all', async () => {
-    const jobs = await jobsOf('thousand');
-    expect(jobs.filter(({ name }) => name === 'checksum.large')).toHaveLength(3);
+  it('gives large files a type of their own, reports progress on all, and leaves no process and no key', async () => {
+    expect(jobs.filter(({ name }) => name === 'checksum.large')).toHaveLength(2);
     expect(jobs.filter(({ events }) => !events.some(({ type }) => type === 'progress'))).toEqual([]);
-  });
-
-  it('leaves no process and no key behind', async () => {
-    expect(isGroupAlive(run.pid)).toBe(false);
-    expect(await keysOf('thousand')).toEqual([]);
+    expect(isGroupAlive(run.child)).toBe(false);
+    expect(await keysOf('many')).toEqual([]);
   });
 });
 
-describe('jobs that nobody holds', () => {
-  it('are failed, retried and completed, whether they were delivered or running', async () => {
-    const folder = await folderOf('orphans', small(20));
-    const create = async (path: string) => {
-      const body = { name: 'checksum.small', payload: { path } };
-      return (await service.call('POST', '/spaces/orphans/jobs', { body })).body.id as string;
-    };
-    const delivered = await create(join(folder, '1.txt'));
-    const started = await create(join(folder, '2.txt'));
-    for (const id of [delivered, started]) await service.call('POST', `/jobs/${id}/claim`);
-    await service.call('POST', `/jobs/${started}/ack`);
-
-    const run = start([folder, '--workers', '2', ...at('orphans')]);
-
-    expect(await run.exit).toBe(0);
-    const jobs = await jobsOf('orphans');
-    expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([]);
-    const retried = jobs.filter(({ attemptNumber }) => attemptNumber === 2).map(({ id }) => id);
-    expect(retried).toEqual(expect.arrayContaining([delivered, started]));
-  });
-});
-
-describe('a job on its way to a worker', () => {
-  it('is not taken for one that nobody holds', async () => {
-    const folder = await folderOf('on-its-way', { one: 'one' });
-    const firstPoll = signal();
-    const delivered = signal();
-    const looked = signal();
-    const seen: string[] = [];
-    // The worker says that it is idle, then the job is created and polled, and while that answer lingers here, the
-    // run looks what is left.
-    const create: Meddle = async (_, pass) => {
-      await firstPoll.given;
-      const answer = await pass();
-      await delivered.given;
-      return answer;
-    };
-    const look: Meddle = async (_, pass) => {
-      const answer = await pass();
-      looked.give();
-      return answer;
-    };
-    const poll: Meddle = async (_, pass) => {
-      const answer = await pass();
-      firstPoll.give();
-      const [job] = JSON.parse(answer.text).jobs;
-      if (job === undefined) return answer;
-      delivered.give();
-      await looked.given;
-      // Time enough for what must not happen.
-      for (let i = 0; i < 20; i++) seen.push((await service.call('GET', `/jobs/${job.id}`)).body.status);
-      return answer;
-    };
-    const linger: Meddle = (path, pass) => {
-      if (path.endsWith('/jobs')) return create(path, pass);
-      if (path.endsWith('/poll')) return poll(path, pass);
-      return path.includes('status=running') ? look(path, pass) : pass();
-    };
-
-    const code = await withProxy(linger, async (url) => start([folder, '--workers', '1', ...at('way', url)]).exit);
-
-    expect(code).toBe(0);
-    expect(seen).toEqual(Array(20).fill('delivered'));
-    expect(await jobsOf('way')).toMatchObject([{ status: 'completed', attemptNumber: 1 }]);
-  });
-});
-
-describe('answers that do not arrive', () => {
-  it('cost a repetition and no job', async () => {
-    const folder = await folderOf('lossy', small(60));
-    const lost: Record<string, number> = { jobs: 0, poll: 0, ack: 0, progress: 0, complete: 0 };
-    const attempts: { id: string; attemptNumber: number }[] = [];
-    // The first two of each kind take effect, and their senders are told 503, or nothing at all.
-    const lose: Meddle = async (path, pass) => {
+it('sends requests again whose answers are lost, and works no job twice for that', async () => {
+  const folder = await folderOf('lossy', small(20));
+  const output = join(dir, 'LOSSY');
+  const lost: Record<string, number> = { jobs: 0, poll: 0, ack: 0, progress: 0, complete: 0 };
+  const attempts: { id: string; attemptNumber: number }[] = [];
+  // The first two requests of each kind take effect, and get a 503 or no answer at all.
+  const { code, err } = await runThrough(
+    async (path, pass) => {
       const answer = await pass();
       const verb = path.split('/').at(-1) as string;
       const times = lost[verb];
@@ -310,134 +172,100 @@ describe('answers that do not arrive', () => {
       const [, id] = /jobs\/(\w+)\/\w+$/.exec(path) ?? [];
       if (id) attempts.push((await service.call('GET', `/jobs/${id}`)).body);
       return times === 0 ? { status: 503, text: '{"error":"outcome unknown"}' } : null;
-    };
+    },
+    'lossy',
+    [folder, '--workers', '2', '--output', output],
+  );
 
-    const output = join(dir, 'LOSSY');
-    const code = await withProxy(lose, async (url) => {
-      const run = start([folder, '--workers', '3', '--output', output, ...at('lossy', url)]);
-      await run.exit;
-      expect(run.err()).toBe('');
-      return run.exit;
-    });
-
-    expect(code).toBe(0);
-    expect(lost).toEqual({ jobs: 2, poll: 2, ack: 2, progress: 2, complete: 2 });
-    expect(linesOf(await readFile(output, 'utf8'))).toEqual(await referenceOf(await pathsOf(folder)));
-    const jobs = await jobsOf('lossy');
-    expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([]);
-    // What was lost was not worked again: the job completed in that very attempt.
-    const ended = attempts.map(({ id }) => jobs.find((job) => job.id === id)?.attemptNumber);
-    expect(ended).toEqual(attempts.map(({ attemptNumber }) => attemptNumber));
-    // A create that is sent again makes a second job; what a lost answer to a poll held is retried.
-    expect(jobs.length).toBeGreaterThanOrEqual(62);
-    expect(jobs.some(({ attemptNumber }) => attemptNumber > 1)).toBe(true);
-  });
+  expect([code, err]).toEqual([0, '']);
+  expect(lost).toEqual({ jobs: 2, poll: 2, ack: 2, progress: 2, complete: 2 });
+  expect(linesOf(await readFile(output, 'utf8'))).toEqual(sumsOf(await pathsOf(folder)));
+  const jobs = await jobsOf('lossy');
+  expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([]);
+  // The job completed in the very attempt of which an answer was lost.
+  const ended = attempts.map(({ id }) => jobs.find((job) => job.id === id)?.attemptNumber);
+  expect(ended).toEqual(attempts.map(({ attemptNumber }) => attemptNumber));
+  // A create that is sent again makes a second job; the jobs in a lost answer to a poll are retried.
+  expect(jobs.length).toBeGreaterThanOrEqual(22);
+  expect(jobs.some(({ attemptNumber }) => attemptNumber > 1)).toBe(true);
 });
 
-describe('jobs that do not complete', () => {
-  it('show a file that cannot be read as dead, with the reason, and exit with 1', async () => {
-    const folder = await folderOf('unreadable', { fine: 'fine', secret: 'secret' });
-    if (process.platform === 'linux') {
-      // A name that is no UTF-8 names no file once it was decoded, not even for root, whom chmod does not stop.
-      await writeFile(Buffer.concat([Buffer.from(`${folder}/bad-`), Buffer.from([0xff])]), 'x');
-      await rm(join(folder, 'secret'));
-    } else {
-      await chmod(join(folder, 'secret'), 0);
-    }
-    const output = join(dir, 'UNREADABLE');
-
-    const run = start([folder, '--output', output, ...at('unreadable')]);
-
-    expect(await run.exit).toBe(1);
-    expect(run.out()).toMatch(/ - +4 {2}dead +.*\(E(NOENT|ACCES): /);
-    expect(run.out()).toMatch(/^2 files, 4 bytes, .* retried, 1 dead$/m);
-    expect(linesOf(await readFile(output, 'utf8'))).toEqual(await referenceOf([join(folder, 'fine')]));
-  });
-
-  it('stop at once when they are killed, and exit with 1', async () => {
-    const folder = await folderOf('killed', small(5));
-    let killed: string | null = null;
-    const killFirst: Meddle = async (path, pass) => {
+it('shows files that cannot be read as dead with the reason, and killed jobs, and exits with 1', async () => {
+  const folder = await folderOf('unreadable', { one: 'one file', other: 'one file', gone: 'gone' });
+  const output = join(dir, 'UNREADABLE');
+  let killed = '';
+  const { code, out, err } = await runThrough(
+    async (path, pass) => {
+      if (path.endsWith('/jobs')) await rm(join(folder, 'gone'), { force: true });
       const [, id] = /jobs\/(\w+)\/progress$/.exec(path) ?? [];
-      if (id && killed === null) {
+      if (id && killed === '') {
         killed = id;
         await service.call('POST', `/jobs/${id}/kill`, { body: { reason: 'enough' } });
       }
       return pass();
-    };
+    },
+    'unreadable',
+    [folder, '--output', output],
+  );
 
-    const run = await withProxy(killFirst, async (url) => {
-      const started = start([folder, ...at('killed', url)]);
-      await started.exit;
-      return started;
-    });
-
-    expect(await run.exit).toBe(1);
-    expect(run.err()).toBe('');
-    expect(run.out()).toMatch(/^5 files, .* 0 dead, 1 killed$/m);
-    const { body } = await service.call('GET', `/jobs/${killed}`);
-    expect(body.events.at(-1)).toMatchObject({ type: 'killed' });
-  });
+  expect([code, err]).toEqual([1, '']);
+  expect(out).toMatch(/ - +4 {2}dead +.*\/gone {2}\(ENOENT: /);
+  expect(out).toMatch(/^3 files, 8 bytes, .* retried, 1 dead, 1 killed$/m);
+  const { body: victim } = await service.call('GET', `/jobs/${killed}`);
+  const kept = (await pathsOf(folder)).filter((path) => path !== victim.payload.path);
+  expect(linesOf(await readFile(output, 'utf8'))).toEqual(sumsOf(kept));
 });
 
-describe('a run that is killed', () => {
-  it('leaves no worker behind', async () => {
-    const folder = await folderOf('orphaned', small(10));
-    await service.call('POST', '/spaces/orphaned/jobs', { body: { name: 'not-for-us' } });
-    const run = start([folder, '--workers', '2', ...at('orphaned')]);
-    await hasWritten(run, '10 of 10 files');
+describe('a run that is interrupted', () => {
+  /** Start a run that cannot end by itself, as no worker takes one of the jobs. */
+  async function startEndless(space: string) {
+    await createJob(service, space, { name: 'not-for-us' });
+    const run = start([await folderOf(space, small(4)), '--workers', '2', ...at(space)]);
+    await run.shows('4 of 4 files');
+    return run;
+  }
 
-    process.kill(run.pid, 'SIGKILL');
-
-    // The workers write where the run wrote: this only closes once they are gone as well.
-    expect(await run.exit).toBe(null);
+  it('leaves no worker behind when it is killed', async () => {
+    const run = await startEndless('killed');
+    run.child.kill('SIGKILL');
+    // Its workers write to the same pipe, which closes when they have ended too.
+    expect(await run.exit()).toBe(null);
   });
-});
 
-describe('Ctrl-C', () => {
-  it('ends the workers, revokes their key and exits with 130', async () => {
-    const folder = await folderOf('interrupted', small(10));
-    // No worker takes this one, so the run cannot end by itself.
-    await service.call('POST', '/spaces/interrupted/jobs', { body: { name: 'not-for-us' } });
-    const run = start([folder, '--workers', '2', ...at('interrupted')]);
-    await hasWritten(run, '10 of 10 files');
-
-    process.kill(-run.pid, 'SIGINT');
-
-    expect(await run.exit).toBe(130);
-    expect(run.err()).toBe('');
-    expect(isGroupAlive(run.pid)).toBe(false);
+  it('ends its workers on Ctrl-C, revokes their key, and exits with 130', async () => {
+    const run = await startEndless('interrupted');
+    process.kill(-(run.child.pid as number), 'SIGINT');
+    expect([await run.exit(), run.err()]).toEqual([130, '']);
+    expect(isGroupAlive(run.child)).toBe(false);
     expect(await keysOf('interrupted')).toEqual([]);
   });
 });
 
 describe('a run that cannot begin', () => {
-  const faults: [string, string[], string][] = [
-    ['no folder', [], 'Give one folder, not none'],
-    ['a folder that is none', ['/does/not/exist'], '/does/not/exist is not a folder'],
-    ['no workers', [tmpdir(), '--workers', '0'], '--workers must be a whole number from 1 to 64, not "0"'],
-    ['an address of another kind', [tmpdir(), '--url', 'ftp://x'], '--url must begin with http:// or https://'],
-    ['an impossible space', [tmpdir(), '--space', 'a b'], '--space must be 1 to 128 characters'],
-    ['an unknown option', [tmpdir(), '--wrokers', '2'], "Unknown option '--wrokers'"],
-  ];
-  it.each(faults)('says what is wrong with %s and exits with 2', async (_, args, sentence) => {
-    const run = start(args);
-    expect(await run.exit).toBe(2);
-    expect(run.err()).toContain(sentence);
+  it.each([
+    ['/does/not/exist', '/does/not/exist is not a folder'],
+    [`${tmpdir()} --workers 0`, '--workers must be a whole number from 1 to 64, not "0"'],
+    [`${tmpdir()} --url ftp://x`, '--url must begin with http:// or https://'],
+    [`${tmpdir()} --space a/b`, '--space must be 1 to 128 characters'],
+    [`${tmpdir()} --wrokers 2`, "Unknown option '--wrokers'"],
+  ])('says what is wrong with %s', async (line, sentence) => {
+    const { readOptions } = await import(new URL('options.mjs', EXAMPLE).href);
+    expect(() => readOptions(line.split(' '))).toThrow(sentence);
   });
 
-  it('says how to start a service that is not there', async () => {
-    const run = start([dir, '--url', 'http://127.0.0.1:1', '--key', 'any']);
-    expect(await run.exit).toBe(1);
-    expect(run.err()).toMatch(
-      /^The service is not reachable at http:\/\/127\.0\.0\.1:1 \(.*\): start it with npm start/,
-    );
+  it.each([
+    [[], {}, 2, 'Give one folder, not none\n\nUsage: '],
+    [['--url', 'http://127.0.0.1:1', '--key', 'any', tmpdir()], {}, 1, ': start it with npm start'],
+    [[tmpdir()], { DATA_DIR: '/none' }, 2, 'There is no API key: start the service with npm start'],
+  ])('exits with %j %j with %i and a reason', async (args, env, code, reason) => {
+    const run = start(args, env);
+    expect([await run.exit(), run.err()]).toEqual([code, expect.stringContaining(reason)]);
   });
 
-  it('takes the key from the data folder of the service, and names a key that is not accepted', async () => {
+  it('takes the key from the data folder of the service, and reports a key that is not accepted', async () => {
     const data = await folderOf('data', { 'admin-key': 'ym_wrong\n' });
-    const run = start([dir, '--url', service.url], { DATA_DIR: data, YARDMASTER_API_KEY: '' });
-    expect(await run.exit).toBe(1);
-    expect(run.err()).toBe('POST /keys was answered with 401: A valid API key is required\n');
+    const run = start([dir, '--url', service.url], { DATA_DIR: data });
+    const error = 'POST /keys was answered with 401: A valid API key is required\n';
+    expect([await run.exit(), run.err()]).toEqual([1, error]);
   });
 });

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApi } from '@yardmaster/api';
+import { describe, expect, it } from '@jest/globals';
 import { partitionOf } from '@yardmaster/store';
 import { jobIn, writeHistory } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { withService } from '../support/service.js';
 import { check, type Short } from './checking.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({}, { app: createApi });
-});
-afterAll(() => service.stop());
+const service = withService({}, { app: 'api', isOwn: true });
 
 const PARTITION = partitionOf('left');
 

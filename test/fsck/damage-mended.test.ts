@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApi } from '@yardmaster/api';
+import { describe, expect, it } from '@jest/globals';
 import type { Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { type TestService, withService } from '../support/service.js';
 import { check, mended, type Short, secondly } from './checking.js';
 
 // No scheduler: what is damaged stays so until it is checked.
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({}, { app: createApi });
-});
-afterAll(() => service.stop());
+const service = withService({}, { app: 'api', isOwn: true });
 
 const HOOK = { callbackUrl: 'https://example.com/hook' };
 const FAR = 9_000_000_000_000;

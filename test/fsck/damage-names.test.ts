@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { createApi } from '@yardmaster/api';
+import { beforeEach, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
 import { createJob, expireDue, partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { withService } from '../support/service.js';
 import { check, mended, type Short, secondly } from './checking.js';
 
-let service: TestService;
 let names: string;
 let space: string;
 let spaces = 0;
-beforeAll(async () => {
-  service = await startService({}, { app: createApi });
-});
+const service = withService({}, { app: 'api', isOwn: true });
 beforeEach(async () => {
   space = `names-${++spaces}`;
   names = service.store.keys.names(space);
@@ -24,7 +20,6 @@ beforeEach(async () => {
     await jobIn(service, status, space, { name });
   }
 });
-afterAll(() => service.stop());
 
 const keyOf = (index: string) => `{${partitionOf(space)}}:space:${space}/${index}`;
 

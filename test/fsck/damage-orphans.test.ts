@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createApi } from '@yardmaster/api';
+import { expect, it } from '@jest/globals';
 import { createStore, partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { withService } from '../support/service.js';
 import { check, mended, type Short, secondly } from './checking.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({}, { app: createApi });
-});
-afterAll(() => service.stop());
+const service = withService({}, { app: 'api', isOwn: true });
 
 /** @param later what is only seen once these are mended */
 async function expectMended(faults: Short[], later: Short[] = []) {

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createApi } from '@yardmaster/api';
+import { expect, it } from '@jest/globals';
 import { partitionOf } from '@yardmaster/store';
 import { answer } from '../support/behaviours.js';
 import { attemptsOf, readJob, sent, settled } from '../support/callbacks.js';
 import { jobIn } from '../support/jobs.js';
 import { startRedis } from '../support/own-redis.js';
-import { type Receiver, startReceiver } from '../support/receiver.js';
-import { startService, type TestService } from '../support/service.js';
+import { withReceiver } from '../support/receiver.js';
+import { startService, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { check } from './checking.js';
 
-// With a scheduler: what was forgotten is done after all, once it is mended.
-let receiver: Receiver;
-let service: TestService;
-beforeAll(async () => {
-  receiver = await startReceiver();
-  service = await startService({ DELIVERY_TIMEOUT_SECONDS: '1', CALLBACK_ALLOW_PRIVATE: 'true' });
-});
-afterAll(async () => {
-  await service.stop().finally(() => receiver.close());
-});
+// With a scheduler: what was forgotten happens once the repair has put it back.
+const receiver = withReceiver();
+const service = withService({ DELIVERY_TIMEOUT_SECONDS: '1', CALLBACK_ALLOW_PRIVATE: 'true' });
 
 const forget = (key: 'deadlines' | 'callbacks', id: string) =>
   service.redis.zrem(service.store.keys[key](partitionOf('repaired')), id);
@@ -47,7 +39,7 @@ it('sends a callback that was forgotten, once', async () => {
 
 it('mends while memory is full', async () => {
   const redis = await startRedis();
-  const full = await startService({}, { redisUrl: redis.url, app: createApi });
+  const full = await startService({}, { redis, app: 'api' });
   try {
     const [pending, running, ended] = [
       await jobIn(full, 'pending', 'repaired'),

@@ -1,128 +1,111 @@
-import { randomOf } from '../logs/random.js';
-import { aftermathComplaints, memoryComplaints, peakComplaints, peakMegabytes } from './aftermath.js';
-import { failureText } from './failures.js';
-import { generate } from './generate.js';
-import { Lane } from './lane.js';
-import { type FuzzOptions, readOptions } from './options.js';
-import type { FuzzRequest } from './request.js';
-import { type FuzzedService, type Inspector, startFuzzed } from './service.js';
-import { Tally } from './tally.js';
+import { parseArgs } from 'node:util';
+import fc from 'fast-check';
+import { aftermathComplaints, type Memory, memoryComplaints } from './aftermath.js';
+import { anyRequests, nameOf } from './request.js';
+import { type Inspector, startFuzzed } from './service.js';
+import { send, type Trial } from './trial.js';
 
-/** After so many failures the rest would tell nothing new. */
+/** Requests under way at once. */
+const LANES = 4;
+
+/** After so many failures the rest would show nothing new. */
 const MOST_FAILURES = 20;
 
-/** An answer to a probe that takes longer than this comes from a process that does nothing else for as long. */
-const LIVE_WITHIN_MS = 5_000;
+/** Requests that are sent to make one failure smaller. */
+const TRIES = 200;
+
+/** So much of a request is shown. */
+const SHOWN_BYTES = 1_500;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-/** Requests that can stand behind one another on a connection. */
-const isSimple = ({ framing, method, body, target }: FuzzRequest) =>
-  framing.is === 'whole' &&
-  !/Connection:/.test(framing.lines) &&
-  method !== 'CONNECT' &&
-  (body?.wire.length ?? 0) < 50_000 &&
-  target.is !== 'unclear';
-
-/** A request, and now and then some more that go with it in one go. */
-function groupOf(seed: number, index: number): FuzzRequest[] {
-  const first = generate(seed, index);
-  const random = randomOf(seed ^ Math.imul(index, 0x27d4eb2f));
-  if (!random.chance(0.04) || !isSimple(first)) return [first];
-  const others = Array.from({ length: 1 + random.below(4) }, (_, i) => generate(seed + 1_000_003, index * 8 + i));
-  return [first, ...others.filter(isSimple)];
+/** Same seed, same requests: by default those of the day. `--short` is the set that CI runs. */
+function readOptions(args: string[]) {
+  const text = { type: 'string' } as const;
+  const options = { seed: text, from: text, requests: text, short: { type: 'boolean' } } as const;
+  const { short = false, ...given } = parseArgs({ args, options }).values;
+  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+  const texts = { seed: short ? '1' : today, from: '0', requests: short ? '3000' : '20000', ...given };
+  const numbers = { seed: Number(texts.seed), from: Number(texts.from), requests: Number(texts.requests) };
+  if (Object.values(numbers).every(Number.isSafeInteger)) return numbers;
+  throw new Error('--seed, --from and --requests must be whole numbers');
 }
 
-class Run {
-  readonly tally = new Tally();
-  readonly failures: string[] = [];
-  readonly memory: Awaited<ReturnType<Inspector['read']>>[] = [];
-  slowestMs = 0;
-  slowestLivezMs = 0;
-  #next: number;
+const shown = ({ raw, complaints }: Trial) => [
+  ...complaints.map((complaint) => `  ${complaint}`),
+  `  sent: ${JSON.stringify(raw.toString('latin1', 0, SHOWN_BYTES))}${raw.length > SHOWN_BYTES ? ` … (${raw.length} bytes)` : ''}`,
+];
 
-  constructor(
-    readonly service: FuzzedService,
-    readonly options: FuzzOptions,
-  ) {
-    this.#next = options.from;
-  }
+/** What is complained about, without what differs from one request to the next. */
+const kindOf = ({ complaints }: Trial) => complaints[0]?.slice(0, 24);
 
-  /** Send requests until all are sent. */
-  async work(lane: Lane): Promise<void> {
-    const { from, requests } = this.options;
-    while (this.#next < from + requests && this.failures.length < MOST_FAILURES) {
-      const index = this.#next++;
-      await this.#one(lane, index);
-      const done = index + 1 - from;
-      if (done % 500 === 0) await this.#probe();
-      if (done === Math.floor(requests / 3) || done === Math.floor((2 * requests) / 3)) await this.look();
-    }
-  }
-
-  async #one(lane: Lane, index: number): Promise<void> {
-    const { seed } = this.options;
-    const began = performance.now();
-    const verdicts = await lane.send(groupOf(seed, index));
-    this.slowestMs = Math.max(this.slowestMs, performance.now() - began);
-    for (const verdict of verdicts) {
-      this.tally.add(verdict);
-      if (verdict.complaints.length === 0) continue;
-      const text = await failureText(verdict, lane, { seed, index });
-      this.failures.push(text);
-      print(text);
-    }
-  }
-
-  async #probe(): Promise<void> {
-    const began = performance.now();
-    const { status } = await this.service.http.call('GET', '/livez');
-    const ms = performance.now() - began;
-    this.slowestLivezMs = Math.max(this.slowestLivezMs, ms);
-    if (status !== 200 || ms > LIVE_WITHIN_MS) this.failures.push(`/livez answered ${status} after ${ms} ms`);
-  }
-
-  /** See how much memory the API holds. */
-  async look(): Promise<void> {
-    this.memory.push(await this.service.inspector.read());
-  }
-}
-
-function reportOf({ tally, memory, slowestMs, slowestLivezMs }: Run, seconds: number): string {
-  const megabytes = (bytes: number) => (bytes / 1_048_576).toFixed(1);
+/** Show a failure in a way that it can be sent again, and the smallest that failed likewise. */
+function failureText(failed: Trial, smallest: Trial, { seed, index }: { seed: number; index: number }): string {
+  const what = failed.requests.map(({ route, oddity, place }) => `${nameOf(route)} (odd: ${oddity}; job ${place})`);
   return [
-    tally.toString(),
-    '',
-    `${tally.requests} requests in ${seconds.toFixed(0)} s; refused for having too much to do: ${tally.overloads}`,
-    `slowest answer, with what is read back: ${slowestMs.toFixed(0)} ms; slowest /livez: ${slowestLivezMs.toFixed(0)} ms`,
-    `heap of the API after each third, MB: ${memory.map(({ heapBytes }) => megabytes(heapBytes)).join(', ')}; buffers: ${memory.map(({ externalBytes }) => megabytes(externalBytes)).join(', ')}`,
+    `FAILED ${what.join(', then ')}`,
+    ...shown(failed),
+    `  again: npm run test:fuzz -- --seed ${seed} --from ${index} --requests 1`,
+    ...(smallest === failed ? [] : ['  smaller:', ...shown(smallest)]),
   ].join('\n');
 }
 
 /**
  * Send odd requests to a service of real processes, and see that each is answered as the specification says.
  *
- * @param args of the command line, see options.ts
+ * @param args of the command line
  * @returns exit code: 0 when nothing was found
  */
 export async function fuzz(args: string[], prepareInspector: () => Promise<Inspector>): Promise<number> {
-  const options = readOptions(args);
-  print(`seed ${options.seed}, requests ${options.from} to ${options.from + options.requests - 1}`);
-  const service = await startFuzzed(await prepareInspector());
+  const { seed, from, requests } = readOptions(args);
+  print(`seed ${seed}, requests ${from} to ${from + requests - 1}`);
+  const inspector = await prepareInspector();
+  const service = await startFuzzed(inspector);
+  /** Of the API, after each third. */
+  const memory: Memory[] = [];
+  /** Answers by status. */
+  const answers: Record<number, number> = {};
+  const count = (status: number) => {
+    answers[status] = (answers[status] ?? 0) + 1;
+  };
+  let next = from;
+  let failures = 0;
+
+  /** Send what a number stands for; when it fails, fast-check sends smaller ones. */
+  async function sendOne(index: number): Promise<void> {
+    const failed: Trial[] = [];
+    let tries = 0;
+    const property = fc.asyncProperty(anyRequests, async (requests) => {
+      if (tries++ > TRIES) return true;
+      const trial = await send(service, requests);
+      if (tries === 1) trial.statuses.forEach(count);
+      const isFailure = trial.complaints.length > 0 && kindOf(failed[0] ?? trial) === kindOf(trial);
+      if (isFailure) failed.push(trial);
+      return !isFailure;
+    });
+    const run = await fc.check(property, { seed: Math.imul(seed + 1, 0x9e3779b1) ^ index, numRuns: 1 });
+    if (!run.failed) return;
+    if (failed.length === 0) throw run.errorInstance;
+    failures++;
+    print(failureText(failed[0] as Trial, failed.at(-1) as Trial, { seed, index }));
+  }
+
+  async function work(): Promise<void> {
+    while (next < from + requests && failures < MOST_FAILURES) {
+      const index = next++;
+      await sendOne(index);
+      if ((index + 1 - from) % Math.ceil(requests / 3) === 0) memory.push(await inspector.read());
+    }
+  }
+
   try {
-    const run = new Run(service, options);
-    const began = performance.now();
-    const lanes = Array.from({ length: options.lanes }, () => new Lane(service));
-    await Promise.all(lanes.map((lane) => run.work(lane)));
-    const seconds = (performance.now() - began) / 1_000;
-    await Promise.all(lanes.map((lane) => lane.close()));
-    await run.look();
-    const peak = peakMegabytes(service);
-    const after = [...memoryComplaints(run.memory), ...peakComplaints(peak), ...(await aftermathComplaints(service))];
-    print(`${reportOf(run, seconds)}; most memory it ever had: ${peak.toFixed(0)} MB`);
+    await Promise.all(Array.from({ length: LANES }, work));
+    memory.push(await inspector.read());
+    const after = [...memoryComplaints(memory), ...(await aftermathComplaints(service))];
     for (const complaint of after) print(`AFTERWARDS ${complaint}`);
-    print(`${run.failures.length + after.length} failures (seed ${options.seed})`);
-    return run.failures.length + after.length === 0 ? 0 : 1;
+    print(`answers by status: ${JSON.stringify(answers)}`);
+    print(`${failures + after.length} failures (seed ${seed})`);
+    return failures + after.length === 0 ? 0 : 1;
   } finally {
     await service.stop();
   }

@@ -1,38 +1,142 @@
-/**
- * JSON as it is written, and not as it is read: it can hold a number that no double holds, a key twice, or what is no
- * JSON at all.
- */
-export type Written = { text: string } | { items: Written[] } | { members: [key: string, value: Written][] };
+import fc from 'fast-check';
 
-/** Write a value down. */
-export function written(value: unknown): Written {
-  if (Array.isArray(value)) return { items: value.map(written) };
-  if (typeof value !== 'object' || value === null) return { text: JSON.stringify(value) ?? 'null' };
-  return { members: Object.entries(value).map(([key, each]) => [key, written(each)]) };
+/** What a reader returns; null when it throws. */
+export function attempt<T>(read: () => T): { value: T } | null {
+  try {
+    return { value: read() };
+  } catch {
+    return null;
+  }
 }
 
-export function textOf(node: Written): string {
-  if ('text' in node) return node.text;
-  if ('items' in node) return `[${node.items.map(textOf).join(',')}]`;
-  return `{${node.members.map(([key, value]) => `${JSON.stringify(key)}:${textOf(value)}`).join(',')}}`;
+export const parsed = (text: string) => attempt((): unknown => JSON.parse(text));
+
+/** A piece of JSON text that no value can say: a number beyond a double, a key that is given twice, or no JSON at all. */
+class Raw {
+  constructor(readonly text: string) {}
 }
 
-const childrenOf = (node: Written): Written[] =>
-  'text' in node ? [] : 'items' in node ? node.items : node.members.map(([, value]) => value);
+/** Write a value as JSON, with its raw pieces as they are. */
+export function textOf(value: unknown): string {
+  const raw: string[] = [];
+  const text = JSON.stringify(value, (_, each) => (each instanceof Raw ? `@raw${raw.push(each.text) - 1}@` : each));
+  return text.replace(/"@raw(\d+)@"/g, (_, i) => raw[i] as string);
+}
 
-/** How many values it holds, itself included. */
-export const countOf = (node: Written): number => childrenOf(node).reduce((sum, child) => sum + countOf(child), 1);
+const words = (text: string) => fc.constantFrom(...text.split(' '));
 
-/** The same with one of its values, counted from the top, changed. */
-export function changedAt(node: Written, place: number, change: (node: Written) => Written): Written {
-  if (place === 0) return change(node);
-  let left = place - 1;
-  const inChild = (child: Written): Written => {
-    const here = left;
-    left -= countOf(child);
-    return here >= 0 && left < 0 ? changedAt(child, here, change) : child;
+/** Texts that are at home in one field or in none: which kind is drawn first, so that small kinds come up as well. */
+export const oddText: fc.Arbitrary<string> = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  words(
+    'a 0 -1 null true 1e400 INFO info demo pending jobs:read jobs:* keys:manage a,b a/b .. % " \' \\ {"a":1} [object',
+  ),
+  fc.constantFrom('', ' ', '\t\n', '\0', 'a\0b', '\u0001\u001f', 'a\u007f', '\r\nx-injected: 1', '\u0085'),
+  // Halves of characters, which UTF-8 has not.
+  fc.constantFrom('\ud800', '\udc00a', 'a\udbff', '\udc00\ud800', 'http://a.example/\ud800'),
+  words('\ufeff \ufffe\uffff \u202egnp.exe e\u0301 \u2028\u2029 🚂 👩‍👩‍👧‍👦 日本語 ß İ ſ ÿ Ā'),
+  words('__proto__ constructor toString hasOwnProperty then toJSON length a.b a[0] 0'),
+  fc.tuple(words('x é 🚂 " \0'), fc.constantFrom(127, 128, 129, 2_048, 9_000)).map(([piece, n]) => piece.repeat(n)),
+  words('http://a.example/?y=1#z http://user@a.example/ http://@a.example ftp://a.example http:a.example http://[::1'),
+  words('2026-01-31T10:30:04.784Z 2026-01-31T10:30:04+01:00 2026-01-31 2026-02-30T00:00:00Z 9999-12-31T23:59:59-23:59'),
+);
+
+const raw = (texts: string) => words(texts).map((text) => new Raw(text));
+
+const oddNumber = raw(
+  '0 -0 1 -1 0.1 1e-400 1e400 -1e400 9007199254740993 2147483648 1e21 1E2 100 100.0 100.00000000000001 101 50.5 51 86400.001',
+);
+
+/** What other languages read, and JSON does not. */
+const noJson = raw(
+  'NaN -Infinity undefined 01 .5 1. +1 0x10 1_000 True none - \'a\' "\\x41" "\\ud8" "\t" "\0" "a /**/1',
+);
+
+const nested = fc
+  .tuple(
+    fc.constantFrom(63, 64, 65, 100_000, 100_000),
+    fc.constantFrom<[string, string, string]>(['[', '', ']'], ['{"a":', '0', '}']),
+  )
+  .map(([levels, [open, inner, close]]) => new Raw(open.repeat(levels) + inner + close.repeat(levels)));
+
+/** Texts whose JSON is about as long as a limit. */
+const long = fc
+  .tuple(fc.constantFrom(65_536, 262_144, 1_048_576), fc.integer({ min: -3, max: 1 }))
+  .map(([limit, more]) => 'x'.repeat(limit + more));
+
+/** Any one of all that a field could be given and should not. */
+const oddValue: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 6, arbitrary: oddNumber },
+  { weight: 6, arbitrary: oddText },
+  { weight: 4, arbitrary: raw('null true false {} [] [null] [[]] {"":{}} "" [{}]') },
+  ...[noJson, nested, nested, long],
+);
+
+interface Change {
+  /** Which value of the body, counted from the top. */
+  at: number;
+  how: number;
+  n: number;
+  odd: unknown;
+  key: string;
+}
+
+const isInside = (value: unknown): value is object => value instanceof Object && !(value instanceof Raw);
+
+const ofMembers = (members: [key: string, value: unknown][], { how, n, odd, key }: Change): unknown => {
+  const place = n % (members.length + 1);
+  if (how === 0) return Object.fromEntries(members.toSpliced(place, 1));
+  if (how === 1) return Object.fromEntries([...members, [key, odd]]);
+  if (how === 3) return Object.fromEntries(members.map(([name, value], i) => [i === place ? key : name, value]));
+  // The last one of a name counts, as in JavaScript.
+  const twice = [...members, [members[place]?.[0] ?? 'a', odd]];
+  return new Raw(`{${twice.map(([name, value]) => `${JSON.stringify(name)}:${textOf(value)}`)}}`);
+};
+
+const ofItems = (items: unknown[], { how, n, odd }: Change): unknown => {
+  const place = n % (items.length + 1);
+  if (how < 2) return how === 0 ? items.toSpliced(place, 1) : items.toSpliced(place, 0, odd);
+  return Array.from({ length: n }, (_, i) => items[i % items.length] ?? 1);
+};
+
+function changed(value: unknown, change: Change): unknown {
+  const { how, n, odd } = change;
+  if (how < 4 && isInside(value))
+    return Array.isArray(value) ? ofItems(value, change) : ofMembers(Object.entries(value), change);
+  if (how === 0 && typeof value === 'string' && typeof odd === 'string')
+    return value.slice(0, n) + odd + value.slice(n);
+  // Another type that a reader who is too kind would take for the first one.
+  if (how === 1) return typeof value === 'string' ? Number(value) || 0 : textOf(value);
+  return how === 2 ? [value] : odd;
+}
+
+/** Change one of the values in a value. */
+function changedAt(value: unknown, change: Change): unknown {
+  let left = change.at;
+  const visit = (each: unknown): unknown => {
+    if (left-- === 0) return changed(each, change);
+    if (Array.isArray(each)) return each.map(visit);
+    return isInside(each) ? Object.fromEntries(Object.entries(each).map(([key, inner]) => [key, visit(inner)])) : each;
   };
-  if ('items' in node) return { items: node.items.map(inChild) };
-  if ('members' in node) return { members: node.members.map(([key, value]) => [key, inChild(value)]) };
-  return node;
+  const after = visit(value);
+  // There are fewer values than that.
+  return left >= 0 ? changedAt(value, { ...change, at: left }) : after;
+}
+
+/**
+ * Change what a body says, at any depth, once or a few times.
+ *
+ * @param names fields that mean something to the endpoint
+ */
+export function mutated(body: fc.Arbitrary<unknown>, names: readonly string[]): fc.Arbitrary<unknown> {
+  const change = fc.record({
+    // The whole as often as any other: deep places are many.
+    at: fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(100) }),
+    how: fc.nat(6),
+    n: fc.oneof(fc.nat(20), fc.constantFrom(99, 100, 101, 1_000, 1_001, 5_000)),
+    odd: oddValue,
+    key: fc.oneof(oddText, fc.constantFrom(...names, 'a')),
+  });
+  const changes = fc.array(change, { minLength: 1, maxLength: 3 });
+  return fc.tuple(body, changes).map(([value, some]) => some.reduce(changedAt, value));
 }

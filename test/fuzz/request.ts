@@ -1,67 +1,91 @@
-import type { Route } from '@yardmaster/api';
-import type { Body } from './body.js';
-import type { Framing } from './framings.js';
-import type { Presented } from './keys.js';
-import type { Query } from './queries.js';
-import type { Target } from './targets.js';
+import { ROUTES, type Route } from '@yardmaster/api';
+import fc from 'fast-check';
+import { type Body, bodiesFor } from './bodies.js';
+import { type Framing, framed, oddFraming, USUAL } from './framings.js';
+import { ADMIN, anyKey, type KeyLines } from './keys.js';
+import { readsBody } from './schema-values.js';
+import { anyQuery, oddTarget, type Query, type Target, usualTarget } from './targets.js';
+import { PLACES, type Place, refusalIn } from './twins.js';
 
-/** Where the job of a request stands; `called` has ended and told its callback, `purged` and `unknown` are no more. */
-export const PLACES = [
-  'pending',
-  'delivered',
-  'running',
-  'completed',
-  'called',
-  'dead',
-  'killed',
-  'purged',
-  'unknown',
-] as const;
-export type Place = (typeof PLACES)[number];
-
-/** One request, made from the seed and its number; ids of jobs and texts of keys are put in when it is sent. */
+/** One request; ids of jobs and texts of keys are put in when it is sent. */
 export interface FuzzRequest {
   /** What is odd about it. */
   oddity: string;
   route: Route;
-  /** `POST /api/v1/jobs/:jobId/ack`. */
-  name: string;
   method: string;
   target: Target;
   query: Query;
-  key: Presented;
+  key: KeyLines;
   place: Place;
   body: Body | null;
-  requestId: [name: string, value: string][];
   framing: Framing;
-  /** In how many pieces it is written. */
-  pieces: number;
 }
 
-/** What stands for what, when a request is sent. */
-export interface Names {
-  jobId: string;
-  keyId: string;
-  keys: Record<string, string>;
-}
+const METHODS = ['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'GET', 'POST', 'TRACE', 'PROPFIND'];
 
-function filled(text: string, { jobId, keyId, keys }: Names): string {
-  const encodedJob = jobId.replace(/^./, (first) => `%${first.charCodeAt(0).toString(16)}`);
-  return text.replace(
-    /\{(job|encodedJob|key|admin|worker|reader|ofJobs|ofCalls|expired|revoked)\}/g,
-    (_, name: string) =>
-      name === 'job' ? jobId : name === 'encodedJob' ? encodedJob : name === 'key' ? keyId : (keys[name] as string),
+/** The name of an endpoint: `POST /api/v1/jobs/:jobId/ack`. */
+export const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+function requestTo(route: Route): fc.Arbitrary<FuzzRequest> {
+  const { valid, ...bodies } = bodiesFor(route);
+  const hasBody = readsBody(route);
+  const odd: [oddity: string, weight: number, draw: fc.Arbitrary<Partial<FuzzRequest>>][] = [
+    ['json', hasBody ? 40 : 4, fc.record({ body: bodies.json })],
+    ['text', hasBody ? 10 : 2, fc.record({ body: bodies.text })],
+    ['gzip', hasBody ? 8 : 2, fc.record({ body: bodies.gzip })],
+    ['query', route.query ? 60 : 2, fc.record({ query: anyQuery(route) })],
+    ['path', 8, fc.record({ target: oddTarget(route) })],
+    ['key', 6, fc.record({ key: anyKey })],
+    ['framing', 8, fc.record({ framing: oddFraming })],
+    ['method', 3, fc.record({ method: fc.constantFrom(...METHODS) })],
+  ];
+  const oddity = fc.oneof(
+    ...odd.map(([name, weight, draw]) => ({ weight, arbitrary: fc.tuple(fc.constant(name), draw) })),
   );
+  // Two oddities at once are refused for the first one, by the order of the checks.
+  const one = { weight: 8, arbitrary: fc.tuple(oddity) };
+  const oddities = fc.oneof({ withCrossShrink: true }, fc.constant([]), one, fc.tuple(oddity, oddity));
+  // Where the verb is served, what is right is done.
+  const fitting = PLACES.filter((place) => refusalIn(place, route) === null);
+  const place = fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...fitting) }, fc.constantFrom(...PLACES));
+  const usual = { route, method: route.method, target: usualTarget(route), query: { text: '', pairs: [] }, key: ADMIN };
+  return fc.tuple(place, valid, oddities).map(([at, body, some]) => {
+    const request = { ...usual, place: at, body, framing: USUAL, oddity: some.map(([name]) => name).join(', ') };
+    return Object.assign(request, ...some.map(([, changes]) => changes));
+  });
 }
 
-/** The request as bytes. */
-export function bytesOf(request: FuzzRequest, names: Names): Buffer {
-  const { framing, query, method, key, body, requestId } = request;
-  const target = filled(request.target.text, names) + (query.text === '' ? '' : `?${query.text}`);
-  const first = (framing.version ?? '{method} {target} HTTP/1.1')
-    .replace('{method}', () => method)
-    .replace('{target}', () => target);
-  const headers = [['Host', '127.0.0.1'], ...key.lines, ...requestId, ...(body?.headers ?? [])];
-  const lines = headers.map(([name, value]) => `${name}: ${filled(value as string, names)}\r\n`).join('');
-  return Buffer.concat([Buffer.from(`${first}\r\n${lines}${framing.lines}\r\n`, 'latin1'), framing.bytes]);
+/** An endpoint comes up more often when there is more to it. */
+const anyRequest = fc.oneof(
+  ...ROUTES.map((route) => ({ weight: readsBody(route) ? 8 : route.query ? 5 : 3, arbitrary: requestTo(route) })),
+);
+
+/** Whether a request can stand in front of another one on a connection. */
+const isSimple = ({ framing: { is, lines }, body, target }: FuzzRequest) =>
+  is === 'whole' && !/Conn/.test(lines) && (body?.wire.length ?? 0) < 50_000 && target.is !== 'unclear';
+
+/** A request, and now and then some that go over a connection in one go. */
+export const anyRequests: fc.Arbitrary<FuzzRequest[]> = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 15, arbitrary: fc.tuple(anyRequest) },
+  { weight: 1, arbitrary: fc.array(anyRequest.filter(isSimple), { minLength: 2, maxLength: 5 }) },
+);
+
+/**
+ * Write a request down.
+ *
+ * @param names what stands for what: `{job}`, `{admin}` and so on
+ */
+export function bytesOf({ framing, query, body, ...request }: FuzzRequest, names: Record<string, string>): Buffer {
+  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (as, each: string) => names[each] ?? as);
+  const wire = body?.wire ?? Buffer.alloc(0);
+  const target = fill(request.target.text) + (query.text === '' ? '' : `?${query.text}`);
+  const type = body ? [['content-type', `application/${body.isLines ? 'x-ndjson' : 'json'}`]] : [];
+  const coding = body?.coding ? [['content-encoding', body.coding]] : [];
+  const lines = [
+    framing.first.replace('{method}', () => request.method).replace('{target}', () => target),
+    ...[['Host', '127.0.0.1'], ...request.key, ...type, ...coding].map((header) => fill(header.join(': '))),
+    framing.lines.replaceAll('{n}', `${wire.length}`),
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), framed(wire, framing)]);
 }

@@ -1,74 +1,108 @@
-import type { Answer, Exchange } from './connection.js';
+import type { CreateJobRequest } from '@yardmaster/protocol';
+import { STORE_DEFAULTS } from '@yardmaster/store';
+import { create, newWorld } from '../model/index.js';
+import { type RawAnswer, RawClient } from '../support/raw-client.js';
+import { answerComplaints, isOverload, isWanted } from './answer-rules.js';
 import { type Expected, expectedOf } from './expected.js';
-import { isRecord } from './fault.js';
-import { complaintsOf } from './judge.js';
-import { READ_BACK } from './read-back.js';
-import { bytesOf, type FuzzRequest, type Names } from './request.js';
-import { nameOf } from './route-names.js';
-import { type FuzzedService, spareKey } from './service.js';
+import { CALLS_SPACE } from './keys.js';
+import { bytesOf, type FuzzRequest } from './request.js';
+import type { FuzzedService } from './service.js';
+import { bring, differences, type Json, pick, type Twin, twinComplaints } from './twins.js';
 
-/** A request that is ready to be sent. */
+/** Requests that go over one connection in one go, and what came of them. */
 export interface Trial {
-  request: FuzzRequest;
-  names: Names;
+  requests: readonly FuzzRequest[];
   raw: Buffer;
-  expected: Expected;
-}
-
-/** What came of it. */
-export interface Verdict extends Trial {
-  /** Null when the connection was closed without an answer. */
-  status: number | null;
-  /** The body of the answer, shortened. */
-  told: string;
+  statuses: number[];
   complaints: string[];
-  /** What was sent on the same connection right before. */
-  before: Buffer | null;
 }
 
-/** Find it a job, or a key, and write it down. */
-export async function prepare({ jobs, keys, http }: FuzzedService, request: FuzzRequest): Promise<Trial> {
+/** Milliseconds of silence after which the service is said to hang: it has 2 s, a busy machine some more. */
+const HANGS_AFTER_MS = 60_000;
+
+type Prepared = { request: FuzzRequest; twin: Twin | null; raw: Buffer; expected: Expected };
+
+/** Find a request a job, or a key, and write it down. */
+async function prepare(service: FuzzedService, request: FuzzRequest): Promise<Prepared> {
   const { text } = request.target;
-  const jobId = /\{(job|encodedJob)\}/.test(text) ? await jobs.take(request.place) : '';
-  const keyId = text.includes('{key}') ? await spareKey(http) : '';
-  const names: Names = { jobId, keyId, keys };
-  return { request, names, raw: bytesOf(request, names), expected: expectedOf(request) };
+  const twin = /\{(job|encodedJob)\}/.test(text) ? await bring(service, request.place) : null;
+  const job = twin?.id ?? '';
+  const names = { ...service.keys, job, encodedJob: `%${job.charCodeAt(0).toString(16)}${job.slice(1)}` };
+  const spare = { name: 'spare', scopes: ['jobs:ack'] };
+  const key = text.includes('{key}') ? (await service.call('POST', '/keys', { body: spare })).body.id : '';
+  return { request, twin, raw: bytesOf(request, { ...names, key }), expected: expectedOf(request) };
 }
 
-/** Calls after which a job is still where it was. */
-const STAYS = /^GET |\/(progress|checkpoint|event|keepalive|logs|redeliver)$/;
+/** Send requests over a connection of their own, and judge what comes. */
+export async function send(service: FuzzedService, requests: readonly FuzzRequest[]): Promise<Trial> {
+  const prepared = await Promise.all(requests.map((request) => prepare(service, request)));
+  const raw = Buffer.concat(prepared.map((each) => each.raw));
+  const isWhole = requests.every(({ framing }) => framing.is === 'whole');
+  const methods = requests.map(({ method }) => method);
+  const client = new RawClient(service.http.url, methods);
+  const complaints: string[] = [];
+  client.socket.setTimeout(HANGS_AFTER_MS, () => {
+    complaints.push('neither answered nor closed');
+    client.socket.destroy();
+  });
+  client.socket.write(raw);
+  // The end of what is not whole shows the service that no more will come.
+  if (!isWhole) client.socket.end();
+  const answers = isWhole ? await client.answered(requests.length) : await client.closed();
+  client.socket.destroy();
 
-function release({ jobs }: FuzzedService, { request, names }: Trial, status: number | null): void {
-  const { place, name, framing, target } = request;
-  const isWhere = (status !== null && status >= 400) || STAYS.test(name);
-  if (names.jobId !== '' && framing.is === 'whole' && target.is === 'row' && isWhere) jobs.give(place, names.jobId);
+  const { rest } = client.came;
+  if (isWhole && rest.length > 0) complaints.push(`more than was asked for: ${rest.toString('latin1', 0, 200)}`);
+  const isEnded = answers.some(({ headers }) => headers.connection === 'close');
+  const isClear = prepared.every(({ expected }) => expected.outcomes !== null);
+  if (isWhole && isClear && !isEnded && answers.length < requests.length) complaints.push('closed without an answer');
+  for (const [n, answer] of answers.slice(0, requests.length).entries())
+    complaints.push(...(await judged(service, prepared[n] as Prepared, answer)));
+  return { requests, raw, statuses: answers.map(({ status }) => status), complaints };
 }
 
-/** See whether what was taken is there, and equal. */
-async function readBackComplaints({ http }: FuzzedService, trial: Trial, answer: Answer): Promise<string[]> {
-  const { request, names, expected } = trial;
-  const isTaken =
-    answer.status < 300 && answer.body.length > 0 && expected.outcomes !== null && expected.route !== null;
-  const readBack = isTaken && expected.route ? READ_BACK[nameOf(expected.route)] : undefined;
-  if (readBack === undefined) return [];
-  const body: unknown = JSON.parse(answer.body.toString());
-  if (!isRecord(body)) return ['the answer is no object'];
-  const taken = { http, jobId: names.jobId, place: request.place, value: expected.value, answer: body };
-  return readBack(taken).catch((error: Error) => [`not to be read back: ${error.message}`]);
+async function judged(service: FuzzedService, prepared: Prepared, answer: RawAnswer): Promise<string[]> {
+  const { request, expected, raw } = prepared;
+  const { outcomes } = expected;
+  const sent = `${raw}${request.body?.text?.toString('utf8', 0, 2_000_000)}`;
+  const complaints = answerComplaints(answer, request.method, sent);
+  if (outcomes === null || isOverload(answer)) return complaints;
+  if (!outcomes.some((outcome) => isWanted(answer, request.method, outcome))) {
+    const wanted = outcomes.map(({ status, code, at }) => `${status} ${code} ${at.join('|')}`.slice(0, 200));
+    complaints.push(
+      `answered ${answer.status} ${answer.text.slice(0, 300)}; expected ${[...new Set(wanted)].join(' or ')}`,
+    );
+  }
+  if (complaints.length > 0) return complaints;
+  return readBack(service, prepared, answer).catch((error: Error) => [`not to be read back: ${error.message}`]);
 }
 
-/** Judge what came for a request, the n-th of an exchange. */
-export async function judged(service: FuzzedService, trial: Trial, exchange: Exchange, n: number): Promise<Verdict> {
-  const { request, expected } = trial;
-  const answer = exchange.answers[n];
-  const isCutOff = answer === undefined && exchange.isEnded;
-  const complaints = isCutOff ? [] : complaintsOf(request, answer, expected);
-  if (exchange.isHung && answer === undefined) complaints.push('neither answered nor closed');
-  if (request.framing.is === 'whole' && exchange.rest.length > 0)
-    complaints.push(`more than was asked for: ${exchange.rest.toString('latin1', 0, 200)}`);
-  if (answer !== undefined && complaints.length === 0)
-    complaints.push(...(await readBackComplaints(service, trial, answer)));
-  const status = answer?.status ?? null;
-  release(service, trial, status);
-  return { ...trial, status, told: answer?.body.toString('utf8', 0, 300) ?? '', complaints, before: exchange.before };
+const DEFAULTS = { payload: null, maxRetries: 3, timeoutSeconds: 300, callbackUrl: null, callbackHeaders: null };
+
+function createComplaints(value: unknown, answer: Json): string[] {
+  const request = { ...DEFAULTS, ...pick(value, ['name', ...Object.keys(DEFAULTS)]) } as CreateJobRequest;
+  const world = newWorld(STORE_DEFAULTS, 0);
+  return differences('answer', answer, create(world, { id: answer.id as string, space: CALLS_SPACE, request }));
+}
+
+const LARGEST = { percent: 100, maxRetries: 100, timeoutSeconds: 86_400 };
+
+/** What is taken is within the limits of the specification, whatever the schemas say. */
+const limitComplaints = (value: Json): string[] =>
+  Object.entries(LARGEST)
+    .filter(([field, most]) => (value[field] as number) < 0 || (value[field] as number) > most)
+    .map(([field]) => `${field} ${value[field]} was taken`);
+
+/** Compare what was taken, or refused, with what is there now. */
+async function readBack(service: FuzzedService, { twin, expected }: Prepared, answer: RawAnswer): Promise<string[]> {
+  const { route, value } = expected;
+  const served = route !== null && answer.status < 300 ? { route, value, answer: answer.text } : null;
+  const complaints = served ? limitComplaints(Object(value)) : [];
+  if (twin) return [...complaints, ...(await twinComplaints(service, twin, served))];
+  if (!served?.route.created) return complaints;
+  const body = JSON.parse(answer.text);
+  if (served.route.operation === 'createJob') return [...complaints, ...createComplaints(value, body)];
+  // No key is kept: their list would grow with the run.
+  await service.call('DELETE', `/keys/${body.id}`);
+  return complaints;
 }

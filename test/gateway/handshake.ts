@@ -1,15 +1,19 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { expect } from '@jest/globals';
 import { until } from '../support/until.js';
 
-/** What a server answered to a request to become a WebSocket, which may be that it becomes one. */
+/** An id that jobs could have and none has. */
+export const UNKNOWN_JOB = '00aaaaaaaaaaaaaaaaaaaaaaaaaa';
+
+/** What a server answered to a handshake: that it opens a WebSocket, or an ordinary answer. */
 export interface Shaken {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests compare whole values; a schema here would hide differences
   body: any;
-  /** All that came, for what is no answer any more: frames. */
+  /** All bytes so far, of which those behind the answer are frames. */
   bytes: () => Buffer;
   socket: net.Socket;
 }
@@ -64,6 +68,16 @@ export async function shake(url: string, path: string, options: ShakeOptions = {
   const answer = parse(bytes, options.method);
   if (answer === null) throw new Error(`no whole answer: ${bytes}`);
   return { ...answer, bytes: () => bytes, socket };
+}
+
+/** Check that a stream was refused before the upgrade, as HTTP with a whole answer (contract §6), and that nothing follows. */
+export async function expectRefusal(shaken: Shaken, status: number, code: string): Promise<void> {
+  const { headers, body, socket } = shaken;
+  expect({ status: shaken.status, body }).toEqual({ status, body: { error: expect.stringMatching(/./), code } });
+  expect(headers['content-type']).toMatch(/^application\/json(;|$)/);
+  expect(headers['x-request-id']).toMatch(/./);
+  expect(headers).not.toHaveProperty('sec-websocket-accept');
+  await until(() => socket.closed);
 }
 
 /** Cut every socket that is still open. */

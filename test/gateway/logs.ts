@@ -9,19 +9,16 @@ export async function append(service: TestService, id: string, count = 1): Promi
   return answer.body;
 }
 
-/** Entries of a job's logs as Redis has them: for those that nobody is told of. */
-export const entries = (count: number): string[] =>
-  Array.from({ length: count }, (_, n) => JSON.stringify([Date.now(), 2, `unheard ${n}`]));
+/** Entries of a job's logs as Redis stores them: to be written without a message on the job's channel. */
+export const storedEntries = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => JSON.stringify([Date.now(), 2, `unpublished ${n}`]));
 
 /** Seqs from one to another, both included. */
 export const seqs = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-/** Every seq of logs that a client was told of so far, in that order, each as often as it was told. */
-export function toldTo({ messages }: StreamClient): number[] {
-  return messages
-    .filter(({ type }) => type === 'logs_appended')
-    .flatMap(({ data: { fromSeq, toSeq, count } }) => {
-      if (count !== toSeq - fromSeq + 1) throw new Error(`${fromSeq} to ${toSeq} are not ${count}`);
-      return seqs(fromSeq, toSeq);
-    });
-}
+/** Every seq of logs in the messages that a client got so far, in their order and as often as it came. */
+export const logSeqsOf = (client: StreamClient): number[] =>
+  client.dataOf('logs_appended').flatMap(({ fromSeq, toSeq, count }) => {
+    if (count !== toSeq - fromSeq + 1) throw new Error(`${fromSeq} to ${toSeq} are not ${count}`);
+    return seqs(fromSeq, toSeq);
+  });

@@ -1,7 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { redisNow } from '@yardmaster/store';
 import { createJob, jobIn, writeHistory } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
-import { StreamClient } from '../support/stream-client.js';
+import { withService } from '../support/service.js';
+import { sharedService } from '../support/shared-service.js';
+import { StreamClient, withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 import { cutAll, shake } from './handshake.js';
 
@@ -25,8 +27,16 @@ const ON_A_STREAM = Object.keys(IN_PROGRESS_SCOPE);
 
 const ENDED = ['completed', 'dead', 'killed'];
 
-const AUDIENCES = ['full', 'worker', 'progress', 'anonymous', 'space'] as const;
+/** tokens.test.ts has which token is of which scope. */
+const AUDIENCES = ['full', 'progress', 'anonymous', 'space'] as const;
 type Audience = (typeof AUDIENCES)[number];
+
+const STREAM_OF: Record<Audience, string> = {
+  full: 'a job stream with jobs:read',
+  progress: 'a job stream with jobs:read:progress',
+  anonymous: 'a job stream without a token',
+  space: 'a space stream',
+};
 
 interface Job {
   id: string;
@@ -43,18 +53,12 @@ interface Step {
   cause(job: Job): Promise<number | undefined>;
 }
 
-let service: TestService;
-const keys = { full: '', worker: '', progress: '' };
+const keys = { full: '', progress: '' };
 
 const call = (verb: string, body?: unknown) => async (job: Job) => {
   const answer = await service.call('POST', `/jobs/${job.id}/${verb}`, { body });
   if (answer.status !== 200) throw new Error(`${verb}: ${answer.text}`);
   return undefined;
-};
-
-const redisNow = async () => {
-  const [seconds, micros] = await service.redis.time();
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 };
 
 /** Do to a job what a script would: for types that no endpoint causes. */
@@ -63,7 +67,7 @@ const announce =
   async ({ id, spaceId }: Job) => {
     const { redis, store } = service;
     await writeHistory(service, id);
-    const at = await redisNow();
+    const at = await redisNow(service.store);
     const entry = JSON.stringify(data === null ? [type, at] : [type, at, data]);
     const seq = 1 + (await redis.rpush(`${store.keys.job(id)}:events`, entry));
     const message = JSON.stringify({ seq, jobId: id, jobName: NAME, spaceId, type, status, data, at });
@@ -74,7 +78,14 @@ const announce =
 
 const NAME = 'a "job" – näme 🚂';
 
-const claim: Step = { type: 'delivered', status: 'delivered', data: null, cause: call('claim') };
+/** A step that a call of a job's endpoint makes. */
+const step = (type: string, status: string, data: unknown, verb: string, body?: unknown): Step => ({
+  type,
+  status,
+  data,
+  cause: call(verb, body),
+});
+const claim = step('delivered', 'delivered', null, 'claim');
 const poll: Step = {
   ...claim,
   async cause({ spaceId }) {
@@ -83,50 +94,16 @@ const poll: Step = {
     return undefined;
   },
 };
-const ack: Step = { type: 'acked', status: 'running', data: null, cause: call('ack') };
-const progress = (report: object): Step => ({
-  type: 'progress',
-  status: 'running',
-  data: report,
-  cause: call('progress', report),
-});
-const checkpoint = (data: unknown): Step => ({
-  type: 'checkpoint',
-  status: 'running',
-  data,
-  cause: call('checkpoint', data),
-});
-const event = (data: unknown): Step => ({ type: 'event', status: 'running', data, cause: call('event', data) });
-const complete = (result: unknown): Step => ({
-  type: 'completed',
-  status: 'completed',
-  data: result,
-  cause: call('complete', { result }),
-});
-const retry = (error: unknown, attemptNumber = 1): Step => ({
-  type: 'retried',
-  status: 'pending',
-  data: { error, attemptNumber },
-  cause: call('fail', { error }),
-});
+const ack = step('acked', 'running', null, 'ack');
+const progress = (report: object) => step('progress', 'running', report, 'progress', report);
+const checkpoint = (data: unknown) => step('checkpoint', 'running', data, 'checkpoint', data);
+const event = (data: unknown) => step('event', 'running', data, 'event', data);
+const complete = (result: unknown) => step('completed', 'completed', result, 'complete', { result });
+const retry = (error: unknown, attemptNumber = 1) =>
+  step('retried', 'pending', { error, attemptNumber }, 'fail', { error });
 /** For a job with `maxRetries: 0`. */
-const die = (error: unknown): Step => ({
-  type: 'dead',
-  status: 'dead',
-  data: { error },
-  cause: call('fail', { error }),
-});
-const kill = (reason?: string): Step => ({
-  type: 'killed',
-  status: 'killed',
-  data: { reason: reason ?? null },
-  cause: call('kill', { reason }),
-});
-
-const silent = (type: string, status: string, data: unknown): Step => {
-  const what = { type, status, data };
-  return { ...what, cause: announce(what) };
-};
+const die = (error: unknown) => step('dead', 'dead', { error }, 'fail', { error });
+const kill = (reason?: string) => step('killed', 'killed', { reason: reason ?? null }, 'kill', { reason });
 const logsAppended = (status: string): Step => ({
   type: 'logs_appended',
   status,
@@ -149,9 +126,12 @@ const deliveryTimeout: Step = {
     return undefined;
   },
 };
-const callback = { url: 'https://example.com/hook', attempt: 1, willRetry: false };
-const callbackSent = silent('callback_sent', 'completed', { ...callback, statusCode: 204 });
-const callbackFailed = silent('callback_failed', 'completed', { ...callback, error: 'no such host' });
+/** Outcomes of callbacks are in the history and on no stream (§6.2). */
+const callbackOutcome = (type: string, fields: object): Step => {
+  const data = { url: 'https://example.com/hook', attempt: 1, willRetry: false, ...fields };
+  const what = { type, status: 'completed', data };
+  return { ...what, cause: announce(what) };
+};
 
 const RUNNING = [claim, ack];
 const MARKER = progress({ percent: 99.5, message: 'marker' });
@@ -160,6 +140,16 @@ const TO_MARKER: Record<string, Step[]> = {
   pending: [claim, ack, MARKER],
   delivered: [ack, MARKER],
   running: [MARKER],
+};
+
+/** How a fresh job comes into each status; one with `maxRetries: 0`. */
+const TO_STATUS: Record<string, Step[]> = {
+  pending: [],
+  delivered: [claim],
+  running: RUNNING,
+  completed: [...RUNNING, complete({ secret: true })],
+  dead: [...RUNNING, die('x')],
+  killed: [kill()],
 };
 
 interface Scene {
@@ -171,14 +161,14 @@ interface Scene {
   maxRetries?: number | undefined;
 }
 
-const JSON_VALUES: [what: string, value: unknown][] = [
-  ['null', null],
-  ['a scalar', 0],
-  ['an empty text', ''],
-  ['an array', [1, [], {}, [null, false]]],
-  ['a nested object', { z: { y: { x: [{ w: 1.5e300 }] } }, a: '' }],
-  ['a key named __proto__', JSON.parse('{"b":1,"__proto__":{"isAdmin":true},"a":2}')],
-  ['unicode', { 'schlüssel 🔑': 'line\u2028separator \u0000 "\\" ‮ 🚂' }],
+const JSON_VALUES: unknown[] = [
+  null,
+  0,
+  '',
+  [1, [], {}, [null, false]],
+  { z: { y: { x: [{ w: 1.5e300 }] } }, a: '' },
+  JSON.parse('{"b":1,"__proto__":{"isAdmin":true},"a":2}'),
+  { 'schlüssel 🔑': 'line\u2028separator \u0000 "\\" ‮ 🚂' },
 ];
 
 const STAGES = JSON.parse(
@@ -190,42 +180,48 @@ const LIVE_SCENES: Scene[] = [
   { what: 'that a job was claimed', before: [], live: [claim] },
   { what: 'that a job was polled', before: [], live: [poll] },
   { what: 'that a job was acked', before: [claim], live: [ack] },
-  { what: 'progress', before: RUNNING, live: [progress({ percent: 12.5, message: 'a part' })] },
   {
-    what: 'progress with stages',
+    what: 'progress without stages, with stages, and with no stage yet',
     before: RUNNING,
-    live: [progress({ percent: 0, message: '0 %', subProgress: STAGES })],
+    live: [
+      progress({ percent: 0, message: '0 %' }),
+      progress({ percent: 12.5, message: 'a part', subProgress: STAGES }),
+      progress({ percent: 100, message: '…', subProgress: {} }),
+    ],
   },
+  { what: 'checkpoints with any JSON value', before: RUNNING, live: JSON_VALUES.map(checkpoint) },
+  { what: 'events with any JSON value', before: RUNNING, live: JSON_VALUES.map(event) },
+  ...JSON_VALUES.map((value) => ({
+    what: `a completion with ${JSON.stringify(value)}`,
+    before: RUNNING,
+    live: [complete(value)],
+  })),
   {
-    what: 'progress with no stage yet',
+    what: 'a retry with a text, and a second one with an object',
     before: RUNNING,
-    live: [progress({ percent: 100, message: '…', subProgress: {} })],
+    live: [retry('no luck'), ...RUNNING, retry({ code: 7, in: ['a', 'b'] }, 2)],
   },
-  { what: 'that logs were appended', before: RUNNING, live: [logsAppended('running')] },
-  ...JSON_VALUES.flatMap(([what, value]) => [
-    { what: `a checkpoint with ${what}`, before: RUNNING, live: [checkpoint(value)] },
-    { what: `an event with ${what}`, before: RUNNING, live: [event(value)] },
-    { what: `a completion with ${what}`, before: RUNNING, live: [complete(value)] },
-  ]),
-  { what: 'a retry with a text', before: RUNNING, live: [retry('no luck')] },
-  { what: 'a retry with an object', before: RUNNING, live: [retry({ code: 7, in: ['a', 'b'] })] },
-  { what: 'a second retry', before: [...RUNNING, retry('once'), ...RUNNING], live: [retry('twice', 2)] },
   { what: 'a death with a text', before: RUNNING, live: [die('no luck')], maxRetries: 0 },
   { what: 'a death with an object', before: RUNNING, live: [die({ code: 7, in: ['a', 'b'] })], maxRetries: 0 },
   { what: 'a kill of a pending job', before: [], live: [kill('stop')] },
   { what: 'a kill of a delivered job', before: [claim], live: [kill('')] },
   { what: 'a kill of a running job, with no reason', before: RUNNING, live: [kill()] },
   { what: 'a delivery time-out', before: [claim], live: [deliveryTimeout] },
-  // Logs may come after the end (§3 rule 4), and show that what was published before them has been seen.
+  ...Object.entries(TO_STATUS).map(([status, before]) => ({
+    what: `logs of a ${status} job`,
+    before,
+    live: [logsAppended(status)],
+    maxRetries: 0,
+  })),
+  // The logs after them show that what was published before has been seen.
   {
-    what: 'a callback that was sent',
+    what: 'the outcomes of callbacks',
     before: [...RUNNING, complete(1)],
-    live: [callbackSent, logsAppended('completed')],
-  },
-  {
-    what: 'a callback that failed',
-    before: [...RUNNING, complete(1)],
-    live: [callbackFailed, logsAppended('completed')],
+    live: [
+      callbackOutcome('callback_sent', { statusCode: 204 }),
+      callbackOutcome('callback_failed', { error: 'no such host' }),
+      logsAppended('completed'),
+    ],
   },
 ];
 
@@ -235,13 +231,8 @@ const REPORTED = [
   progress({ percent: 40, message: 'latest', subProgress: STAGES }),
 ];
 
+/** LIVE_SCENES have a job in each status without progress. */
 const INIT_SCENES: Scene[] = [
-  { what: 'pending', before: [], live: [] },
-  { what: 'delivered', before: [claim], live: [] },
-  { what: 'running', before: RUNNING, live: [] },
-  { what: 'completed', before: [...RUNNING, complete({ secret: true })], live: [] },
-  { what: 'dead', before: [...RUNNING, die('broken')], live: [], maxRetries: 0 },
-  { what: 'killed', before: [kill('stop')], live: [] },
   { what: 'pending again, with progress', before: [...REPORTED, retry('once')], live: [] },
   { what: 'delivered again, with progress', before: [...REPORTED, retry('once'), claim], live: [] },
   { what: 'running with progress', before: REPORTED, live: [] },
@@ -249,6 +240,8 @@ const INIT_SCENES: Scene[] = [
   { what: 'dead with progress', before: [...REPORTED, die('broken')], live: [], maxRetries: 0 },
   { what: 'killed with progress', before: [...REPORTED, kill('stop')], live: [] },
 ];
+
+const SCENES = [...LIVE_SCENES, ...INIT_SCENES];
 
 /** A message as one audience should get it; none when it is withheld. */
 function messagesOf(
@@ -259,7 +252,7 @@ function messagesOf(
 ): object[] {
   const full = { jobId: id, jobName: NAME, type, status, data, timestamp };
   if (audience === 'space') return ON_A_STREAM.includes(type) ? [{ ...full, spaceId }] : [];
-  if (audience === 'full' || audience === 'worker') return ON_A_STREAM.includes(type) ? [full] : [];
+  if (audience === 'full') return ON_A_STREAM.includes(type) ? [full] : [];
   if (IN_PROGRESS_SCOPE[type] === 'with data') return [{ jobId: id, type, data, timestamp }];
   if (IN_PROGRESS_SCOPE[type] === 'without data') return [{ jobId: id, type, timestamp }];
   return [];
@@ -268,8 +261,7 @@ function messagesOf(
 /** The init as one audience should get it, for a job to which all that has happened. */
 function initOf(audience: Audience, { id, spaceId }: Job, before: Step[], timestamp: string): object {
   if (audience === 'space') return { spaceId, type: 'init', timestamp };
-  if (audience === 'full' || audience === 'worker')
-    return { jobId: id, type: 'init', status: before.at(-1)?.status ?? 'pending', timestamp };
+  if (audience === 'full') return { jobId: id, type: 'init', status: before.at(-1)?.status ?? 'pending', timestamp };
   const report = before.filter(({ type }) => type === 'progress').at(-1);
   return { jobId: id, type: 'init', timestamp, ...(report ? { progress: report.data } : {}) };
 }
@@ -277,13 +269,13 @@ function initOf(audience: Audience, { id, spaceId }: Job, before: Step[], timest
 const isProgressScope = (audience: Audience) => audience === 'progress' || audience === 'anonymous';
 
 /** All that one audience should get of a job: its init, and a message for each step that it may see. */
-function expectedOf(audience: Audience, { job, before, watched, timestamps, joinedAt }: Play): object[] {
-  // Whoever may only see that it completed, and comes later, would wait for ever (contract §6).
+function expectedOf(audience: Audience, { job, before, watched, timestamps, clients }: Play): object[] {
+  // A client that may only see the completion, and comes after it, would wait for ever (contract §6).
   const comesLate = isProgressScope(audience) && before.at(-1)?.type === 'completed';
   const from = comesLate ? before.length - 1 : before.length;
   const live = [...before, ...watched].slice(from);
   return [
-    initOf(audience, job, before, joinedAt[audience]),
+    initOf(audience, job, before, clients[audience].messages[0].timestamp),
     ...live.flatMap((step, i) => messagesOf(audience, job, step, timestamps[from + i] as string)),
   ];
 }
@@ -295,7 +287,7 @@ async function byAudience<T>(make: (audience: Audience) => T | Promise<T>): Prom
   return Object.fromEntries(made) as ByAudience<T>;
 }
 
-/** A scene that has been played. */
+/** A scene that has been played: its clients have seen everything. */
 interface Play {
   job: Job;
   before: Step[];
@@ -304,8 +296,6 @@ interface Play {
   /** Of each step, by the history where it has it. */
   timestamps: string[];
   clients: ByAudience<StreamClient>;
-  /** The timestamp in each init. */
-  joinedAt: ByAudience<string>;
   /** Redis' clock before the clients came, and after. */
   from: number;
   to: number;
@@ -317,7 +307,7 @@ async function run(job: Job, steps: Step[]): Promise<(number | undefined)[]> {
   return times;
 }
 
-/** Wait until everybody has all there is: up to the marker, or to the close of a job that has ended. */
+/** Wait until every client has all there is: up to the marker, or to the close of a job that has ended. */
 async function untilSeen({ spaceId }: Job, clients: ByAudience<StreamClient>, willClose: boolean): Promise<void> {
   const { space, ...onJob } = clients;
   for (const client of Object.values(onJob)) {
@@ -339,103 +329,103 @@ const pathOf = (audience: Audience, { id, spaceId }: Job) => {
   return audience === 'space' ? `/spaces/${spaceId}?token=${keys.full}` : `/${id}?token=${keys[audience]}`;
 };
 
-let spaces = 0;
-
-/** Let it all happen while a client of each audience watches. */
-async function play(scene: Scene): Promise<Play> {
+/**
+ * Let a scene happen while a client of each audience watches.
+ *
+ * @returns a function that waits until they have seen it, which takes 5 s when the job has ended
+ */
+async function play(scene: Scene): Promise<() => Promise<Play>> {
   const { before, live, maxRetries } = scene;
-  const spaceId = `scene-${spaces++}`;
+  const spaceId = `scene-${plays.size}`;
   const { id } = await createJob(service, spaceId, { name: NAME, maxRetries });
   const job = { id, spaceId };
   const watched = [...live, ...(TO_MARKER[statusAt(scene)] ?? [])];
 
   const earlier = await run(job, before);
-  const from = await redisNow();
+  const from = await redisNow(service.store);
   const clients = await byAudience((audience) => StreamClient.open(service.url, pathOf(audience, job)));
-  try {
-    const to = await redisNow();
-    const times = [...earlier, ...(await run(job, watched))];
-    await untilSeen(job, clients, hasEnded(scene));
+  const to = await redisNow(service.store);
+  const times = [...earlier, ...(await run(job, watched))];
+
+  return async () => {
+    await untilSeen(job, clients, hasEnded(scene)).finally(() => byAudience((audience) => clients[audience].close()));
     const history = (await service.call('GET', `/jobs/${id}`)).body.events.slice(1); // The first is `created`.
     const timestamps = times.map((at) => (at === undefined ? history.shift().createdAt : new Date(at).toISOString()));
-    const joinedAt = await byAudience((audience) => clients[audience].messages[0].timestamp);
-    return { job, before, watched, timestamps, clients, joinedAt, from, to };
-  } finally {
-    await byAudience((audience) => clients[audience].close());
-  }
+    return { job, before, watched, timestamps, clients, from, to };
+  };
 }
 
-/** All play at once: each that ends waits for its close. Every test looks at its own. */
 const plays = new Map<Scene, Promise<Play>>();
 
-beforeAll(async () => {
-  service = await startService();
-  keys.full = (await service.key(['jobs:read'])).key;
-  keys.worker = (await service.key(['jobs:worker'])).key;
-  keys.progress = (await service.key(['jobs:read:progress'])).key;
-  for (const scene of [...LIVE_SCENES, ...INIT_SCENES]) plays.set(scene, play(scene));
-  await Promise.allSettled(plays.values());
-});
-afterAll(() => service.stop());
+const ENDS = [die('x'), complete(1), kill(), die('x'), kill(), complete(1)];
+let closesOfEnds: Promise<number[]>;
 
-const clients: StreamClient[] = [];
-const open = async (path: string) => {
-  const client = await StreamClient.open(service.url, path);
-  clients.push(client);
-  return client;
-};
-afterEach(async () => {
+/** First byte of a frame that closes (RFC 6455 §5.2). */
+const CLOSE_FRAME = 0x88;
+
+/** Let jobs end one after the other, and return the order in which their streams close. */
+async function endInOrder(): Promise<number[]> {
+  const jobs: Job[] = [];
+  const closes: number[] = [];
+  for (const [i] of ENDS.entries()) {
+    const id = await jobIn(service, 'running', 'order', { maxRetries: 0 });
+    jobs.push({ id, spaceId: 'order' });
+    const { socket } = await shake(service.url, `/api/v1/realtime/${id}`);
+    // By the frame that closes, which is alone in its packet: Node may report closed sockets in another order.
+    socket.on('data', ([first]) => first === CLOSE_FRAME && closes.push(i));
+  }
+  for (const [i, { cause }] of ENDS.entries()) await cause(jobs[i] as Job);
+  await until(() => closes.length === ENDS.length);
   cutAll();
-  for (const client of clients.splice(0)) await client.close();
-});
-
-async function expectAsSpecified(scene: Scene, audience: Audience): Promise<void> {
-  const played = (await plays.get(scene)) as Play;
-  const { messages } = played.clients[audience];
-  const expected = expectedOf(audience, played);
-  expect(messages).toEqual(expected);
-  // Equal to the last byte of what a worker sent, the order of its keys included.
-  expect(messages.map(({ data }) => JSON.stringify(data))).toEqual(
-    expected.map((message) => JSON.stringify('data' in message ? message.data : undefined)),
-  );
+  return closes;
 }
 
-const outcomeFor = (audience: Audience, type: string) => {
+const service = withService();
+beforeAll(async () => {
+  keys.full = (await service.key(['jobs:read'])).key;
+  keys.progress = (await service.key(['jobs:read:progress'])).key;
+  // One after the other, so that each is over long before the server closes its streams; all wait for that together.
+  closesOfEnds = endInOrder();
+  closesOfEnds.catch(() => undefined); // Its test reports it.
+  for (const scene of SCENES) {
+    const played = (await play(scene))();
+    played.catch(() => undefined); // Its tests report it.
+    plays.set(scene, played);
+  }
+  await Promise.allSettled([...plays.values(), closesOfEnds]);
+}, 120_000);
+
+const open = withStreams(service);
+
+const outcomeFor = (audience: Audience, type: string | undefined) => {
+  if (type === undefined) return 'begins with the state of a job that is';
   if (!ON_A_STREAM.includes(type)) return 'withholds';
   const inProgressScope = IN_PROGRESS_SCOPE[type] as string;
   if (!isProgressScope(audience) || inProgressScope === 'with data') return 'shows';
   return inProgressScope === 'withheld' ? 'withholds' : 'shows without data';
 };
 
-describe.each(AUDIENCES)('a stream: %s', (audience) => {
-  const live = LIVE_SCENES.map((scene) => ({
-    ...scene,
-    outcome: outcomeFor(audience, scene.live[0]?.type as string),
-    scene,
-  }));
+describe.each(AUDIENCES.map((audience) => ({ audience, stream: STREAM_OF[audience] })))('$stream', ({ audience }) => {
+  const rows = SCENES.map((scene) => ({ scene, what: scene.what, outcome: outcomeFor(audience, scene.live[0]?.type) }));
 
-  it.each(live)('$outcome $what', ({ scene }) => expectAsSpecified(scene, audience));
-
-  it.each(INIT_SCENES.map((scene) => ({ ...scene, scene })))(
-    'begins with where a job stands: $what',
-    async ({ scene }) => {
-      await expectAsSpecified(scene, audience);
-      const { joinedAt, from, to } = (await plays.get(scene)) as Play;
-      const timestamp = joinedAt[audience];
-      expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-      expect(Date.parse(timestamp)).toBeGreaterThanOrEqual(from);
-      expect(Date.parse(timestamp)).toBeLessThanOrEqual(to);
-    },
-  );
+  it.each(rows)('$outcome $what', async ({ scene }) => {
+    const played = (await plays.get(scene)) as Play;
+    const { messages } = played.clients[audience];
+    const expected = expectedOf(audience, played);
+    expect(messages).toEqual(expected);
+    // Equal to the last byte of what a worker sent, the order of its keys included.
+    expect(messages.map(({ data }) => JSON.stringify(data))).toEqual(
+      expected.map((message) => JSON.stringify('data' in message ? message.data : undefined)),
+    );
+    const { timestamp } = messages[0];
+    expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(Date.parse(timestamp)).toBeGreaterThanOrEqual(played.from);
+    expect(Date.parse(timestamp)).toBeLessThanOrEqual(played.to);
+  });
 });
 
-/** First byte of a frame that closes (RFC 6455 §5.2). */
-const CLOSE_FRAME = 0x88;
-
 describe('the end of a job stream', () => {
-  const ending = [...LIVE_SCENES, ...INIT_SCENES].filter(hasEnded);
-
-  it.each(ending)('is 1000 with no reason after $what, for everybody', async (scene) => {
+  it.each(SCENES.filter(hasEnded))('is 1000 with no reason for every audience: $what', async (scene) => {
     const { clients } = (await plays.get(scene)) as Play;
     const { space, ...onJob } = clients;
     for (const { closed } of Object.values(onJob)) expect(closed).toEqual({ code: 1000, reason: '' });
@@ -444,85 +434,66 @@ describe('the end of a job stream', () => {
   });
 
   it('comes equally long after the end, however the job ended', async () => {
-    // Ended one after the other: with the same grace, the closes come in the same order.
-    const ends = [die('x'), complete(1), kill(), die('x'), kill(), complete(1)];
-    const jobs: Job[] = [];
-    const closes: number[] = [];
-    for (const [i] of ends.entries()) {
-      const { id } = await createJob(service, 'order', { maxRetries: 0 });
-      jobs.push({ id, spaceId: 'order' });
-      await run(jobs[i] as Job, RUNNING);
-      const { socket } = await shake(service.url, `/api/v1/realtime/${id}`);
-      // By the frame that closes, which is alone in its packet: Node may tell of closed sockets in another order.
-      socket.on('data', ([first]) => first === CLOSE_FRAME && closes.push(i));
-    }
-
-    for (const [i, { cause }] of ends.entries()) await cause(jobs[i] as Job);
-
-    await until(() => closes.length === ends.length);
+    const closes = await closesOfEnds;
     // Among several gateways it is the same grace by several clocks.
-    if (process.env.TEST_SERVICE_URL !== undefined) closes.sort();
-    expect(closes).toEqual([0, 1, 2, 3, 4, 5]);
+    if (sharedService().isBehindProxy) closes.sort();
+    expect(closes).toEqual([...ENDS.keys()]);
   });
 });
 
-it('shows the birth of a job on the stream of its space only', async () => {
+it('leaves the channels of jobs that have ended once it has closed their streams', async () => {
+  const played = await Promise.all(plays.values());
+  const channels = played.map(({ job }) => service.store.keys.jobChannel(job.id));
+  const subscribers = async (channel: string) =>
+    ((await service.redis.call('PUBSUB', 'NUMSUB', channel)) as [string, number])[1];
+  for (const channel of channels) await until(async () => (await subscribers(channel)) === 0);
+});
+
+it('shows that a job was created on the stream of its space only', async () => {
   const space = await open(`/spaces/birth?token=${keys.full}`);
   const { id, createdAt } = await createJob(service, 'birth', { name: NAME });
   const full = await open(`/${id}?token=${keys.full}`);
   const anonymous = await open(`/${id}`);
   // Its stream does not have it even when it is published again.
-  const born = { type: 'created', status: 'pending', data: null };
-  await announce(born)({ id, spaceId: 'elsewhere' });
+  const created = { type: 'created', status: 'pending', data: null };
+  await announce(created)({ id, spaceId: 'elsewhere' });
   await run({ id, spaceId: 'birth' }, [...RUNNING, MARKER]);
 
   await until(() => [full, anonymous, space].every(({ messages }) => messages.at(-1)?.type === 'progress'));
   expect(space.messages[1]).toEqual({
-    ...born,
+    ...created,
     jobId: id,
     jobName: NAME,
     spaceId: 'birth',
     timestamp: createdAt,
   });
   expect(space.types()).toEqual(['init', 'created', 'delivered', 'acked', 'progress']);
-  await service.redis.lpop(`${service.store.keys.job(id)}:events`); // It is in no list of ours, as fsck would say.
+  await service.redis.lpop(`${service.store.keys.job(id)}:events`); // fsck would report it.
   expect(full.types()).toEqual(['init', 'delivered', 'acked', 'progress']);
   expect(anonymous.types()).toEqual(['init', 'progress']);
 });
 
 it('shows on each stream only its own job, or the jobs of its own space', async () => {
   const spaceIds = ['mine', 'mine:2', 'Mine'];
-  const jobs = [];
+  const jobs: Job[] = [];
   for (const spaceId of [...spaceIds, 'mine']) jobs.push({ id: await jobIn(service, 'running', spaceId), spaceId });
   const ofJob = await Promise.all(jobs.map(({ id }) => open(`/${id}?token=${keys.full}`)));
   const ofSpace = await Promise.all(spaceIds.map((spaceId) => open(`/spaces/${spaceId}?token=${keys.full}`)));
-  const all = [...ofJob, ...ofSpace];
 
   for (let round = 0; round < 3; round++) {
-    for (const [i, job] of jobs.entries()) await run(job, [event(`${round} of ${i}`)]);
+    for (const job of jobs) await run(job, [event(round), logsAppended('running')]);
   }
   for (const job of jobs) await run(job, [MARKER]);
+  const last = jobs.at(-1) as Job;
   const isDone = ({ messages }: StreamClient) => messages.some(({ data }) => data?.message === 'marker');
-  const last = (jobs.at(-1) as Job).id;
-  await until(() => all.every(isDone) && all[4]?.messages.at(-1)?.jobId === last);
+  await until(() => [...ofJob, ...ofSpace].every(isDone) && ofSpace[0]?.messages.at(-1)?.jobId === last.id);
 
-  const dataOf = ({ messages }: StreamClient) =>
-    messages.filter(({ type }) => type === 'event').map(({ data }) => data);
-  const eventsOf = (...indexes: number[]) => [0, 1, 2].flatMap((round) => indexes.map((i) => `${round} of ${i}`));
-  expect(ofJob.map(dataOf)).toEqual([eventsOf(0), eventsOf(1), eventsOf(2), eventsOf(3)]);
-  expect(ofSpace.map(dataOf)).toEqual([eventsOf(0, 3), eventsOf(1), eventsOf(2)]);
-});
-
-it('sends every message as a text frame', async () => {
-  const id = await jobIn(service, 'running', 'frames');
-  const areBinary: boolean[] = [];
-  for (const path of [`/${id}`, `/${id}?token=${keys.full}`, `/spaces/frames?token=${keys.full}`]) {
-    const client = StreamClient.connect(service.url, path);
-    clients.push(client);
-    client.ws.on('message', (_, isBinary) => areBinary.push(isBinary));
-    await client.next('init');
-  }
-  await run({ id, spaceId: 'frames' }, [MARKER]);
-  await until(() => areBinary.length === 6);
-  expect(areBinary).not.toContain(true);
+  const shown = ({ messages }: StreamClient) =>
+    messages
+      .filter(({ type }) => type === 'event' || type === 'logs_appended')
+      .map(({ type, jobId }) => `${type} of ${jobs.findIndex(({ id }) => id === jobId)}`);
+  const threeTimes = (...indexes: number[]) =>
+    [0, 1, 2].flatMap(() => indexes.flatMap((i) => [`event of ${i}`, `logs_appended of ${i}`]));
+  expect(ofJob.map(shown)).toEqual([threeTimes(0), threeTimes(1), threeTimes(2), threeTimes(3)]);
+  expect(ofSpace.map(shown)).toEqual([threeTimes(0, 3), threeTimes(1), threeTimes(2)]);
 });

@@ -1,125 +1,290 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { redisNow } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { ADMIN_KEY } from '../support/service.js';
-import { StreamClient } from '../support/stream-client.js';
+import { type StreamClient, withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
-import { holdReply, type LateReplies, startLateReplies } from './late-replies.js';
+import { cutAll, shake } from './handshake.js';
+import { holdCommand, holdReply, withHeldGateway } from './held-replies.js';
+import { append, logSeqsOf, seqs, storedEntries } from './logs.js';
 
-// Moments that are too short to be hit by chance are held open here: a reply of Redis comes late.
-
-let late: LateReplies;
-let service: LateReplies['service'];
-let backend: LateReplies['backend'];
-beforeAll(async () => {
-  late = await startLateReplies();
-  ({ service, backend } = late);
-});
-afterAll(() => late.stop());
+const { service, gateway } = withHeldGateway();
+const open = withStreams(gateway);
 
 let id: string;
-const clients: StreamClient[] = [];
 beforeEach(async () => {
   id = await jobIn(service, 'running', 'race');
 });
-afterEach(async () => {
-  for (const client of clients.splice(0)) await client.close();
-});
 
+const openJob = () => open(`/${id}?token=${ADMIN_KEY}`);
+const openSpace = () => open(`/spaces/race?token=${ADMIN_KEY}`);
 const post = (verb: string, body?: unknown) => service.call('POST', `/jobs/${id}/${verb}`, { body });
+const historyKey = () => `${service.store.keys.job(id)}:events`;
+const loseConnection = () => service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+const isSubscribed = () => gateway.backend.subscriptions.hears(service.store.keys.jobChannel(id));
+const shown = ({ messages }: StreamClient) => messages.map(({ type, status, data }) => [type, status, data]);
+const appended = (fromSeq: number, toSeq: number, status = 'running') => [
+  'logs_appended',
+  status,
+  { fromSeq, toSeq, count: toSeq - fromSeq + 1 },
+];
+const INIT = ['init', 'running', undefined];
 
-async function open(path: string): Promise<StreamClient> {
-  const client = await StreamClient.open(late.url, path);
-  clients.push(client);
-  return client;
-}
-
-it('sends what happens between the snapshot and its reply, though nothing comes after it', async () => {
-  holdReply(backend.store.redis, 'evalsha', async () => {
-    await post('event', 'in between');
-    await post('complete', { result: 'last' });
-    await late.untilHeard();
+describe('while the snapshot of a job is read', () => {
+  interface Row {
+    what: string;
+    happen: () => Promise<unknown>;
+    messages: unknown[][];
+  }
+  const event: Row = {
+    what: 'an event',
+    happen: () => post('event', 'in between'),
+    messages: [['event', 'running', 'in between']],
+  };
+  const logs: Row = { what: 'logs', happen: () => append(service, id, 3), messages: [appended(3, 5)] };
+  const end: Row = {
+    what: 'the end',
+    happen: () => post('complete', { result: 'last' }),
+    messages: [['completed', 'completed', 'last']],
+  };
+  const both = (one: Row, other: Row): Row => ({
+    what: `${one.what} and ${other.what}`,
+    happen: async () => {
+      await one.happen();
+      await other.happen();
+    },
+    messages: [...one.messages, ...other.messages],
   });
-  const client = await open(`/${id}?token=${ADMIN_KEY}`);
-  await client.next('completed');
-  expect(client.messages.map(({ type, status, data }) => [type, status, data])).toEqual([
-    ['init', 'running', undefined],
-    ['event', 'running', 'in between'],
-    ['completed', 'completed', 'last'],
-  ]);
+  const ROWS = [event, logs, both(event, end), both(logs, end)];
+
+  it.each(ROWS)('sends $what, though nothing comes after', async ({ happen, messages }) => {
+    await append(service, id, 2);
+    holdReply(gateway.backend.store.redis, 'evalsha', async () => {
+      await happen();
+      await gateway.untilReceived();
+    });
+    const client = await openJob();
+    await until(() => client.messages.length > messages.length);
+    expect(shown(client)).toEqual([INIT, ...messages]);
+  });
+
+  it.each(ROWS)('sends $what, though the connection is lost', async ({ happen, messages }) => {
+    await append(service, id, 2);
+    holdReply(gateway.backend.store.redis, 'evalsha', async () => {
+      await loseConnection();
+      await happen();
+      await until(isSubscribed);
+    });
+    const client = await openJob();
+    await until(() => client.messages.length > messages.length);
+    expect(shown(client)).toEqual([INIT, ...messages]);
+  });
+
+  it('does not send again what the snapshot has, though its message came after the subscription', async () => {
+    holdCommand(gateway.backend.store.redis, 'evalsha', async () => {
+      await post('event', 'in the snapshot');
+      await append(service, id, 3);
+      await gateway.untilReceived();
+    });
+    const client = await openJob();
+    await append(service, id, 1);
+    await post('event', 'later');
+    await client.next('event');
+    expect(shown(client)).toEqual([INIT, appended(4, 4), ['event', 'running', 'later']]);
+  });
+
+  it('refuses a key that is revoked meanwhile with 401', async () => {
+    const { id: keyId, key } = await service.key(['jobs:read']);
+    holdReply(gateway.backend.store.redis, 'evalsha', async () => {
+      await service.call('DELETE', `/keys/${keyId}`);
+      await until(() => gateway.backend.keyRing.hasHeardRevoked(keyId));
+    });
+    const refused = await shake(gateway.url, `/api/v1/realtime/${id}?token=${key}`);
+    expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } });
+    cutAll();
+  });
 });
 
-it('closes with 1012 though the job goes on, from less than was shown, before the subscription is confirmed', async () => {
-  const client = await open(`/${id}?token=${ADMIN_KEY}`);
+describe('while the init of a space stream is made', () => {
+  it('keeps what happens, and sends it after the init', async () => {
+    holdReply(gateway.backend.store.redis, 'time', async () => {
+      await post('event', 'in between');
+      await gateway.untilReceived();
+    });
+    const client = await openSpace();
+    expect(await client.next('event')).toMatchObject({ data: 'in between' });
+    expect(client.types()).toEqual(['init', 'event']);
+  });
+
+  it('closes the stream at once with 1012 when the connection is lost', async () => {
+    holdReply(gateway.backend.store.redis, 'time', async () => {
+      await loseConnection();
+      await until(() => !gateway.backend.subscriptions.hears(service.store.keys.spaceChannel('race')));
+    });
+    expect(await (await openSpace()).end()).toMatchObject({ code: 1012 });
+  });
+});
+
+describe('while a gap of a job stream is closed', () => {
+  /** Store an event and some log entries without messages, and then let an event come that shows that one is missing. */
+  async function leaveGap(logs: number): Promise<void> {
+    await writeHistory(service, id);
+    await service.redis.rpush(historyKey(), JSON.stringify(['event', Date.now(), 'missed']));
+    await service.redis.rpush(`${service.store.keys.job(id)}:logs`, ...storedEntries(logs));
+    await post('event', 'shows the gap');
+  }
+  const bulk = () => gateway.backend.store.bulk;
+
+  const WAYS_TO_HOLD: [what: string, hold: typeof holdReply][] = [
+    ['that the reply does not have', holdReply],
+    ['that the reply has too', holdCommand],
+  ];
+
+  it.each(WAYS_TO_HOLD)('sends events and logs once %s', async (_, hold) => {
+    const client = await openJob();
+    hold(bulk(), 'evalsha', async () => {
+      await append(service, id, 2);
+      await post('event', 'live');
+      await append(service, id, 1);
+      await gateway.untilReceived();
+    });
+    await leaveGap(2);
+    await until(() => logSeqsOf(client).includes(5) && client.dataOf('event').length === 3);
+    await append(service, id, 1);
+    await until(() => logSeqsOf(client).includes(6));
+    expect(logSeqsOf(client)).toEqual(seqs(1, 6));
+    expect(client.dataOf('event')).toEqual(['missed', 'shows the gap', 'live']);
+  });
+
+  it.each(WAYS_TO_HOLD)('sends logs before the end that came after them %s', async (_, hold) => {
+    const client = await openJob();
+    hold(bulk(), 'evalsha', async () => {
+      await append(service, id, 2);
+      await post('complete', { result: 'last' });
+      await gateway.untilReceived();
+    });
+    await leaveGap(3);
+    await client.next('completed');
+    expect(logSeqsOf(client)).toEqual(seqs(1, 5));
+    expect(client.dataOf('event')).toEqual(['missed', 'shows the gap']);
+    expect(client.types().at(-1)).toBe('completed');
+  });
+
+  it('sends logs before the end that came after them, though more logs came after it', async () => {
+    const client = await openJob();
+    holdCommand(bulk(), 'evalsha', async () => {
+      await append(service, id, 2);
+      await post('complete', { result: 'last' });
+      const { updatedAt } = (await service.call('GET', `/jobs/${id}`)).body;
+      await until(async () => (await redisNow(service.store)) > Date.parse(updatedAt));
+      await append(service, id, 1);
+      await gateway.untilReceived();
+    });
+    await leaveGap(2);
+    await until(() => client.types().includes('completed') && logSeqsOf(client).includes(5));
+    expect(logSeqsOf(client)).toEqual(seqs(1, 5));
+    const before = client.messages.slice(0, client.types().indexOf('completed'));
+    expect(before.findLast(({ type }) => type === 'logs_appended')?.data.toSeq).toBeGreaterThanOrEqual(4);
+  });
+
+  it('sends all logs when more messages come than are kept meanwhile', async () => {
+    const client = await openJob();
+    holdReply(bulk(), 'evalsha', async () => {
+      for (let n = 0; n < 300; n++) await append(service, id, 1);
+      await gateway.untilReceived();
+    });
+    await leaveGap(2);
+    await until(() => logSeqsOf(client).includes(302));
+    expect(logSeqsOf(client)).toEqual(seqs(1, 302));
+  });
+
+  it('sends a client that joins meanwhile no more than it misses', async () => {
+    const first = await openJob();
+    let second: StreamClient | undefined;
+    holdReply(bulk(), 'evalsha', async () => {
+      second = await openJob();
+      await append(service, id, 1);
+      await gateway.untilReceived();
+    });
+    await leaveGap(2);
+    await until(() => second !== undefined && [first, second].every((client) => logSeqsOf(client).includes(3)));
+    expect(logSeqsOf(first)).toEqual([1, 2, 3]);
+    expect(first.dataOf('event')).toEqual(['missed', 'shows the gap']);
+    expect(shown(second as StreamClient)).toEqual([INIT, appended(3, 3)]);
+  });
+
+  it('sends a client that joins meanwhile the logs before the end of the job', async () => {
+    const first = await openJob();
+    let isReading = false;
+    let joining: Promise<StreamClient> | null = null;
+    // The gap is closed for the first client by a read that has the end; the second has joined when it is over.
+    holdReply(bulk(), 'evalsha', async () => {
+      isReading = true;
+      await joining;
+    });
+    // The snapshot of the second is from before the gap.
+    holdReply(gateway.backend.store.redis, 'evalsha', async () => {
+      await leaveGap(2);
+      await post('kill', { reason: 'enough' });
+      await until(() => isReading);
+    });
+    joining = openJob();
+    for (const client of [first, await joining]) {
+      await client.next('killed');
+      expect(client.types().filter((type) => type !== 'event')).toEqual(['init', 'logs_appended', 'killed']);
+      expect(logSeqsOf(client)).toEqual([1, 2]);
+    }
+  });
+
+  it('waits for a client that does not read for a moment, and sends it everything', async () => {
+    const client = await openJob();
+    client.ws.pause();
+    await writeHistory(service, id);
+    // More than the sockets take, and than may wait in the process for a client that is slow all the time.
+    const entries = Array.from({ length: 300 }, (_, n) =>
+      JSON.stringify(['event', Date.now(), [n, 'x'.repeat(60_000)]]),
+    );
+    await service.redis.rpush(historyKey(), ...entries);
+    await post('event', [300]);
+    const { registry } = gateway.backend.metrics;
+    const isWaiting = async () => /^yardmaster_stream_buffered_bytes [1-9]/m.test(await registry.metrics());
+    await until(isWaiting);
+    client.ws.resume();
+    await until(() => client.closed !== null || client.dataOf('event').length > 300);
+    expect(client.closed).toBeNull();
+    expect(client.dataOf('event').map(([n]) => n)).toEqual(seqs(0, 300));
+  });
+
+  it('goes on when the connection is lost', async () => {
+    const client = await openJob();
+    holdReply(bulk(), 'evalsha', async () => {
+      await loseConnection();
+      await append(service, id, 2);
+      await until(isSubscribed);
+    });
+    await leaveGap(2);
+    await until(() => logSeqsOf(client).includes(4));
+    expect(logSeqsOf(client)).toEqual(seqs(1, 4));
+    expect(client.closed).toBeNull();
+  });
+});
+
+it('closes with 1012 when Redis came back with less than was shown, though the next event precedes the confirmation', async () => {
+  const client = await openJob();
   await post('event', 'shown');
   await client.next('event');
-  const history = `${service.store.keys.job(id)}:events`;
   const { subscribe } = Redis.prototype;
   const spy = jest.spyOn(Redis.prototype, 'subscribe').mockImplementation(async function (this: Redis, ...channels) {
     const confirmed = await subscribe.apply(this, channels);
     if (!channels.includes(service.store.keys.jobChannel(id))) return confirmed;
-    await service.redis.pipeline().rpop(history).rpush(history, `["event",${Date.now()},"another"]`).exec();
+    await service.redis.pipeline().rpop(historyKey()).rpush(historyKey(), `["event",${Date.now()},"another"]`).exec();
     await post('event', 'next');
-    await late.untilHeard();
+    await gateway.untilReceived();
     return confirmed;
   });
-  await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await loseConnection();
   expect(await client.end()).toMatchObject({ code: 1012 });
   spy.mockRestore();
-  expect(client.messages.map(({ type, data }) => [type, data])).toEqual([
-    ['init', undefined],
-    ['event', 'shown'],
-  ]);
-});
-
-it('sends what was missed when the connection is lost while the snapshot is read', async () => {
-  holdReply(backend.store.redis, 'evalsha', async () => {
-    await service.redis.pipeline().call('CLIENT', 'KILL', 'TYPE', 'pubsub').exec();
-    await post('complete', { result: 'missed' });
-    await until(() => backend.subscriptions.hears(service.store.keys.jobChannel(id)));
-  });
-  const client = await open(`/${id}?token=${ADMIN_KEY}`);
-  expect(await client.next('completed')).toMatchObject({ data: 'missed' });
-  expect(client.types()).toEqual(['init', 'completed']);
-});
-
-it('sends what happens while the init of a space is made', async () => {
-  holdReply(backend.store.redis, 'time', async () => {
-    await post('event', 'in between');
-    await late.untilHeard();
-  });
-  const client = await open(`/spaces/race?token=${ADMIN_KEY}`);
-  expect(await client.next('event')).toMatchObject({ data: 'in between' });
-});
-
-it('closes a space stream at once that was interrupted while its init was made', async () => {
-  holdReply(backend.store.redis, 'time', async () => {
-    await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    await until(() => !backend.subscriptions.hears(service.store.keys.spaceChannel('race')));
-  });
-  const client = await open(`/spaces/race?token=${ADMIN_KEY}`);
-  expect(await client.end()).toMatchObject({ code: 1012 });
-});
-
-it('sends what comes live while the history is read after it, and nothing twice', async () => {
-  const client = await open(`/${id}?token=${ADMIN_KEY}`);
-  holdReply(backend.store.bulk, 'evalsha', async () => {
-    for (const data of ['live 1', 'live 2']) await post('event', data);
-    await late.untilHeard();
-  });
-  // An event that nobody was told of, and one that shows that it is missing.
-  await writeHistory(service, id);
-  await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["event",1,"unheard"]');
-  await post('event', 'shows the gap');
-  await until(() => client.messages.at(-1)?.data === 'live 2');
-  expect(client.messages.slice(1).map(({ data }) => data)).toEqual(['unheard', 'shows the gap', 'live 1', 'live 2']);
-});
-
-it('refuses a key that is revoked while its snapshot is read', async () => {
-  const { id: keyId, key } = await service.key(['jobs:read']);
-  holdReply(backend.store.redis, 'evalsha', async () => {
-    await service.call('DELETE', `/keys/${keyId}`);
-    await until(() => backend.keyRing.hasHeardRevoked(keyId));
-  });
-  await expect(open(`/${id}?token=${key}`)).rejects.toThrow('no stream');
+  expect(client.messages.map(({ data }) => data)).toEqual([undefined, 'shown']);
 });

@@ -1,11 +1,30 @@
-import { createGateway, GATEWAY_VARIABLES } from '@yardmaster/gateway';
-import { createLogger, readConfig } from '@yardmaster/runtime';
-import { ADMIN_KEY } from '../support/service.js';
+import { expect } from '@jest/globals';
+import { during } from '../support/during.js';
+import { type RunningApp, startApp } from '../support/process.js';
+import type { TestService } from '../support/service.js';
+import { ADMIN_KEY, PATIENT, sharedService } from '../support/shared-service.js';
 
-/** Start the gateway as a server of its own, beside a service on the same Redis and key prefix. */
-export async function startGateway(env: Record<string, string>, redisUrl = process.env.TEST_REDIS_URL as string) {
-  const config = readConfig({ PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'silent', ...env }, GATEWAY_VARIABLES);
-  const gateway = createGateway({ ...config, REDIS_URL: redisUrl }, createLogger('test', config.LOG_LEVEL));
-  await gateway.start();
-  return gateway;
-}
+/**
+ * Have a gateway beside a service, on the same Redis and key prefix, for all tests of the file or of the `describe` block.
+ *
+ * @param env settings that differ from the defaults of tests; `undefined` leaves one out
+ * @param redis default: the shared one
+ */
+export const withGateway = (
+  service: Pick<TestService, 'prefix'>,
+  env: Record<string, string | undefined> = {},
+  redis?: { readonly url: string },
+): RunningApp =>
+  during(
+    () => {
+      const REDIS_URL = redis?.url ?? sharedService().redisUrl;
+      return startApp('gateway', {
+        ...PATIENT,
+        ADMIN_API_KEY: ADMIN_KEY,
+        KEY_PREFIX: service.prefix,
+        REDIS_URL,
+        ...env,
+      });
+    },
+    async (gateway) => expect(await gateway.stop()).toBe(0),
+  );

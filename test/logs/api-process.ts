@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
-import type { Answer, CallOptions } from '../support/http.js';
-import { HttpClient } from '../support/http.js';
-import { runApp } from '../support/process.js';
+import { during } from '../support/during.js';
+import { type Answer, type CallOptions, HttpClient } from '../support/http.js';
+import { startApp } from '../support/process.js';
 import { ADMIN_KEY, type TestService } from '../support/service.js';
-import { until } from '../support/until.js';
+import { PATIENT, sharedService } from '../support/shared-service.js';
 
 export interface ApiProcess {
   url: string;
@@ -19,21 +19,30 @@ export interface ApiProcess {
   stop(): Promise<void>;
 }
 
-/** Another process in front of the jobs of a service: its memory is its own, and its requests run beside the others. */
-export async function startApiProcess(
-  { prefix }: Pick<TestService, 'prefix'>,
-  redisUrl = process.env.TEST_REDIS_URL as string,
-): Promise<ApiProcess> {
-  const api = runApp('api', { PORT: '0', REDIS_URL: redisUrl, KEY_PREFIX: prefix, ADMIN_API_KEY: ADMIN_KEY });
-  const listening = () => /"url":"([^"]+)"/.exec(api.output())?.[1];
-  await until(() => listening() !== undefined || api.child.exitCode !== null);
-  if (api.child.exitCode !== null) throw new Error(`the API ended:\n${api.output()}`);
-  const url = listening() as string;
-  const client = new HttpClient(url, 256);
+/**
+ * Have another process in front of the jobs of a service, for all tests of the file: its memory is its own, and its
+ * requests run beside the others.
+ *
+ * @param redis that of the service when it is not the shared one: this process then has the default time-outs
+ */
+export const withApiProcess = (service: Pick<TestService, 'prefix'>, redis?: { readonly url: string }): ApiProcess =>
+  during(
+    () => startApiProcess(service, redis?.url),
+    (api) => api.stop(),
+  );
+
+async function startApiProcess({ prefix }: Pick<TestService, 'prefix'>, redisUrl?: string): Promise<ApiProcess> {
+  const api = await startApp('api', {
+    ...(redisUrl === undefined ? PATIENT : {}),
+    REDIS_URL: redisUrl ?? sharedService().redisUrl,
+    KEY_PREFIX: prefix,
+    ADMIN_API_KEY: ADMIN_KEY,
+  });
+  const client = new HttpClient(api.url, 256);
   const call: ApiProcess['call'] = (method, path, options) =>
     client.call(method, `/api/v1${path}`, { key: ADMIN_KEY, ...options });
   return {
-    url,
+    url: api.url,
     call,
     append: (jobId, batch) => call('POST', `/jobs/${jobId}/logs`, batch),
     read: (path) => call('GET', path),

@@ -1,82 +1,80 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallOptions } from '../support/http.js';
 import { createJob } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { withService } from '../support/service.js';
 import {
   append,
   appended,
+  appendOk,
   asJson,
   asNdjson,
-  ENCODING_NAMES,
-  ENCODINGS,
-  FORMAT_NAMES,
+  entriesOf,
+  expectRefused,
   gzipped,
+  invalid,
+  type Refusal,
+  tooLarge,
+  unsupported,
   written,
 } from './entries.js';
-import { expectRefused, invalid, tooLarge } from './refusals.js';
+import { type Random, randomOf } from './random.js';
+import { messagesOf, readLogs } from './reading.js';
 
-let service: TestService;
+const service = withService();
+
+let id: string;
 beforeAll(async () => {
-  service = await startService();
+  id = (await createJob(service, 'bodies')).id;
 });
-afterAll(() => service.stop());
+
+const refuses = (batch: CallOptions, refusal: Refusal) => expectRefused(service, id, batch, refusal);
 
 const NONE = invalid('logs must have at least one entry');
-const NO_BATCH = invalid('body must be an array of entries, or an object with logs');
-const NO_ARRAY = invalid('logs must be an array');
-const NO_JSON = invalid('body must be valid JSON');
+const NO_JSON = ['["a",]', '[,"a"]', '["a"]["b"]', '["a"}', '["a', '{"logs":["a"', '{"logs":["a"]]', '{"logs" ["a"]}'];
 
-describe('JSON refuses', () => {
-  it.each([
-    ...['null', '5', 'true', '"a line"', '""'].map((raw) => ({ raw, refusal: NO_BATCH })),
-    ...['{}', '{"log":["a"]}', '{"message":"a"}', '{"__proto__":{"logs":["a"]}}'].map((raw) => ({
-      raw,
-      refusal: invalid('logs is required'),
-    })),
-    ...['{"logs":null}', '{"logs":"a"}', '{"logs":{"0":"a","length":1}}', '{"logs":5}'].map((raw) => ({
-      raw,
-      refusal: NO_ARRAY,
-    })),
-    ...['[]', ' [ ] ', '{"logs":[]}', ''].map((raw) => ({ raw, refusal: NONE })),
-    ...['[', '["a",]', '[,"a"]', '["a"]["b"]', '["a"}', '["a', '{"logs":["a"', '{"logs":["a"]]', '{"logs" ["a"]}'].map(
-      (raw) => ({ raw, refusal: NO_JSON }),
-    ),
-    ...['nope', ' \n', '\0', '"a"\n"b"', '"a', '{"x":nope,"logs":["a"]}'].map((raw) => ({ raw, refusal: NO_JSON })),
-    { raw: '{"logs":["a"],"logs":["b"]}', refusal: invalid('logs must be given once') },
-  ])('$raw', async ({ raw, refusal }) => {
-    await expectRefused(service, asJson(raw), refusal);
-    if (raw !== '') await expectRefused(service, gzipped(asJson(raw)), refusal);
+describe('JSON is refused', () => {
+  it.each<[error: string, bodies: string[]]>([
+    ['body must be an array of entries, or an object with logs', ['null', '5', 'true', '"a line"', '""']],
+    ['logs is required', ['{}', '{"log":["a"]}', '{"message":"a"}', '{"__proto__":{"logs":["a"]}}']],
+    ['logs must be an array', ['{"logs":null}', '{"logs":"a"}', '{"logs":{"0":"a","length":1}}', '{"logs":5}']],
+    ['logs must have at least one entry', ['[]', ' [ ] ', '{"logs":[]}']],
+    ['logs must be given once', ['{"logs":["a"],"logs":["b"]}']],
+    ['body must be valid JSON', [...NO_JSON, '[', 'nope', ' \n', '\0', '"a"\n"b"', '"a', '{"x":nope,"logs":["a"]}']],
+  ])('because %s', async (error, bodies) => {
+    for (const raw of bodies) {
+      await refuses(asJson(raw), invalid(error));
+      await refuses(gzipped(asJson(raw)), invalid(error));
+    }
   });
-});
 
-describe('an object with logs refuses', () => {
-  it('more than 100 fields', async () => {
+  it('because of more than 100 fields, or of one that is larger than an entry may be', async () => {
     const fields = (count: number) => Array.from({ length: count }, (_, n) => `"field-${n}":${n}`);
-    const id = (await createJob(service, 'bodies')).id;
-    const batch = asJson(`{${fields(99)},"logs":["a"]}`);
-    expect(await append(service, id, batch)).toMatchObject(appended(1));
-    await expectRefused(service, asJson(`{${fields(100)},"logs":["a"]}`), invalid('body must have at most 100 fields'));
-  });
-
-  it('a field beside them that is larger than an entry may be', async () => {
-    const raw = `{"note":"${'x'.repeat(16_384)}","logs":["a"]}`;
-    await expectRefused(service, asJson(raw), tooLarge('note must be at most 16384 bytes of JSON'));
+    await refuses(asJson(`{${fields(100)},"logs":["a"]}`), invalid('body must have at most 100 fields'));
+    const note = asJson(`{"note":"${'x'.repeat(16_384)}","logs":["a"]}`);
+    await refuses(note, tooLarge('note must be at most 16384 bytes of JSON'));
+    const other = (await createJob(service, 'bodies')).id;
+    expect(await append(service, other, asJson(`{${fields(99)},"logs":["a"]}`))).toMatchObject(appended(1));
   });
 });
 
-describe('a batch without a body is refused', () => {
-  const chunks = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
-  it.each([
-    ['as nothing', {}],
-    ['as an empty body of no type', { raw: '', headers: { 'content-type': undefined } }],
-    ['as an empty body of another type', { raw: '', headers: { 'content-type': 'text/plain' } }],
-    ['as chunks of nothing', { raw: '', headers: chunks }],
-    ['as chunks of nothing, of NDJSON', { raw: '', headers: { ...chunks, 'content-type': 'application/x-ndjson' } }],
+describe('a batch without entries is refused:', () => {
+  const CHUNKS = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
+  it.each<[what: string, batch: CallOptions]>([
+    ['no body', {}],
+    ['an empty body', asJson('')],
+    ['an empty body of no type', { raw: '', headers: { 'content-type': undefined } }],
+    ['an empty body of another type', { raw: '', headers: { 'content-type': 'text/plain' } }],
+    ['no chunks', { raw: '', headers: CHUNKS }],
+    ['no chunks of NDJSON', { raw: '', headers: { ...CHUNKS, 'content-type': 'application/x-ndjson' } }],
+    ['gzip of nothing', gzipped(asJson(''))],
+    ['gzip of nothing as NDJSON', gzipped(asNdjson(''))],
+    ...['\n', '\n\n\n', '\r\n', ' \n\t\r\n '].map((raw): [string, CallOptions] => [
+      `${JSON.stringify(raw)} as NDJSON`,
+      asNdjson(raw),
+    ]),
   ])('%s', async (_, batch) => {
-    await expectRefused(service, batch, NONE);
-  });
-
-  it.each(FORMAT_NAMES)('as %s of nothing, gzipped', async (format) => {
-    await expectRefused(service, { ...gzipped({ ...written(format, []), raw: '' }) }, NONE);
+    await refuses(batch, NONE);
   });
 });
 
@@ -91,7 +89,137 @@ describe('invalid UTF-8 is refused', () => {
     ['cut short at the end of a line', bytes('"a"\n"\xf0\x9f\x9a'), asNdjson],
     ['as an overlong line feed', bytes('"a"\xc0\x8a"b"'), asNdjson],
   ])('%s', async (_, raw, as) => {
-    for (const encoding of ENCODING_NAMES)
-      await expectRefused(service, ENCODINGS[encoding](as(raw)), invalid('body must be valid UTF-8'));
+    await refuses(as(raw), invalid('body must be valid UTF-8'));
+    await refuses(gzipped(as(raw)), invalid('body must be valid UTF-8'));
+  });
+});
+
+describe('a type or an encoding that logs do not have is refused:', () => {
+  const NO_TYPE = unsupported('Content-Type must be application/json or application/x-ndjson');
+  const NO_CHARSET = unsupported('charset must be utf-8');
+
+  it.each<[type: string | undefined, refusal: Refusal]>([
+    ...[undefined, '', 'text/plain', 'ndjson', 'application/gzip'].map((type): [typeof type, Refusal] => [
+      type,
+      NO_TYPE,
+    ]),
+    ['application/jsonx', NO_TYPE],
+    ['application/json-seq', NO_TYPE],
+    ['application/x-ndjsonx', NO_TYPE],
+    [';application/json', NO_TYPE],
+    ['application/json; charset=latin1', NO_CHARSET],
+    ['application/x-ndjson;charset=utf-16', NO_CHARSET],
+    ['application/ndjson; charset=', NO_CHARSET],
+  ])('the type %s', async (type, refusal) => {
+    await refuses({ raw: '["a"]', headers: { 'content-type': type } }, refusal);
+  });
+
+  it.each<[encoding: string, raw: Buffer]>([
+    ['br', brotliCompressSync('["a"]')],
+    ['deflate', deflateSync('["a"]')],
+    ['x-gzip', gzipSync('["a"]')],
+    ['gzip, gzip', gzipSync(gzipSync('["a"]'))],
+    ['identity, gzip', gzipSync('["a"]')],
+    ['*', Buffer.from('["a"]')],
+  ])('the encoding %s', async (encoding, raw) => {
+    const refusal = unsupported('Content-Encoding must be gzip or identity');
+    await refuses({ raw, headers: { 'content-encoding': encoding } }, refusal);
+  });
+});
+
+describe('what is not gzip is refused:', () => {
+  const BROKEN = invalid('body must be valid gzip');
+  const HALF = gzipSync(JSON.stringify(entriesOf(1_000)));
+
+  /** A stream whose bytes from `at` on, counted from the end when negative, are these. */
+  function patched(at: number, ...bytes: number[]): Buffer {
+    const stream = gzipSync('["a"]');
+    stream.set(bytes, at < 0 ? stream.length + at : at);
+    return stream;
+  }
+
+  it.each<[what: string, raw: Buffer | string]>([
+    ['JSON', '["a"]'],
+    ['a byte', Buffer.from([0x1f])],
+    ['zeros', Buffer.alloc(100)],
+    ['zlib', deflateSync('["a"]')],
+    ['Brotli', brotliCompressSync('["a"]')],
+    ['a header and nothing else', gzipSync('["a"]').subarray(0, 10)],
+    ['another method than deflate', patched(2, 7)],
+    ['a block that cannot be', patched(10, 0xff, 0xff)],
+    ['a wrong checksum', patched(-8, 0, 0, 0, 0)],
+    ['a wrong length', patched(-4, 9, 0, 0, 0)],
+    ['a second member that is cut off', Buffer.concat([gzipSync('["a"]'), gzipSync(' ').subarray(0, -3)])],
+    ['half of a large batch', HALF.subarray(0, HALF.length / 2)],
+  ])('%s', async (_, raw) => {
+    await refuses({ raw, headers: { 'content-encoding': 'gzip' } }, BROKEN);
+  });
+
+  it('a batch that is cut off anywhere', async () => {
+    const { raw, headers } = gzipped(written('NDJSON', entriesOf(20)));
+    for (let length = 1; length < raw.length; length++) {
+      const { status, body } = await append(service, id, { raw: (raw as Buffer).subarray(0, length), headers });
+      expect({ length, status, ...body }).toEqual({ length, ...BROKEN });
+    }
+  });
+});
+
+it('a job gives its first entry seq 1 after any number of refusals', async () => {
+  await appendOk(service, id, ['first']);
+});
+
+// A batch is taken apart by its brackets before its entries are parsed. Whatever comes, it must be read as JSON.parse
+// reads it, or refused where that refuses it.
+describe('a batch of random pieces', () => {
+  const TOKENS = ['"a"', '"b"', '"\\""', '"[{,"', '"\\\\"', '{"message":"m"}', '{"message":"}"}', '"é🚂"', ' ', '\n'];
+  const JOINTS = [',', ',', ',', ',,', ':', '[', ']', '{', '}', '"', '\\', '1', 'tru', '"logs"', ''];
+
+  /** One of the usual texts, as often as this; else any joint. */
+  const mostly = (random: Random, likelihood: number, usual: readonly string[]) =>
+    random.of(random.chance(likelihood) ? usual : JOINTS);
+
+  /** Entries with something between them, most of it commas; in brackets, most of them right. */
+  function bodyOf(random: Random): string {
+    const entries = [mostly(random, 0.9, TOKENS)];
+    for (let more = random.below(5); more > 0; more--)
+      entries.push(mostly(random, 0.85, [',']), mostly(random, 0.9, TOKENS));
+    const list = `[${entries.join('')}${mostly(random, 0.9, [']'])}`;
+    if (random.chance(0.5)) return random.of(['', ' ']) + list + mostly(random, 0.9, ['']);
+    const other = random.of(['', '', '"x":[{}],', '"x":"]}",', '"logz":["no"],', '"x":nonsense,', '"x",', ',']);
+    const key = random.of(random.chance(0.9) ? ['"logs"'] : ['"l\\u006fgs"', 'logs', '"Logs"', '""']);
+    return `{${other}${key}:${list}${mostly(random, 0.9, ['}'])}`;
+  }
+
+  /** The messages of a batch; null when it is invalid. */
+  function messagesIn(body: string): string[] | null {
+    try {
+      const value = JSON.parse(body);
+      const messages = (Array.isArray(value) ? value : value.logs).map((entry: string | { message: string }) =>
+        typeof entry === 'string' ? entry : entry.message,
+      );
+      return messages.length > 0 && messages.every((message: unknown) => typeof message === 'string') ? messages : null;
+    } catch {
+      return null;
+    }
+  }
+
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
+  it(`is stored as JSON is read, or refused: SEED=${seed}`, async () => {
+    const random = randomOf(seed);
+    const job = (await createJob(service, 'grammar')).id;
+    const expected: string[] = [];
+    let refused = 0;
+    for (let n = 0; n < 1_500; n++) {
+      const raw = bodyOf(random);
+      const messages = messagesIn(raw);
+      const { status } = await append(service, job, { raw });
+      expect({ raw, status }).toEqual({ raw, status: messages === null ? 400 : 200 });
+      expected.push(...(messages ?? []));
+      if (messages === null) refused++;
+    }
+    expect(messagesOf(await readLogs(service, job))).toEqual(expected);
+    // Both happen, or the test shows nothing.
+    expect(refused).toBeGreaterThan(150);
+    expect(refused).toBeLessThan(1_350);
   });
 });

@@ -1,74 +1,88 @@
+import http from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createJob } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
 import {
   append,
   appended,
-  appendInPieces,
-  appendOk,
   asJson,
+  asNdjson,
+  asRead,
   type Batch,
-  ENCODING_NAMES,
-  ENCODINGS,
   entriesOf,
-  expectStored,
-  FORMAT_NAMES,
+  FORMS,
   gzipped,
-  readLogs,
   written,
 } from './entries.js';
+import { readLogs } from './reading.js';
 
-let service: TestService;
+const service = withService();
+
+let id: string;
+/** Seq of the next entry. */
+let next = 1;
 beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
-
-const newJob = async () => (await createJob(service, 'formats')).id;
-
-const combinations = FORMAT_NAMES.flatMap((format) =>
-  ENCODING_NAMES.flatMap((encoding) => [1, 7, 1_000].map((count) => ({ format, encoding, count }))),
-);
-
-describe('a batch is stored as it was sent', () => {
-  it.each(combinations)('$count entries as $format, $encoding', async ({ format, encoding, count }) => {
-    const id = await newJob();
-    const entries = entriesOf(count);
-
-    const answer = await append(service, id, ENCODINGS[encoding](written(format, entries)));
-
-    expect(answer).toMatchObject(appended(count));
-    expect(Object.keys(answer.body)).toEqual(['success', 'inserted', 'fromSeq', 'toSeq']);
-    await expectStored(service, id, entries, 300);
-  });
-
-  it('after those before it, whatever their formats', async () => {
-    const id = await newJob();
-    const batches = FORMAT_NAMES.flatMap((format) => ENCODING_NAMES.map((encoding) => ({ format, encoding })));
-    let next = 1;
-    for (const [n, { format, encoding }] of batches.entries()) {
-      const answer = await append(service, id, ENCODINGS[encoding](written(format, entriesOf(n + 1))));
-      expect(answer).toMatchObject(appended(n + 1, next));
-      next += n + 1;
-    }
-
-    const logs = await readLogs(service, id, 5);
-    const sent = batches.flatMap((_, n) => entriesOf(n + 1));
-    expect(logs.map(({ seq, message }) => [seq, message])).toEqual(
-      sent.map((entry, i) => [i + 1, typeof entry === 'string' ? entry : entry.message]),
-    );
-  });
+  id = (await createJob(service, 'formats')).id;
 });
 
-describe('a batch is read as', () => {
+/** Expect that a batch is stored as these entries. */
+async function expectStored(batch: Batch, entries: Parameters<typeof asRead>[1]): Promise<void> {
+  const answer = await append(service, id, batch);
+  expect(answer).toMatchObject(appended(entries.length, next));
+  expect(Object.keys(answer.body)).toEqual(['success', 'inserted', 'fromSeq', 'toSeq']);
+  await expectRead(entries);
+}
+
+/** Expect these entries behind all that were known so far. */
+async function expectRead(entries: Parameters<typeof asRead>[1]): Promise<void> {
+  const logs = await readLogs(service, id, next - 1);
+  expect(logs).toEqual(asRead(id, entries, logs, next));
+  next += entries.length;
+}
+
+/** Send a batch as chunks of so many bytes, each written when the one before is on its way. */
+function appendInPieces({ raw, headers }: Batch, size: number): Promise<number | undefined> {
+  const bytes = Buffer.from(raw as Buffer);
+  return new Promise((resolve, reject) => {
+    const request = http.request(`${service.url}/api/v1/jobs/${id}/logs`, {
+      method: 'POST',
+      headers: { 'x-api-key': ADMIN_KEY, ...headers },
+      agent: false,
+    });
+    request.on('error', reject);
+    request.on('response', (response) => response.resume().on('end', () => resolve(response.statusCode)));
+    const send = (from: number) => {
+      if (from >= bytes.length) request.end();
+      else request.write(bytes.subarray(from, from + size), () => send(from + size));
+    };
+    send(0);
+  });
+}
+
+describe.each(FORMS)('appending $form', ({ write }) => {
+  it.each([1, 7, 1_000])('stores a batch of %i entries as they were sent, behind those before', async (count) => {
+    await expectStored(write(entriesOf(count)), entriesOf(count));
+  });
+
+  it.each([
+    // A piece of one byte ends within characters, escapes, line ends and the header of gzip.
+    { size: 1, entries: ['größer 🚂', { message: 'a\r\nb', source: '日本' }] },
+    { size: 1_001, entries: entriesOf(300) },
+  ])('stores a batch that arrives in pieces of $size bytes', async ({ size, entries }) => {
+    expect(await appendInPieces(write(entries), size)).toBe(200);
+    await expectRead(entries);
+  });
+});
+
+describe('one entry is stored from', () => {
   const text = '{"message":"größer 🚂"}';
   const array = `[${text}]`;
   const typed = (raw: string, type: string): Batch => ({ raw, headers: { 'content-type': type } });
   const encoded = (encoding: string): Batch => ({ raw: gzipSync(array), headers: { 'content-encoding': encoding } });
+  const extra = '{"more":1,"__proto__":{"logs":[]},"logs":[{"message":"größer 🚂","seq":9,"id":"x","createdAt":5}]}';
 
-  it.each<[as: string, batch: Batch]>([
-    ['application/x-ndjson', typed(text, 'application/x-ndjson')],
+  it.each<[what: string, batch: Batch]>([
     ['application/ndjson', typed(text, 'application/ndjson')],
     ['APPLICATION/X-NDJSON', typed(text, 'APPLICATION/X-NDJSON')],
     ['NDJSON with a charset', typed(text, 'application/x-ndjson; charset=utf-8')],
@@ -76,48 +90,39 @@ describe('a batch is read as', () => {
     ['NDJSON with another parameter', typed(text, 'application/x-ndjson; profile=worker')],
     ['Application/JSON with a charset', typed(array, 'Application/JSON; charset=utf-8')],
     ['JSON with white space around', typed(` \r\n\t${array}\n`, 'application/json')],
+    ['JSON with unknown fields', asJson(extra)],
+    ['JSON in chunks', { raw: array, headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' } }],
     ['gzip of NDJSON', gzipped(typed(text, 'application/ndjson; charset=utf-8'))],
     ['GZIP', encoded('GZIP')],
     ['identity', { raw: array, headers: { 'content-encoding': 'identity' } }],
     ['gzip of two members', { ...encoded('gzip'), raw: Buffer.concat([gzipSync('['), gzipSync(`${text}]`)]) }],
     ['gzip that is stored, not deflated', { ...encoded('gzip'), raw: gzipSync(array, { level: 0 }) }],
   ])('%s', async (_, batch) => {
-    const id = await newJob();
-    expect(await append(service, id, batch)).toMatchObject(appended(1));
-    await expectStored(service, id, ['größer 🚂']);
-  });
-
-  it('an array among fields that nobody asked for', async () => {
-    const id = await newJob();
-    const raw = `{"more":1,"__proto__":{"logs":[]},"logs":[{"message":"a","seq":9,"id":"x","createdAt":5,"more":[]}]}`;
-    expect(await append(service, id, asJson(raw))).toMatchObject(appended(1));
-    await expectStored(service, id, ['a']);
+    await expectStored(batch, ['größer 🚂']);
   });
 });
 
-describe('a body in pieces', () => {
-  // A piece of one byte ends within characters, escapes, line ends and the header of gzip.
-  const small = ['größer 🚂', { message: 'a\r\nb', source: '日本' }];
-  const cases = FORMAT_NAMES.flatMap((format) => ENCODING_NAMES.map((encoding) => ({ format, encoding })));
-
-  it.each(cases)('of a byte each is stored as it was meant: $format, $encoding', async ({ format, encoding }) => {
-    const id = await newJob();
-    expect(await appendInPieces(service, id, ENCODINGS[encoding](written(format, small)), 1)).toBe(200);
-    await expectStored(service, id, small);
+describe('NDJSON', () => {
+  it.each([
+    ['line feeds', '"a"\n"b"'],
+    ['a line feed at the end', '"a"\n"b"\n'],
+    ['CRLF', '"a"\r\n"b"\r\n'],
+    ['blank lines before, between and after', '\n\n"a"\n\n\n"b"\n\n'],
+    ['blank lines of CRLF', '\r\n"a"\r\n\r\n"b"\r\n\r\n'],
+    ['lines of white space', '  \n"a"\n\t \n"b"\n '],
+    ['white space around its entries', '  "a"\t\n\t{ "message" : "b" } '],
+  ])('may have %s', async (_, raw) => {
+    await expectStored(asNdjson(raw), ['a', 'b']);
   });
 
-  it.each(cases)('of 1 001 bytes each is stored as it was meant: $format, $encoding', async ({ format, encoding }) => {
-    const id = await newJob();
+  it('ends its lines at line feeds only', async () => {
+    // JSON writes the last three as escapes; the others are in the line as they are.
+    const messages = ['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\nb', 'a\r\nb'];
+    await expectStored(written('NDJSON', messages), messages);
+  });
+
+  it('may have 1 000 entries and any number of blank lines', async () => {
     const entries = entriesOf(1_000);
-    expect(await appendInPieces(service, id, ENCODINGS[encoding](written(format, entries)), 1_001)).toBe(200);
-    await expectStored(service, id, entries);
-  });
-
-  it('may follow another on the same connection', async () => {
-    const id = await newJob();
-    const headers = { 'content-length': undefined, 'transfer-encoding': 'chunked', 'content-type': 'application/json' };
-    expect(await append(service, id, { raw: '["a"]', headers })).toMatchObject(appended(1));
-    expect(await append(service, id, { raw: '["b"]', headers })).toMatchObject(appended(1, 2));
-    await appendOk(service, id, ['c'], 3);
+    await expectStored(asNdjson(entries.map((entry) => `${JSON.stringify(entry)}\n\n\n`).join('')), entries);
   });
 });

@@ -1,33 +1,32 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Status } from '@yardmaster/protocol';
 import { redisNow } from '@yardmaster/store';
+import { keysOf } from '../support/fsck.js';
 import { createJob, jobIn } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { type TestService, withService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { append, appended, appendOk, asRead, entriesOf, logsKey, readLogs } from './entries.js';
+import { append, appendOk, asRead, entriesOf, FORMATS, gzipped } from './entries.js';
+import { messagesOf, range, readLogs, seqsOf } from './reading.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = withService();
+/** A service whose jobs are neither waited for nor kept for long. */
+const brief = withService({ DELIVERY_TIMEOUT_SECONDS: '0.5', RETENTION_SECONDS: '1', MAX_LOG_ENTRIES: '5000' });
 
-const read = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body;
+const read = async (id: string, of: TestService = service) => (await of.call('GET', `/jobs/${id}`)).body;
 const post = async (id: string, verb: string, body?: unknown) => {
   const answer = await service.call('POST', `/jobs/${id}/${verb}`, { body });
   if (answer.status !== 200) throw new Error(`${verb}: ${answer.text}`);
 };
-const deadlineOf = (id: string) => service.redis.zscore(service.store.keys.deadlines(id.slice(0, 2)), id);
 
-/** All there is to know of a job but its logs. */
+/** Everything about a job but its logs. */
 const stateOf = async (id: string) => ({
   job: await read(id),
   progress: (await service.call('GET', `/jobs/${id}/progress`)).body,
-  deadline: await deadlineOf(id),
+  deadline: await service.redis.zscore(service.store.keys.deadlines(id.slice(0, 2)), id),
   record: await service.redis.hgetall(service.store.keys.job(id)),
 });
 
-/** Until Redis' clock has moved on: what is written from here on has another time. */
+/** Wait until Redis' clock has moved on: what is written from here on has another time. */
 async function aMomentLater(): Promise<void> {
   const before = await redisNow(service.store);
   await until(async () => (await redisNow(service.store)) > before);
@@ -48,92 +47,61 @@ async function runningAgain(): Promise<string> {
   return id;
 }
 
-describe('logs are taken by a job that is', () => {
-  it.each<[what: string, make: () => Promise<string>]>([
-    ['pending', inStatus('pending')],
-    ['delivered', inStatus('delivered')],
-    ['running', inStatus('running')],
-    ['waiting for its retry', retried],
-    ['running again', runningAgain],
-    ['completed', inStatus('completed')],
-    ['dead', inStatus('dead')],
-    ['killed', inStatus('killed')],
-  ])('%s, and nothing else of it changes', async (_, make) => {
-    const id = await make();
-    const before = await stateOf(id);
-    await aMomentLater();
+it.each<[what: string, make: () => Promise<string>]>([
+  ['pending', inStatus('pending')],
+  ['delivered', inStatus('delivered')],
+  ['running', inStatus('running')],
+  ['waiting for its retry', retried],
+  ['running again', runningAgain],
+  ['completed', inStatus('completed')],
+  ['dead', inStatus('dead')],
+  ['killed', inStatus('killed')],
+])('a job that is %s takes logs, and nothing else of it changes', async (_, make) => {
+  const id = await make();
+  const before = await stateOf(id);
+  await aMomentLater();
 
-    const entries = entriesOf(20);
-    await appendOk(service, id, entries);
+  await appendOk(service, id, entriesOf(20));
 
-    expect(await stateOf(id)).toEqual(before);
-    const logs = await readLogs(service, id);
-    expect(logs).toEqual(asRead(id, entries, logs[0]?.createdAt as string));
-  });
+  expect(await stateOf(id)).toEqual(before);
+  const logs = await readLogs(service, id);
+  expect(logs).toEqual(asRead(id, entriesOf(20), logs));
+});
 
-  it('created, and stay with it to its end and beyond', async () => {
-    const { id } = await createJob(service, 'lifecycle');
-    const steps: [verb: string, body?: unknown][] = [
-      ['claim'],
-      ['ack'],
-      ['progress', { percent: 1, message: 'x' }],
-      ['fail', { error: 'once' }],
-      ['claim'],
-      ['ack'],
-      ['checkpoint', { at: 1 }],
-      ['complete', { result: 1 }],
-    ];
-    await appendOk(service, id, ['created']);
-    for (const [n, [verb, body]] of steps.entries()) {
-      await post(id, verb, body);
-      await appendOk(service, id, [`${n} ${verb}`], n + 2);
-    }
+it('logs stay with a job from its creation to its end, in one numbering, and are no events', async () => {
+  const { id } = await createJob(service, 'lifecycle');
+  const steps: [verb: string, event: string, body?: unknown][] = [
+    ['claim', 'delivered'],
+    ['ack', 'acked'],
+    ['progress', 'progress', { percent: 1, message: 'x' }],
+    ['fail', 'retried', { error: 'once' }],
+    ['claim', 'delivered'],
+    ['ack', 'acked'],
+    ['checkpoint', 'checkpoint', { at: 1 }],
+    ['complete', 'completed', { result: 1 }],
+  ];
+  await appendOk(service, id, ['created']);
+  for (const [n, [verb, event, body]] of steps.entries()) {
+    await post(id, verb, body);
+    await appendOk(service, id, [event], n + 2);
+  }
 
-    const messages = (await readLogs(service, id)).map(({ message }) => message);
-    expect(messages).toEqual(['created', ...steps.map(([verb], n) => `${n} ${verb}`)]);
-    const { status, events } = await read(id);
-    expect(status).toBe('completed');
-    expect(events.map(({ type }: { type: string }) => type)).toEqual([
-      'created',
-      'delivered',
-      'acked',
-      'progress',
-      'retried',
-      'delivered',
-      'acked',
-      'checkpoint',
-      'completed',
-    ]);
-  });
+  const types = ['created', ...steps.map(([, event]) => event)];
+  expect(messagesOf(await readLogs(service, id))).toEqual(types);
+  expect((await read(id)).events.map(({ type }: { type: string }) => type)).toEqual(types);
 });
 
 describe('logs are no sign of life:', () => {
-  it('a job whose worker sends nothing else times out', async () => {
-    const id = await jobIn(service, 'running', 'silent', { timeoutSeconds: 0.5, maxRetries: 0 });
+  it.each([
+    { what: 'a job whose worker sends nothing else times out', status: 'running', becomes: 'dead', of: service },
+    { what: 'a job that is not acked goes back to its queue', status: 'delivered', becomes: 'pending', of: brief },
+  ] as const)('$what', async ({ status, becomes, of }) => {
+    const id = await jobIn(of, status, 'silent', { timeoutSeconds: 0.5, maxRetries: 0 });
     let sent = 0;
     await until(async () => {
-      await appendOk(service, id, ['still here'], ++sent);
-      return (await read(id)).status === 'dead';
+      await appendOk(of, id, ['still here'], ++sent);
+      return (await read(id, of)).status === becomes;
     });
-    const { events } = await read(id);
-    const error = 'Job timed out after 0.5 seconds without a heartbeat';
-    expect(events.at(-1)).toMatchObject({ type: 'dead', data: { error } });
-    expect(await readLogs(service, id)).toHaveLength(sent);
-  });
-
-  it('a job that was delivered and is not acked goes back to its queue', async () => {
-    const impatient = await startService({ DELIVERY_TIMEOUT_SECONDS: '0.5' });
-    try {
-      const id = await jobIn(impatient, 'delivered', 'silent');
-      let sent = 0;
-      await until(async () => {
-        await appendOk(impatient, id, ['still here'], ++sent);
-        return (await impatient.call('GET', `/jobs/${id}`)).body.status === 'pending';
-      });
-      expect(await readLogs(impatient, id)).toHaveLength(sent);
-    } finally {
-      await impatient.stop();
-    }
   });
 });
 
@@ -141,7 +109,35 @@ it('logs of one job are not those of another', async () => {
   const ids = await Promise.all(['a', 'b', 'c'].map(async () => (await createJob(service, 'apart')).id));
   for (const [n, id] of ids.entries()) await appendOk(service, id, entriesOf(n + 1));
   for (const [n, id] of ids.entries()) expect(await readLogs(service, id)).toHaveLength(n + 1);
-  const { id } = await createJob(service, 'apart');
-  expect(await service.redis.exists(logsKey(service, id))).toBe(0);
-  expect(await append(service, id, { body: ['first'] })).toMatchObject(appended(1));
+});
+
+it('of more logs than are kept, those of two batches of 5 000, the newest 10 000 are', async () => {
+  const { id } = await createJob(brief, 'many');
+  const texts = (from: number, to: number) => range(from, to).map((n) => `"line ${n}"`);
+  for (const from of [1, 5_001]) {
+    const batch = gzipped(FORMATS.NDJSON(texts(from, from + 4_999)));
+    expect((await append(brief, id, batch)).body).toMatchObject({ inserted: 5_000, fromSeq: from });
+  }
+  expect(seqsOf(await readLogs(brief, id))).toEqual(range(1, 10_000));
+  await appendOk(brief, id, ['line 10001', 'line 10002'], 10_001);
+  expect(messagesOf(await readLogs(brief, id))).toEqual(range(3, 10_002).map((n) => `line ${n}`));
+});
+
+it('logs go with their job, also when its worker appends until then; those of a job that goes on stay', async () => {
+  const open = await jobIn(brief, 'pending', 'open');
+  await appendOk(brief, open, ['kept']);
+  const ended = [await jobIn(brief, 'killed', 'ended'), await jobIn(brief, 'killed', 'ended')];
+  const appendUntilGone = async (id: string) => {
+    for (;;) {
+      const { status, body } = await append(brief, id, { body: entriesOf(50) });
+      if (status !== 200) return { status, body };
+    }
+  };
+
+  const last = await Promise.all([...ended, ...ended].map(appendUntilGone));
+
+  expect(last).toEqual(Array(4).fill({ status: 404, body: { error: 'Job not found', code: 'JOB_NOT_FOUND' } }));
+  const keys = await keysOf(brief.redis, brief.prefix);
+  expect(keys.filter((key) => ended.some((id) => key.includes(id)))).toEqual([]);
+  expect(messagesOf(await readLogs(brief, open))).toEqual(['kept']);
 });

@@ -1,69 +1,224 @@
-import { afterEach, expect, it } from '@jest/globals';
-import { createJob } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
-import { append, appended, asJson, entriesOf, gzipped, readLogs, written } from './entries.js';
-import { expectRefused, tooLarge } from './refusals.js';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallOptions } from '../support/http.js';
+import { createJob, jobIn } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import {
+  append,
+  appended,
+  appendOk,
+  asJson,
+  asNdjson,
+  type Batch,
+  type Entry,
+  entriesOf,
+  expectRefused,
+  FORMAT_NAMES,
+  FORMATS,
+  FORMS,
+  type Format,
+  gzipped,
+  type Refusal,
+  tooLarge,
+  written,
+} from './entries.js';
+import { messagesOf, readLogs } from './reading.js';
 
-let service: TestService;
-afterEach(() => service.stop());
+const service = withService();
 
-const startWith = async (env: Record<string, string>) => {
-  service = await startService(env);
-  return (await createJob(service, 'limits')).id;
-};
-const padded = (bytes: number) => asJson('["a"]'.padEnd(bytes));
-
-it('MAX_LOG_ENTRIES says how many entries a batch may have', async () => {
-  const id = await startWith({ MAX_LOG_ENTRIES: '3' });
-  await expectRefused(service, written('an array', entriesOf(4)), tooLarge('logs must have at most 3 entries'));
-  await expectRefused(service, written('NDJSON', entriesOf(4)), tooLarge('logs must have at most 3 entries'));
-  expect(await append(service, id, written('NDJSON', entriesOf(3)))).toMatchObject(appended(3));
+/** A job to which nothing is appended. */
+let id: string;
+beforeAll(async () => {
+  id = (await createJob(service, 'limits')).id;
 });
 
-it('MAX_LOG_ENTRIES may be 5 000', async () => {
-  const id = await startWith({ MAX_LOG_ENTRIES: '5000' });
-  const entries = entriesOf(5_000);
-  expect(await append(service, id, gzipped(written('NDJSON', entries)))).toMatchObject(appended(5_000));
-  expect(await readLogs(service, id)).toHaveLength(5_000);
-  await expectRefused(
-    service,
-    gzipped(written('NDJSON', entriesOf(5_001))),
-    tooLarge('logs must have at most 5000 entries'),
-  );
+const refuses = (batch: CallOptions, refusal: Refusal) => expectRefused(service, id, batch, refusal);
+
+const newJob = async () => (await createJob(service, 'limits')).id;
+
+/** Expect that a job of its own takes a batch, and that its messages are these. */
+async function takes(batch: CallOptions, messages: readonly string[]): Promise<void> {
+  const job = await newJob();
+  expect(await append(service, job, batch)).toMatchObject(appended(messages.length));
+  expect(messagesOf(await readLogs(service, job))).toEqual(messages);
+}
+
+/** A batch that is padded to so many bytes with white space, which every format ignores. */
+const padded = ({ raw, headers }: Batch, bytes: number): Batch => ({ raw: `${raw}`.padEnd(bytes, ' '), headers });
+
+describe('a batch', () => {
+  const WIRE = 1_048_576;
+  const INFLATED = 5_242_880;
+  const OVER_WIRE = tooLarge(`body must be at most ${WIRE} bytes`);
+  const OVER_INFLATED = tooLarge(`body must be at most ${INFLATED} bytes inflated`);
+  const OVER_COUNT = tooLarge('logs must have at most 1000 entries');
+
+  /** 1 000 messages that come to just under 5 MB, which leaves the exact size to the padding. */
+  const largest = Array.from({ length: 1_000 }, (_, n) => `${n} `.padEnd(5_200, 'x'));
+
+  it('may have exactly 1 MB on the wire, and no more', async () => {
+    const messages = largest.slice(0, 150);
+    const batch = written('an array', messages);
+    const more = padded(batch, WIRE + 1);
+    await takes(padded(batch, WIRE), messages);
+    await refuses(more, OVER_WIRE);
+    const chunked = { ...more.headers, 'content-length': undefined, 'transfer-encoding': 'chunked' };
+    await refuses({ ...more, headers: chunked }, OVER_WIRE);
+    const stored = gzipSync(more.raw, { level: 0 });
+    await refuses({ raw: stored, headers: { ...more.headers, 'content-encoding': 'gzip' } }, OVER_WIRE);
+  });
+
+  it.each(FORMAT_NAMES)('may have exactly 5 MB inflated, and no more, as %s', async (format) => {
+    const batch = written(format, largest);
+    await takes(gzipped(padded(batch, INFLATED)), largest);
+    await refuses(gzipped(padded(batch, INFLATED + 1)), OVER_INFLATED);
+  });
+
+  it('may have 5 MB in all members of its gzip, and no more', async () => {
+    const blank = gzipSync(' '.repeat(INFLATED / 2));
+    const batch = (...members: Buffer[]) => ({ raw: Buffer.concat(members), headers: { 'content-encoding': 'gzip' } });
+    await takes(batch(blank, gzipSync('["a"]')), ['a']);
+    await refuses(batch(blank, blank, gzipSync('["a"]')), OVER_INFLATED);
+  });
+
+  it.each(FORMS)('may have 1 000 entries, and no more, as $form', async ({ write }) => {
+    expect(await append(service, await newJob(), write(entriesOf(1_000)))).toMatchObject(appended(1_000));
+    await refuses(write(entriesOf(1_001)), OVER_COUNT);
+  });
+
+  it.each(FORMAT_NAMES)('of as many entries as 5 MB hold is refused, as %s', async (format) => {
+    await refuses(gzipped(FORMATS[format](Array<string>((INFLATED - 100) / 4).fill('""'))), OVER_COUNT);
+  });
+
+  it('of NDJSON is refused for a line of megabytes, whether or not it ends', async () => {
+    const line = `"${'x'.repeat(10 * WIRE)}"`;
+    await refuses(gzipped(asNdjson(`"a"\n${line}\n"b"`)), OVER_INFLATED);
+    await refuses(gzipped(asNdjson(line.slice(0, -1))), OVER_INFLATED);
+    const refusal = tooLarge('line 2 must be at most 16384 bytes of JSON');
+    await refuses(gzipped(asNdjson(`"a"\n"${'x'.repeat(4 * WIRE)}"\n"b"`)), refusal);
+  });
 });
 
-it('MAX_LOG_WIRE_BYTES says how many bytes may be on the wire', async () => {
-  const id = await startWith({ MAX_LOG_WIRE_BYTES: '2048' });
-  await expectRefused(service, padded(2_049), tooLarge('body must be at most 2048 bytes'));
-  expect(await append(service, id, padded(2_048))).toMatchObject(appended(1));
-  expect(await append(service, id, gzipped(padded(1_000_000)))).toMatchObject(appended(1, 2));
+describe('an entry', () => {
+  const LIMIT = 16_384;
+  const refusalOf = (format: Format) =>
+    tooLarge(`${format === 'NDJSON' ? 'line 2' : 'logs[1]'} must be at most ${LIMIT} bytes of JSON`);
+  const isTaken = async (job: string, entry: Entry) => (await append(service, job, { body: [entry] })).status === 200;
+
+  /** The most times a piece may be repeated: what is one longer is refused. */
+  async function mostOf(make: (times: number) => Entry): Promise<number> {
+    const job = await newJob();
+    let [fits, over] = [0, 2 * LIMIT];
+    while (over - fits > 1) {
+      const middle = Math.floor((fits + over) / 2);
+      if (await isTaken(job, make(middle))) fits = middle;
+      else over = middle;
+    }
+    return fits;
+  }
+
+  /** What an entry of 16 KB may be made of, and how many bytes of JSON each repetition is. */
+  const MEASURES: [what: string, bytes: number, make: (times: number) => Entry][] = [
+    ['ASCII', 1, (times) => 'x'.repeat(times)],
+    ['characters of 2 bytes', 2, (times) => 'é'.repeat(times)],
+    ['characters of 3 bytes', 3, (times) => ({ message: '日'.repeat(times) })],
+    ['astral characters', 4, (times) => ({ message: '🚂'.repeat(times) })],
+    ['quotes, which JSON escapes', 2, (times) => '"'.repeat(times)],
+    ['control characters', 6, (times) => '\x01'.repeat(times)],
+    ['lone surrogates', 6, (times) => '\ud800'.repeat(times)],
+    ['a source', 1, (times) => ({ message: '', source: 'x'.repeat(times) })],
+    ['metadata', 2, (times) => ({ message: '', metadata: { a: Array(times).fill(1) } })],
+    ['keys of metadata', 3, (times) => ({ message: '', metadata: { ['日'.repeat(times)]: 1 } })],
+  ];
+
+  it.each(MEASURES)('of %s may be 16 KB of JSON, and no more', async (_, bytes, make) => {
+    const most = await mostOf(make);
+    // What is not repeated, such as the time of storage, is some bytes as well.
+    expect(most * bytes).toBeGreaterThan(LIMIT - 100);
+    expect(most * bytes).toBeLessThanOrEqual(LIMIT);
+    const largest = make(most);
+    for (const format of FORMAT_NAMES) {
+      const job = await newJob();
+      expect(await append(service, job, written(format, ['a', largest, 'b']))).toMatchObject(appended(3));
+      const [, stored] = await readLogs(service, job);
+      expect(stored).toMatchObject(typeof largest === 'string' ? { message: largest } : (largest as object));
+      await refuses(written(format, ['a', make(most + 1), 'b']), refusalOf(format));
+    }
+  });
+
+  it('is measured with all that is kept of it', async () => {
+    const job = await newJob();
+    const part = 'x'.repeat(5_400);
+    const metadata = { part };
+    expect(await isTaken(job, { message: part, source: part, metadata })).toBe(true);
+    expect(await isTaken(job, { message: part + part, source: part })).toBe(true);
+    expect(await isTaken(job, { message: part + part, source: part, metadata })).toBe(false);
+    expect(await isTaken(job, { message: part, source: part, metadata: { part, more: part } })).toBe(false);
+  });
+
+  const SPELLINGS: [what: string, spell: (bytes: number) => string][] = [
+    ['fields that are ignored', (bytes) => `{"message":"m","more":"${'x'.repeat(bytes)}"}`],
+    ['white space', (bytes) => `{"message":${' '.repeat(bytes)}"m"}`],
+    ['escapes', (bytes) => `"${'\\u0061'.repeat(bytes / 6)}"`],
+  ];
+
+  it.each(SPELLINGS)('may be sent at three times the length at which it is kept, with %s', async (_, spell) => {
+    for (const format of FORMAT_NAMES) {
+      const batch = FORMATS[format](['"a"', spell(2.9 * LIMIT), '"b"']);
+      expect(await append(service, await newJob(), batch)).toMatchObject(appended(3));
+    }
+  });
+
+  it.each([
+    ...SPELLINGS,
+    ['brackets', (bytes: number) => `${'['.repeat(bytes / 2)}${']'.repeat(bytes / 2)}`],
+    ['what is no JSON', (bytes: number) => 'x'.repeat(bytes)],
+  ] as typeof SPELLINGS)('is refused unparsed when it is sent at a greater length still, with %s', async (_, spell) => {
+    for (const format of FORMAT_NAMES)
+      await refuses(FORMATS[format](['"a"', spell(4.1 * LIMIT), '"b"']), refusalOf(format));
+  });
+
+  it('that grows when it is written as JSON is refused for what it would be', async () => {
+    // 1e20 is written as 21 digits.
+    const text = `{"message":"m","metadata":{"a":[${Array(1_500).fill('1e20')}]}}`;
+    expect(text.length).toBeLessThan(LIMIT);
+    await refuses(FORMATS['an array'](['"a"', text]), refusalOf('an array'));
+  });
 });
 
-it('MAX_LOG_BATCH_BYTES says how many bytes a batch may inflate to', async () => {
-  const id = await startWith({ MAX_LOG_BATCH_BYTES: '4096' });
-  const refusal = tooLarge('body must be at most 4096 bytes inflated');
-  await expectRefused(service, gzipped(padded(4_097)), refusal);
-  await expectRefused(service, padded(4_097), refusal);
-  expect(await append(service, id, gzipped(padded(4_096)))).toMatchObject(appended(1));
-});
+describe('a service with limits of its own', () => {
+  const own = withService({
+    MAX_LOG_ENTRIES: '3',
+    MAX_LOG_WIRE_BYTES: '4000',
+    MAX_LOG_BATCH_BYTES: '3000',
+    MAX_LOG_ENTRY_BYTES: '1500',
+    MAX_BODY_BYTES: '2000',
+    MAX_PAYLOAD_BYTES: '2000',
+    MAX_EVENT_BYTES: '2000',
+  });
+  const padding = (bytes: number) => asJson('["a"]'.padEnd(bytes));
 
-it('MAX_LOG_ENTRY_BYTES says how large an entry may be', async () => {
-  const id = await startWith({ MAX_LOG_ENTRY_BYTES: '1024' });
-  const refusal = tooLarge('logs[1] must be at most 1024 bytes of JSON');
-  await expectRefused(service, { body: ['a', 'x'.repeat(1_025)] }, refusal);
-  expect(await append(service, id, { body: ['a', 'x'.repeat(900)] })).toMatchObject(appended(2));
-});
+  it('refuses logs above each of them', async () => {
+    const job = (await createJob(own, 'own')).id;
+    const refused: [batch: Batch, error: string][] = [
+      [written('an array', entriesOf(4)), 'logs must have at most 3 entries'],
+      [written('NDJSON', entriesOf(4)), 'logs must have at most 3 entries'],
+      [padding(4_001), 'body must be at most 4000 bytes'],
+      [padding(3_001), 'body must be at most 3000 bytes inflated'],
+      [gzipped(padding(3_001)), 'body must be at most 3000 bytes inflated'],
+      [written('an array', ['a', 'x'.repeat(1_501)]), 'logs[1] must be at most 1500 bytes of JSON'],
+    ];
+    for (const [batch, error] of refused) await expectRefused(own, job, batch, tooLarge(error));
+  });
 
-it('those of other bodies are not those of logs', async () => {
-  const id = await startWith({ MAX_BODY_BYTES: '1024', MAX_EVENT_BYTES: '1024', MAX_PAYLOAD_BYTES: '1024' });
-  expect(await append(service, id, padded(1_048_576))).toMatchObject(appended(1));
-  expect(await append(service, id, { body: ['x'.repeat(16_000)] })).toMatchObject(appended(1, 2));
-});
-
-it('those of logs are not those of other bodies', async () => {
-  const id = await startWith({ MAX_LOG_WIRE_BYTES: '1024', MAX_LOG_BATCH_BYTES: '1024', MAX_LOG_ENTRY_BYTES: '1024' });
-  await service.call('POST', `/jobs/${id}/claim`);
-  await service.call('POST', `/jobs/${id}/ack`);
-  const event = await service.call('POST', `/jobs/${id}/event`, { body: 'x'.repeat(60_000) });
-  expect(event).toMatchObject({ status: 200, body: { success: true } });
+  it('takes logs up to each of them, and other bodies up to theirs', async () => {
+    const job = await jobIn(own, 'running', 'own');
+    await appendOk(own, job, entriesOf(3));
+    expect(await append(own, job, padding(3_000))).toMatchObject(appended(1, 4));
+    expect(await append(own, job, gzipped(padding(3_000)))).toMatchObject(appended(1, 5));
+    await appendOk(own, job, ['a', 'x'.repeat(1_400)], 6);
+    const event = async (bytes: number) =>
+      (await own.call('POST', `/jobs/${job}/event`, { body: 'x'.repeat(bytes) })).status;
+    expect([await event(1_900), await event(2_100)]).toEqual([200, 413]);
+  });
 });

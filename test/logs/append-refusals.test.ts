@@ -1,13 +1,29 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
-import { startService, type TestService } from '../support/service.js';
-import { FORMAT_NAMES, FORMATS, type Format, gzipped } from './entries.js';
-import { expectRefused, invalid } from './refusals.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallOptions } from '../support/http.js';
+import { createJob } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import {
+  appendOk,
+  asNdjson,
+  expectRefused,
+  FORMAT_NAMES,
+  FORMATS,
+  type Format,
+  gzipped,
+  invalid,
+  logsKey,
+  type Refusal,
+  written,
+} from './entries.js';
 
-let service: TestService;
+const service = withService();
+
+let id: string;
 beforeAll(async () => {
-  service = await startService();
+  id = (await createJob(service, 'refusals')).id;
 });
-afterAll(() => service.stop());
+
+const refuses = (batch: CallOptions, refusal: Refusal) => expectRefused(service, id, batch, refusal);
 
 /** What an entry, or a field of it, is called in a refusal. */
 function nameOf(format: Format, index: number, field: string): string {
@@ -15,134 +31,213 @@ function nameOf(format: Format, index: number, field: string): string {
   return `line ${index + 1}${field === '' ? '' : `: ${field}`}`;
 }
 
-const detailOf = (format: Format, index: number, { field, rule }: Fault) => {
-  const path = nameOf(format, index, field);
-  return { path, message: `${path} ${rule}` };
-};
+type Fault = [text: string, field: string, rule: string];
 
-interface Fault {
-  /** The entry, as JSON text. */
-  text: string;
-  /** '' for the entry itself. */
-  field: string;
-  rule: string;
-}
-
+const faultsIn = (field: string, rule: string, values: string[]) =>
+  values.map((value): Fault => [`{"message":"m","${field}":${value}}`, field, rule]);
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
-const faultsIn = (field: string, rule: string, values: string[]): Fault[] =>
-  values.map((value) => ({ text: `{"message":"m","${field}":${value}}`, field, rule }));
+
+const NO_JSON = [
+  'nope',
+  'NaN',
+  "'a'",
+  '01',
+  'tru',
+  '"a\tb"',
+  '"\\x"',
+  '"a" "b"',
+  '{"message":}',
+  '{message:"m"}',
+  '\0',
+];
+const NO_ENTRY = ['null', '5', '0', 'true', 'false', '[]', '["a"]', '1e400'];
+const NO_MESSAGE = ['{}', '{"level":"info"}', '{"Message":"m"}', '{"__proto__":{"message":"m"}}'];
+const NO_STRING = ['null', '5', 'true', '[]', '["m"]', '{}'];
+const NO_LEVEL = ['"warning"', '"INFO"', '" info"', '""', '"__proto__"', '2', 'null', 'true', '["info"]', '{}'];
+const NO_TIMESTAMP = [
+  ...['""', '"yesterday"', '"2024-02-29"', '"2024-02-29T12:00:00"', '"2024-02-29T12:00:00 +02:00"'],
+  ...['"2024-02-29T12:00:00+25:00"', '"2024-02-30T12:00:00Z"', '"2023-02-29T12:00:00Z"', '"2024-13-01T12:00:00Z"'],
+  ...['"2024-02-29T24:00:01Z"', '"2024-02-29T12:60:00Z"', '"+010000-01-01T00:00:00Z"', '"20240229T120000Z"'],
+  ...['" 2024-02-29T12:00:00Z"', '"2024-02-29T12:00:00Z\\n"', '"1709208000000"', '1709208000000', 'null', '{}'],
+];
+const BEYOND_YEARS = ['"9999-12-31T23:59:59.999-00:01"', '"0000-01-01T00:00:00+00:01"'];
+const NO_OBJECT = ['null', '5', '"text"', 'true', '[]', '[{}]'];
+const TOO_DEEP = [`{"a":${nested(64)}}`, `{"a":${nested(8_000)}}`];
+const NO_DOUBLE = ['{"a":1e400}', '{"a":[-1e400]}', `{"a":${'9'.repeat(400)}}`];
 
 const ENTRY = 'must be a string or an object';
 const STRING = 'must be a string';
 const LEVEL = 'must be one of trace, debug, info, warn, error, fatal';
-const TIMESTAMP = 'must be an ISO 8601 timestamp with a time zone';
-const DEEP = 'must not nest deeper than 64 levels';
-const BEYOND = 'must not contain a number beyond the range of a double';
+const OBJECT = 'must be an object';
 
 const FAULTS: Fault[] = [
-  ...['nope', 'NaN', "'a'", '01', 'tru', '"a\tb"', '"\\x"', '"a" "b"', '{"message":}', '{message:"m"}', '\0'].map(
-    (text) => ({
-      text,
-      field: '',
-      rule: 'must be valid JSON',
-    }),
-  ),
-  ...['null', '5', '0', 'true', 'false', '[]', '["a"]', '1e400'].map((text) => ({ text, field: '', rule: ENTRY })),
-  ...['{}', '{"level":"info"}', '{"Message":"m"}', '{"__proto__":{"message":"m"}}'].map((text) => ({
-    text,
-    field: 'message',
-    rule: 'is required',
-  })),
-  ...['null', '5', 'true', '[]', '["m"]', '{}'].map((value) => ({
-    text: `{"message":${value}}`,
-    field: 'message',
-    rule: STRING,
-  })),
-  ...faultsIn('level', LEVEL, [
-    '"warning"',
-    '"INFO"',
-    '" info"',
-    '""',
-    '"__proto__"',
-    '"constructor"',
-    '2',
-    'null',
-    'true',
-    '["info"]',
-    '{}',
-  ]),
-  ...faultsIn('timestamp', TIMESTAMP, [
-    '""',
-    '"yesterday"',
-    '"2024-02-29"',
-    '"2024-02-29T12:00:00"',
-    '"2024-02-29T12:00:00 +02:00"',
-    '"2024-02-29T12:00:00+25:00"',
-    '"2024-02-30T12:00:00Z"',
-    '"2023-02-29T12:00:00Z"',
-    '"2024-13-01T12:00:00Z"',
-    '"2024-02-29T24:00:01Z"',
-    '"2024-02-29T12:60:00Z"',
-    '"+010000-01-01T00:00:00Z"',
-    '"20240229T120000Z"',
-    '" 2024-02-29T12:00:00Z"',
-    '"2024-02-29T12:00:00Z\\n"',
-    '"1709208000000"',
-    '1709208000000',
-    'null',
-    '{}',
-  ]),
-  ...faultsIn('timestamp', 'must be within the years 0000 to 9999', [
-    '"9999-12-31T23:59:59.999-00:01"',
-    '"0000-01-01T00:00:00+00:01"',
-  ]),
-  ...faultsIn('source', STRING, ['null', '5', 'false', '["worker"]', '{}']),
-  ...faultsIn('metadata', 'must be an object', ['null', '5', '"text"', 'true', '[]', '[{}]']),
-  ...faultsIn('metadata', DEEP, [`{"a":${nested(64)}}`, `{"a":${nested(8_000)}}`]),
-  ...faultsIn('metadata', BEYOND, ['{"a":1e400}', '{"a":[-1e400]}', `{"a":${'9'.repeat(400)}}`]),
+  ...NO_JSON.map((text): Fault => [text, '', 'must be valid JSON']),
+  ...NO_ENTRY.map((text): Fault => [text, '', ENTRY]),
+  ...NO_MESSAGE.map((text): Fault => [text, 'message', 'is required']),
+  ...NO_STRING.map((value): Fault => [`{"message":${value}}`, 'message', STRING]),
+  ...faultsIn('level', LEVEL, NO_LEVEL),
+  ...faultsIn('timestamp', 'must be an ISO 8601 timestamp with a time zone', NO_TIMESTAMP),
+  ...faultsIn('timestamp', 'must be within the years 0000 to 9999', BEYOND_YEARS),
+  ...faultsIn('source', STRING, NO_STRING),
+  ...faultsIn('metadata', OBJECT, NO_OBJECT),
+  ...faultsIn('metadata', 'must not nest deeper than 64 levels', TOO_DEEP),
+  ...faultsIn('metadata', 'must not contain a number beyond the range of a double', NO_DOUBLE),
 ];
 
 const short = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-describe.each(FORMAT_NAMES)('%s refuses, wherever it stands,', (format) => {
-  it.each(FAULTS.map((fault) => ({ ...fault, title: short(fault.text) })))('$title', async ({ text, field, rule }) => {
-    for (const index of [0, 3, 6]) {
-      const texts = Array.from({ length: 7 }, (_, n) => (n === index ? text : `"line ${n}"`));
-      await expectRefused(service, FORMATS[format](texts), invalid(`${nameOf(format, index, field)} ${rule}`));
-    }
+describe.each(FORMAT_NAMES)('a batch as %s is refused for its entries:', (format) => {
+  const fine = Array<string>(7).fill('"fine"');
+
+  it.each(FAULTS.map((fault, n) => ({ title: short(fault[0]), fault, index: [0, 3, 6][n % 3] as number })))(
+    '$title at place $index',
+    async ({ fault: [text, field, rule], index }) => {
+      await refuses(FORMATS[format](fine.with(index, text)), invalid(`${nameOf(format, index, field)} ${rule}`));
+    },
+  );
+
+  it('the only one', async () => {
+    await refuses(FORMATS[format](['5']), invalid(`${nameOf(format, 0, '')} ${ENTRY}`));
   });
 
-  it('the only entry', async () => {
-    await expectRefused(service, FORMATS[format](['5']), invalid(`${nameOf(format, 0, '')} ${ENTRY}`));
-  });
-
-  it('the last of 1 000 entries, gzipped', async () => {
+  it('the last of 1 000, gzipped', async () => {
     const texts = [...Array<string>(999).fill('"fine"'), '{"message":5}'];
-    const refusal = invalid(`${nameOf(format, 999, 'message')} ${STRING}`);
-    await expectRefused(service, gzipped(FORMATS[format](texts)), refusal);
+    await refuses(gzipped(FORMATS[format](texts)), invalid(`${nameOf(format, 999, 'message')} ${STRING}`));
   });
 
-  it('several faults, and tells each', async () => {
+  const several = (faults: [index: number, field: string, rule: string][]) => {
+    const details = faults.map(([index, field, rule]) => {
+      const path = nameOf(format, index, field);
+      return { path, message: `${path} ${rule}` };
+    });
+    return { ...invalid(details[0]?.message as string), details };
+  };
+
+  it('several, each of which it names', async () => {
     const texts = ['"fine"', '{"message":5,"level":"loud","metadata":[]}', '"fine"', 'null', '{"source":5}'];
-    const faults: [index: number, field: string, rule: string][] = [
+    const refusal = several([
       [1, 'message', STRING],
       [1, 'level', LEVEL],
-      [1, 'metadata', 'must be an object'],
+      [1, 'metadata', OBJECT],
       [3, '', ENTRY],
       [4, 'message', 'is required'],
       [4, 'source', STRING],
-    ];
-    const details = faults.map(([index, field, rule]) => detailOf(format, index, { text: '', field, rule }));
-    const refusal = { ...invalid(details[0]?.message as string), details };
-    await expectRefused(service, FORMATS[format](texts), refusal);
+    ]);
+    await refuses(FORMATS[format](texts), refusal);
   });
 
-  it('1 000 faults, and tells the first 20', async () => {
+  it('1 000, of which it names the first 20', async () => {
     const texts = Array<string>(1_000).fill('{"message":5}');
-    const details = Array.from({ length: 20 }, (_, index) =>
-      detailOf(format, index, { text: '', field: 'message', rule: STRING }),
-    );
-    const refusal = { ...invalid(details[0]?.message as string), details };
-    await expectRefused(service, FORMATS[format](texts), refusal);
+    await refuses(FORMATS[format](texts), several(Array.from({ length: 20 }, (_, n) => [n, 'message', STRING])));
   });
+});
+
+describe('NDJSON is refused', () => {
+  it.each([
+    ['a word that is no JSON', '"a"\n\nb\n"c"', 3],
+    ['two entries on a line', '"a" "b"\n"c"', 1],
+    ['a comma between lines', '"a",\n"b"', 1],
+    ['an entry that goes on in the next line', '"a"\n{"message":\n"b"', 2],
+    ['a line that stops', '"a"\r\n\r\n{"message":"b"', 3],
+    ['a carriage return for a line end', '"a"\r"b"', 1],
+    ['a NUL', '"a"\n\0\n"b"', 2],
+  ])('for %s, with the number of its line', async (_, raw, line) => {
+    await refuses(asNdjson(raw), invalid(`line ${line} must be valid JSON`));
+  });
+
+  it.each([
+    ['blank lines', '\n\n"a"\n \n'],
+    ['blank lines of CRLF', '\r\n\r\n"a"\r\n\r\n'],
+  ])('for a field, with the number of its line behind %s', async (_, before) => {
+    await refuses(asNdjson(`${before}{"message":"m","level":"loud"}\n`), invalid(`line 5: level ${LEVEL}`));
+  });
+
+  it('for several faults, those of lines that are no JSON among them', async () => {
+    const messages = [
+      'line 1 must be valid JSON',
+      `line 3: level ${LEVEL}`,
+      'line 6 must be valid JSON',
+      `line 7 ${ENTRY}`,
+    ];
+    const details = messages.map((message) => ({ path: message.slice(0, message.indexOf(' must')), message }));
+    const raw = '{"message":\n\n{"message":"m","level":"loud"}\n"fine"\n\n"b"}\n5';
+    await refuses(asNdjson(raw), { ...invalid(messages[0] as string), details });
+  });
+
+  it('when it is a batch in the form of JSON', async () => {
+    await refuses(asNdjson('["a","b"]'), invalid(`line 1 ${ENTRY}`));
+    await refuses(asNdjson('{"logs":["a"]}'), invalid('line 1: message is required'));
+  });
+});
+
+// Contract §2: path, key, scope, body, and then the job.
+describe('a batch is refused for the first that is wrong of', () => {
+  const UNKNOWN = 'aa00000000000000000000000000';
+  const WRONG_KEY = `ym_${'a'.repeat(16)}_${'0'.repeat(64)}`;
+
+  /** Bodies from the one that is refused first to the good one. */
+  const BAD: CallOptions[] = [
+    { raw: 'x'.repeat(1_048_577) },
+    { raw: '["a"]', headers: { 'content-type': 'text/plain' } },
+    { raw: '[' },
+    { raw: '[5]' },
+    {},
+  ];
+  const GOOD: CallOptions[] = [{ raw: '["a"]' }, gzipped(written('NDJSON', ['a']))];
+
+  let key: Record<'all' | 'unscoped' | 'bound', string>;
+  beforeAll(async () => {
+    key = {
+      all: (await service.key(['jobs:event'])).key,
+      unscoped: (await service.key(['jobs:read', 'jobs:progress', 'jobs:create'])).key,
+      bound: (await service.key(['jobs:event'], { spaceId: 'elsewhere' })).key,
+    };
+  });
+
+  interface Tries {
+    bodies?: CallOptions[];
+    keys: (string | undefined)[];
+    paths?: string[];
+  }
+
+  /** The outcomes of every body with every key on every path; equal ones once. */
+  async function outcomes({ bodies = [...BAD, ...GOOD], keys, paths = [id, UNKNOWN, 'nope'] }: Tries) {
+    const different = new Set<string>();
+    for (const path of paths)
+      for (const apiKey of keys)
+        for (const batch of bodies) {
+          const { status, body } = await service.call('POST', `/jobs/${path}/logs`, { ...batch, key: apiKey });
+          different.add(`${status} ${body.code} ${body.error}`);
+        }
+    return [...different];
+  }
+
+  it('path, key, scope, body, job', async () => {
+    expect(await outcomes({ keys: [undefined, WRONG_KEY, key.all], paths: [`${id}/more`, `${id}/logs`] })).toEqual([
+      '404 NOT_FOUND No such path',
+    ]);
+    expect(await outcomes({ keys: [undefined, '', WRONG_KEY] })).toEqual([
+      '401 UNAUTHENTICATED A valid API key is required',
+    ]);
+    expect(await outcomes({ keys: [key.unscoped] })).toEqual([expect.stringMatching(/^403 FORBIDDEN .*jobs:event/)]);
+    expect(await outcomes({ bodies: BAD, keys: [key.all, key.bound] })).toEqual([
+      expect.stringMatching(/^413 TOO_LARGE/),
+      expect.stringMatching(/^415 UNSUPPORTED_MEDIA_TYPE/),
+      expect.stringMatching(/^400 INVALID_REQUEST body/),
+      expect.stringMatching(/^400 INVALID_REQUEST logs\[0\]/),
+      expect.stringMatching(/^400 INVALID_REQUEST logs must/),
+    ]);
+    const paths = [UNKNOWN, 'nope', `${id}x`, id.toUpperCase()];
+    expect(await outcomes({ bodies: GOOD, keys: [key.all, key.bound], paths })).toEqual([
+      '404 JOB_NOT_FOUND Job not found',
+    ]);
+    expect(await outcomes({ bodies: GOOD, keys: [key.bound], paths: [id] })).toEqual([
+      '403 FORBIDDEN The API key is bound to another space',
+    ]);
+    for (const job of [id, UNKNOWN]) expect(await service.redis.exists(logsKey(service, job))).toBe(0);
+  });
+});
+
+it('a job gives its first entry seq 1 after any number of refusals', async () => {
+  await appendOk(service, id, ['first']);
 });

@@ -1,25 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { redisNow } from '@yardmaster/store';
 import { createJob } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { append, appended, asRead, type Entry, FORMATS, LEVELS, readLogs, written } from './entries.js';
+import { append, appended, appendOk, asRead, type Entry, entriesOf, FORMATS, LEVELS } from './entries.js';
+import { messagesOf, readLogs, readPage } from './reading.js';
 
-let service: TestService;
+const service = withService();
+
+let id: string;
 beforeAll(async () => {
-  service = await startService();
+  id = (await createJob(service, 'values')).id;
 });
-afterAll(() => service.stop());
-
-const newJob = async () => (await createJob(service, 'values')).id;
 
 /** Append one entry of JSON text in every format, and read what became of it. */
 async function roundTrip(text: string) {
-  const id = await newJob();
+  const { newestSeq } = (await readPage(service, id)).cursor;
   const formats = Object.values(FORMATS);
   for (const [n, format] of formats.entries())
-    expect(await append(service, id, format([text]))).toMatchObject(appended(1, n + 1));
-  const logs = await readLogs(service, id);
+    expect(await append(service, id, format([text]))).toMatchObject(appended(1, newestSeq + n + 1));
+  const logs = await readLogs(service, id, newestSeq);
   expect(logs).toHaveLength(formats.length);
   return logs;
 }
@@ -29,17 +29,15 @@ const asText = (value: unknown) => JSON.stringify(value);
 const objects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-describe('metadata', () => {
+describe('metadata reads as it was sent:', () => {
   it.each([
     ['an empty object', '{}'],
     ['empty arrays and objects', '{"a":[],"b":{},"c":[[],{},[{}],[[]]],"d":{"e":{},"f":[]}}'],
-    ['null', '{"a":null,"b":[null,{"c":null}]}'],
-    ['booleans', '{"a":true,"b":[false]}'],
+    ['null and booleans', '{"a":null,"b":[null,{"c":null}],"d":true,"e":[false]}'],
     ['keys that are not sorted', '{"z":1,"a":2,"M":3,"b":{"y":1,"x":2},"":4}'],
     ['keys that are numbers', '{"b":1,"10":2,"9":3,"a":4,"01":5,"-1":6}'],
     ['a key that is given twice', '{"a":1,"b":2,"a":3}'],
     ['names of every object', '{"__proto__":{"a":1},"constructor":1,"toString":2,"hasOwnProperty":null,"valueOf":[]}'],
-    ['only __proto__', '{"__proto__":[]}'],
     ['__proto__ deep inside', '{"a":[{"__proto__":null},{"__proto__":{"__proto__":[]}}]}'],
     ['names of an entry', '{"message":1,"level":"warning","seq":0,"length":1,"toJSON":"no","then":1}'],
     ['words of Unicode', '{"größe":"naïve","日本":"語","🚂":"👩‍👩‍👧 𝒳"}'],
@@ -50,50 +48,47 @@ describe('metadata', () => {
     ['1e20 and its neighbours', '{"a":[1e20,1e21,1E+22,100000000000000000000,1e-6,1e-7]}'],
     ['the ends of a double', '{"a":[1.7976931348623157e308,5e-324,-1.7976931348623157e308,1e-400]}'],
     ['decimals', '{"a":[0.1,0.30000000000000004,1.0,3.14159265358979323846,-2.5]}'],
-    ['many entries', asText({ a: Array.from({ length: 2_000 }, (_, i) => i) })],
+    ['many numbers', asText({ a: Array.from({ length: 2_000 }, (_, i) => i) })],
     ['objects of 64 levels', objects(64)],
     ['arrays up to level 64', `{"a":${arrays(63)}}`],
-  ])('%s reads as it was sent', async (_, metadata) => {
+  ])('%s', async (_, metadata) => {
     const logs = await roundTrip(`{"message":"m","metadata":${metadata}}`);
     for (const log of logs) expect(asText(log.metadata)).toBe(asText(JSON.parse(metadata)));
   });
 });
 
-const STRINGS: [what: string, text: string][] = [
-  ['the empty string', '""'],
-  ['blanks', '"  "'],
-  ['a word', '"text"'],
-  ['JSON', '"{\\"message\\":[1]}"'],
-  ['null', '"null"'],
-  ['line ends', '"a\\nb\\r\\nc\\rd\\n"'],
-  ['escapes', '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9"'],
-  ['control characters', asText(Array.from({ length: 33 }, (_, i) => String.fromCharCode(i)).join(''))],
-  ['colours of a terminal', '"\\u001b[31mred\\u001b[0m"'],
-  ['U+0000', '"a\\u0000b"'],
-  ['line separators', '"\u2028 \u2029"'],
-  ['a byte order mark', '"\ufeffa\ufeff"'],
-  ['characters that are not to be used', '"\\ufffe\\uffff\\ufffd"'],
-  ['astral characters', '"👩‍👩‍👧 𝒳 \\ud83d\\ude82"'],
-  ['combining characters', '"e\u0301\u00e9"'],
-  ['lone surrogates', '"\\ud800 a\\udfffb \\ud83d"'],
-  ['surrogates in the wrong order', '"\\ude82\\ud83d"'],
-  ['16 000 characters', asText('abcdefgh'.repeat(2_000))],
-];
-
-describe('a message and a source', () => {
-  it.each(STRINGS)('of %s read as they were sent', async (_, text) => {
+describe('a message and a source read as they were sent:', () => {
+  it.each([
+    ['the empty string', '""'],
+    ['blanks', '"  "'],
+    ['a word', '"text"'],
+    ['the default source', '"worker"'],
+    ['JSON', '"{\\"message\\":[1]}"'],
+    ['null', '"null"'],
+    ['escapes', '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9 a\\r\\nb"'],
+    ['control characters', asText(Array.from({ length: 33 }, (_, i) => String.fromCharCode(i)).join(''))],
+    ['colours of a terminal', '"\\u001b[31mred\\u001b[0m"'],
+    ['line separators', '"\u2028 \u2029"'],
+    ['a byte order mark', '"\ufeffa\ufeff"'],
+    ['characters that are not to be used', '"\\ufffe\\uffff\\ufffd"'],
+    ['astral and combining characters', '"👩‍👩‍👧 𝒳 \\ud83d\\ude82 e\u0301\u00e9"'],
+    ['lone surrogates', '"\\ud800 a\\udfffb \\ud83d"'],
+    ['surrogates in the wrong order', '"\\ude82\\ud83d"'],
+    ['8 000 characters', asText('abcdefgh'.repeat(1_000))],
+  ])('%s', async (_, text) => {
     const value = JSON.parse(text);
-    for (const { message, source } of await roundTrip(text))
-      expect({ message, source }).toEqual({ message: value, source: 'worker' });
-    for (const { message } of await roundTrip(`{"message":${text}}`)) expect(message).toBe(value);
-    for (const { source } of await roundTrip(`{"message":"m","source":${text}}`)) expect(source).toBe(value);
+    const logs = [
+      ...(await roundTrip(text)),
+      ...(await roundTrip(`{"message":${text}}`)),
+      ...(await roundTrip(`{"message":${text},"source":${text}}`)),
+    ];
+    expect(messagesOf(logs)).toEqual(Array(9).fill(value));
+    expect(logs.map(({ source }) => source)).toEqual([...Array(6).fill('worker'), ...Array(3).fill(value)]);
   });
 });
 
-describe('a level', () => {
-  it.each(LEVELS)('of %s reads as it was sent', async (level) => {
-    for (const log of await roundTrip(asText({ message: 'm', level }))) expect(log.level).toBe(level);
-  });
+it.each(LEVELS)('a level of %s reads as it was sent', async (level) => {
+  for (const log of await roundTrip(asText({ message: 'm', level }))) expect(log.level).toBe(level);
 });
 
 describe('a timestamp', () => {
@@ -117,7 +112,7 @@ describe('a timestamp', () => {
     ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
     ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s reads as %s, and the time of storage beside it', async (timestamp, loggedAt) => {
+  ])('of %s reads as %s, and the time of storage beside it', async (timestamp, loggedAt) => {
     for (const log of await roundTrip(asText({ message: 'm', timestamp }))) {
       expect(log.loggedAt).toBe(loggedAt);
       expect(log.createdAt).not.toBe(loggedAt);
@@ -127,32 +122,38 @@ describe('a timestamp', () => {
 
 describe('the time of storage', () => {
   it("is that of Redis' clock, and the same for a whole batch", async () => {
-    const id = await newJob();
-    const entries = Array.from({ length: 1_000 }, (_, n) => `line ${n}`);
+    const job = (await createJob(service, 'values')).id;
     const before = await redisNow(service.store);
-    expect(await append(service, id, written('NDJSON', entries))).toMatchObject(appended(1_000));
+    await appendOk(service, job, entriesOf(1_000));
     const after = await redisNow(service.store);
 
-    const logs = await readLogs(service, id);
+    const logs = await readLogs(service, job);
     const createdAt = logs[0]?.createdAt as string;
     expect(createdAt).toBe(new Date(createdAt).toISOString());
     expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(createdAt)).toBeLessThanOrEqual(after);
-    expect(logs).toEqual(asRead(id, entries, createdAt));
+    expect(logs).toEqual(asRead(job, entriesOf(1_000), logs));
   });
 
   it('is that of its own batch', async () => {
-    const id = await newJob();
-    await append(service, id, { body: ['early'] });
-    const [early] = await readLogs(service, id);
+    const job = (await createJob(service, 'values')).id;
+    await appendOk(service, job, ['early']);
+    const [early] = await readLogs(service, job);
     const sent: Entry[] = ['late', { message: 'dated', timestamp: '2024-01-01T00:00:00Z' }];
-    // The clock has milliseconds: two batches within one would tell nothing.
+    // The clock has milliseconds: two batches within one would show nothing.
     await until(async () => (await redisNow(service.store)) > Date.parse(early?.createdAt as string));
-    await append(service, id, { body: sent });
+    await appendOk(service, job, sent, 2);
 
-    const logs = await readLogs(service, id);
-    const createdAt = logs[1]?.createdAt as string;
-    expect(createdAt > (early?.createdAt as string)).toBe(true);
-    expect(logs).toEqual([early, ...asRead(id, sent, createdAt, 2)]);
+    const late = await readLogs(service, job, 1);
+    expect(late).toEqual(asRead(job, sent, late, 2));
+    expect(Date.parse(late[0]?.createdAt as string)).toBeGreaterThan(Date.parse(early?.createdAt as string));
   });
+});
+
+it('a page and its entries have the names of the specification in its order', async () => {
+  const page = await readPage(service, id, { limit: 1 });
+  expect(Object.keys(page)).toEqual(['logs', 'cursor']);
+  expect(Object.keys(page.cursor)).toEqual(['mode', 'oldestSeq', 'newestSeq', 'hasMore']);
+  const names = ['id', 'seq', 'level', 'message', 'source', 'metadata', 'loggedAt', 'createdAt'];
+  expect(Object.keys(page.logs[0] as object)).toEqual(names);
 });

@@ -2,20 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { LIMITS, logsQuery } from '@yardmaster/protocol';
 import { VARIABLES } from '@yardmaster/runtime';
 import { createJob } from '../support/jobs.js';
-import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = readFileSync(`${root}docs/logs.md`, 'utf8');
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const service = withService();
 
 it('shows a destination for pino that stores what is logged', async () => {
   const { id } = await createJob(service, 'docs');

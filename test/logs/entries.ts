@@ -1,11 +1,11 @@
-import http from 'node:http';
+import type http from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from '@jest/globals';
 import type { LogEntry, LogLevel } from '@yardmaster/protocol';
 import type { Answer, CallOptions } from '../support/http.js';
-import { ADMIN_KEY, type TestService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
 
-// How batches of logs are written, and what they must read as.
+// How batches of logs are written, stored and refused, and what they must read as.
 
 /** One entry as a worker sends it (§4.12). */
 export type Entry =
@@ -42,12 +42,13 @@ export const gzipped = ({ raw, headers }: Batch): Batch => ({
   headers: { ...headers, 'content-encoding': 'gzip' },
 });
 
-/** The encodings of §4.12. */
-export const ENCODINGS = { identity: (batch: Batch) => batch, gzip: gzipped };
-export type Encoding = keyof typeof ENCODINGS;
-export const ENCODING_NAMES = Object.keys(ENCODINGS) as Encoding[];
+/** Each format of §4.12 in each of its encodings. */
+export const FORMS = FORMAT_NAMES.flatMap((format) => [
+  { form: format, write: (entries: readonly unknown[]) => written(format, entries) },
+  { form: `${format}, gzipped`, write: (entries: readonly unknown[]) => gzipped(written(format, entries)) },
+]);
 
-/** Every form that an entry may have, in turn. */
+/** Every shape that an entry may have, in turn. */
 const SHAPES: readonly ((n: number) => Entry)[] = [
   (n) => `line ${n}`,
   (n) => ({ message: `line ${n}` }),
@@ -64,12 +65,13 @@ const SHAPES: readonly ((n: number) => Entry)[] = [
   }),
 ];
 
-/** As many entries, of every form in turn, no two alike. */
+/** As many entries, of every shape in turn, no two alike. */
 export const entriesOf = (count: number): Entry[] =>
   Array.from({ length: count }, (_, n) => (SHAPES[n % SHAPES.length] as (typeof SHAPES)[number])(n));
 
-/** What entries must read as; what they leave out has its default. */
-export function asRead(jobId: string, entries: readonly Entry[], createdAt: string, fromSeq = 1): LogEntry[] {
+/** What a batch must read as, given what was read; what its entries leave out has its default. */
+export function asRead(jobId: string, entries: readonly Entry[], logs: readonly LogEntry[], fromSeq = 1): LogEntry[] {
+  const createdAt = logs[0]?.createdAt as string;
   return entries.map((entry, i) => {
     const given = typeof entry === 'string' ? { message: entry } : entry;
     return {
@@ -85,7 +87,7 @@ export function asRead(jobId: string, entries: readonly Entry[], createdAt: stri
   });
 }
 
-export const append = (service: TestService, id: string, batch: CallOptions): Promise<Answer> =>
+export const append = (service: Pick<TestService, 'call'>, id: string, batch: CallOptions): Promise<Answer> =>
   service.call('POST', `/jobs/${id}/logs`, batch);
 
 /** The answer to a batch that was stored. */
@@ -95,48 +97,33 @@ export const appended = (inserted: number, fromSeq = 1) => ({
 });
 
 /** Append what must be taken; the job's next seq is `fromSeq`. */
-export async function appendOk(service: TestService, id: string, entries: readonly Entry[], fromSeq = 1) {
+export async function appendOk(
+  service: Pick<TestService, 'call'>,
+  id: string,
+  entries: readonly Entry[],
+  fromSeq = 1,
+): Promise<void> {
   const { status, body } = await append(service, id, { body: entries });
   expect({ status, body }).toEqual(appended(entries.length, fromSeq));
 }
 
-/** All entries of a job that are kept, read page by page from the oldest. */
-export async function readLogs(service: TestService, id: string, limit = 500): Promise<LogEntry[]> {
-  const logs: LogEntry[] = [];
-  for (let after = 0; ; ) {
-    const { status, body, text } = await service.call('GET', `/jobs/${id}/logs?after=${after}&limit=${limit}`);
-    if (status !== 200) throw new Error(`logs not read: ${text}`);
-    logs.push(...body.logs);
-    if (!body.cursor.hasMore) return logs;
-    if (body.cursor.newestSeq <= after) throw new Error(`paging does not go on: ${JSON.stringify(body.cursor)}`);
-    after = body.cursor.newestSeq;
-  }
-}
-
-/** Expect that a job holds just these entries, which came in one batch. */
-export async function expectStored(service: TestService, id: string, entries: readonly Entry[], limit?: number) {
-  const logs = await readLogs(service, id, limit);
-  expect(logs).toEqual(asRead(id, entries, logs[0]?.createdAt as string));
-}
-
 /** Where Redis keeps the entries of a job. */
-export const logsKey = ({ prefix }: TestService, id: string) => `${prefix}:{${id.slice(0, 2)}}:job:${id}:logs`;
+export const logsKey = ({ store }: Pick<TestService, 'store'>, id: string) => `${store.keys.job(id)}:logs`;
 
-/** Send a batch as chunks of so many bytes, each written when the one before is on its way. */
-export function appendInPieces(service: TestService, id: string, { raw, headers }: Batch, size: number) {
-  const bytes = Buffer.from(raw as Buffer);
-  return new Promise<number>((resolve, reject) => {
-    const request = http.request(`${service.url}/api/v1/jobs/${id}/logs`, {
-      method: 'POST',
-      headers: { 'x-api-key': ADMIN_KEY, ...headers },
-      agent: false,
-    });
-    request.on('error', reject);
-    request.on('response', (response) => response.resume().on('end', () => resolve(response.statusCode ?? 0)));
-    const send = (from: number) => {
-      if (from >= bytes.length) request.end();
-      else request.write(bytes.subarray(from, from + size), () => send(from + size));
-    };
-    send(0);
-  });
+export interface Refusal {
+  status: number;
+  code: string;
+  error: string;
+  details?: { path: string; message: string }[];
+}
+
+export const invalid = (error: string): Refusal => ({ status: 400, code: 'INVALID_REQUEST', error });
+export const tooLarge = (error: string): Refusal => ({ status: 413, code: 'TOO_LARGE', error });
+export const unsupported = (error: string): Refusal => ({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', error });
+
+/** Expect that a job without logs refuses a batch and keeps nothing of it. */
+export async function expectRefused(service: TestService, id: string, batch: CallOptions, refusal: Refusal) {
+  const { status, body } = await append(service, id, batch);
+  expect({ status, ...body }).toEqual(refusal);
+  expect(await service.redis.exists(logsKey(service, id))).toBe(0);
 }

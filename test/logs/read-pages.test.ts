@@ -1,148 +1,207 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApi } from '@yardmaster/api';
-import { startService, type TestService } from '../support/service.js';
-import { jobWithLogs, logsPath, type Query, range, readLogs, seqsOf } from './reading.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { LOG_LEVELS } from '@yardmaster/protocol';
+import { createJob } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import { jobWithLogs, messagesOf, type Query, queryText, range, readPage, seqsOf } from './reading.js';
 
-let service: TestService;
+const service = withService();
+
 /** Entries 1 to 10, the even ones of level warn. */
 let ten: string;
 let empty: string;
-
+/** One entry of each level, in the order of their weight. */
+let levels: string;
+/** 600 entries. */
+let many: string;
 beforeAll(async () => {
-  service = await startService({}, { app: createApi });
+  const level = (n: number) => (n % 2 === 0 ? 'warn' : 'info');
   ten = await jobWithLogs(
     service,
-    range(1, 10).map((n) => ({ message: `entry ${n}`, level: n % 2 === 0 ? 'warn' : 'info' })),
+    range(1, 10).map((n) => ({ message: `entry ${n}`, level: level(n) })),
   );
   empty = await jobWithLogs(service, []);
-});
-afterAll(() => service.stop());
-
-/** A page, as the seqs on it and its cursor. */
-async function pageOf(jobId: string, query: Query) {
-  const { logs, cursor, ...others } = await readLogs(service, jobId, query);
-  return { seqs: seqsOf(logs), ...cursor, ...others };
-}
-
-interface Row {
-  query: Query;
-  seqs: number[];
-  hasMore: boolean;
-  /** On a page without entries: the bound that was asked for. Default 0. */
-  bound?: number;
-}
-
-const expected = (mode: string, { seqs, hasMore, bound = 0 }: Row) => ({
-  seqs,
-  mode,
-  oldestSeq: seqs[0] ?? bound,
-  newestSeq: seqs.at(-1) ?? bound,
-  hasMore,
+  levels = await jobWithLogs(
+    service,
+    LOG_LEVELS.map((each) => ({ message: each, level: each })),
+  );
+  many = await jobWithLogs(service, range(1, 600).map(String));
 });
 
-const titled = (rows: Row[]) =>
-  rows.map((row) => ({ row, title: new URLSearchParams(logsPath('', row.query).split('?')[1]).toString() }));
+const MOST = 2 ** 53 - 1;
 
-describe('of ten entries, the newest', () => {
-  it.each(
-    titled([
-      { query: {}, seqs: range(1, 10), hasMore: false },
-      { query: { limit: 11 }, seqs: range(1, 10), hasMore: false },
-      { query: { limit: 10 }, seqs: range(1, 10), hasMore: false },
-      { query: { limit: 9 }, seqs: range(2, 10), hasMore: true },
-      { query: { limit: 1 }, seqs: [10], hasMore: true },
-      { query: { level: 'warn' }, seqs: [2, 4, 6, 8, 10], hasMore: false },
-      { query: { level: 'warn', limit: 5 }, seqs: [2, 4, 6, 8, 10], hasMore: false },
-      { query: { level: 'warn', limit: 4 }, seqs: [4, 6, 8, 10], hasMore: true },
-      { query: { level: 'info', limit: 4 }, seqs: [3, 5, 7, 9], hasMore: true },
-      { query: { q: 'entry 1', limit: 2 }, seqs: [1, 10], hasMore: false },
-      { query: { q: 'entry 1', limit: 1 }, seqs: [10], hasMore: true },
-      { query: { q: 'entry 1', level: 'warn' }, seqs: [10], hasMore: false },
-      { query: { level: 'fatal' }, seqs: [], hasMore: false },
-      { query: { q: 'nothing' }, seqs: [], hasMore: false },
-    ]),
-  )('are a page with "$title"', async ({ row }) => {
-    expect(await pageOf(ten, row.query)).toEqual(expected('latest', row));
-  });
+/** The page that a query must have of ten entries: its seqs, or the bound of an empty page, and whether there are more. */
+const PAGES: [query: Query, seqs: number[] | { bound: number }, hasMore?: boolean][] = [
+  [{}, range(1, 10)],
+  [{ limit: 10 }, range(1, 10)],
+  [{ limit: 9 }, range(2, 10), true],
+  [{ level: 'warn', limit: 5 }, [2, 4, 6, 8, 10]],
+  [{ level: 'warn', limit: 4 }, [4, 6, 8, 10], true],
+  [{ q: 'entry 1', limit: 2 }, [1, 10]],
+  [{ q: 'entry 1', limit: 1 }, [10], true],
+  [{ q: 'entry 1', level: 'warn' }, [10]],
+  [{ level: 'fatal' }, { bound: 0 }],
+  [{ after: 0 }, range(1, 10)],
+  [{ after: 0, limit: 9 }, range(1, 9), true],
+  [{ after: 1, limit: 9 }, range(2, 10)],
+  [{ after: 9 }, [10]],
+  [{ after: 10 }, { bound: 10 }],
+  [{ after: MOST }, { bound: MOST }],
+  [{ after: 2, level: 'warn', limit: 2 }, [4, 6], true],
+  [{ after: 6, level: 'warn', limit: 2 }, [8, 10]],
+  [{ after: 3, q: 'nothing' }, { bound: 3 }],
+  [{ before: 11, limit: 10 }, range(1, 10)],
+  [{ before: 11, limit: 9 }, range(2, 10), true],
+  [{ before: 10, limit: 9 }, range(1, 9)],
+  [{ before: 2 }, [1]],
+  [{ before: 1 }, { bound: 1 }],
+  [{ before: 0 }, { bound: 0 }],
+  [{ before: MOST, limit: 2 }, [9, 10], true],
+  [{ before: 9, level: 'warn', limit: 2 }, [6, 8], true],
+  [{ before: 10, q: 'entry 1' }, [1]],
+  [{ before: 7, q: 'nothing' }, { bound: 7 }],
+];
+
+const modeOf = ({ after, before }: Query) => {
+  if (after !== undefined) return 'after';
+  return before === undefined ? 'latest' : 'before';
+};
+
+it.each(PAGES.map(([query, seqs, hasMore = false]) => ({ title: queryText(query), query, seqs, hasMore })))(
+  'a page of ten entries with "$title" has seqs $seqs',
+  async ({ query, seqs, hasMore }) => {
+    const { logs, cursor } = await readPage(service, ten, query);
+    const [oldestSeq, newestSeq] = Array.isArray(seqs) ? [seqs[0], seqs.at(-1)] : [seqs.bound, seqs.bound];
+    expect(seqsOf(logs)).toEqual(Array.isArray(seqs) ? seqs : []);
+    expect(cursor).toEqual({ mode: modeOf(query), oldestSeq, newestSeq, hasMore });
+  },
+);
+
+it.each<[query: Query, bound: number]>([
+  [{}, 0],
+  [{ after: 5 }, 5],
+  [{ before: MOST }, MOST],
+  [{ q: 'x', level: 'info' }, 0],
+])('a page of a job without logs is empty with the bound that was asked for: %j', async (query, bound) => {
+  const cursor = { mode: modeOf(query), oldestSeq: bound, newestSeq: bound, hasMore: false };
+  expect(await readPage(service, empty, query)).toEqual({ logs: [], cursor });
 });
 
-describe('of ten entries, those after one', () => {
-  it.each(
-    titled([
-      { query: { after: 0 }, seqs: range(1, 10), hasMore: false },
-      { query: { after: 0, limit: 10 }, seqs: range(1, 10), hasMore: false },
-      { query: { after: 0, limit: 9 }, seqs: range(1, 9), hasMore: true },
-      { query: { after: 1, limit: 9 }, seqs: range(2, 10), hasMore: false },
-      { query: { after: 3, limit: 4 }, seqs: range(4, 7), hasMore: true },
-      { query: { after: 9 }, seqs: [10], hasMore: false },
-      { query: { after: 10 }, seqs: [], hasMore: false, bound: 10 },
-      { query: { after: 11 }, seqs: [], hasMore: false, bound: 11 },
-      { query: { after: 2 ** 53 - 1 }, seqs: [], hasMore: false, bound: 2 ** 53 - 1 },
-      { query: { after: 2, level: 'warn', limit: 2 }, seqs: [4, 6], hasMore: true },
-      { query: { after: 6, level: 'warn', limit: 2 }, seqs: [8, 10], hasMore: false },
-      { query: { after: 7, level: 'info', limit: 1 }, seqs: [9], hasMore: false },
-      { query: { after: 9, level: 'info' }, seqs: [], hasMore: false, bound: 9 },
-      { query: { after: 1, q: 'entry 1' }, seqs: [10], hasMore: false },
-      { query: { after: 3, q: 'nothing' }, seqs: [], hasMore: false, bound: 3 },
-    ]),
-  )('are a page with "$title"', async ({ row }) => {
-    expect(await pageOf(ten, row.query)).toEqual(expected('after', row));
-  });
-});
-
-describe('of ten entries, those before one', () => {
-  it.each(
-    titled([
-      { query: { before: 11 }, seqs: range(1, 10), hasMore: false },
-      { query: { before: 11, limit: 10 }, seqs: range(1, 10), hasMore: false },
-      { query: { before: 11, limit: 9 }, seqs: range(2, 10), hasMore: true },
-      { query: { before: 10, limit: 9 }, seqs: range(1, 9), hasMore: false },
-      { query: { before: 8, limit: 4 }, seqs: range(4, 7), hasMore: true },
-      { query: { before: 2 }, seqs: [1], hasMore: false },
-      { query: { before: 1 }, seqs: [], hasMore: false, bound: 1 },
-      { query: { before: 0 }, seqs: [], hasMore: false, bound: 0 },
-      { query: { before: 2 ** 53 - 1, limit: 2 }, seqs: [9, 10], hasMore: true },
-      { query: { before: 9, level: 'warn', limit: 2 }, seqs: [6, 8], hasMore: true },
-      { query: { before: 5, level: 'warn', limit: 2 }, seqs: [2, 4], hasMore: false },
-      { query: { before: 2, level: 'warn' }, seqs: [], hasMore: false, bound: 2 },
-      { query: { before: 10, q: 'entry 1' }, seqs: [1], hasMore: false },
-      { query: { before: 7, q: 'nothing' }, seqs: [], hasMore: false, bound: 7 },
-    ]),
-  )('are a page with "$title"', async ({ row }) => {
-    expect(await pageOf(ten, row.query)).toEqual(expected('before', row));
-  });
-});
-
-describe('a job without logs', () => {
-  it.each([
-    { query: {}, mode: 'latest', bound: 0 },
-    { query: { after: 0 }, mode: 'after', bound: 0 },
-    { query: { after: 5 }, mode: 'after', bound: 5 },
-    { query: { before: 0 }, mode: 'before', bound: 0 },
-    { query: { before: 2 ** 53 - 1 }, mode: 'before', bound: 2 ** 53 - 1 },
-    { query: { q: 'x', level: 'info' }, mode: 'latest', bound: 0 },
-  ])('has an empty page, with the bound that was asked for: $query', async ({ query, mode, bound }) => {
-    expect(await pageOf(empty, query)).toEqual(expected(mode, { query, seqs: [], hasMore: false, bound }));
-  });
-});
-
-describe('a bound beyond what a double can count', () => {
-  const HUGE = ['9007199254740993', '99999999999999999999', '9'.repeat(400)];
-  const titles = HUGE.map((text) => ({ text, digits: text.length }));
-
-  it.each(titles)('of $digits digits is behind every entry: before it', async ({ text }) => {
-    const { body } = await service.call('GET', `/jobs/${ten}/logs?limit=2&before=${text}`);
-    expect(seqsOf(body.logs)).toEqual([9, 10]);
-    expect(body.cursor).toEqual({ mode: 'before', oldestSeq: 9, newestSeq: 10, hasMore: true });
-  });
-
-  it.each(titles)('of $digits digits has nothing after it, and the cursor can be used', async ({ text }) => {
-    const { body } = await service.call('GET', `/jobs/${ten}/logs?after=${text}`);
-    const { newestSeq } = body.cursor;
-    expect(body).toEqual({
+it.each(['9007199254740993', '99999999999999999999', '9'.repeat(400)])(
+  'a bound beyond what a double can count is behind every entry: %s',
+  async (bound) => {
+    const before = await readPage(service, ten, `limit=2&before=${bound}`);
+    expect(before.cursor).toEqual({ mode: 'before', oldestSeq: 9, newestSeq: 10, hasMore: true });
+    const after = await readPage(service, ten, `after=${bound}`);
+    const { newestSeq } = after.cursor;
+    expect(after).toEqual({
       logs: [],
       cursor: { mode: 'after', oldestSeq: newestSeq, newestSeq: expect.any(Number), hasMore: false },
     });
-    expect(await readLogs(service, ten, { after: newestSeq })).toEqual(body);
+    expect(await readPage(service, ten, { after: newestSeq })).toEqual(after);
+  },
+);
+
+const NINES = '9'.repeat(400);
+
+it.each(
+  Object.entries({ '': 200, 1: 1, '007': 7, 499: 499, 500: 500, 501: 500, 99999999999999999999: 500, [NINES]: 500 }),
+)('the limit %s serves %i entries, in each mode', async (limit, served) => {
+  const pages: string[][] = [];
+  for (const bound of ['', 'after=50', 'before=551'])
+    pages.push(messagesOf((await readPage(service, many, `${bound}${limit && `&limit=${limit}`}`)).logs));
+  const texts = (from: number, to: number) => range(from, to).map(String);
+  expect(pages).toEqual([texts(601 - served, 600), texts(51, 50 + served), texts(551 - served, 550)]);
+});
+
+const ALL = [...LOG_LEVELS];
+
+it.each<[shown: string[], queries: string[]]>([
+  ...LOG_LEVELS.map((level): [string[], string[]] => [[level], [`level=${level}`]]),
+  [['warn'], ['level=warn,warn&level=warn', `level=${Array(1_000).fill('warn').join(',')}`]],
+  [
+    ['warn', 'error'],
+    ['level=error,warn', 'level=warn%2Cerror', 'level=warn,%20error', 'level=warn&level=error'],
+  ],
+  [['trace', 'debug', 'fatal'], ['level=fatal&level=trace,debug']],
+  [ALL, [`level=${ALL.join(',')}`, '', 'q=', 'q=%20', 'q=+%09%0A', 'q=%22%22', 'q=%22', 'q=%22%22+%22%22']],
+  [ALL, ['unknown=1', 'levels=warn', 'limit[]=x', '__proto__=1', '&&=&']],
+])('levels %j are shown, however it is written', async (shown, queries) => {
+  for (const query of queries) {
+    const { logs } = await readPage(service, levels, query);
+    expect({ query, shown: messagesOf(logs) }).toEqual({ query, shown });
+  }
+});
+
+describe('a query is refused:', () => {
+  const NO_INTEGER = ['', 'abc', '1.5', '1.0', '-1', '1e2', '0x1', '%2B1', '%201', '1%20', '1%00', 'null', '%EF%BC%91'];
+  const LIMIT = 'limit must be an integer of at least 1';
+  const AFTER = 'after must be an integer of at least 0';
+  const BEFORE = 'before must be an integer of at least 0';
+  const BOTH = 'after and before must not be used together';
+  const LEVEL = 'level must be one of trace, debug, info, warn, error, fatal';
+  const LONG = 'q must be at most 500 characters';
+
+  it.each<[error: string, queries: string[]]>([
+    [LIMIT, ['0', ...NO_INTEGER].map((value) => `limit=${value}`)],
+    [AFTER, NO_INTEGER.map((value) => `after=${value}`)],
+    [BEFORE, NO_INTEGER.map((value) => `before=${value}`)],
+    ...['limit', 'after', 'before', 'q'].map((name): [string, string[]] => [
+      `${name} must be given once`,
+      [`${name}=1&${name}=1`],
+    ]),
+    [BOTH, ['after=1&before=5', 'before=5&after=0']],
+    [LEVEL, ['', 'WARN', 'warning', 'warn,', ',warn', 'warn,,error', 'warn%20error', '3'].map((it) => `level=${it}`)],
+    [LEVEL, ['level=warn&level=', 'level=warn&level=unknown', 'level=__proto__']],
+    [LONG, [`q=${'x'.repeat(501)}`, `q=${encodeURIComponent('🚂'.repeat(501))}`]],
+    ['q must have at most 32 terms', [`q=${Array(33).fill('x').join('+')}`]],
+  ])('%s', async (error, queries) => {
+    for (const query of queries) {
+      const { status, body } = await service.call('GET', `/jobs/${levels}/logs?${query}`);
+      expect({ query, status, body }).toEqual({ query, status: 400, body: { error, code: 'INVALID_REQUEST' } });
+    }
   });
+
+  it('with each of its faults', async () => {
+    const { status, body } = await service.call('GET', `/jobs/${levels}/logs?limit=x&after=x&before=x&level=x&q=1&q=2`);
+    const details = [LIMIT, AFTER, BEFORE, LEVEL, 'q must be given once'].map((message) => ({
+      path: message.split(' ')[0],
+      message,
+    }));
+    expect({ status, body }).toEqual({ status: 400, body: { error: LIMIT, code: 'INVALID_REQUEST', details } });
+  });
+});
+
+it.each([
+  ['500 characters', 'x'.repeat(500), 'X'.repeat(600)],
+  ['500 characters of two units each', '🚂'.repeat(500), `${'🚂'.repeat(500)}.`],
+  ['32 terms', range(1, 32).join(' '), range(1, 40).join('-')],
+])('a search may have %s', async (_, q, message) => {
+  const jobId = await jobWithLogs(service, ['other', message, 'x']);
+  expect(messagesOf((await readPage(service, jobId, { q })).logs)).toEqual([message]);
+});
+
+it('a read is refused for the first that is wrong of key, scope, query, job', async () => {
+  const { id } = await createJob(service, 'own');
+  const scopeless = (await service.key(['jobs:poll'])).key;
+  const elsewhere = (await service.key(['jobs:read'], { spaceId: 'other' })).key;
+  const answers: unknown[] = [];
+  for (const [key, path] of [
+    ['garbage', '/jobs/nope/logs?limit=0'],
+    [scopeless, '/jobs/nope/logs?limit=0'],
+    [elsewhere, '/jobs/nope/logs?limit=0'],
+    [elsewhere, `/jobs/${id}/logs?limit=0`],
+    [elsewhere, '/jobs/nope/logs?q=x&level=warn&before=9'],
+    [elsewhere, `/jobs/${id}/logs?after=0`],
+  ] as const) {
+    const { status, body } = await service.call('GET', path, { key });
+    answers.push([status, body.code]);
+  }
+  expect(answers).toEqual([
+    [401, 'UNAUTHENTICATED'],
+    [403, 'FORBIDDEN'],
+    [400, 'INVALID_REQUEST'],
+    [400, 'INVALID_REQUEST'],
+    [404, 'JOB_NOT_FOUND'],
+    [403, 'FORBIDDEN'],
+  ]);
 });

@@ -1,39 +1,33 @@
-import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { connect } from 'node:net';
+import { expect, it } from '@jest/globals';
 import { ROUTES } from '@yardmaster/api';
 import { createJob } from '../support/jobs.js';
-import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 import { movedBy, scrape } from './scrape.js';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ STREAMS_PER_JOB: '10' });
-});
-afterAll(() => service.stop());
+const service = withService({}, { isOwn: true });
 
 const DURATION = 'yardmaster_http_request_duration_seconds';
 const series = (method: string, route: string, status: number) =>
   `${DURATION}_count{method="${method}",route="${route}",status="${status}"}`;
-/** What the scrape before counts, once it is answered. */
+/** The scrape before the act, which is counted once it is answered. */
 const SCRAPE = { [series('GET', '/metrics', 200)]: 1 };
+const CREATE = '/api/v1/spaces/:spaceId/jobs';
 
 const requests = (act: () => Promise<unknown>) => movedBy(service, DURATION, act);
 
-/** Send these bytes, and read until the connection ends. */
-function sendRaw(bytes: string): Promise<string> {
-  const { hostname, port } = new URL(service.url);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(text));
-    socket.write(bytes);
+/** Open a connection, send these bytes, and keep what comes back. */
+function sendRaw(bytes: string) {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  const sent = { socket, text: '' };
+  socket.on('data', (chunk) => {
+    sent.text += chunk;
   });
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  return sent;
 }
 
 it('counts each answer by the pattern of its path, its method and its status', async () => {
@@ -49,7 +43,7 @@ it('counts each answer by the pattern of its path, its method and its status', a
   });
   expect(moved).toEqual({
     ...SCRAPE,
-    [series('POST', '/api/v1/spaces/:spaceId/jobs', 400)]: 1,
+    [series('POST', CREATE, 400)]: 1,
     [series('GET', '/api/v1/jobs/:jobId', 200)]: 1,
     [series('GET', '/api/v1/jobs/:jobId', 401)]: 1,
     [series('HEAD', '/api/v1/jobs/:jobId', 200)]: 1,
@@ -59,7 +53,7 @@ it('counts each answer by the pattern of its path, its method and its status', a
   });
 });
 
-it('knows every route', async () => {
+it('counts every route by its pattern', async () => {
   const moved = await requests(async () => {
     for (const { method, path } of ROUTES) {
       await service.http.call(method, path.replace(':spaceId', '!').replace(/:\w+/, 'x'));
@@ -69,48 +63,41 @@ it('knows every route', async () => {
   expect(routes.sort()).toEqual([...ROUTES.map(({ method, path }) => `${method} ${path}`), 'GET /metrics'].sort());
 });
 
-it('counts what is refused before it is known for which route', async () => {
+it('counts once what is refused before it has a route, and what is refused for its broken body', async () => {
+  const chunked = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n';
   const moved = await requests(async () => {
     await service.http.call('GET', '/api/v1/jobs/%zz');
-    await sendRaw('GET /livez HTTP/1.1\r\nconnection: close\r\n\r\n');
-    await sendRaw('nonsense\r\n\r\n');
-    await sendRaw(`GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
+    for (const bytes of [
+      'GET /livez HTTP/1.1\r\nconnection: close\r\n\r\n',
+      'nonsense\r\n\r\n',
+      `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`,
+      `POST /api/v1/spaces/x/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n${chunked}`,
+    ]) {
+      const { socket } = sendRaw(bytes);
+      await until(() => socket.closed);
+    }
   });
   expect(moved).toEqual({
     ...SCRAPE,
     [series('GET', 'none', 400)]: 2,
     [series('other', 'none', 400)]: 1,
     [series('other', 'none', 431)]: 1,
+    [series('POST', CREATE, 400)]: 1,
   });
 });
 
-it('counts a request whose body is broken once', async () => {
-  const head = `POST /api/v1/spaces/x/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
-  const chunked = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n';
-  const moved = await requests(async () => {
-    expect(await sendRaw(head + chunked)).toContain('400 Bad Request');
-  });
-  expect(moved).toEqual({ ...SCRAPE, [series('POST', '/api/v1/spaces/:spaceId/jobs', 400)]: 1 });
-});
-
-it('counts requests whose clients were gone before the answer as 499, also those behind another one', async () => {
-  const { hostname, port } = new URL(service.url);
-  const waits = `POST /api/v1/spaces/gone/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`;
-  const pipelined = 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n';
-  const count = async (route: string) => (await scrape(service)).get(series('POST', route, 499)) ?? 0;
-  const route = '/api/v1/spaces/:spaceId/jobs';
-  const before = await count(route);
-  const sockets: Socket[] = [];
-  for (const bytes of [waits, pipelined + waits]) {
-    const socket = connect(Number(port), hostname);
-    socket.on('error', () => undefined);
-    await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
-    sockets.push(socket);
+it('counts requests whose clients left before the answer as 499, also behind another request', async () => {
+  // The server asks for the body once it has the request, and the client leaves without sending it.
+  const head = `POST /api/v1/spaces/gone/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\nexpect: 100-continue\r\n`;
+  const waits = `${head}content-type: application/json\r\ncontent-length: 9\r\n\r\n`;
+  const count = async () => (await scrape(service)).get(series('POST', CREATE, 499)) ?? 0;
+  const before = await count();
+  for (const bytes of [waits, `GET /livez HTTP/1.1\r\nhost: x\r\n\r\n${waits}`]) {
+    const sent = sendRaw(bytes);
+    await until(() => sent.text.includes('HTTP/1.1 100 Continue'));
+    sent.socket.resetAndDestroy();
   }
-  const livez = series('GET', '/livez', 200);
-  await until(async () => ((await scrape(service)).get(livez) ?? 0) > 0);
-  for (const socket of sockets) socket.resetAndDestroy();
-  await until(async () => (await count(route)) === before + 2);
+  await until(async () => (await count()) === before + 2);
 });
 
 it('counts handshakes, accepted and refused, by what the stream is of', async () => {
@@ -147,22 +134,22 @@ it('has a bounded number of series, whatever is sent', async () => {
         await service.http.call(method, encodeURI(path)).catch(() => undefined);
       }
     }
-    for (let n = 0; n < 50; n++) {
+    for (let n = 0; n < 10; n++) {
       await service.call('GET', `/spaces/s${round}-${n}/jobs`);
       await service.call('GET', `/jobs/${round}-${n}`);
       await service.http.call('GET', `/${'x'.repeat(n)}/${round}`);
     }
   };
-  const seriesNow = async () => [...(await scrape(service)).keys()].filter((name) => name.startsWith(DURATION)).length;
+  const seriesNow = async () => [...(await scrape(service)).keys()].filter((name) => name.startsWith(DURATION));
   await hostile(1);
-  const before = await seriesNow();
+  const before = (await seriesNow()).length;
   await hostile(2);
-  expect(await seriesNow()).toBe(before);
-  const other = [...(await scrape(service)).keys()].filter((name) => name.includes('method="other"'));
+  expect(await seriesNow()).toHaveLength(before);
+  const other = (await seriesNow()).filter((name) => name.includes('method="other"'));
   expect(new Set(other.map((name) => /status="(\d+)"/.exec(name)?.[1]))).toEqual(new Set(['400', '404', '405', '431']));
 });
 
-it('answers a scrape in the text format of Prometheus, to HEAD without the body, and to nothing else', async () => {
+it('answers a scrape in the text format of Prometheus, and to HEAD without the body', async () => {
   const got = await service.http.call('GET', '/metrics');
   expect(got.headers).toMatchObject({
     'content-type': 'text/plain; version=0.0.4; charset=utf-8',
@@ -171,11 +158,10 @@ it('answers a scrape in the text format of Prometheus, to HEAD without the body,
   });
   expect(got.text).toContain('\nyardmaster_build_info{version="0.1.0"} 1\n');
   const head = await service.http.call('HEAD', '/metrics');
-  expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: '' });
-  expect(head.headers['content-type']).toBe(got.headers['content-type']);
+  expect(head).toMatchObject({ status: 200, text: '', headers: { 'content-type': got.headers['content-type'] } });
 });
 
-it('shows no job, no key and no value that somebody made up', async () => {
+it('shows no job, no key and no other value of a caller', async () => {
   const { id } = await createJob(service, 'secretive', { name: 'name-of-a-job', payload: { pay: 'load-of-a-job' } });
   const { id: keyId, key } = await service.key(['jobs:read']);
   await service.call('GET', `/jobs/${id}`, { key });

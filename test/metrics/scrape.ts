@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from '@jest/globals';
 import type { HttpClient } from '../support/http.js';
 import { until } from '../support/until.js';
 
@@ -19,18 +21,19 @@ export function readText(text: string): Scrape {
   );
 }
 
-/** Series of these metrics that are not what they were, with by how much; sums and buckets, which tell of time, left out. */
+/** How much these series, or all of these metrics, moved, without those that did not, and without sums and buckets, which depend on time. */
 export function movedSince(before: Scrape, after: Scrape, ...metrics: string[]): Record<string, number> {
   const moved: Record<string, number> = {};
   for (const [series, value] of after) {
     const name = series.replace(/\{.*/s, '');
     const by = value - (before.get(series) ?? 0);
-    if (by !== 0 && metrics.some((metric) => name === metric || name === `${metric}_count`)) moved[series] = by;
+    if (by !== 0 && metrics.some((metric) => [metric, `${metric}_count`].includes(name) || series === metric))
+      moved[series] = by;
   }
   return moved;
 }
 
-/** Run something, and tell by how much it moved these metrics. */
+/** Run something, and return how much it moved these metrics. */
 export async function movedBy(
   service: { http: HttpClient },
   metrics: string | string[],
@@ -42,23 +45,22 @@ export async function movedBy(
 }
 
 /**
- * The same of something that a scheduler does: it counts once Redis has answered, when others may have seen already that it
- * was done. So all of these metrics are waited for.
+ * Run something, and check how much it moves these metrics. A scheduler counts once Redis has answered, when others may
+ * have seen already that its work was done, so this waits.
  */
-export function movedByScheduler(
+export async function expectMoved(
   service: { http: HttpClient },
   metrics: string | string[],
   act: () => Promise<unknown>,
-): Promise<Record<string, number>> {
-  return movedBy(service, metrics, async () => {
-    const before = await scrape(service);
-    await act();
-    const hasMoved = (metric: string, now: Scrape) => Object.keys(movedSince(before, now, metric)).length > 0;
-    await until(async () => {
-      const now = await scrape(service);
-      return [metrics].flat().every((metric) => hasMoved(metric, now));
-    });
-  });
+  expected: Record<string, number>,
+): Promise<void> {
+  const before = await scrape(service);
+  await act();
+  let moved = {};
+  await until(async () => {
+    moved = movedSince(before, await scrape(service), ...[metrics].flat());
+    return isDeepStrictEqual(moved, expected);
+  }).catch(() => expect(moved).toEqual(expected));
 }
 
 /** Values of one metric by the value of its only label. */

@@ -1,136 +1,372 @@
-import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApi } from '@yardmaster/api';
-import { createLogger, readConfig } from '@yardmaster/runtime';
-import { createScheduler, SCHEDULER_VARIABLES } from '@yardmaster/scheduler';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { createJobRequest } from '@yardmaster/protocol';
+import { ANY_SPACE, completeJob, getJob } from '@yardmaster/store';
+import { isPublic } from '../../apps/scheduler/src/callbacks/addresses.js';
+import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
 import { answer } from '../support/behaviours.js';
-import { attemptsTo, failed, historyOf, ofEach, REFUSED, sent } from '../support/callbacks.js';
-import { startTraps, type Traps } from '../support/loopback.js';
-import { startService, type TestService } from '../support/service.js';
-import { ELSEWHERE, LOOPBACK, NOT_URLS } from './spellings.js';
+import { attemptsOf, attemptsTo, failed, historyOf, REFUSED, sent } from '../support/callbacks.js';
+import { selfSigned } from '../support/certificate.js';
+import { type Entry, type Records, withDnsServer } from '../support/dns-server.js';
+import { during } from '../support/during.js';
+import { startTraps } from '../support/loopback.js';
+import { startReceiver } from '../support/receiver.js';
+import { runMany } from '../support/schedulers.js';
+import { startService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { CONNECTION_REFUSED, createPost, NOT_PUBLIC, UNKNOWN_HOST } from './post-once.js';
 
-let traps: Traps;
-let guarded: TestService;
-let open: TestService;
-beforeAll(async () => {
-  traps = await startTraps();
-  guarded = await startService({ CALLBACK_ALLOW_PRIVATE: 'false', CALLBACK_RETRY_DELAYS: '0.05' });
-  open = await startService({ CALLBACK_ALLOW_PRIVATE: 'true', CALLBACK_RETRY_DELAYS: '0.05' });
+const dns = withDnsServer();
+const traps = during(startTraps, (started) => started.close());
+const posts = during(
+  async () => ({
+    guarded: createPost({ allowPrivate: false, dnsServers: [dns.address] }),
+    open: createPost({ allowPrivate: true, dnsServers: [dns.address] }),
+  }),
+  async () => undefined,
+);
+
+const NO_CONTENT = { statusCode: 204, retryAfter: undefined };
+
+describe('an address is public', () => {
+  /** First and last of networks that are not public, and where clouds serve metadata. */
+  const NOT = [
+    ...['0.0.0.0', '0.255.255.255', '10.0.0.0', '10.255.255.255', '100.64.0.0', '100.127.255.255'],
+    ...['127.0.0.0', '127.255.255.255', '169.254.0.0', '169.254.255.255', '172.16.0.0', '172.31.255.255'],
+    ...['192.0.0.0', '192.0.0.255', '192.0.2.0', '192.0.2.255', '192.88.99.0', '192.88.99.255'],
+    ...['192.168.0.0', '192.168.255.255', '198.18.0.0', '198.19.255.255', '198.51.100.0', '198.51.100.255'],
+    ...['203.0.113.0', '203.0.113.255', '224.0.0.0', '239.255.255.255', '240.0.0.0', '255.255.255.255'],
+    ...['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'],
+    ...['::', '::1', '::ffff:0:0', '::ffff:8.8.8.8', '::ffff:255.255.255.255'],
+    ...['::8.8.8.8', '::ffff:0:8.8.8.8', '64:ff9b::', '64:ff9b::8.8.8.8', '64:ff9b::ffff:ffff'],
+    ...['64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff', '100::', '100::ffff:ffff:ffff:ffff'],
+    ...['2001::', '2001:0:ffff:ffff:ffff:ffff:ffff:ffff', '2001:2::', '2001:2:0:ffff:ffff:ffff:ffff:ffff'],
+    ...['2001:10::', '2001:1f:ffff::', '2001:20::', '2001:2f:ffff::', '2001:db8::', '2001:db8:ffff::'],
+    ...['2002::', '2002:ffff:ffff::', '3fff::', '3fff:fff::', '5f00::', '1fff:ffff::', '4000::'],
+    ...['fc00::', 'fdff:ffff::', 'fe80::', 'febf:ffff::', 'fec0::', 'feff:ffff::', 'ff00::', 'ffff:ffff::'],
+  ];
+  /** Their neighbours, and some that are well known. */
+  const PUBLIC = [
+    ...['1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0'],
+    ...['169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '191.255.255.255', '192.0.1.0'],
+    ...['192.0.3.0', '192.88.98.255', '192.88.100.0', '192.167.255.255', '192.169.0.0', '198.17.255.255'],
+    ...['198.20.0.0', '198.51.99.255', '198.51.101.0', '203.0.112.255', '203.0.114.0', '223.255.255.255'],
+    ...['168.63.129.15', '168.63.129.17', '8.8.8.8', '2001:200::', '2001:4860:4860::8888', '2001:db7:ffff::'],
+    ...['2001:db9::', '2003::', '2606:4700::1111', '2a00:1450:4001::1', '3ffe:ffff::', '3fff:1000::'],
+  ];
+  const NO_ADDRESS = [
+    ...['', 'localhost', '8.8.8', '134744072', '0x08080808', '010.8.8.8', '8.8.8.8:80', ' 8.8.8.8', '8.8.8.8\n'],
+    ...['[2003::1]', 'fe80::1%1', '2003::1/64', '8.8.8.8/32', '256.8.8.8', '２.２.２.２'],
+  ];
+
+  it('unless it lies in a network that is special, as IANA and clouds have them', () => {
+    expect(NOT.filter(isPublic)).toEqual([]);
+    expect(PUBLIC.filter((address) => !isPublic(address))).toEqual([]);
+  });
+  it('only when it is one', () => {
+    expect(NO_ADDRESS.filter(isPublic)).toEqual([]);
+  });
 });
-afterAll(async () => {
-  await guarded.stop();
-  await open.stop();
-  await traps.close();
-});
 
-/** Names that this machine's hosts file gives to a loopback address; `localhost` at least. */
-async function namesOfLoopback(): Promise<string[]> {
-  const file = await readFile('/etc/hosts', 'utf8').catch(() => ''); // Elsewhere on other systems.
-  const rows = file.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/));
-  const names = rows.flatMap(([address = '', ...rest]) => (/^127\.|^::1$/.test(address) ? rest : []));
-  return [...new Set(['localhost', ...names])];
-}
+/** Spellings of a loopback address in a URL, by which of the two they mean. */
+const LOOPBACK = {
+  '127.0.0.1': [
+    ...['127.0.0.1', '127.0.0.1.', '127.1', '127.0.1', '2130706433', '2130706433.'],
+    ...['0x7f000001', '0X7F000001', '017700000001', '0177.0.0.1', '00000177.0.0.01', '0x7f.0x0.0x0.0x1', '0x7f.1'],
+    '0177.0.0x1',
+    // What Unicode maps to digits and dots, or to nothing.
+    ...['１２７.０.０.１', '①②⑦.⓪.⓪.①', '𝟏𝟐𝟕.𝟎.𝟎.𝟏', '127。0。0。1', '127．0．0．1', '127｡0｡0｡1'],
+    ...['127.0.0\u00ad.1', '127.0.0.\u200b1', '%31%32%37%2e0%2e0%2e1'],
+    ...['[::ffff:127.0.0.1]', '[::FFFF:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:7f00:0001]'],
+  ],
+  '::1': ['[::1]', '[0:0:0:0:0:0:0:1]', '[0000:0000:0000:0000:0000:0000:0000:0001]', '[::0.0.0.1]'],
+  either: [
+    ...['localhost', 'LOCALHOST', 'LocalHost', 'ｌｏｃａｌｈｏｓｔ', 'ⓛocalhost', 'loc%61lhost', 'lo%E2%93%92alhost'],
+  ],
+};
+const SPELLINGS = Object.entries(LOOPBACK).flatMap(([reaches, hosts]) => hosts.map((host) => ({ host, reaches })));
 
-describe('where private addresses are not allowed', () => {
-  const SPELLINGS = [...LOOPBACK.map(({ host }) => host), ...ELSEWHERE];
+/** Further spellings of addresses that are not public. Most systems take the first ones for their own address. */
+const OTHER_SPELLINGS = [
+  ...['0', '00', '0x0', '0.0', '0.0.0.0', '[::]', '[0:0:0:0:0:0:0:0]', '[::ffff:0.0.0.0]', '127.0.0.2'],
+  ...['0x0a000001', '012.0.0.1', '4294967295', '2852039166', '0xa9fea9fe', '10.0.0.1', '169.254.169.254'],
+  ...['[::ffff:10.0.0.1]', '[::ffff:169.254.169.254]', '[::ffff:a9fe:a9fe]', '[::127.0.0.1]', '[::a00:1]'],
+  ...['[::ffff:0:127.0.0.1]', '[64:ff9b::127.0.0.1]', '[64:ff9b:1::127.0.0.1]', '[2002:7f00:1::]', '[FE80::1]'],
+];
 
-  it.each(SPELLINGS)('no connection is made to %s', async (host) => {
-    for (const scheme of ['http', 'https']) {
-      const url = `${scheme}://${host}:${traps.port}/`;
-      expect(await attemptsTo(guarded, url)).toEqual(historyOf(url, REFUSED));
+describe('a host in a URL', () => {
+  it('is not connected to in any spelling of an address that is not public', async () => {
+    for (const host of [...SPELLINGS.map((each) => each.host), ...OTHER_SPELLINGS]) {
+      for (const scheme of ['http', 'https']) {
+        const outcome = await posts.guarded(`${scheme}://${host}:${traps.port}/`);
+        expect({ scheme, host, outcome }).toEqual({ scheme, host, outcome: NOT_PUBLIC });
+      }
     }
+    for (const url of ['http://127.0.0.1', 'https://[::1]', 'http://localhost/'])
+      expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
     expect(traps.connections()).toBe(0);
   });
 
-  it('no connection is made to the port that a scheme implies', async () => {
-    for (const url of ['http://127.0.0.1', 'https://[::1]', 'http://localhost/']) {
-      expect(await attemptsTo(guarded, url)).toEqual(historyOf(url, REFUSED));
-    }
-  });
-
-  it.each(NOT_URLS)('no job is created with %s', async (text) => {
-    const callbackUrl = text.replaceAll('PORT', `${traps.port}`);
-    const { status, body } = await guarded.call('POST', '/spaces/callbacks/jobs', { body: { name: 'x', callbackUrl } });
-    expect({ status, body }).toEqual({
-      status: 400,
-      body: {
-        error: 'callbackUrl must be an http or https URL without user name and password',
-        code: 'INVALID_REQUEST',
-      },
-    });
-  });
-
-  // Whether it is a name of the hosts file is the system's affair.
-  it.each(['localhost.', 'sub.localhost', 'ip6-localhost'])(
-    'no connection is made to %s, known or not',
-    async (host) => {
-      const url = `http://${host}:${traps.port}/`;
-      const unknown = ofEach(2, (attempt, willRetry) => failed('host name does not resolve', attempt, willRetry));
-      expect([historyOf(url, REFUSED), historyOf(url, unknown)]).toContainEqual(await attemptsTo(guarded, url));
-      expect(traps.connections()).toBe(0);
-    },
-  );
-
-  it('names that the machine itself gives to them lead nowhere', async () => {
-    for (const name of await namesOfLoopback()) {
-      const url = `http://${name}:${traps.port}/`;
-      expect(await attemptsTo(guarded, url)).toEqual(historyOf(url, REFUSED));
-    }
+  it('is not connected to by a name that the machine itself has for it', async () => {
+    const file = await readFile('/etc/hosts', 'utf8').catch(() => ''); // Elsewhere on other systems.
+    const rows = file.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/));
+    const names = rows.flatMap(([address = '', ...rest]) => (/^127\.|^::1$/.test(address) ? rest : []));
+    for (const name of new Set(names))
+      expect({ name, ...(await posts.guarded(`http://${name}:${traps.port}/`)) }).toEqual({ name, ...NOT_PUBLIC });
+    // Whether these are names of the hosts file is up to the system.
+    for (const name of ['localhost.', 'sub.localhost', 'ip6-localhost'])
+      expect([NOT_PUBLIC, UNKNOWN_HOST]).toContainEqual(await posts.guarded(`http://${name}:${traps.port}/`));
     expect(traps.connections()).toBe(0);
   });
-});
 
-describe('where private addresses are allowed', () => {
-  it.each(LOOPBACK.filter(({ reaches }) => reaches !== null))('$host reaches $reaches', async ({ host, reaches }) => {
+  it.each(SPELLINGS)('$host reaches $reaches where private addresses are allowed', async ({ host, reaches }) => {
     if (reaches === '::1' && !traps.v6) return; // A machine without IPv6.
     const path = `/${encodeURIComponent(host)}`;
     for (const trap of [traps.v4, traps.v6]) trap?.script(path, answer(204));
-    const url = `http://${host}:${traps.port}${path}`;
-    expect(await attemptsTo(open, url)).toEqual(historyOf(url, [sent(204)]));
+    expect(await posts.open(`http://${host}:${traps.port}${path}`)).toEqual(NO_CONTENT);
     const v4 = traps.v4.requestsTo(path).length;
     const v6 = traps.v6?.requestsTo(path).length ?? 0;
     if (reaches === 'either') expect(v4 + v6).toBe(1);
     else expect({ v4, v6 }).toEqual(reaches === '::1' ? { v4: 0, v6: 1 } : { v4: 1, v6: 0 });
   });
-});
 
-describe('where nothing is said about private addresses', () => {
-  interface Row {
-    where: string;
-    /** What decides; the API is a whole service or, beside a scheduler, only itself. */
-    start: () => Promise<{ service: TestService; stop: () => Promise<void> }>;
-    reaches: boolean;
-  }
-  const wholeOn = (HOST: string) => async () => {
-    const service = await startService({ HOST, CALLBACK_RETRY_DELAYS: 'none' });
-    return { service, stop: () => service.stop() };
-  };
-  const apart = async () => {
-    const service = await startService({}, { app: createApi });
-    const env = { PORT: '0', KEY_PREFIX: service.prefix, CALLBACK_RETRY_DELAYS: 'none', LOG_LEVEL: 'silent' };
-    const config = { ...readConfig(env, SCHEDULER_VARIABLES), REDIS_URL: process.env.TEST_REDIS_URL as string };
-    const scheduler = createScheduler(config, createLogger('test', 'silent'));
-    await scheduler.start();
-    const stop = async () => {
-      await scheduler.stop();
-      await service.stop();
-    };
-    return { service, stop };
-  };
-  const ROWS: Row[] = [
-    { where: 'a service on 127.0.0.1', start: wholeOn('127.0.0.1'), reaches: true },
-    { where: 'a service on localhost', start: wholeOn('localhost'), reaches: true },
-    { where: 'a service on all addresses', start: wholeOn('0.0.0.0'), reaches: false },
-    { where: 'a scheduler of its own, on 127.0.0.1', start: apart, reaches: false },
+  it.each(['127.0.0.1..', 'localhost..', '127.0.0.1_', '.', '..', '١٢٧.٠.٠.١', '-', `${'a'.repeat(64)}.test`])(
+    '%s does not resolve',
+    async (host) => {
+      const connections = traps.connections();
+      expect(await posts.guarded(`http://${host}:${traps.port}/`)).toEqual(UNKNOWN_HOST);
+      expect(traps.connections()).toBe(connections);
+    },
+  );
+
+  // Some HTTP clients take this form for a path of the file system.
+  it('unix: does not lead to a socket of the file system', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'yardmaster-unix-'));
+    let connections = 0;
+    const server = net.createServer(() => connections++).listen(join(dir, 's'));
+    const outcome = await posts.open(`http://unix:${join(dir, 's')}:/`);
+    expect(outcome).toEqual({ error: expect.any(String), fault: 'invalid', isFinal: true });
+    expect(connections).toBe(0);
+    server.close();
+    await rm(dir, { recursive: true });
+  });
+
+  const NOT_URLS = [
+    // Zone ids.
+    ...['http://[fe80::1%25lo]:80/', 'http://[fe80::1%lo]:80/', 'http://[::1%25lo]:80/', 'http://[::1%]:80/'],
+    // Not quite an address.
+    ...['http://::1/', 'http://fe80::1/', 'http://[::1/', 'http://%5B::1%5D:80/', 'http://[127.0.0.1]:80/'],
+    ...['http://256.0.0.1:80/', 'http://4294967297:80/', 'http://127.0.0.1.1:80/', 'http://09.0.0.1:80/'],
+    ...['http://127..1:80/', 'http://[::ffff:127.1]:80/', 'http://127.0.0.1%00.example.com:80/'],
+    ...['http://127.0.0.1,9.9.9.9:80/', 'http://127.0.0.1%2f:80/'],
+    // User names and what could hide a host.
+    ...['http://user@127.0.0.1:80/', 'http://@127.0.0.1:80/', 'http://example.com@127.0.0.1:80/'],
+    ...['http://example.com:80@127.0.0.1:80/', 'http://127.0.0.1:80\\@example.com/', 'http:\\\\127.0.0.1:80/'],
+    ...['http:127.0.0.1:80', 'http:/127.0.0.1:80/', 'http:///127.0.0.1:80/', '//127.0.0.1:80/', '127.0.0.1:80'],
+    ...[' http://127.0.0.1:80/', 'http://127.0.0.1:80/ ', 'ht\ntp://127.0.0.1:80/', 'http://127.0.\t0.1:80/'],
+    // Not HTTP.
+    ...['ftp://127.0.0.1:80/', 'file:///etc/passwd', 'gopher://127.0.0.1:80/', 'ws://127.0.0.1:80/', 'unix:/a:/b'],
+    ...['data:text/plain,x', 'javascript:1', 'http+unix://a/b', 'http://127.0.0.1:99999/', 'http://127.0.0.1:-1/', ''],
   ];
 
-  it.each(ROWS)('$where reaches them: $reaches', async ({ where, start, reaches }) => {
-    const path = `/${encodeURIComponent(where)}`;
-    const url = `${traps.v4.script(path, answer(204))}`;
-    const { service, stop } = await start();
-    const attempts = await attemptsTo(service, url);
-    await stop();
-    expect(attempts).toEqual(historyOf(url, reaches ? [sent(204)] : REFUSED));
-    expect(traps.v4.requestsTo(path)).toHaveLength(reaches ? 1 : 0);
+  it.each(NOT_URLS)('makes %s no callbackUrl', (callbackUrl) => {
+    const { error } = createJobRequest.safeParse({ name: 'x', callbackUrl });
+    expect(error?.issues.map(({ path }) => path)).toEqual([['callbackUrl']]);
   });
+});
+
+/** Public by every registry, but not in use: of the part of 2000::/3 that IANA keeps back. */
+const PUBLIC = '2d00::1';
+const MANY = Array.from({ length: 15 }, (_, i) => `2d00::${i + 1}`);
+
+let count = 0;
+/** The URL of a new name with these records, and a path of its own. */
+function urlOf(entry: Entry): string {
+  const name = `name-${++count}.test`;
+  dns.entries.set(name, entry);
+  return `http://${name}:${traps.port}/name-${count}`;
+}
+
+describe('a name', () => {
+  it.each<[what: string, entry: Entry]>([
+    ['127.0.0.1', ['127.0.0.1']],
+    ['::1', ['::1']],
+    ['0.0.0.0', ['0.0.0.0']],
+    ['a private one', ['10.0.0.1']],
+    ['that of metadata', ['169.254.169.254']],
+    ['one mapped to IPv6', ['::ffff:127.0.0.1']],
+    ['one of NAT64', ['64:ff9b::7f00:1']],
+    ['that of an alias of localhost', { cname: 'localhost', addresses: ['127.0.0.1', '::1'] }],
+    ['that of an alias', { cname: 'inside.test', addresses: ['127.0.0.1'] }],
+    ['not public in the second place', [PUBLIC, '::1']],
+    ['not public in the first place', ['::1', PUBLIC]],
+    ['not public in the other family', [PUBLIC, '127.0.0.1']],
+    ['not public in the last place of many', [...MANY, '::1']],
+    ['public only later', (lookUp) => (lookUp === 1 ? ['127.0.0.1'] : [PUBLIC])],
+  ])('is not connected to when its address is %s', async (_, entry) => {
+    const connections = traps.connections();
+    expect(await posts.guarded(urlOf(entry))).toEqual(NOT_PUBLIC);
+    expect(await posts.guarded(urlOf(entry).replace('http:', 'https:'))).toEqual(NOT_PUBLIC);
+    expect(traps.connections()).toBe(connections);
+  });
+
+  // An attempt that looked a name up once to check it and once more to connect would be at the trap by then.
+  it.concurrent.each<[to: string, then: Records]>([
+    ['::1', ['::1']],
+    ['127.0.0.1', ['127.0.0.1']],
+    ['both', ['127.0.0.1', '::1']],
+  ])('that changes from a public address to %s is not connected to', async (_, then) => {
+    const connections = traps.connections();
+    const url = urlOf((lookUp) => (lookUp === 1 ? [PUBLIC] : then));
+    expect(await posts.guarded(url)).toMatchObject({ error: expect.not.stringMatching('address is not public') });
+    expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
+    expect(traps.connections()).toBe(connections);
+  });
+
+  it('is looked up again at each attempt', async () => {
+    const url = urlOf((lookUp) => (lookUp === 1 ? 'NXDOMAIN' : ['127.0.0.1']));
+    expect(await posts.guarded(url)).toEqual(UNKNOWN_HOST);
+    expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
+  });
+
+  it.each<[what: string, entry: Entry, reaches: 'v4' | 'v6']>([
+    ['127.0.0.1', ['127.0.0.1'], 'v4'],
+    ['::1', ['::1'], 'v6'],
+    ['that of an alias', { cname: 'localhost', addresses: ['127.0.0.1'] }, 'v4'],
+    ['one of many', ['127.0.0.1', ...MANY], 'v4'],
+    ['one mapped to IPv6', ['::ffff:127.0.0.1'], 'v4'],
+    ['behind another that refuses', ['127.0.0.2', '127.0.0.1'], 'v4'],
+    ['behind one of the other family that refuses', ['127.0.0.2', '::1'], 'v6'],
+  ])('reaches its receiver when its address is %s and private ones are allowed', async (_, entry, reaches) => {
+    const trap = traps[reaches];
+    if (!trap) return; // A machine without IPv6.
+    const url = urlOf(entry);
+    trap.script(`/name-${count}`, answer(204));
+    expect(await posts.open(url)).toEqual(NO_CONTENT);
+    const [request] = trap.requestsTo(`/name-${count}`);
+    expect(request?.headers).toContainEqual([expect.stringMatching(/^host$/i), `name-${count}.test:${traps.port}`]);
+  });
+
+  it.each([
+    ['dot.test', 'dot.test.'],
+    ['capital.test', 'CAPITAL.TEST'],
+    ['xn--bcher-kva.test', 'bücher.test'],
+    ['xn--bcher-kva.test', 'xn--bcher-kva.test'],
+    ['_a.under_score.test', '_a.under_score.test'],
+    ['1.test', '1.test'],
+  ])('%s is reached as %s', async (known, written) => {
+    dns.entries.set(known, ['127.0.0.1']);
+    const path = `/${encodeURIComponent(written)}`;
+    traps.v4.script(path, answer(204));
+    expect(await posts.open(`http://${written}:${traps.port}${path}`)).toEqual(NO_CONTENT);
+    expect(traps.v4.requestsTo(path)).toHaveLength(1);
+  });
+
+  it('whose addresses all refuse is refused', async () => {
+    const gone = await startTraps();
+    await gone.close();
+    dns.entries.set('gone.test', ['127.0.0.1', '::1']);
+    expect(await posts.open(`http://gone.test:${gone.port}/`)).toEqual(CONNECTION_REFUSED);
+  });
+});
+
+// The other checks leave nothing to this one; a socket of the file system is the one way around them.
+it('cuts a connection to what has no public address before anything is written', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'yardmaster-agent-'));
+  const socketPath = join(dir, 's');
+  let received = '';
+  const server = net.createServer((socket) => socket.on('data', (bytes) => (received += bytes)).on('error', () => {}));
+  server.listen(socketPath);
+  await once(server, 'listening');
+
+  const { http: agent } = createAgents({ resolve: async () => [], allowPrivate: false });
+  const request = http.request({ agent, socketPath, method: 'POST' }).end('{}');
+  const [error] = await once(request, 'error', { signal: AbortSignal.timeout(20_000) }).catch((reason) => [reason]);
+  expect(error).toMatchObject({ code: 'ERR_ADDRESS_REFUSED' });
+
+  server.close();
+  await once(server, 'close');
+  expect(received).toBe('');
+  await rm(dir, { recursive: true });
+});
+
+describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
+  /** Receivers by their certificates, which are in a file of authorities. */
+  const tls = during(
+    async () => {
+      const dir = await mkdtemp(join(tmpdir(), 'yardmaster-tls-'));
+      const valid = await selfSigned(['right.test', '127.0.0.1']);
+      const expired = await selfSigned(['127.0.0.1'], { notAfter: new Date('2021-01-01') });
+      await writeFile(join(dir, 'authorities.pem'), `${valid.cert}\n${expired.cert}\n`);
+      return { dir, valid: await startReceiver({ tls: valid }), expired: await startReceiver({ tls: expired }) };
+    },
+    async ({ dir, valid, expired }) => {
+      await Promise.all([valid.close(), expired.close(), rm(dir, { recursive: true })]);
+    },
+  );
+  const services = during(
+    async () => {
+      const env = {
+        CALLBACK_RETRY_DELAYS: 'none',
+        CALLBACK_DNS_SERVERS: dns.address,
+        NODE_EXTRA_CA_CERTS: join(tls.dir, 'authorities.pem'), // Node.js takes further authorities at its start only.
+      };
+      const [here, localhost, everywhere, scheduler] = await Promise.all([
+        startService({ ...env, HOST: '127.0.0.1' }),
+        startService({ ...env, HOST: 'localhost' }),
+        startService({ ...env, HOST: '0.0.0.0' }),
+        startService({ ...env, HOST: '127.0.0.1', CALLBACK_ALLOW_PRIVATE: '' }, { app: 'scheduler' }),
+      ]);
+      return { here, localhost, everywhere, scheduler };
+    },
+    (started) => Promise.all(Object.values(started).map((service) => service.stop())),
+  );
+
+  it.each(['here', 'localhost'] as const)(
+    'reaches private addresses when it listens on a loopback address: %s',
+    async (on) => {
+      const url = traps.v4.script(`/${on}`, answer(204));
+      expect(await attemptsTo(services[on], url)).toEqual(historyOf(url, [sent(204)]));
+    },
+  );
+
+  it('reaches none when it listens on others', async () => {
+    const connections = traps.connections();
+    for (const url of [traps.v4.script('/everywhere', answer(204)), urlOf(['127.0.0.1']), urlOf([PUBLIC, '::1'])])
+      expect(await attemptsTo(services.everywhere, url)).toEqual(historyOf(url, REFUSED));
+    expect(traps.connections()).toBe(connections);
+  });
+
+  it('reaches none when it is a scheduler alone, wherever that listens', async () => {
+    const { store } = services.scheduler;
+    const callbackUrl = traps.v4.script('/scheduler', answer(204));
+    const [id] = (await runMany(store, 'addresses', 1, { callbackUrl })) as [string];
+    await completeJob(store, ANY_SPACE, id, null);
+    const read = async () => attemptsOf(await getJob(store, ANY_SPACE, id));
+    await until(async () => (await read()).length > 0);
+    expect(await read()).toEqual(historyOf(callbackUrl, REFUSED));
+    expect(traps.v4.requestsTo('/scheduler')).toEqual([]);
+  });
+
+  it.each([
+    ['is valid for this name', 'valid', 'right.test', sent(204)],
+    ['is valid for this address', 'valid', '127.0.0.1', sent(204)],
+    ['is for another name', 'valid', 'wrong.test', failed('TLS failed (ERR_TLS_CERT_ALTNAME_INVALID)')],
+    ['has expired', 'expired', '127.0.0.1', failed('TLS failed (CERT_HAS_EXPIRED)')],
+  ] as const)(
+    'posts over TLS only with a certificate that is valid, and this one %s',
+    async (_, which, host, attempt) => {
+      for (const name of ['right.test', 'wrong.test']) dns.entries.set(name, ['127.0.0.1']);
+      const receiver = tls[which];
+      receiver.script(`/${host}`, answer(204));
+      const url = `https://${host}:${receiver.port}/${host}`;
+      expect(await attemptsTo(services.here, url)).toEqual(historyOf(url, [attempt]));
+      expect(receiver.requestsTo(`/${host}`)).toHaveLength(attempt.type === 'callback_sent' ? 1 : 0);
+    },
+  );
 });

@@ -1,174 +1,190 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { redisNow } from '@yardmaster/store';
 import { createJob, jobIn } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { makeDue } from '../support/schedulers.js';
+import { ADMIN_KEY, type TestService, withService } from '../support/service.js';
+import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 
-let service: TestService;
+const service = withService();
 /** Takes jobs back that are not acked within half a second. */
-let hasty: TestService;
-beforeAll(async () => {
-  service = await startService();
-  hasty = await startService({ DELIVERY_TIMEOUT_SECONDS: '0.5' });
-});
-afterAll(async () => {
-  await service.stop();
-  await hasty.stop();
-});
+const hasty = withService({ DELIVERY_TIMEOUT_SECONDS: '0.5' });
 
 interface Event {
   type: string;
   createdAt: string;
 }
-const read = async (from: TestService, id: string) => (await from.call('GET', `/jobs/${id}`)).body;
-const typesOf = async (from: TestService, id: string) => (await read(from, id)).events.map(({ type }: Event) => type);
+const read = async (id: string, from: TestService = service) => (await from.call('GET', `/jobs/${id}`)).body;
+const step = (id: string, verb: string, body?: unknown) => service.call('POST', `/jobs/${id}/${verb}`, { body });
+const typesOf = (job: { events: Event[] }) => job.events.map(({ type }) => type);
 const timeOf = (event: Event | undefined) => Date.parse(event?.createdAt as string);
-const ENDS = ['retried', 'dead'];
+
+/** Wait until a job's last event is this one, and return the job. */
+async function readAfter(type: string, id: string, from: TestService = service) {
+  await until(async () => typesOf(await read(id, from)).at(-1) === type);
+  return read(id, from);
+}
+
+/** Let the window of a job pass, and return the job once the scheduler has met the time-out. */
+async function timeOut(id: string, type: string) {
+  await makeDue(service, id);
+  return readAfter(type, id);
+}
+
+const SIGNS: [verb: string, body?: unknown][] = [
+  ['progress', { percent: 1, message: 'on it' }],
+  ['checkpoint', { at: 1 }],
+  ['event', 'seen'],
+  ['keepalive'],
+];
 
 describe('an execution time-out', () => {
-  const SIGNS: [verb: string, body?: unknown][] = [
-    ['progress', { percent: 1, message: 'on it' }],
-    ['checkpoint', { at: 1 }],
-    ['event', 'seen'],
-    ['keepalive'],
-  ];
+  // Stored times are rounded down: of an equal number of milliseconds, some microseconds may be missing.
+  it.concurrent.each([50, 200, 450, 1_000, 1_337])(
+    'ends an attempt once its worker has been silent for %i ms, and never earlier',
+    async (windowMs) => {
+      const fields = { timeoutSeconds: windowMs / 1_000, maxRetries: 1 };
+      const ids = await Promise.all(Array.from({ length: 8 }, () => jobIn(service, 'running', 'silent', fields)));
+      for (const id of ids) {
+        const job = await readAfter('retried', id);
+        expect(typesOf(job)).toEqual(['created', 'delivered', 'acked', 'retried']);
+        expect(timeOf(job.events[3]) - timeOf(job.events[2])).toBeGreaterThan(windowMs);
+      }
+    },
+  );
 
-  /** One job and how its worker behaves. */
-  interface Life {
-    id: string;
-    timeoutSeconds: number;
-    maxRetries: number;
-    sign: string | null;
-    /** Signs of life that were accepted. */
-    accepted: number;
-    /** Redis' clock shortly before the last of them; 0 without any. */
-    seenMs: number;
-  }
-
-  /** Give three signs of life, each after more than half of the window. */
-  async function keepAlive(life: Life, body: unknown): Promise<void> {
-    for (let n = 0; n < 3; n++) {
-      await delay(600 * life.timeoutSeconds);
-      const before = await redisNow(service.store);
-      const { status } = await service.call('POST', `/jobs/${life.id}/${life.sign}`, { body });
-      if (status !== 200) return; // This machine was too slow; the job has timed out, which is looked at below.
-      life.accepted++;
-      life.seenMs = before;
+  it.concurrent.each(SIGNS)('is put off by each %s', async (verb, body) => {
+    const windowMs = 1_500;
+    const id = await jobIn(service, 'running', 'signs', { timeoutSeconds: windowMs / 1_000, maxRetries: 0 });
+    const ackedAt = timeOf((await read(id)).events[2]);
+    let seenAt = 0;
+    for (let now = 0; now < ackedAt + windowMs + 200; ) {
+      now = await redisNow(service.store);
+      expect((await step(id, verb, body)).status).toBe(200);
+      seenAt = now;
+      await delay(50);
     }
-  }
-
-  async function live(n: number): Promise<Life> {
-    const isKept = n % 3 === 0;
-    const timeoutSeconds = isKept ? 0.5 + (1.5 * n) / 200 : 0.2 + (3.8 * n) / 200;
-    const maxRetries = n % 2;
-    const id = await jobIn(service, 'running', `spread-${n % 10}`, { timeoutSeconds, maxRetries });
-    const [sign, body] = SIGNS[n % 4] as [string, unknown];
-    const life: Life = { id, timeoutSeconds, maxRetries, sign: isKept ? sign : null, accepted: 0, seenMs: 0 };
-    if (isKept) await keepAlive(life, body);
-    return life;
-  }
-
-  it('meets every job once, and none before its whole window has passed since the last sign of life', async () => {
-    const lives = await Promise.all(Array.from({ length: 200 }, (_, n) => live(n)));
-    const outlived = new Set<string | null>();
-    for (const { id, timeoutSeconds, maxRetries, sign, accepted, seenMs } of lives) {
-      await until(async () => (await typesOf(service, id)).some((type: string) => ENDS.includes(type)));
-      const events: Event[] = (await read(service, id)).events;
-      const types = events.map(({ type }) => type).filter((type) => type !== sign);
-      expect(types).toEqual(['created', 'delivered', 'acked', maxRetries === 0 ? 'dead' : 'retried']);
-      const silentSince = Math.max(timeOf(events.at(-2)), seenMs);
-      // Both times are rounded down: of an equal number of milliseconds, some microseconds may be missing.
-      expect(timeOf(events.at(-1)) - silentSince).toBeGreaterThan(Math.ceil(timeoutSeconds * 1_000));
-      if (accepted === 3) outlived.add(sign);
-    }
-    expect([...outlived].sort()).toEqual(SIGNS.map(([verb]) => verb).sort());
-  });
-
-  it('does not meet a job that has ended, or waits', async () => {
-    const fields = { timeoutSeconds: 0.1, maxRetries: 0 };
-    const ended = [await jobIn(service, 'completed', 'over', fields), await jobIn(service, 'dead', 'over', fields)];
-    const killed = await jobIn(service, 'running', 'over', fields);
-    await service.call('POST', `/jobs/${killed}/kill`);
-    const others = [killed, await jobIn(service, 'delivered', 'over', fields), await jobIn(service, 'pending', 'over')];
-    const before = await Promise.all([...ended, ...others].map((id) => read(service, id)));
-    const fence = await jobIn(service, 'running', 'over', fields);
-    await until(async () => (await read(service, fence)).status === 'dead');
-    expect(await Promise.all([...ended, ...others].map((id) => read(service, id)))).toEqual(before);
+    const { events } = await readAfter('dead', id);
+    expect(timeOf(events.at(-1)) - seenAt).toBeGreaterThan(windowMs);
   });
 
   // The attempt is over, so its worker may change nothing any more (contract §2). Once another worker has acked the
-  // job, it is running again, and calls do not tell who makes them.
+  // job, it is running again, and calls do not show who makes them.
   it.each([
     ['pending', 1],
     ['delivered', 1],
     ['dead', 0],
   ])('makes every call of its worker a 409 once the job is %s', async (jobStatus, maxRetries) => {
-    const id = await jobIn(service, 'running', 'late', { timeoutSeconds: 0.05, maxRetries });
-    await until(async () => (await read(service, id)).status !== 'running');
-    if (jobStatus === 'delivered') await service.call('POST', `/jobs/${id}/claim`);
-    const before = await read(service, id);
+    const id = await jobIn(service, 'running', 'late', { maxRetries });
+    await timeOut(id, maxRetries === 0 ? 'dead' : 'retried');
+    if (jobStatus === 'delivered') await step(id, 'claim');
+    const before = await read(id);
     for (const [verb, body] of [...SIGNS, ['complete', { result: 1 }], ['fail', { error: 'x' }]] as const) {
-      const { status, body: answer } = await service.call('POST', `/jobs/${id}/${verb}`, { body });
+      const { status, body: response } = await step(id, verb, body);
       const error = { error: 'Job is not running', code: 'JOB_NOT_RUNNING', jobStatus };
-      expect({ verb, status, answer }).toEqual({ verb, status: 409, answer: error });
+      expect({ verb, status, response }).toEqual({ verb, status: 409, response: error });
     }
-    expect(await read(service, id)).toEqual(before);
+    expect(await read(id)).toEqual(before);
+  });
+
+  it('changes no job that is pending or delivered, or that has ended', async () => {
+    const statuses = ['pending', 'delivered', 'completed', 'dead', 'killed'] as const;
+    const fields = { timeoutSeconds: 0.05, maxRetries: 0 };
+    const ids = await Promise.all(statuses.map((status) => jobIn(service, status, 'others', fields)));
+    const runAndKilled = await jobIn(service, 'running', 'others', { ...fields, timeoutSeconds: 60 });
+    await step(runAndKilled, 'kill');
+    const before = await Promise.all([...ids, runAndKilled].map((id) => read(id)));
+    await readAfter('dead', await jobIn(service, 'running', 'others', fields));
+    expect(await Promise.all([...ids, runAndKilled].map((id) => read(id)))).toEqual(before);
   });
 });
 
 describe('a delivery time-out', () => {
-  const poll = async (spaceId: string, count: number) =>
-    (await hasty.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { count } })).body.jobs;
-  const timedOut = (id: string) => until(async () => (await typesOf(hasty, id)).includes('delivery_timeout'));
+  const poll = async (spaceId: string, count: number, from = service) =>
+    (await from.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { count } })).body.jobs as { id: string }[];
 
-  it('puts every job back once, and none before the whole window has passed', async () => {
-    const ids = await Promise.all(
-      Array.from({ length: 60 }, async (_, n) => (await createJob(hasty, `d-${n % 3}`)).id),
-    );
-    for (let n = 0; n < 12; n++) {
-      await poll(`d-${n % 3}`, 5);
-      await delay(40);
+  it('puts every job back once, after DELIVERY_TIMEOUT_SECONDS and never earlier', async () => {
+    const ids = await Promise.all(Array.from({ length: 15 }, async () => (await createJob(hasty, 'hasty')).id));
+    for (let n = 0; n < 3; n++) {
+      await poll('hasty', 5, hasty);
+      await delay(130); // So that they are not all due in one sweep.
     }
     for (const id of ids) {
-      await timedOut(id);
-      const events: Event[] = (await read(hasty, id)).events;
-      expect(events.map(({ type }) => type)).toEqual(['created', 'delivered', 'delivery_timeout']);
+      const { events } = await readAfter('delivery_timeout', id, hasty);
+      expect(typesOf({ events })).toEqual(['created', 'delivered', 'delivery_timeout']);
       expect(timeOf(events[2]) - timeOf(events[1])).toBeGreaterThan(500);
     }
   });
 
   it('puts a job back to its old place in the queue, as if it had never been delivered', async () => {
     const created = [];
-    for (let n = 0; n < 3; n++) created.push(await createJob(hasty, 'place'));
-    const [first, second] = await poll('place', 2);
-    await timedOut(first.id);
-    await timedOut(second.id);
-    const { events, updatedAt, ...job } = await read(hasty, first.id);
+    for (let n = 0; n < 3; n++) created.push(await createJob(service, 'place'));
+    const [first, second] = (await poll('place', 2)) as [{ id: string }, { id: string }];
+    await timeOut(second.id, 'delivery_timeout');
+    const { events, updatedAt, ...job } = await timeOut(first.id, 'delivery_timeout');
     expect(events.at(-1)).toMatchObject({ type: 'delivery_timeout', data: null, createdAt: updatedAt });
     const { updatedAt: _, ...asCreated } = created[0] as { updatedAt?: string };
     expect(job).toEqual(asCreated);
-    const late = await hasty.call('POST', `/jobs/${first.id}/ack`);
+    const late = await step(first.id, 'ack');
     const error = 'Job is not in a valid state for ack';
     expect(late).toMatchObject({ status: 409, body: { error, code: 'JOB_NOT_DELIVERED', jobStatus: 'pending' } });
-    expect((await poll('place', 5)).map(({ id }: { id: string }) => id)).toEqual(created.map(({ id }) => id));
+    expect((await poll('place', 5)).map(({ id }) => id)).toEqual(created.map(({ id }) => id));
   });
 
   it('counts as no attempt', async () => {
-    const id = await jobIn(hasty, 'running', 'again', { maxRetries: 1 });
-    await hasty.call('POST', `/jobs/${id}/fail`, { body: { error: 'x' } });
-    const [claimed] = await poll('again', 1);
-    expect(claimed).toMatchObject({ id, attemptNumber: 1 });
-    await timedOut(id);
-    expect(await read(hasty, id)).toMatchObject({ status: 'pending', attemptNumber: 1, deliveredAt: null });
-    await hasty.call('POST', `/jobs/${id}/claim`);
-    await hasty.call('POST', `/jobs/${id}/ack`);
-    expect(await read(hasty, id)).toMatchObject({ status: 'running', attemptNumber: 2 });
+    const id = await jobIn(service, 'running', 'again', { maxRetries: 1 });
+    await step(id, 'fail', { error: 'x' });
+    await step(id, 'claim');
+    expect(await timeOut(id, 'delivery_timeout')).toMatchObject({
+      status: 'pending',
+      attemptNumber: 1,
+      deliveredAt: null,
+    });
+    await step(id, 'claim');
+    await step(id, 'ack');
+    expect(await read(id)).toMatchObject({ status: 'running', attemptNumber: 2 });
   });
 
   it('does not meet a job that was acked in time', async () => {
     const id = await jobIn(hasty, 'running', 'acked');
-    await timedOut(await jobIn(hasty, 'delivered', 'acked'));
-    expect(await typesOf(hasty, id)).toEqual(['created', 'delivered', 'acked']);
+    await readAfter('delivery_timeout', await jobIn(hasty, 'delivered', 'acked'), hasty);
+    expect(typesOf(await read(id, hasty))).toEqual(['created', 'delivered', 'acked']);
   });
+});
+
+it('shows time-outs to streams as they happen, but not to clients that see only progress', async () => {
+  const shown = ({ messages }: StreamClient) =>
+    messages.map(({ type, status, data }) => ({ type, status, data })).filter(({ type }) => type !== 'init');
+  const { id } = await createJob(service, 'shown', { timeoutSeconds: 60, maxRetries: 1 });
+  const [job, space, anonymous] = await Promise.all([
+    StreamClient.open(service.url, `/${id}?token=${ADMIN_KEY}`),
+    StreamClient.open(service.url, `/spaces/shown?token=${ADMIN_KEY}`),
+    StreamClient.open(service.url, `/${id}`),
+  ]);
+  for (const type of ['delivery_timeout', 'retried', 'dead']) {
+    await step(id, 'claim');
+    if (type !== 'delivery_timeout') await step(id, 'ack');
+    await makeDue(service, id);
+    await job.next(type);
+  }
+  await space.next('dead');
+
+  const error = 'Job timed out after 60 seconds without a heartbeat';
+  const messages = [
+    { type: 'delivered', status: 'delivered', data: null },
+    { type: 'delivery_timeout', status: 'pending', data: null },
+    { type: 'delivered', status: 'delivered', data: null },
+    { type: 'acked', status: 'running', data: null },
+    { type: 'retried', status: 'pending', data: { error, attemptNumber: 1 } },
+    { type: 'delivered', status: 'delivered', data: null },
+    { type: 'acked', status: 'running', data: null },
+    { type: 'dead', status: 'dead', data: { error } },
+  ];
+  expect(shown(job)).toEqual(messages);
+  expect(shown(space)).toEqual(messages);
+  expect(shown(anonymous)).toEqual([]);
+  const { events } = await read(id);
+  expect(job.messages.at(-1).timestamp).toBe(events.at(-1).createdAt);
+  await Promise.all([job, space, anonymous].map((client) => client.close()));
 });

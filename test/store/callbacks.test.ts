@@ -1,67 +1,42 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ANY_SPACE, expireDue, failJob, findDue, newJobId, partitionOf, relayCallbacks } from '@yardmaster/store';
-import { fsck } from '../support/fsck.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type CallbackAttempt, newJobId, partitionOf, redisNow, relayCallbacks } from '@yardmaster/store';
+import { fsck, keysOf } from '../support/fsck.js';
 import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
-import { connections, type OwingStore, owingStore, timed } from './owing.js';
+import { type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
 
-const { each, quit } = connections();
-afterAll(quit);
+// The model test compares every verb of callbacks with the specification. Here is what it does not reach.
 
-describe.each(each)('owed callbacks on %s', (_name, redis) => {
+const redis = withConnection();
+
+describe('pending callbacks', () => {
   const tag = partitionOf('owing');
-  let owing: OwingStore;
+  let tested: StoreUnderTest;
   beforeEach(() => {
-    owing = owingStore(redis);
+    tested = storeUnderTest(redis);
   });
-  afterEach(async () => expect(await fsck(redis, owing.prefix)).toEqual([]));
+  afterEach(async () => expect(await fsck(redis, tested.prefix)).toEqual([]));
 
-  const relay = () => relayCallbacks(owing.store, tag);
+  const relay = () => relayCallbacks(tested.store, tag);
+  const lookAt = (id: string, at: number | string) => redis.zadd(tested.store.keys.callbacks(tag), at, id);
 
-  it('are found by partition, apart from deadlines, and stay as they are', async () => {
-    const { store, owe, run } = owing;
-    expect(await findDue(store)).toEqual({ deadlines: [], callbacks: [], faults: [] });
-    await owe();
-    await run({}, 'elsewhere');
-    await redis.zadd(store.keys.deadlines(partitionOf('elsewhere')), 1, newJobId('elsewhere'));
-    const found = { deadlines: [partitionOf('elsewhere')], callbacks: [tag], faults: [] };
-    expect(await findDue(store)).toEqual(found);
-    expect(await findDue(store)).toEqual(found);
-    await expireDue(store, partitionOf('elsewhere'));
-    await relay();
-    expect(await findDue(store)).toEqual({ deadlines: [], callbacks: [], faults: [] });
-  });
-
-  it('are announced as they arise', async () => {
+  it('are announced when their jobs end', async () => {
+    const channel = tested.store.keys.owedChannel(tag);
     const subscriber = redis.duplicate();
     const heard: string[][] = [];
     subscriber.on('message', (...message) => heard.push(message));
-    await subscribe(subscriber, owing.store.keys.owedChannel(tag));
-    const id = await owing.owe();
+    await subscribe(subscriber, channel);
+    await tested.owe();
     await until(() => heard.length > 0);
-    expect(heard).toEqual([[owing.store.keys.owedChannel(tag), '1']]);
-    expect(await relay()).toEqual({ isMore: false, debts: [{ jobId: id, round: 0 }], overdue: [] });
+    expect(heard).toEqual([[channel, '1']]);
     subscriber.disconnect();
   });
 
-  it('arise from a job that is completed or dead and has a URL, and from no other', async () => {
-    const { store, run, owe } = owing;
-    const completed = await owe();
-    const dead = await run({ maxRetries: 0 });
-    const timedOut = await run({ maxRetries: 0, timeoutSeconds: 0.001 });
-    await owe({ callbackUrl: undefined });
-    await failJob(store, ANY_SPACE, await run(), 'to be retried');
-    await failJob(store, ANY_SPACE, dead, 'for good');
-    await until(async () => (await expireDue(store, tag)).timedOut === 1);
-    const { debts } = await relay();
-    expect(debts.map(({ jobId }) => jobId).sort()).toEqual([completed, dead, timedOut].sort());
-  });
-
-  it('are relayed to one caller each, the oldest first, 100 in a step', async () => {
+  it('are relayed to one caller each, the oldest first, at most 100 at a time', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < 105; n++) ids.push(await owing.owe());
-    // Some were owed in the same millisecond, which has no order.
-    for (const [n, id] of ids.entries()) await redis.zadd(owing.store.keys.callbacks(tag), n + 1, id);
+    for (let n = 0; n < 105; n++) ids.push(await tested.owe());
+    // Some ended in the same millisecond, which gives them no order.
+    for (const [n, id] of ids.entries()) await lookAt(id, n + 1);
     const steps = await Promise.all([relay(), relay(), relay()]);
     const expected = ids.map((jobId) => ({ jobId, round: 0 }));
     // On a busy machine the first of them are overdue by now, and still the oldest.
@@ -73,30 +48,23 @@ describe.each(each)('owed callbacks on %s', (_name, redis) => {
     ]);
   });
 
-  it.each([
-    ['4 s', 0, 4_000],
-    ['4 s while it is young', 3_000, 4_000],
-    ['as long as it has waited', 10_000, 10_000],
-    ['5 minutes at most', 3_600_000, 300_000],
-  ])('are looked at again after %s', async (_when, waitedMs, againMs) => {
-    const id = await owing.owe();
-    await owing.passed(id, waitedMs);
-    const { outcome, before, after } = await timed(owing, relay);
-    const debt = { jobId: id, round: 0 };
-    expect(outcome).toEqual({
-      isMore: false,
-      ...(waitedMs < 4_000 ? { debts: [debt], overdue: [] } : { debts: [], overdue: [debt] }),
-    });
-    const lookAt = await owing.lookAt(id);
-    expect(lookAt).toBeGreaterThanOrEqual(before + againMs);
-    // The time that passes here counts as waited, too: once since the test looked at the clock, once before it.
-    expect(lookAt).toBeLessThanOrEqual(after + againMs + 2_000);
+  it('are dropped when their job has no record, and an outcome for it writes nothing', async () => {
+    const id = newJobId('owing');
+    await lookAt(id, 1);
     expect(await relay()).toEqual({ isMore: false, debts: [], overdue: [] });
+    expect([await tested.record(id, 1, null), await tested.record(id, 1, 1_000)]).toEqual([false, false]);
+    for (const key of await keysOf(redis, tested.prefix)) expect(await redis.zcard(key)).toBe(0);
   });
 
-  it('are dropped without a record', async () => {
-    await redis.zadd(owing.store.keys.callbacks(tag), 1, newJobId('owing'));
-    expect(await relay()).toEqual({ isMore: false, debts: [], overdue: [] });
-    expect(await redis.zcard(owing.store.keys.callbacks(tag))).toBe(0);
+  it('count the outcome of the attempt that holds the latest lease, and of no other', async () => {
+    const { begin, record, passed } = tested;
+    const id = await tested.owe();
+    const first = (await begin(id)) as CallbackAttempt;
+    // The second lease begins in a later millisecond, so that the two differ.
+    await until(async () => (await redisNow(tested.store)) > first.nowMs);
+    await passed(id, 0);
+    await begin(id);
+    expect(await record(id, 1, null, { lease: first.lease })).toBe(false);
+    expect([await record(id, 1, 60_000), await record(id, 1, null)]).toEqual([true, false]);
   });
 });

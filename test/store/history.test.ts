@@ -12,9 +12,9 @@ import {
   prepareRedis,
 } from '@yardmaster/store';
 import { Redis } from 'ioredis';
+import { sharedService } from '../support/shared-service.js';
 
-const connect = () =>
-  new Redis((process.env.TEST_REDIS_URL as string).replace('unix://', ''), { disconnectTimeout: 50 });
+const connect = () => new Redis(sharedService().redisUrl.replace('unix://', ''), { disconnectTimeout: 50 });
 const [redis, reads] = [connect(), connect()];
 afterAll(() => {
   redis.disconnect();

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { JobEvent } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
@@ -16,20 +16,17 @@ import {
   readSnapshot,
 } from '@yardmaster/store';
 import { fsck } from '../support/fsck.js';
-import { subscribe } from '../support/subscribe.js';
-import { until } from '../support/until.js';
-import { connections, type OwingStore, owingStore } from './owing.js';
+import { type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
 
 // A job that runs through at the first attempt has no list of events: they follow from its record, and are written down
 // once something else happens.
 
-const { each, quit } = connections();
-afterAll(quit);
+const redis = withConnection();
 
-describe.each(each)('the history on %s', (name, redis) => {
-  let owing: OwingStore;
+describe('the history', () => {
+  let owing: StoreUnderTest;
   beforeEach(() => {
-    owing = owingStore(redis, { eventsPerJob: 10 });
+    owing = storeUnderTest(redis, { eventsPerJob: 10 });
   });
   afterEach(async () => expect(await fsck(redis, owing.prefix)).toEqual([]));
 
@@ -119,42 +116,6 @@ describe.each(each)('the history on %s', (name, redis) => {
     );
   });
 
-  it('tells the same times and seqs before and after it is written down, and as they were published', async () => {
-    const { store } = owing;
-    const heard: { seq: number; type: string; at: number }[] = [];
-    const subscriber = redis.duplicate();
-    subscriber.on('message', (_channel, text) => heard.push(JSON.parse(text)));
-    const id = await owing.create();
-    await subscribe(subscriber, store.keys.jobChannel(id));
-    for (const step of ['claim', 'ack', 'keepalive', 'complete']) await STEPS[step]?.(id);
-    const before = await getJob(store, ANY_SPACE, id);
-    await STEPS.callback?.(id);
-    const after = await getJob(store, ANY_SPACE, id);
-
-    expect(after.events.slice(0, 4)).toEqual(before.events);
-    expect(before.events.map(({ createdAt }) => createdAt)).toEqual([
-      before.createdAt,
-      before.deliveredAt,
-      before.startedAt,
-      before.completedAt,
-    ]);
-    await until(() => heard.length === 4);
-    expect(heard.map(({ seq, type, at }) => [seq, type, new Date(at).toISOString()])).toEqual(
-      after.events.slice(1).map((event) => [seqOf(event), event.type, event.createdAt]),
-    );
-    subscriber.disconnect();
-  });
-
-  it('drops the oldest once it is longer than it may be, those that were implied first', async () => {
-    const id = await lives(`claim ack ${'event '.repeat(9)}complete callback`);
-    expect(await typesOf(id)).toEqual([
-      '1 created',
-      ...[6, 7, 8, 9, 10, 11, 12].map((seq) => `${seq} event`),
-      '13 completed',
-      '14 callback_sent',
-    ]);
-  });
-
   it('goes on with a list that an earlier release has begun', async () => {
     const id = await lives('claim');
     const at = (await getJob(owing.store, ANY_SPACE, id)).deliveredAt as string;
@@ -165,22 +126,12 @@ describe.each(each)('the history on %s', (name, redis) => {
   });
 
   it.each([
-    ['claim', 'deliveredAt', ['1 created', '2 delivered']],
-    ['claim ack complete', 'startedAt', ['1 created', '2 delivered', '3 acked', '4 completed']],
-  ])('is shown of a job that has lost a time after: %s', async (steps, field, types) => {
-    const id = await lives(steps);
-    await redis.hdel(owing.store.keys.job(id), field);
-    expect(await typesOf(id)).toEqual(types);
-  });
-
-  it.each([
     ['claim ack progress', 'its worker has reported'],
     ['claim ack fail', 'an attempt has failed'],
     ['claim ack fail claim ack', 'an attempt has failed'],
     ['claim ack complete callback', 'its callback was attempted'],
     ['kill', 'the job is killed'],
   ])('is known to be lost after: %s', async (steps, why) => {
-    if (name === 'ioredis-mock') return; // fsck walks over keys, which takes a server.
     const id = await lives(steps);
     const key = `${owing.store.keys.job(id)}:events`;
     const entries = await listOf(id);

@@ -3,11 +3,12 @@ import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionSubscriptions, createKey, createStore, KeyRing, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { type Entry, KeyCache } from '../../packages/store/src/key-cache.js';
+import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const connections: Redis[] = [];
 const connect = () => {
-  const redis = new Redis((process.env.TEST_REDIS_URL as string).replace('unix://', ''), {
+  const redis = new Redis(sharedService().redisUrl.replace('unix://', ''), {
     disconnectTimeout: 50,
     autoResubscribe: false, // As for every subscriber of ours.
   });

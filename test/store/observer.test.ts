@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
@@ -19,12 +19,11 @@ import {
   type StoreObserver,
 } from '@yardmaster/store';
 import { until } from '../support/until.js';
-import { connections } from './owing.js';
+import { withConnection } from './store-under-test.js';
 
-const { each, quit } = connections();
-afterAll(quit);
+const redis = withConnection();
 
-describe.each(each)('the observer of a store on %s', (_name, redis) => {
+describe('the observer of a store', () => {
   /** What was told, but for the calls. */
   let told: unknown[][];
   let called: string[];

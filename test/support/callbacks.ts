@@ -1,4 +1,6 @@
+import { answer } from './behaviours.js';
 import { jobIn } from './jobs.js';
+import type { Receiver } from './receiver.js';
 import type { TestService } from './service.js';
 import { until } from './until.js';
 
@@ -46,12 +48,12 @@ export async function readJob(service: TestService, id: string): Promise<AnyJob>
 }
 
 /** Wait until a job's callback has had its last attempt, and return the job. */
-export async function settled(service: TestService, id: string): Promise<AnyJob> {
+export async function settled(service: TestService, id: string, withinMs = 28_000): Promise<AnyJob> {
   let job: AnyJob;
   await until(async () => {
     job = await readJob(service, id);
     return attemptsOf(job).at(-1)?.data.willRetry === false;
-  }, 28_000);
+  }, withinMs);
   return job;
 }
 
@@ -59,4 +61,10 @@ export async function settled(service: TestService, id: string): Promise<AnyJob>
 export async function attemptsTo(service: TestService, callbackUrl: string): Promise<Attempt[]> {
   const id = await jobIn(service, 'completed', 'callbacks', { callbackUrl });
   return attemptsOf(await settled(service, id));
+}
+
+/** Wait until a callback that has become due later than all others of the space has been sent. */
+export async function sendLaterCallback(service: TestService, receiver: Receiver, spaceId: string): Promise<void> {
+  const callbackUrl = receiver.script(`/later/${service.prefix}/${spaceId}`, answer(204));
+  await settled(service, await jobIn(service, 'completed', spaceId, { callbackUrl }));
 }

@@ -1,11 +1,12 @@
 import dgram from 'node:dgram';
 import { once } from 'node:events';
-import net, { type AddressInfo, type Socket } from 'node:net';
+import net from 'node:net';
 import dns, { type Answer, type DecodedPacket } from 'dns-packet';
+import { during } from './during.js';
 
 const RCODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 
-/** Addresses of both families in their order (and the name they are an alias of), a refusal, or no answer at all. */
+/** Addresses of both families in their order (and the name they are an alias of), a refusal, or no response at all. */
 export type Records =
   | readonly string[]
   | { cname: string; addresses: readonly string[] }
@@ -19,9 +20,7 @@ export interface DnsServer {
   /** As CALLBACK_DNS_SERVERS takes it. */
   address: string;
   /** What is known, by lower-case name. Anything else does not exist. */
-  names: Map<string, Entry>;
-  /** Every question so far: `A name`. */
-  asked: string[];
+  entries: Map<string, Entry>;
   close(): Promise<void>;
 }
 
@@ -36,19 +35,19 @@ function answersTo(name: string, type: 'A' | 'AAAA', records: Exclude<Records, s
   ];
 }
 
-/** A DNS server on 127.0.0.1, over UDP and TCP, that tells what the test has put into `names`. */
+/** A DNS server on 127.0.0.1, over UDP, that says what the test has put into `entries`. */
 export async function startDnsServer(): Promise<DnsServer> {
-  const names: DnsServer['names'] = new Map();
-  const asked: string[] = [];
+  const entries: DnsServer['entries'] = new Map();
+  const lookUps = new Map<string, number>();
 
-  function answer({ id = 0, questions = [] }: DecodedPacket): dns.Packet | null {
+  function respond({ id = 0, questions = [] }: DecodedPacket): dns.Packet | null {
     const [question] = questions;
     if (!question) return null;
     const name = question.name.toLowerCase();
     const key = `${question.type} ${name}`;
-    asked.push(key);
-    const entry = names.get(name) ?? 'NXDOMAIN';
-    const lookUp = asked.filter((each) => each === key).length;
+    const lookUp = (lookUps.get(key) ?? 0) + 1;
+    lookUps.set(key, lookUp);
+    const entry = entries.get(name) ?? 'NXDOMAIN';
     const records = typeof entry === 'function' ? entry(lookUp, question.type) : entry;
     if (records === 'silence') return null;
     const isFault = typeof records === 'string';
@@ -57,56 +56,23 @@ export async function startDnsServer(): Promise<DnsServer> {
     return { type: 'response', id, flags, questions, answers };
   }
 
-  const sockets = new Set<Socket>();
-  const tcp = net.createServer((socket) => {
-    sockets.add(socket);
-    let bytes: Buffer = Buffer.alloc(0);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('data', (chunk: Buffer) => {
-      bytes = Buffer.concat([bytes, chunk]);
-      while (bytes.length >= 2 && bytes.length >= 2 + bytes.readUInt16BE(0)) {
-        const end = 2 + bytes.readUInt16BE(0);
-        const response = answer(dns.decode(bytes.subarray(2, end)));
-        bytes = bytes.subarray(end);
-        if (response) socket.write(dns.streamEncode(response));
-      }
-    });
+  const socket = dgram.createSocket('udp4');
+  socket.on('message', (message, from) => {
+    const response = respond(dns.decode(message));
+    if (response) socket.send(dns.encode(response), from.port, from.address);
   });
-  tcp.listen(0, '127.0.0.1');
-  await once(tcp, 'listening');
-  const { port } = tcp.address() as AddressInfo;
-
-  const udp = dgram.createSocket('udp4');
-  udp.on('message', (message, from) => {
-    const response = answer(dns.decode(message));
-    if (!response) return;
-    const bytes = dns.encode(response);
-    // What every client takes; a longer answer is asked for again over TCP.
-    const fits = bytes.length <= 512;
-    const truncated = { ...response, flags: (response.flags ?? 0) | dns.TRUNCATED_RESPONSE, answers: [] };
-    udp.send(fits ? bytes : dns.encode(truncated), from.port, from.address);
-  });
-  udp.bind(port, '127.0.0.1');
-  try {
-    await once(udp, 'listening');
-  } catch (error) {
-    udp.close();
-    tcp.close();
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return startDnsServer(); // UDP's ports are others.
-    throw error;
-  }
-
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
   return {
-    address: `127.0.0.1:${port}`,
-    names,
-    asked,
+    address: `127.0.0.1:${socket.address().port}`,
+    entries,
     async close() {
-      for (const socket of sockets) socket.destroy();
-      const closed = [once(udp, 'close'), once(tcp, 'close')];
-      udp.close();
-      tcp.close();
-      await Promise.all(closed);
+      const closed = once(socket, 'close');
+      socket.close();
+      await closed;
     },
   };
 }
+
+/** Have a DNS server for all tests of the file, or of the `describe` block. */
+export const withDnsServer = (): DnsServer => during(startDnsServer, (server) => server.close());

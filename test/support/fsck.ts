@@ -23,6 +23,18 @@ export async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
   return [...new Set(keys)];
 }
 
+/**
+ * Remove all jobs below a prefix, with everything of theirs. What a service needs to go on stays: its keys, its timers.
+ */
+export async function removeJobs(redis: Redis, prefix: string): Promise<void> {
+  for (;;) {
+    const keys = (await keysOf(redis, prefix)).filter((key) => /^\{..\}:/.test(key.slice(prefix.length + 1)));
+    if (keys.length === 0) return;
+    await Promise.all(keys.map((key) => redis.unlink(key)));
+    // A scheduler at work may have written some of them meanwhile.
+  }
+}
+
 async function membersOf(redis: Redis, key: string): Promise<Members> {
   const flat = await redis.zrange(key, 0, -1, 'WITHSCORES');
   const members: Members = new Map();

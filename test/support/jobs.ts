@@ -3,15 +3,21 @@ import { ANY_SPACE, getJob } from '@yardmaster/store';
 import type { TestService } from './service.js';
 
 type Fields = Record<string, unknown>;
+type Api = Pick<TestService, 'call'>;
 
 /** Create a job; spell out only the fields that matter. */
-export async function createJob(service: TestService, spaceId: string, fields: Fields = {}) {
+export async function createJob(service: Api, spaceId: string, fields: Fields = {}) {
   const { status, body } = await service.call('POST', `/spaces/${spaceId}/jobs`, { body: { name: 'work', ...fields } });
   if (status !== 201) throw new Error(`not created: ${JSON.stringify(body)}`);
   return body as { id: string; createdAt: string };
 }
 
-async function step(service: TestService, id: string, verb: string, body?: unknown): Promise<void> {
+/**
+ * Do to a job what its worker does: `ack`, `progress`, `logs`, `complete` and so on.
+ *
+ * @throws when the service refuses it
+ */
+export async function step(service: Api, id: string, verb: string, body?: unknown): Promise<void> {
   const answer = await service.call('POST', `/jobs/${id}/${verb}`, { body });
   if (answer.status !== 200) throw new Error(`${verb}: ${answer.text}`);
 }
@@ -27,12 +33,7 @@ const PATHS: Record<Status, [verb: string, body?: unknown][]> = {
 };
 
 /** Create a job and bring it into a status. A dead one needs `maxRetries: 0`. */
-export async function jobIn(
-  service: TestService,
-  status: Status,
-  spaceId: string,
-  fields: Fields = {},
-): Promise<string> {
+export async function jobIn(service: Api, status: Status, spaceId: string, fields: Fields = {}): Promise<string> {
   const { id } = await createJob(service, spaceId, status === 'dead' ? { maxRetries: 0, ...fields } : fields);
   for (const [verb, body] of PATHS[status]) await step(service, id, verb, body);
   return id;

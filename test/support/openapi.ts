@@ -19,7 +19,7 @@ export interface DocumentedOperation {
 const escaped = (step: string) => step.replaceAll('~', '~0').replaceAll('/', '~1');
 const unescaped = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
-/** An OpenAPI document as a judge of what is sent and answered. */
+/** An OpenAPI document, which judges what is sent and answered. */
 export class Contract {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
@@ -44,6 +44,14 @@ export class Contract {
     );
   }
 
+  /** The operation of an endpoint. @param path below /api/v1, with `:parameters` */
+  operation({ method, path }: { method: string; path: string }): DocumentedOperation {
+    const template = `/api/v1${path.replace(/:(\w+)/g, '{$1}').replace(/\?.*/, '')}`;
+    const found = this.operations().find((one) => one.method === method && one.path === template);
+    if (found === undefined) throw new Error(`${method} ${path} is not documented`);
+    return found;
+  }
+
   /** What stands at a pointer, its references followed, and where that is. */
   resolved(pointer: string): { part: Part; pointer: string } {
     let part = this.document;
@@ -55,6 +63,12 @@ export class Contract {
         ({ part, pointer: at } = this.resolved(part.$ref.slice(1)));
     }
     return { part, pointer: at };
+  }
+
+  /** Codes that an operation documents for a status; none for a success. */
+  codesOf({ pointer }: DocumentedOperation, status: string): string[] {
+    const { part } = this.resolved(`${pointer}/responses/${status}`);
+    return part.content['application/json'].schema.allOf?.[1].properties.code.enum ?? [];
   }
 
   /** What is wrong with a value by the schema at a pointer; none: nothing. */
@@ -86,7 +100,7 @@ export class Contract {
   }
 }
 
-/** The same document, in which no object may have fields that it does not name: what nobody has written down is found. */
+/** Close a document: no object may have fields that it does not name, so that those which are not documented are found. */
 function closed(part: Part): Part {
   if (Array.isArray(part)) return part.map(closed);
   if (typeof part !== 'object' || part === null) return part;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findRedisServer, PrivateRedis } from '@yardmaster/runtime';
+import { during } from './during.js';
 
 const CACHE_DIR = fileURLToPath(new URL('../../.cache/redis', import.meta.url));
 
@@ -33,4 +34,12 @@ export async function startRedis(settings: Record<string, string> = {}): Promise
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Have a redis-server for all tests of the file, or of the `describe` block: call it where the tests are declared. */
+export function withRedis(settings: Record<string, string> = {}): OwnRedis {
+  return during(
+    () => startRedis(settings),
+    (redis) => redis.stop(),
+  );
 }

@@ -43,3 +43,25 @@ export function runApp(app: string, env: Record<string, string | undefined>, roo
     },
   };
 }
+
+/** A process that serves HTTP. */
+export interface RunningApp extends RunningProcess {
+  /** Where it listens: `http://127.0.0.1:8080`. */
+  url: string;
+}
+
+const isOver = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
+
+/**
+ * Start a compiled app on a free port, and wait until it serves.
+ *
+ * @throws with all that it printed when it ends instead
+ */
+export async function startApp(app: string, env: Record<string, string | undefined>): Promise<RunningApp> {
+  const running = runApp(app, { PORT: '0', LOG_LEVEL: 'info', ...env });
+  const address = () => /"url":"([^"]+)","msg":"\w+ listening"/.exec(running.output())?.[1];
+  await until(() => address() !== undefined || isOver(running), 60_000);
+  const url = address();
+  if (url === undefined) throw new Error(`${app} ended instead of serving:\n${running.output()}`);
+  return { ...running, url };
+}

@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import type { Behaviour } from './behaviours.js';
+import { during } from './during.js';
 
 /** A request as it came over the wire. */
 export interface Received {
@@ -118,3 +119,10 @@ export async function startReceiver({
     },
   };
 }
+
+/** Have a receiver of callbacks for all tests of the file, or of the `describe` block. */
+export const withReceiver = (options?: Parameters<typeof startReceiver>[0]): Receiver =>
+  during(
+    () => startReceiver(options),
+    (receiver) => receiver.close(),
+  );

@@ -1,15 +1,16 @@
-import { createApi } from '@yardmaster/api';
 import { createJobRequest } from '@yardmaster/protocol';
-import { ANY_SPACE, ackJob, createJob, pollJobs, type Store } from '@yardmaster/store';
+import { ANY_SPACE, ackJob, createJob, pollJobs, redisNow, type Store } from '@yardmaster/store';
+import { during } from './during.js';
 import { type RunningProcess, runApp } from './process.js';
 import { startService, type TestService } from './service.js';
+import { sharedService } from './shared-service.js';
 import { until } from './until.js';
 
 /** An API of the test's own, and schedulers beside it as processes that can be killed. */
 export interface Fleet {
   service: TestService;
-  /** Start one more scheduler, and wait until it works. */
-  start(): Promise<RunningProcess>;
+  /** Start one more scheduler, with more settings than the others have, and wait until it works. */
+  start(more?: Record<string, string>): Promise<RunningProcess>;
   /** End them all, and check that each ended well unless the test has killed it, and what they leave in Redis. */
   stop(): Promise<void>;
 }
@@ -20,24 +21,25 @@ export interface FleetOptions {
   /** For the API and the schedulers alike. */
   env?: Record<string, string>;
   /** Default: the one that test files share. */
-  redisUrl?: string;
+  redis?: { readonly url: string };
 }
 
 const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
 
 export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
-  const { schedulers = 1, env = {}, redisUrl = process.env.TEST_REDIS_URL as string } = options;
-  const service = await startService(env, { redisUrl, app: createApi });
+  const { schedulers = 1, env = {}, redis = { url: sharedService().redisUrl } } = options;
+  const service = await startService(env, { redis, app: 'api', isOwn: true });
   const processes: RunningProcess[] = [];
 
-  async function start(): Promise<RunningProcess> {
+  async function start(more: Record<string, string> = {}): Promise<RunningProcess> {
     const made = runApp('scheduler', {
-      REDIS_URL: redisUrl,
+      REDIS_URL: redis.url,
       KEY_PREFIX: service.prefix,
       PORT: '0',
       CALLBACK_ALLOW_PRIVATE: 'true',
       LOG_LEVEL: 'debug',
       ...env,
+      ...more,
     });
     processes.push(made);
     await until(() => made.output().includes('scheduler listening') || hasEnded(made));
@@ -60,13 +62,20 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
   }
 
   try {
-    await Promise.all(Array.from({ length: schedulers }, start));
+    await Promise.all(Array.from({ length: schedulers }, () => start()));
   } catch (error) {
     await stop();
     throw error;
   }
   return { service, start, stop };
 }
+
+/** Have a fleet for all tests of the file, or of the `describe` block. */
+export const withFleet = (options?: FleetOptions): Fleet =>
+  during(
+    () => startFleet(options),
+    (fleet) => fleet.stop(),
+  );
 
 /** Many running jobs in a space that has no others, made past the API, which would take longer. */
 export async function runMany(store: Store, spaceId: string, count: number, fields: object = {}): Promise<string[]> {
@@ -77,4 +86,10 @@ export async function runMany(store: Store, spaceId: string, count: number, fiel
     if (claimed.length === 0) return jobs.map(({ id }) => id);
     await Promise.all(claimed.map(({ id }) => ackJob(store, ANY_SPACE, id)));
   }
+}
+
+/** Move deadlines into the past: the next sweep meets them, as if their windows or their retention had passed. */
+export async function makeDue({ redis, store }: Pick<TestService, 'redis' | 'store'>, ...ids: string[]): Promise<void> {
+  const past = (await redisNow(store)) - 1;
+  await Promise.all(ids.map((id) => redis.zadd(store.keys.deadlines(id.slice(0, 2)), 'XX', past, id)));
 }

@@ -1,6 +1,10 @@
 import { once } from 'node:events';
+import type * as Jest from '@jest/globals';
 import { type ClientOptions, WebSocket } from 'ws';
 import { until } from './until.js';
+
+// Not imported: scripts that run without Jest load this module.
+const { afterEach } = globalThis as unknown as typeof Jest;
 
 // biome-ignore lint/suspicious/noExplicitAny: tests compare whole messages; a schema here would hide differences
 type Message = any;
@@ -12,7 +16,8 @@ export class StreamClient {
   closed: { code: number; reason: string } | null = null;
 
   private constructor(readonly ws: WebSocket) {
-    ws.on('message', (data) => this.messages.push(JSON.parse(data.toString())));
+    // Messages are text frames (spec §4.17), so a binary one is like no message that a test expects.
+    ws.on('message', (data, isBinary) => this.messages.push(isBinary ? { data } : JSON.parse(data.toString())));
     ws.on('close', (code, reason) => {
       this.closed = { code, reason: reason.toString() };
     });
@@ -44,6 +49,11 @@ export class StreamClient {
     return this.messages.map(({ type }) => type);
   }
 
+  /** Data of the messages of a type so far. */
+  dataOf(type: string): Message[] {
+    return this.messages.filter((message) => message.type === type).map(({ data }) => data);
+  }
+
   /** Wait for a message of a type, and return it. */
   async next(type: string): Promise<Message> {
     await until(() => this.types().includes(type));
@@ -63,4 +73,22 @@ export class StreamClient {
     this.ws.close();
     await gone;
   }
+}
+
+/**
+ * Open streams of a service in the tests of the file, or of the `describe` block; each ends after its test. Call it where
+ * the tests are declared.
+ *
+ * @returns `StreamClient.open` for this service, or for another URL
+ */
+export function withStreams(service: { readonly url: string }) {
+  const clients: StreamClient[] = [];
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.close()));
+  });
+  return async (path: string, url = service.url): Promise<StreamClient> => {
+    const client = await StreamClient.open(url, path);
+    clients.push(client);
+    return client;
+  };
 }

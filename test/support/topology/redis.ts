@@ -3,7 +3,7 @@ import { startCluster } from '../redis/cluster.js';
 import { startSentinels } from '../redis/sentinels.js';
 import { startTlsRedis } from '../redis/tls.js';
 
-/** A machine that is busy with tests is no failure; what fails over does so in test/redis. */
+/** A machine that is busy with tests is no failure; what fails over does so in test/resilience/redis. */
 const PATIENCE_MS = 15_000;
 
 /** Each kind of Redis that REDIS_URL can name, with what starts one. */

@@ -1,0 +1,107 @@
+import type { Scope, Status } from '@yardmaster/protocol';
+import type { Answer, CallOptions } from '../support/http.js';
+import { jobIn } from '../support/jobs.js';
+import type { TestService } from '../support/service.js';
+
+export interface Endpoint {
+  /** As §5.4 names it. */
+  name: string;
+  method: string;
+  /** Below /api/v1, with `:parameters`. */
+  path: string;
+  /** Any one of them will do (§4). */
+  scopes: readonly Scope[];
+  /** Status in which a job takes this call. Default pending. */
+  on?: Status;
+  /** A body that it takes. */
+  body?: unknown;
+  /** Status of a success. Default 200. */
+  success?: number;
+}
+
+/** Name of the keys that Create Key makes. */
+export const MADE = 'made in a test';
+
+const HALF = { percent: 50, message: 'half' };
+
+type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'on' | 'body' | 'success'>];
+
+/**
+ * Every endpoint of §4, and those of the contract: keys, statistics, redelivery. Written down again on purpose: the table
+ * of the product must not be its own judge.
+ */
+const ROWS: Row[] = [
+  ['Create Job', 'POST /spaces/:spaceId/jobs', ['jobs:create'], { body: { name: 'work' }, success: 201 }],
+  ['List Jobs', 'GET /spaces/:spaceId/jobs', ['jobs:read']],
+  ['Get Space Statistics', 'GET /spaces/:spaceId/stats', ['jobs:read']],
+  ['Poll for Jobs', 'POST /spaces/:spaceId/jobs/poll', ['jobs:poll'], { body: { count: 1 } }],
+  ['Claim Specific Job', 'POST /jobs/:jobId/claim', ['jobs:poll']],
+  ['Get Job', 'GET /jobs/:jobId', ['jobs:read']],
+  ['Get Job Progress', 'GET /jobs/:jobId/progress', ['jobs:read:progress', 'jobs:read']],
+  ['Get Job Logs', 'GET /jobs/:jobId/logs', ['jobs:read']],
+  ['Acknowledge Job', 'POST /jobs/:jobId/ack', ['jobs:ack'], { on: 'delivered' }],
+  ['Report Progress', 'POST /jobs/:jobId/progress', ['jobs:progress'], { on: 'running', body: HALF }],
+  ['Checkpoint', 'POST /jobs/:jobId/checkpoint', ['jobs:event'], { on: 'running', body: { row: 1 } }],
+  ['Custom Event', 'POST /jobs/:jobId/event', ['jobs:event'], { on: 'running', body: 'seen' }],
+  ['Append Logs', 'POST /jobs/:jobId/logs', ['jobs:event'], { body: ['a line'] }],
+  ['Complete Job', 'POST /jobs/:jobId/complete', ['jobs:complete'], { on: 'running', body: { result: 1 } }],
+  ['Fail Job', 'POST /jobs/:jobId/fail', ['jobs:fail'], { on: 'running', body: { error: 'no' } }],
+  ['Kill Job', 'POST /jobs/:jobId/kill', ['jobs:kill'], { body: { reason: 'stop' } }],
+  ['Keepalive', 'POST /jobs/:jobId/keepalive', ['jobs:keepalive'], { on: 'running' }],
+  ['Redeliver Callback', 'POST /jobs/:jobId/callback/redeliver', ['jobs:create'], { on: 'completed' }],
+  ['Create Key', 'POST /keys', ['keys:manage'], { body: { name: MADE, scopes: ['jobs:read'] }, success: 201 }],
+  ['List Keys', 'GET /keys', ['keys:manage']],
+  ['Revoke Key', 'DELETE /keys/:keyId', ['keys:manage']],
+];
+
+export const ENDPOINTS: readonly Endpoint[] = ROWS.map(([name, call, scopes, rest]) => {
+  const [method, path] = call.split(' ') as [string, string];
+  return { name, method, path, scopes, ...rest };
+});
+
+export const endpointOf = (name: string) => ENDPOINTS.find((endpoint) => endpoint.name === name) as Endpoint;
+
+/** What a path is filled with. */
+export interface Target {
+  spaceId: string;
+  jobId: string;
+  keyId: string;
+}
+
+/** Something that an endpoint finds nothing of. */
+export const UNKNOWN: Target = { spaceId: 'unknown', jobId: '00aaaaaaaaaaaaaaaaaaaaaaaaaa', keyId: 'aaaa' };
+
+/** A callback of a job goes here: port 9 discards, if anything listens there at all. */
+const NOWHERE = 'http://127.0.0.1:9/';
+
+/** Make what an endpoint needs to succeed: a job in the right status, or a key to revoke. */
+export async function targetFor(service: TestService, { path, on }: Endpoint, spaceId: string): Promise<Target> {
+  const jobId = path.includes(':jobId') ? await jobIn(service, on ?? 'pending', spaceId, { callbackUrl: NOWHERE }) : '';
+  return { spaceId, jobId, keyId: path.includes(':keyId') ? (await service.key(['jobs:read'])).id : '' };
+}
+
+/** The path of an endpoint for a target, below /api/v1. */
+export const pathOf = ({ path }: Pick<Endpoint, 'path'>, target: Target) =>
+  path.replace(/:(\w+)/, (_, name) => target[name as keyof Target]);
+
+/** Call an endpoint with its body, unless the options have another. */
+export function callEndpoint(
+  service: Pick<TestService, 'call'>,
+  endpoint: Endpoint,
+  target: Target,
+  options: CallOptions = {},
+): Promise<Answer> {
+  return service.call(endpoint.method, pathOf(endpoint, target), { body: endpoint.body, ...options });
+}
+
+/** Everything that a refused call could have changed; what others do at the same time on a service that is shared left out. */
+export async function stateOf(service: TestService, { spaceId, jobId, keyId }: Target): Promise<unknown[]> {
+  const read = async (path: string) => (await service.call('GET', path)).body;
+  const jobs = await read(`/spaces/${spaceId}/jobs?limit=100`);
+  const isOurs = (key: { id: string; name: string }) => key.name === MADE || key.id === keyId;
+  const keys = (await read('/keys')).filter(isOurs);
+  if (jobId === '') return [jobs, keys];
+  const { events, ...job } = await read(`/jobs/${jobId}`);
+  const byCalls = events.filter(({ type }: { type: string }) => !type.startsWith('callback_'));
+  return [jobs, keys, { ...job, events: byCalls, updatedAt: null }, await read(`/jobs/${jobId}/logs`)];
+}

@@ -1,0 +1,415 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createJob, jobIn } from '../support/jobs.js';
+import { Contract } from '../support/openapi.js';
+import { withService } from '../support/service.js';
+import { sharedService } from '../support/shared-service.js';
+import { callEndpoint, ENDPOINTS, endpointOf, MADE, stateOf, type Target, targetFor } from './endpoints.js';
+
+// What the fields of each body must be: what is taken, what is refused and with which words, and that the OpenAPI document
+// agrees wherever JSON Schema has words for it.
+
+const service = withService();
+/** A running job that every refused call names; nothing may happen to it. */
+let target: Target;
+let before: unknown;
+/** The document; fields that it does not name are fine in a request. */
+let contract: Contract;
+beforeAll(async () => {
+  target = { spaceId: 'target', jobId: await jobIn(service, 'running', 'target'), keyId: '' };
+  before = await stateOf(service, target);
+  contract = new Contract((await service.call('GET', '/openapi.json')).body, { isClosed: false });
+});
+
+const documentTakes = (name: string, body: unknown) => {
+  const { pointer } = contract.operation(endpointOf(name));
+  return contract.faults(`${pointer}/requestBody/content/application~1json/schema`, body).length === 0;
+};
+
+const detailOf = (message: string) => ({ path: message.slice(0, message.indexOf(' ')), message });
+/** What a request with these faults is answered. */
+const refusal = (...errors: string[]) => ({
+  status: 400,
+  body: { error: errors[0], code: 'INVALID_REQUEST', ...(errors.length > 1 && { details: errors.map(detailOf) }) },
+});
+const summary = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
+
+/** A title that fits on a line. */
+const short = (text: string) => ([...text].length > 70 ? `${[...text].slice(0, 70).join('')}…` : text);
+
+interface Fault {
+  /** The body as it is sent. */
+  text: string;
+  errors: string[];
+}
+
+/** @param body an object, or JSON as it is written */
+const fault = (body: object | string, ...errors: string[]): Fault => ({
+  text: typeof body === 'string' ? body : JSON.stringify(body),
+  errors,
+});
+
+/** The same sentence for each of several wrong values of one field, beside other fields. */
+const values = (field: string, rule: string, wrong: unknown[], rest: object = {}): Fault[] =>
+  wrong.map((value) => fault({ ...rest, [field]: value }, `${field} ${rule}`));
+
+const numbered = <T>(count: number, value: T) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, value]));
+const names = (count: number) => Object.keys(numbered(count, 0));
+const levels = (count: number) => '['.repeat(count) + ']'.repeat(count);
+
+const REQUIRED = 'is required';
+const STRING = 'must be a string';
+const OBJECT = 'must be an object';
+const NAME = 'must be 1 to 128 characters';
+const BEYOND = 'must not contain a number beyond the range of a double';
+const DEEP = 'must not nest deeper than 64 levels';
+const MAX_RETRIES = 'must be an integer between 0 and 100';
+const TIMEOUT = 'must be a number above 0 and at most 86400';
+const CALLBACK_URL = 'must be an http or https URL without user name and password';
+const COUNT = 'must be an integer of at least 1';
+const FILTER = 'must be a string or an array of strings';
+const FILTER_LIST = 'must be an array of strings';
+const PERCENT = 'must be between 0 and 100';
+const SPACE_ID = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -';
+const EXPIRES = 'must be an ISO 8601 timestamp with a time zone';
+const SCOPE =
+  'must be one of jobs:create, jobs:read, jobs:read:progress, jobs:poll, jobs:ack, jobs:progress, jobs:event, ' +
+  'jobs:complete, jobs:fail, jobs:kill, jobs:keepalive, jobs:worker, keys:manage';
+
+/** Faults that the document names in sentences, since JSON Schema has no words for them. */
+const IN_SENTENCES =
+  /well-formed|nest deeper|beyond the range|bytes in all|given twice|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400/;
+
+const work = { name: 'work' };
+const half = { percent: 50, message: 'half' };
+const reader = { name: MADE, scopes: ['jobs:read'] };
+
+const FORBIDDEN_HEADERS = [
+  ...['host', 'Host', 'content-length', 'Content-Length', 'transfer-encoding', 'TRANSFER-ENCODING', 'connection'],
+  ...['keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
+  ...['expect', '__proto__'],
+];
+const header = (name: string, value: unknown) => ({ ...work, callbackHeaders: { 'x-fine': 'v', [name]: value } });
+const NOT_URLS = [
+  ...['', '/relative', 'example.com/no-scheme', '//example.com', 'ftp://example.com/', 'file:///etc/passwd'],
+  ...['javascript:alert(1)', 'http://user@example.com/', 'http://:password@example.com/'],
+  ...['https://user:password@example.com/', 'http://', 'http://a b/', 'http://example.com:99999/'],
+  'http://example.com/half-a-character-\ud83d',
+];
+
+const filterFaults = (field: string, rule: string, wrong: unknown[]): Fault[] => [
+  ...values(field, rule, wrong),
+  ...values(field, 'must have at most 100 names', [names(101)]),
+  ...[5, {}].map((entry) => fault({ [field]: ['fine', entry] }, `${field}[1] ${STRING}`)),
+  ...['', 'x'.repeat(129)].map((entry) => fault({ [field]: ['fine', entry] }, `${field}[1] ${NAME}`)),
+];
+
+const stage = (value: unknown, error: string) =>
+  fault({ ...half, subProgress: { fine: { percent: 1 }, build: value } }, `subProgress.build${error}`);
+
+const ANY_JSON: Fault[] = [
+  fault('1e400', `body ${BEYOND}`),
+  fault('{"a":[-1e400]}', `body ${BEYOND}`),
+  fault('9'.repeat(400), `body ${BEYOND}`),
+  fault(levels(65), `body ${DEEP}`),
+  fault(levels(100_000), `body ${DEEP}`),
+  fault(`${'{"a":'.repeat(64)}{}${'}'.repeat(64)}`, `body ${DEEP}`),
+];
+
+const REFUSED: Record<string, Fault[]> = {
+  'Create Job': [
+    fault({}, `name ${REQUIRED}`),
+    fault('{"__proto__":{"name":"work"}}', `name ${REQUIRED}`),
+    ...values('name', REQUIRED, [null, '']),
+    ...values('name', STRING, [5, true, ['work'], { a: 1 }]),
+    ...values('name', NAME, ['x'.repeat(129), '🚂'.repeat(129), 'x'.repeat(100_000)]),
+    ...values('name', 'must be well-formed Unicode', ['\ud800', 'a\udfff']),
+    ...values('payload', OBJECT, [[], [1], 'text', 5, true, false, 0, ''], work),
+    fault(`{"name":"work","payload":{"a":${levels(64)}}}`, `payload ${DEEP}`),
+    fault(`{"name":"work","payload":{"a":${levels(100_000)}}}`, `payload ${DEEP}`),
+    fault('{"name":"work","payload":{"a":[1e400]}}', `payload ${BEYOND}`),
+    ...values('maxRetries', MAX_RETRIES, [-1, 101, 1.5, '3', null, true, [], {}], work),
+    fault('{"name":"work","maxRetries":1e400}', `maxRetries ${MAX_RETRIES}`),
+    ...values('timeoutSeconds', TIMEOUT, [0, -1, 86_400.5, 1e9, '300', null, false, [], {}], work),
+    fault('{"name":"work","timeoutSeconds":1e400}', `timeoutSeconds ${TIMEOUT}`),
+    ...values('callbackUrl', CALLBACK_URL, NOT_URLS, work),
+    ...values('callbackUrl', STRING, [5, [], {}, true], work),
+    ...values('callbackUrl', 'must be at most 2048 characters', [`http://example.com/${'a'.repeat(2030)}`], work),
+    ...values('callbackHeaders', OBJECT, [[], 'x: y', 5, true], work),
+    ...values('callbackHeaders', 'must have at most 20 headers', [numbered(21, 'v')], work),
+    ...values('callbackHeaders', 'must be at most 4096 bytes in all', [{ x: 'v'.repeat(4096) }], work),
+    ...values('callbackHeaders', 'must be at most 4096 bytes in all', [numbered(16, 'v'.repeat(254))], work),
+    ...FORBIDDEN_HEADERS.map((name) =>
+      fault(header(name, 'v'), `callbackHeaders.${name} is a header that callers cannot set`),
+    ),
+    ...['', 'a b', 'a:b', 'a\r\nb', 'é', 'a\0'].map((name) =>
+      fault(header(name, 'v'), `callbackHeaders.${name} is not a valid header name`),
+    ),
+    ...[5, null, true, ['v'], { a: 'v' }].map((value) => fault(header('x-a', value), `callbackHeaders.x-a ${STRING}`)),
+    // What cannot be turned into a string, or only by going down too many levels.
+    fault('{"name":"x","callbackHeaders":{"a":{"toString":1}}}', `callbackHeaders.a ${STRING}`),
+    fault(`{"name":"x","callbackHeaders":{"a":${levels(200_000)}}}`, `callbackHeaders.a ${STRING}`),
+    ...['a\r\nhost: b', 'a\nb', 'a\rb', 'a\0b', '\x7f', '€'].map((value) =>
+      fault(header('x-a', value), 'callbackHeaders.x-a has a character that a header cannot carry'),
+    ),
+    fault({ ...work, callbackHeaders: { 'x-a': 'v', 'X-A': 'v' } }, 'callbackHeaders.X-A is given twice'),
+    fault(
+      { name: 5, payload: [], maxRetries: -1, timeoutSeconds: 0, callbackUrl: 'x', callbackHeaders: { te: 'v', a: 5 } },
+      `name ${STRING}`,
+      `payload ${OBJECT}`,
+      `maxRetries ${MAX_RETRIES}`,
+      `timeoutSeconds ${TIMEOUT}`,
+      `callbackUrl ${CALLBACK_URL}`,
+      'callbackHeaders.te is a header that callers cannot set',
+      `callbackHeaders.a ${STRING}`,
+    ),
+  ],
+  'Poll for Jobs': [
+    ...values('count', COUNT, [0, -1, 1.5, '5', 'abc', null, true, [], {}]),
+    fault('{"count":1e400}', `count ${COUNT}`),
+    ...filterFaults('type', FILTER, [5, null, true, {}]),
+    ...filterFaults('name', FILTER, [5, null, true, {}]),
+    ...filterFaults('types', FILTER_LIST, [5, null, true, {}, 'work']),
+    ...filterFaults('names', FILTER_LIST, [5, null, true, {}, 'work']),
+    fault({ types: ['work'], name: 5 }, `name ${FILTER}`), // A filter that loses.
+    fault(
+      { count: 0, types: 'work', names: [1, 'fine', 2] },
+      `count ${COUNT}`,
+      `types ${FILTER_LIST}`,
+      `names[0] ${STRING}`,
+      `names[2] ${STRING}`,
+    ),
+  ],
+  'Report Progress': [
+    fault({ message: 'half' }, `percent ${REQUIRED}`),
+    ...values('percent', PERCENT, [-0.001, -1, 100.001, 101, 1e9], { message: 'half' }),
+    ...values('percent', 'must be a number', ['50', null, true, [50], {}], { message: 'half' }),
+    fault('{"percent":1e400,"message":"half"}', `percent ${PERCENT}`),
+    fault({ percent: 50 }, `message ${REQUIRED}`),
+    ...values('message', 'must not be empty', [''], { percent: 50 }),
+    ...values('message', STRING, [5, null, true, ['half'], {}], { percent: 50 }),
+    ...values('subProgress', OBJECT, [[], 'half', 5, null, true], half),
+    ...values('subProgress', 'must have at most 50 stages', [numbered(51, { percent: 1 })], half),
+    stage({}, `.percent ${REQUIRED}`),
+    stage({ percent: 101 }, `.percent ${PERCENT}`),
+    stage({ percent: -1 }, `.percent ${PERCENT}`),
+    stage({ percent: '5' }, '.percent must be a number'),
+    stage({ percent: 5, message: 5 }, `.message ${STRING}`),
+    stage({ percent: 5, message: null }, `.message ${STRING}`),
+    ...[null, 5, []].map((value) => stage(value, ` ${OBJECT}`)),
+    fault(
+      '{"percent":50,"message":"half","subProgress":{"__proto__":{"percent":101}}}',
+      `subProgress.__proto__.percent ${PERCENT}`,
+    ),
+    fault(
+      { percent: 101, message: '', subProgress: { a: { percent: -1, message: 5 }, b: 5 } },
+      `percent ${PERCENT}`,
+      'message must not be empty',
+      `subProgress.a.percent ${PERCENT}`,
+      `subProgress.a.message ${STRING}`,
+      `subProgress.b ${OBJECT}`,
+    ),
+  ],
+  Checkpoint: ANY_JSON,
+  'Custom Event': ANY_JSON,
+  'Complete Job': [
+    fault('{"result":{"a":1e400}}', `result ${BEYOND}`),
+    fault('{"result":1e400}', `result ${BEYOND}`),
+    fault(`{"result":${levels(65)}}`, `result ${DEEP}`),
+  ],
+  'Fail Job': [
+    fault({}, `error ${REQUIRED}`),
+    ...values('error', 'must be a string or an object', [null, 5, true, [], ['no']]),
+    fault('{"error":{"a":1e400}}', `error ${BEYOND}`),
+    fault(`{"error":{"a":${levels(64)}}}`, `error ${DEEP}`),
+  ],
+  'Kill Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
+  'Create Key': [
+    fault({ scopes: ['jobs:read'] }, `name ${REQUIRED}`),
+    ...values('name', REQUIRED, ['', null], { scopes: ['jobs:read'] }),
+    ...values('name', STRING, [5, [], {}], { scopes: ['jobs:read'] }),
+    ...values('name', NAME, ['x'.repeat(129)], { scopes: ['jobs:read'] }),
+    fault(work, `scopes ${REQUIRED}`),
+    ...values('scopes', 'must have at least one scope', [[]], work),
+    ...values('scopes', 'must have at most 50 scopes', [Array(51).fill('jobs:read')], work),
+    ...values('scopes', 'must be an array of scopes', ['jobs:read', null, 5, { 0: 'jobs:read' }], work),
+    ...['nope', 'jobs', 'jobs:*', '*', 'JOBS:READ', 'jobs:read ', '', '__proto__', 5, null, ['jobs:read']].map(
+      (scope) => fault({ ...work, scopes: ['jobs:read', scope] }, `scopes[1] ${SCOPE}`),
+    ),
+    ...values('spaceId', SPACE_ID, ['', 'a b', 'a/b', 'ü', 'x'.repeat(129), 'a\n', '*'], reader),
+    ...values('spaceId', STRING, [5, [], {}, true], reader),
+    fault(
+      { ...work, scopes: ['jobs:read', 'keys:manage'], spaceId: 'a' },
+      'scopes must not hold keys:manage when the key is bound to a space',
+    ),
+    ...values('expiresAt', EXPIRES, ['', 'tomorrow', '2030-01-01', '1900000000', '2030-01-01T00:00:00'], reader),
+    ...values('expiresAt', EXPIRES, ['2030-02-30T00:00:00Z', '2030-01-01T24:00:00Z', '2030-13-01T00:00:00Z'], reader),
+    ...values('expiresAt', EXPIRES, ['2030-01-01 00:00:00Z', '2030-01-01T00:00:60Z'], reader),
+    ...values('expiresAt', EXPIRES, [1_900_000_000, true, [], {}], reader),
+    fault(
+      { name: '', scopes: ['nope'], spaceId: 'a b', expiresAt: 'tomorrow' },
+      `name ${REQUIRED}`,
+      `scopes[0] ${SCOPE}`,
+      `spaceId ${SPACE_ID}`,
+      `expiresAt ${EXPIRES}`,
+    ),
+  ],
+};
+
+describe.each(Object.keys(REFUSED))('%s', (name) => {
+  const faults = (REFUSED[name] as Fault[]).map((row) => ({ ...row, title: `${short(row.text)}: ${row.errors[0]}` }));
+
+  it.each(faults)('refuses $title', async ({ text, errors }) => {
+    expect(summary(await callEndpoint(service, endpointOf(name), target, { raw: text }))).toEqual(refusal(...errors));
+    if (!IN_SENTENCES.test(`${text} ${errors[0]}`)) expect(documentTakes(name, JSON.parse(text))).toBe(false);
+  });
+});
+
+/** Bodies with each of several values of one field at the edge of what is allowed, beside other fields. */
+const edges = (field: string, allowed: unknown[], rest: object) =>
+  allowed.map((value) => ({ ...rest, [field]: value }));
+const HEADERS = { 'Content-Type': 'text/plain', 'user-agent': 'me', Authorization: 'Bearer ü\t!' };
+const URLS = ['http://localhost:1/a?b#c', 'HTTPS://example.com:8443/a?b#c', `https://[::1]/${'a'.repeat(2_034)}`];
+const STAGES = { '': { percent: 0 }, b: { percent: 100, message: '' } };
+
+const TAKEN: Record<string, object[]> = {
+  'Create Job': [
+    ...edges('name', ['x', 'x'.repeat(128), '🚂'.repeat(128), '\0\u2028 '], {}),
+    ...edges('payload', [null, {}], work),
+    ...edges('maxRetries', [0, 100], work),
+    ...edges('timeoutSeconds', [0.001, 86_400], work),
+    ...edges('callbackUrl', [null, ...URLS], work),
+    ...edges('callbackHeaders', [null, {}, HEADERS, { x: 'v'.repeat(4_095) }, numbered(20, '')], work),
+  ],
+  'Poll for Jobs': [
+    ...[{}, { count: 1e20 }, { types: [] }, { type: 'x' }, { type: names(100) }, { names: ['x'], name: 'y' }],
+  ],
+  'Report Progress': [
+    ...[
+      { percent: 0, message: ' ' },
+      { percent: 100, message: 'done' },
+      { percent: 1e-7, message: 'hardly' },
+    ],
+    ...edges('subProgress', [{}, STAGES, numbered(50, { percent: 1 })], half),
+  ],
+  'Complete Job': [{}, { result: null }, { result: [1] }],
+  'Fail Job': [{ error: '' }, { error: {} }],
+  'Kill Job': [{}, { reason: null }, { reason: '' }],
+  'Create Key': [
+    ...edges('scopes', [['jobs:read'], Array(50).fill('jobs:read')], { name: 'k' }),
+    { name: 'k', scopes: ['keys:manage'], spaceId: null },
+    { name: 'k', scopes: ['jobs:read'], spaceId: 'a.b:c_d-E', expiresAt: null },
+  ],
+};
+
+describe.each(Object.keys(TAKEN))('%s', (name) => {
+  const endpoint = endpointOf(name);
+
+  it.each((TAKEN[name] as object[]).map((body) => ({ body, title: short(JSON.stringify(body)) })))(
+    'takes $title',
+    async ({ body }) => {
+      const to = await targetFor(service, { ...endpoint, on: name === 'Kill Job' ? 'pending' : 'running' }, 'edge');
+      const answer = await callEndpoint(service, endpoint, to, { body });
+      expect(answer.status).toBe(endpoint.success ?? 200);
+      if (name === 'Create Job') expect(answer.body).toMatchObject(body);
+      if (name === 'Report Progress')
+        expect((await service.call('GET', `/jobs/${to.jobId}/progress`)).body.progress).toEqual(body);
+      if (name === 'Create Key') await service.call('DELETE', `/keys/${answer.body.id}`);
+      expect(documentTakes(name, body)).toBe(true);
+    },
+  );
+});
+
+it.each([
+  ['2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000Z'],
+  ['2030-01-01T02:00:00.123456+02:00', '2030-01-01T00:00:00.123Z'],
+  ['2028-02-29T12:00:00-00:30', '2028-02-29T12:30:00.000Z'],
+])('takes the end %s of a key and shows it in UTC', async (expiresAt, shown) => {
+  const key = { name: 'k', scopes: ['jobs:read'], expiresAt };
+  const { status, body } = await service.call('POST', '/keys', { body: key });
+  expect({ status, expiresAt: body.expiresAt }).toEqual({ status: 201, expiresAt: shown });
+  expect(documentTakes('Create Key', key)).toBe(true);
+  await service.call('DELETE', `/keys/${body.id}`);
+});
+
+it('names 20 faults at most, and not all of a name that was sent', async () => {
+  const { status, body } = await service.call('POST', '/keys', { body: { ...work, scopes: Array(50).fill(1) } });
+  expect({ status, details: body.details.length }).toEqual({ status: 400, details: 20 });
+  const long = await service.call('POST', '/spaces/target/jobs', { body: header('x'.repeat(100_000), 5) });
+  expect({ status: long.status, isShort: long.text.length < 1_000 }).toEqual({ status: 400, isShort: true });
+});
+
+describe('an identifier in the path', () => {
+  /** A byte that nginx refuses by itself in a path. */
+  const NUL = sharedService().isBehindProxy ? [] : ['%00'];
+
+  it.each(['a%20b', 'a%2Fb', ...NUL, '%C3%A9', 'a+b', 'a;b', '*', 'x'.repeat(129), 'a%0A'])(
+    'is refused as a space: %s',
+    async (spaceId) => {
+      for (const endpoint of ENDPOINTS.filter(({ path }) => path.includes(':spaceId'))) {
+        const answer = await callEndpoint(service, endpoint, { ...target, spaceId });
+        expect(summary(answer)).toEqual(refusal(`spaceId ${SPACE_ID}`));
+      }
+    },
+  );
+
+  it.each(['A.b_c:d-9', '...', 'x'.repeat(128), '%41'])('is taken as a space: %s', async (spaceId) => {
+    const { status, body } = await service.call('POST', `/spaces/${spaceId}/jobs`, { body: work });
+    expect({ status, spaceId: body.spaceId }).toEqual({ status: 201, spaceId: decodeURIComponent(spaceId) });
+  });
+
+  it.each([
+    ...['0', '...', '%0A', '*', 'x'.repeat(2_000), '%7Bkeys%7D:records', '__proto__', '%F0%9F%9A%82', ...NUL],
+    ...['CAPITALS', 'ID%20', 'ID%0A', 'ID.1', 'ID:events'],
+  ])('finds no job: %s', async (text) => {
+    const jobId = text.replace('CAPITALS', target.jobId.toUpperCase()).replace('ID', target.jobId);
+    for (const name of ['Get Job', 'Get Job Progress', 'Kill Job']) {
+      const answer = await callEndpoint(service, endpointOf(name), { ...target, jobId });
+      expect(summary(answer)).toEqual({ status: 404, body: { error: 'Job not found', code: 'JOB_NOT_FOUND' } });
+    }
+  });
+
+  it.each(['0', '...', ...NUL, 'admin', 'x'.repeat(200), '__proto__'])('finds no key: %s', async (keyId) => {
+    const answer = await service.call('DELETE', `/keys/${keyId}`);
+    expect(summary(answer)).toEqual({ status: 404, body: { error: 'Key not found', code: 'KEY_NOT_FOUND' } });
+  });
+});
+
+describe('a query', () => {
+  const LIMIT = 'limit must be an integer of at least 1';
+  const OFFSET = 'offset must be an integer of at least 0';
+  const STATUS = 'status must be one of pending, delivered, running, completed, dead, killed';
+  const NUMBERS = ['1.5', 'abc', '', '1e2', '0x1', '%2B1', '%201', '1%00', '%EF%BC%91', 'null', '%zz', '-1'];
+  const each = (path: string, wrong: string[], error: string) => wrong.map((value) => [`${path}${value}`, error]);
+  const titled = (rows: string[][]) => rows.map(([query = '', ...errors]) => ({ query, errors, title: short(query) }));
+
+  const wrong = [
+    ...each('jobs?limit=', ['0', ...NUMBERS], LIMIT),
+    ...each('jobs?offset=', NUMBERS, OFFSET),
+    ...each('jobs?status=', ['', 'unknown', 'PENDING', 'pending,dead', '%20pending', '__proto__'], STATUS),
+    ['jobs?limit=1&limit=1', 'limit must be given once'],
+    ['jobs?offset=1&offset=1', 'offset must be given once'],
+    ['jobs?status=dead&status=dead', STATUS],
+    ['jobs?status=x&limit=x&offset=x', STATUS, LIMIT, OFFSET],
+    ...each('stats?limit=', ['0', 'x'], LIMIT),
+    ['stats?limit=1&limit=2', 'limit must be given once'],
+    ['stats?name=', 'name must be 1 to 128 characters'],
+    [`stats?name=a&name=${'x'.repeat(129)}`, 'name[1] must be 1 to 128 characters'],
+    [`stats?${'name=x&'.repeat(101)}`, 'name must have at most 100 names'],
+  ];
+  it.each(titled(wrong))('is refused: $title', async ({ query, errors }) => {
+    expect(summary(await service.call('GET', `/spaces/target/${query}`))).toEqual(refusal(...errors));
+  });
+
+  it.each(['unknown=1', 'limit[]=x', '__proto__=1', '&&=&', `offset=${'9'.repeat(20)}`, `offset=${'9'.repeat(400)}`])(
+    'is taken: %s',
+    async (query) => {
+      expect((await service.call('GET', `/spaces/target/jobs?${query}`)).status).toBe(200);
+    },
+  );
+});
+
+it('stores nothing of what was refused, and still works', async () => {
+  expect(await stateOf(service, target)).toEqual(before);
+  expect(await createJob(service, 'works')).toMatchObject({ status: 'pending' });
+});

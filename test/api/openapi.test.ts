@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { ERRORS, type ErrorCode } from '@yardmaster/protocol';
+import { createJob } from '../support/jobs.js';
+import { Contract, type Part } from '../support/openapi.js';
+import { withService } from '../support/service.js';
+import { ENDPOINTS, endpointOf } from './endpoints.js';
+
+const PATH = '/api/v1/openapi.json';
+let contract: Contract;
+const service = withService();
+beforeAll(async () => {
+  contract = new Contract((await service.http.call('GET', PATH)).body);
+});
+
+it('serves a document that is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  expect(await validator.validate(contract.document)).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
+});
+
+it('serves the OpenAPI document without a key, as JSON that may be kept for a while', async () => {
+  const { status, headers } = await service.http.call('GET', PATH);
+  expect(status).toBe(200);
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'public, max-age=300',
+    'x-request-id': expect.any(String),
+  });
+});
+
+it('does not send the OpenAPI document again to a client that has it', async () => {
+  const { etag } = (await service.http.call('GET', PATH)).headers;
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+    const { status, text, headers } = await service.http.call('GET', PATH, { headers: { 'if-none-match': known } });
+    expect({ status, text, etag: headers.etag }).toEqual({ status: 304, text: '', etag });
+  }
+  const other = await service.http.call('GET', PATH, { headers: { 'if-none-match': '"other"' } });
+  expect(other.status).toBe(200);
+});
+
+describe('the operations of the OpenAPI document', () => {
+  it('are the endpoints, and nothing else', () => {
+    const documented = contract.operations().map(({ method, path }) => `${method} ${path}`);
+    const expected = ENDPOINTS.map(({ method, path }) => `${method} /api/v1${path.replace(/:(\w+)/, '{$1}')}`);
+    expect(documented.sort()).toEqual(expected.sort());
+    expect(new Set(contract.operations().map(({ operation }) => operation.operationId)).size).toBe(ENDPOINTS.length);
+  });
+
+  it.each(ENDPOINTS)('have words, the scopes and one success: $name', (endpoint) => {
+    const { operation } = contract.operation(endpoint);
+    expect(operation.summary).toMatch(/^[A-Z]/);
+    expect(operation.security).toEqual(endpoint.scopes.map((scope) => ({ apiKey: [scope] })));
+    for (const scope of endpoint.scopes) expect(operation.description).toContain(`\`${scope}\``);
+    expect(Object.keys(operation.responses).filter((status) => status < '400')).toEqual([`${endpoint.success ?? 200}`]);
+  });
+});
+
+/** Codes of any operation: they have to do with the request and with us, not with what is asked for. */
+const ANYWHERE: ErrorCode[] = [
+  ...(['INVALID_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT'] as const),
+  ...(['INTERNAL', 'UNAVAILABLE'] as const),
+];
+const BODY: ErrorCode[] = ['TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+const JOB: ErrorCode[] = ['JOB_NOT_FOUND'];
+const HEARTBEAT: ErrorCode[] = [...JOB, 'JOB_NOT_RUNNING', 'JOB_KILLED'];
+const ENDING: ErrorCode[] = [...JOB, 'JOB_NOT_RUNNING', ...BODY];
+
+/** Written down again on purpose, from the reference and from what the verbs of the store say they throw. */
+const REFUSALS: Record<string, ErrorCode[]> = {
+  'Create Job': [...BODY, 'STORAGE_FULL'],
+  'List Jobs': [],
+  'Poll for Jobs': BODY,
+  'Get Space Statistics': [],
+  'Claim Specific Job': JOB,
+  'Get Job': JOB,
+  'Get Job Progress': JOB,
+  'Get Job Logs': JOB,
+  'Acknowledge Job': [...JOB, 'JOB_NOT_DELIVERED'],
+  'Report Progress': [...HEARTBEAT, ...BODY, 'STORAGE_FULL'],
+  Checkpoint: [...HEARTBEAT, ...BODY, 'STORAGE_FULL'],
+  'Custom Event': [...HEARTBEAT, ...BODY, 'STORAGE_FULL'],
+  Keepalive: HEARTBEAT,
+  'Append Logs': [...JOB, ...BODY, 'STORAGE_FULL'],
+  'Complete Job': ENDING,
+  'Fail Job': ENDING,
+  'Kill Job': [...JOB, 'JOB_ENDED', ...BODY],
+  'Redeliver Callback': [...JOB, 'JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
+  'Create Key': [...BODY, 'STORAGE_FULL'],
+  'List Keys': [],
+  'Revoke Key': ['KEY_NOT_FOUND'],
+};
+
+it.each(ENDPOINTS)('documents each error that $name may answer, with its status', (endpoint) => {
+  const operation = contract.operation(endpoint);
+  const documented = Object.keys(operation.operation.responses).flatMap((status) =>
+    contract.codesOf(operation, status).map((code) => `${status} ${code}`),
+  );
+  const expected = [...ANYWHERE, ...(REFUSALS[endpoint.name] as ErrorCode[])].map(
+    (code) => `${ERRORS[code].status} ${code}`,
+  );
+  expect(documented.sort()).toEqual([...expected, '431 INVALID_REQUEST'].sort());
+});
+
+/** Every body that is documented, with the pointer of its schema. */
+function bodies(): { pointer: string; part: Part; type: string }[] {
+  return contract.operations().flatMap(({ pointer, operation }) => {
+    const places = Object.keys(operation.responses).map((status) => `${pointer}/responses/${status}`);
+    if (operation.requestBody) places.push(`${pointer}/requestBody`);
+    return places.flatMap((place) => {
+      const { part, pointer: at } = contract.resolved(place);
+      return Object.keys(part.content).map((type) => ({
+        pointer: `${at}/content/${type.replace('/', '~1')}/schema`,
+        part: part.content[type],
+        type,
+      }));
+    });
+  });
+}
+
+it('documents examples for every body, and each of them is valid by its schema', () => {
+  for (const { pointer, part, type } of bodies()) {
+    const values = Object.values(part.examples as Part).map(({ value }: Part) => value);
+    expect(values.length).toBeGreaterThan(0);
+    for (const value of values) {
+      const lines = (text: string) => text.trim().split('\n');
+      const parsed = type === 'application/json' ? value : lines(value).map((line) => JSON.parse(line));
+      expect({ pointer, value, faults: contract.faults(pointer, parsed) }).toEqual({ pointer, value, faults: [] });
+    }
+  }
+});
+
+/** Where the document has a schema that takes anything. */
+function openSchemas(part: Part, at = ''): string[] {
+  if (typeof part !== 'object' || part === null || /\/(value|default|example)$/.test(at)) return [];
+  const isSchema = /^\/\w+$|\/(schema|items|additionalProperties|(anyOf|oneOf)\/\d+|properties\/\w+)$/.test(at);
+  if (isSchema && Object.keys(part).every((key) => /^(description|default)$/.test(key))) return [at];
+  return Object.entries(part).flatMap(([key, value]) => openSchemas(value, `${at}/${key}`));
+}
+
+it('documents bodies that may be anything only where any JSON is meant', () => {
+  const { components, paths } = contract.document;
+  const ofComponents = openSchemas(components.schemas).map((at) => at.replace('/properties', ''));
+  const ofJobs = ['/Job/result', '/ListedJob/result', '/JobWithEvents/result', '/JobEvent/data'];
+  expect(ofComponents).toEqual(['/Completion/result', ...ofJobs, '/ClaimedJob/checkpoint']);
+  const ofBodies = openSchemas(paths).map((at) => /jobId\}\/(\w+)\/post\/requestBody/.exec(at)?.[1] ?? at);
+  expect(ofBodies).toEqual(['checkpoint', 'event']);
+});
+
+// Of the other bodies fields.test.ts says so; a batch of logs is taken apart by hand.
+it.each<[what: string, status: number, batches: unknown[]]>([
+  ['takes', 200, [['x'], [''], { logs: ['x', { message: 'y' }] }, [{ message: '', level: 'fatal', source: '' }]]],
+  ['takes', 200, [[{ message: 'x', timestamp: '2026-01-31T10:30:04.784+01:00', metadata: {} }]]],
+  ['refuses', 400, [[], {}, { logs: [] }, [1], [{}], [{ message: 1 }], [{ message: 'x', level: 'loud' }]]],
+  [
+    'refuses',
+    400,
+    [[{ message: 'x', metadata: [] }], [{ message: 'x', timestamp: 'now' }], [{ message: 'x', source: 1 }]],
+  ],
+])('documents what it %s of batches of logs, which it answers with %i', async (_, status, batches) => {
+  const { id } = await createJob(service, 'documented');
+  const { pointer } = contract.operation(endpointOf('Append Logs'));
+  const schema = `${pointer}/requestBody/content/application~1json/schema`;
+  for (const body of batches) {
+    const answer = await service.call('POST', `/jobs/${id}/logs`, { body });
+    const isDocumented = contract.faults(schema, body).length === 0;
+    expect({ body, status: answer.status, isDocumented }).toEqual({ body, status, isDocumented: status === 200 });
+  }
+});

@@ -1,0 +1,95 @@
+import http, { type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { within } from '@yardmaster/backend';
+import express, { type Express } from 'express';
+import { readWire } from '../../apps/api/src/body.js';
+import { createExpressServer } from '../../apps/api/src/fast-express.js';
+
+// What no call from outside can bring about, or show.
+
+describe('readWire', () => {
+  /** A request whose body comes in these pieces. */
+  const requestOf = (pieces: Iterable<Buffer>) => {
+    const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+    return Object.assign(Readable.from(pieces, { objectMode: false }), { headers }) as unknown as IncomingMessage;
+  };
+  const read = (request: IncomingMessage) => readWire(request, { types: ['application/json'], limit: 100_000 });
+
+  it.each([1, 1_023, 1_024, 1_025, 5_000])('puts a body together that comes in %i pieces', async (count) => {
+    const body = Array.from({ length: count }, (_, n) => String(n % 10)).join('');
+    const wire = await read(requestOf([...body].map((character) => Buffer.from(character))));
+    expect(wire?.bytes.toString()).toBe(body);
+  });
+
+  it('refuses a body whose client was gone before it was read', async () => {
+    const request = requestOf([Buffer.from('{}')]);
+    await new Promise((resolve) => (request as unknown as Readable).once('close', resolve).destroy());
+    await expect(read(request)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  });
+});
+
+describe('within', () => {
+  const never = new Promise<never>(() => undefined);
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+  it('rejects with UNAVAILABLE when the time is over, and at once when none is left', async () => {
+    const unavailable = { code: 'UNAVAILABLE', status: 503 };
+    await expect(within(5, never)).rejects.toMatchObject(unavailable);
+    await expect(within(-1, never)).rejects.toMatchObject(unavailable);
+  });
+
+  it('passes on a result and an error as they are, also without time left', async () => {
+    const [result, error] = [{ a: 1 }, new Error('of the call')];
+    for (const ms of [60_000, -1]) {
+      expect(await within(ms, Promise.resolve(result))).toBe(result);
+      await expect(within(ms, Promise.reject(error))).rejects.toBe(error);
+    }
+  });
+
+  it('takes no notice of an error that comes too late', async () => {
+    const unhandled: unknown[] = [];
+    const hear = (error: unknown) => unhandled.push(error);
+    process.on('unhandledRejection', hear);
+    let fail: (error: Error) => void = () => undefined;
+    const late = new Promise<never>((_, reject) => (fail = reject));
+    await expect(within(1, late)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    fail(new Error('late'));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', hear);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('leaves no timer, however it ends, so that the process can end', async () => {
+    const before = timers();
+    const calls = [within(60_000, Promise.resolve()), within(60_000, Promise.reject(new Error('x'))), within(1, never)];
+    expect(timers()).toBe(before + 3);
+    await Promise.allSettled(calls);
+    expect(timers()).toBe(before);
+  });
+});
+
+/** Whether Express leaves a request and its response the prototypes with which they were made. */
+async function keepsPrototypes(makeServer: (app: Express) => http.Server): Promise<boolean[]> {
+  const app = express();
+  const server = makeServer(app);
+  const made = new WeakMap<object, object>();
+  server.prependListener('request', (req, res) => {
+    for (const each of [req, res]) made.set(each, Object.getPrototypeOf(each));
+  });
+  app.get('/', (req, res) => {
+    res.json([req, res].map((each) => made.get(each) === Object.getPrototypeOf(each)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const kept = await (await fetch(`http://127.0.0.1:${port}`)).json();
+  await new Promise((resolve) => server.close(resolve));
+  return kept as boolean[];
+}
+
+it('gives requests and responses the prototype that Express would give them', async () => {
+  expect(await keepsPrototypes((app) => createExpressServer(app, {}))).toEqual([true, true]);
+  // What it saves us from; when Express stops doing so, fast-express.ts can go.
+  expect(await keepsPrototypes((app) => http.createServer(app))).toEqual([false, false]);
+});

@@ -1,0 +1,137 @@
+import { beforeAll, expect, it } from '@jest/globals';
+import { createJob, jobIn } from '../support/jobs.js';
+import { withRedis } from '../support/own-redis.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { ENDPOINTS } from './endpoints.js';
+
+// A Redis of its own, and the API alone: nothing but the calls asks it for anything.
+const redis = withRedis();
+const service = withService({}, { redis, app: 'api' });
+
+const SPACE = 'counted';
+const callback = { callbackUrl: 'http://callback.example/' };
+
+/** Make jobs to poll in a space that has no others. */
+const pending = (spaceId: string, count: number) => async () => {
+  await Promise.all(Array.from({ length: count }, () => createJob(service, spaceId)));
+  return '';
+};
+const job =
+  (status: Parameters<typeof jobIn>[1], fields = {}) =>
+  () =>
+    jobIn(service, status, SPACE, fields);
+
+/** Bring about what a call needs. @returns the id of its job; '' when it is for none */
+type Prepare = () => Promise<string>;
+type Row = [name: string, call: string, prepare: Prepare, commands: string, body?: unknown];
+
+/** @param name a verb, and what else there is to say */
+const ofJob = (name: string, ...rest: [Prepare, string, unknown?]): Row => [
+  ...([name, `POST /jobs/:jobId/${name.split(',')[0]}`] as const),
+  ...rest,
+];
+const none = async () => '';
+const JOBS = `POST /spaces/${SPACE}/jobs`;
+const CREATE = 'evalsha 1, hset 1, publish 2, time 1, zadd 5, zincrby 1';
+const POLL = 'evalsha 1, hmget 1, hset 1, publish 2, rpushx 1, time 1, zadd 2, zpopmin 1, zrem 2';
+const POLL_50 = 'evalsha 1, hmget 50, hset 50, publish 100, rpushx 50, time 1, zadd 100, zpopmin 50, zrem 100';
+const MOVED = 'evalsha 1, hmget 1, hset 1, publish 2, rpushx 1, time 1';
+const KILLED = 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1';
+const HEARTBEAT = 'evalsha 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 1, zrem 1';
+const RETRIED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 4, zrem 2';
+const DEAD = 'evalsha 1, hexists 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1';
+const OWING = 'evalsha 1, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 3, zrem 1';
+const REDELIVERED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 1, time 1, zadd 1';
+const LOGS = 'evalsha 1, hget 1, hmget 1, publish 2, rpush 1, time 1';
+const STATISTICS = 'evalsha 1, time 1, zcard 10, zrange 2, zrevrange 1';
+const everything = { name: 'work', payload: { n: 1 }, maxRetries: 1, timeoutSeconds: 5, ...callback };
+
+/**
+ * Every call of a producer or a worker, and those whose work depends on what they meet, with what Redis does for it: commands
+ * by name, with how often. `evalsha` is what the API sends, in one round trip; all else beside it is called by the script. A
+ * change of a script that is meant changes this table with it, and nothing else; a failing test shows the row as it is now.
+ */
+const CALLS: Row[] = [
+  ['create', JOBS, none, CREATE, { name: 'work', payload: { n: 1 } }],
+  ['create, with everything', JOBS, none, CREATE, { ...everything, callbackHeaders: { a: 'b' } }],
+  ['poll 1', 'POST /spaces/poll/jobs/poll', pending('poll', 3), POLL, { count: 1 }],
+  ['poll 1, by name', 'POST /spaces/by-name/jobs/poll', pending('by-name', 3), POLL, { types: ['work'] }],
+  ['poll 50', 'POST /spaces/poll-50/jobs/poll', pending('poll-50', 53), POLL_50, { count: 50 }],
+  ['empty poll', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, zpopmin 1', { count: 1 }],
+  ['empty poll, by name', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, zpopmin 1', { types: ['work'] }],
+  ofJob('claim', job('pending'), `${MOVED}, zadd 2, zrem 3`),
+  ofJob('ack', job('delivered'), `${MOVED}, zadd 2, zrem 1`),
+  ofJob('progress', job('running'), HEARTBEAT, { percent: 1, message: 'x' }),
+  ofJob('keepalive', job('running'), 'evalsha 1, hmget 1, hset 1, time 1, zadd 1, zrem 1'),
+  ofJob('checkpoint', job('running'), HEARTBEAT, { at: 1 }),
+  ofJob('event', job('running'), HEARTBEAT, 'seen'),
+  ofJob('logs, one entry', job('running'), LOGS, ['a line']),
+  ofJob('logs, ten entries', job('running'), LOGS, Array(10).fill('a line')),
+  ofJob('complete', job('running'), `${MOVED}, zadd 2, zrem 1`, { result: 1 }),
+  ofJob('complete, with a callback', job('running', callback), OWING, { result: 1 }),
+  ofJob('fail, to be tried again', job('running'), RETRIED, { error: 'x' }),
+  ofJob('fail, for good', job('running', { maxRetries: 0 }), DEAD, { error: 'x' }),
+  ofJob('kill, of a pending job', job('pending'), `${KILLED.replace('hmget 2', 'hmget 1')}, zadd 2, zrem 3`),
+  ofJob('kill, of a running job', job('running'), `${KILLED}, zadd 2, zrem 1`),
+  ofJob('callback/redeliver', job('completed', callback), REDELIVERED),
+  ['progress that is read', 'GET /jobs/:jobId/progress', job('running'), 'hmget 1'],
+  ['statistics of 5 jobs', 'GET /spaces/few/stats', pending('few', 5), STATISTICS],
+  ['statistics of 500 jobs', 'GET /spaces/many/stats', pending('many', 500), STATISTICS],
+];
+
+/** How often Redis has run each command since it started, from wherever it was called. */
+async function countsNow(): Promise<Map<string, number>> {
+  const info = await service.redis.info('commandstats');
+  const lines = info.matchAll(/^cmdstat_(?!ping:|info:)(\S+?):calls=(\d+)/gm); // Of the watch, and of this test.
+  return new Map([...lines].map(([, name, calls]) => [name as string, Number(calls)]));
+}
+
+/** What Redis runs while something is done, as a row of the table: what the API sends first, then by name. */
+async function commandsOf(act: () => Promise<void>): Promise<string> {
+  const before = await countsNow();
+  await act();
+  const counted = [...(await countsNow())].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
+  const place = (name: string) => (name === 'evalsha' ? '' : name);
+  const sorted = counted.filter(([, count]) => count > 0).sort(([a], [b]) => (place(a) < place(b) ? -1 : 1));
+  return sorted.map(([name, count]) => `${name} ${count}`).join(', ');
+}
+
+beforeAll(async () => {
+  await createJob(service, SPACE); // The first of a space may be another matter.
+});
+
+it('counts a call of every endpoint that producers and workers call', () => {
+  const expected = ENDPOINTS.filter(({ method, path }) => method === 'POST' && /:(spaceId|jobId)/.test(path));
+  const posts = CALLS.map(([, call]) => call.replace(/(?<=spaces\/)[^/]+/, ':spaceId')).filter((call) =>
+    /^POST/.test(call),
+  );
+  expect([...new Set(posts)].sort()).toEqual(expected.map(({ path }) => `POST ${path}`).sort());
+});
+
+it.each(CALLS)('asks Redis for just this in one round trip: %s', async (_, call, prepare, commands, ...[body]) => {
+  const [method, path] = call.replace(':jobId', await prepare()).split(' ') as [string, string];
+  const counted = await commandsOf(async () => {
+    const { status } = await service.call(method, path, { body });
+    expect([200, 201]).toContain(status);
+  });
+  expect(counted).toBe(commands);
+});
+
+it('asks for a key that it does not know with the time of Redis, and then no more for a while', async () => {
+  const id = await jobIn(service, 'running', SPACE);
+  const { key } = await service.key(['jobs:read:progress']);
+  const read = async () => {
+    expect((await service.call('GET', `/jobs/${id}/progress`, { key })).status).toBe(200);
+  };
+  expect(await commandsOf(read)).toBe('hget 1, hmget 1, time 1');
+  await until(async () => (await commandsOf(read)) === 'hmget 1');
+});
+
+it('counts a job whose creation Redis refused nowhere', async () => {
+  await service.redis.config('SET', 'maxmemory', '1mb');
+  const { status } = await service.call('POST', '/spaces/refused/jobs', { body: { name: 'refused' } });
+  await service.redis.config('SET', 'maxmemory', '0');
+  expect(status).toBe(503);
+  expect((await service.call('GET', '/spaces/refused/stats')).body).toMatchObject({ jobs: { total: 0 }, names: [] });
+});

@@ -1,0 +1,46 @@
+import { plainLine, runProgram, type ShowLogsOptions, showLogs } from '@yardmaster/cli';
+import { jsonDisplay, plainDisplay } from '../../apps/cli/src/display.js';
+import { runFsck } from '../../apps/cli/src/fsck/run-fsck.js';
+import { jsonLine } from '../../apps/cli/src/logs/entry-line.js';
+import type { Outcome } from '../../apps/cli/src/outcome.js';
+import { watch } from '../../apps/cli/src/watch.js';
+import { keepOutput, type Run } from './yardmaster.js';
+
+/** A run that a failed test leaves behind ends after this time, since there is no process to kill. */
+const TIMEOUT_SECONDS = 25;
+
+/**
+ * Do what the command does when its output is a pipe, without a process for it: quick enough for a table of cases.
+ *
+ * @param drained see ShowLogsOptions; default: the reader takes all at once
+ */
+export function yardmasterHere(
+  args: string[],
+  env: Record<string, string>,
+  drained: ShowLogsOptions['drained'] = () => null,
+): Run {
+  const { write, complain, run } = keepOutput();
+  const channels = { out: { write }, err: { write: complain } };
+  const codeOf = ({ code, sentence }: Outcome) => {
+    if (sentence !== null) complain(`yardmaster: ${sentence}\n`);
+    return code;
+  };
+  const ended = runProgram(args, {
+    env,
+    out: write,
+    err: complain,
+    async watch({ format, timeoutSeconds, ...request }) {
+      const withJob = request.subject.kind === 'space';
+      const display = format === 'json' ? jsonDisplay(channels) : plainDisplay(channels, { withJob });
+      return codeOf(await watch({ ...request, timeoutSeconds: timeoutSeconds ?? TIMEOUT_SECONDS, display, drained }));
+    },
+    async logs({ format, timeoutSeconds, ...request }) {
+      const limited = { ...request, timeoutSeconds: timeoutSeconds ?? TIMEOUT_SECONDS };
+      const lineOf = format === 'json' ? jsonLine : plainLine;
+      const notice = (sentence: string) => complain(`${sentence}\n`);
+      return codeOf(await showLogs({ request: limited, lineOf, out: write, drained, notice }));
+    },
+    fsck: (request) => runFsck(request, { ...channels, drained, signal: new AbortController().signal }),
+  });
+  return run(() => ended);
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+import { EXIT, EXIT_MEANINGS, FSCK_EXIT, FSCK_EXIT_MEANINGS, runProgram } from '@yardmaster/cli';
+import { FAULTS } from '@yardmaster/store';
+
+type Env = Record<string, string>;
+
+const KEY: Env = { YARDMASTER_API_KEY: 'k' };
+
+/** Run a command line. Its command does nothing but keep what it is asked for, and ends with a code of its own. */
+async function run(args: string[], env = KEY) {
+  let out = '';
+  let err = '';
+  let request: object | null = null;
+  const endWith = (code: number) => async (asked: object) => {
+    request = asked;
+    return code;
+  };
+  const code = await runProgram(args, {
+    env,
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+    watch: endWith(3),
+    logs: endWith(4),
+    fsck: endWith(1),
+  });
+  return { code, out, err, request: request as object | null };
+}
+
+const at = (url: string, token: string | null) => ({ service: { url: new URL(url), token } });
+const atHome = { ...at('http://127.0.0.1:8080', null), timeoutSeconds: null, format: 'auto' };
+const withKey = at('http://127.0.0.1:8080', 'k');
+const ofJob = { subject: { kind: 'job', jobId: 'job' } };
+const redis = { REDIS_URL: 'redis://one', KEY_PREFIX: 'p', RETENTION_SECONDS: '5' };
+
+it.each([
+  ['watch job', {}, 3, { ...atHome, ...ofJob }],
+  ['logs job', KEY, 4, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
+  ['fsck', redis, 1, { isMending: false, isVerbose: false, format: 'auto', variables: redis }],
+] as [string, Env, number, object][])(
+  'passes "%s" to its command with all defaults, and returns the exit code of the command',
+  async (line, env, code, request) => {
+    expect(await run(line.split(' '), env)).toEqual({ code, out: '', err: '', request });
+  },
+);
+
+const elsewhere: Env = { YARDMASTER_URL: 'https://yard.example/base', YARDMASTER_API_KEY: 'k' };
+const flags = ['--url', 'http://other', '--token', 't', '--timeout', '1.5', '--json'];
+const fromFlags = { ...at('http://other', 't'), timeoutSeconds: 1.5, format: 'json' };
+const ofSpace = { subject: { kind: 'space', spaceId: 's' }, ...at('https://yard.example/base', 'k') };
+const logOptions = ['--follow', '--level', 'warn,error', '--grep', 'a "b" .*', '--tail', '50'];
+
+it.each([
+  [['watch', '--space', 's'], elsewhere, ofSpace],
+  [['watch', 'job', ...flags], elsewhere, { ...ofJob, ...fromFlags }],
+  [['watch', 'job'], { YARDMASTER_URL: '', YARDMASTER_API_KEY: '', NO_COLOR: '' }, { ...ofJob, ...atHome }],
+  [['watch', 'job', '--plain'], {}, { format: 'plain' }],
+  [['watch', 'job'], { NO_COLOR: '1' }, { format: 'plain' }],
+  [['watch', 'job'], { TERM: 'dumb' }, { format: 'plain' }],
+  [['logs', 'job', '--plain'], KEY, { format: 'plain' }],
+  [['logs', 'job'], { ...KEY, NO_COLOR: '1' }, { format: 'plain' }],
+  [
+    ['logs', 'job', ...logOptions, ...flags],
+    elsewhere,
+    { jobId: 'job', follow: true, levels: ['warn', 'error'], grep: 'a "b" .*', tail: 50, ...fromFlags },
+  ],
+  [['logs', '-f', 'job'], KEY, { follow: true }],
+  [['logs', '--level', 'warn', '--level', 'error,fatal', 'job'], KEY, { levels: ['warn', 'error', 'fatal'] }],
+  [['logs', '--level', ' info , trace', 'job'], KEY, { levels: ['info', 'trace'] }],
+  [['logs', '--tail', '0', 'job'], KEY, { tail: 0 }],
+  [['logs', '--tail=7', 'job'], KEY, { tail: 7 }],
+  [['logs', '--grep', '--follow', 'job'], KEY, { grep: '--follow', follow: false }],
+  [['logs', '--grep', ' ', 'job'], KEY, { grep: ' ' }],
+  [
+    ['fsck', '--repair', '--verbose', '--json', '--redis', 'redis://two', '--prefix', 'q'],
+    { ...redis, NO_COLOR: '1' },
+    { isMending: true, isVerbose: true, format: 'json', variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
+  ],
+] as [string[], Env, object][])('reads %j with the variables %j', async (args, env, fields) => {
+  expect((await run(args, env)).request).toMatchObject(fields);
+});
+
+it.each([
+  ['', ['watch [options] [jobId] ', 'logs [options] <jobId> ', 'fsck [options] ', 'Print the logs of a job']],
+  ['watch', ['$YARDMASTER_API_KEY, the better place:', '  124  gave up after --timeout']],
+  ['logs', ['-f, --follow', '--level <levels>', '--grep <text>', '--tail <count>', 'jobs:read']],
+  ['fsck', ['--repair', '--verbose', '--redis <url>', '--prefix <prefix>', 'RETENTION_SECONDS', '    1  something']],
+])('explains "%s" with --help', async (command, texts) => {
+  const { code, out, err } = await run([...command.split(' ').filter(Boolean), '--help'], {});
+  expect([code, err]).toEqual([0, '']);
+  for (const text of texts) expect(out).toContain(text);
+});
+
+const LEVELS = 'Each must be one of trace, debug, info, warn, error, fatal';
+const WHOLE = 'It must be a whole number, 0 or above';
+const ODD_KEY = 'the API key holds a character that no key has';
+
+it.each([
+  [[], {}, 'Usage: yardmaster'],
+  [['wacht', 'job'], {}, "unknown command 'wacht'"],
+  [['watch'], {}, 'give either a job id or --space'],
+  [['watch', 'job', '--space', 's'], {}, 'give either a job id or --space'],
+  [['watch', ''], {}, 'the id is empty'],
+  [['watch', 'job', 'job'], {}, 'too many arguments'],
+  [['watch', '--space', 's'], {}, 'a space is watched with an API key that holds jobs:read'],
+  [['watch', 'job', '--token', ''], KEY, '--token is empty'],
+  [['watch', 'job'], { YARDMASTER_API_KEY: 'ym_“quoted”' }, ODD_KEY],
+  [['logs', 'job', '--token', 'ym_se\ncret'], {}, ODD_KEY],
+  [['logs', 'job'], { YARDMASTER_API_KEY: 'ym_secret\n' }, ODD_KEY],
+  [['watch', 'job'], { YARDMASTER_URL: 'x' }, 'YARDMASTER_URL must begin with http:// or https://'],
+  [['watch', 'job', '--url', 'yard.example'], {}, '--url must begin with http:// or https://'],
+  [['watch', 'job', '--url', 'ws://yard.example'], {}, '--url must begin with http:// or https://'],
+  [['watch', 'job', '--url', 'http://me:secret@yard.example'], {}, '--url must not hold a user name or password\n'],
+  [['watch', 'job', '--timeout', '0'], {}, "argument '0' is invalid. It must be a number above 0"],
+  [['watch', 'job', '--timeout', 'soon'], {}, "argument 'soon' is invalid"],
+  [['watch', 'job', '--timeout', '9e9'], {}, "argument '9e9' is invalid"],
+  [['watch', 'job', '--json', '--plain'], {}, '--json and --plain exclude each other'],
+  [['watch', 'job', '--jsno'], {}, "unknown option '--jsno'"],
+  [['watch', 'job', '--tokn=secret'], {}, "unknown option '--tokn=…'"],
+  [['logs'], KEY, "missing required argument 'jobId'"],
+  [['logs', ''], KEY, 'the id is empty'],
+  [['logs', 'job', 'job'], KEY, 'too many arguments'],
+  [['logs', 'job', '--level', 'warning'], KEY, LEVELS],
+  [['logs', 'job', '--level', 'WARN'], KEY, LEVELS],
+  [['logs', 'job', '--level', 'warn,'], KEY, LEVELS],
+  [['logs', 'job', '--level', ''], KEY, LEVELS],
+  [['logs', 'job', '--level', 'info', '--level', 'loud'], KEY, LEVELS],
+  [['logs', 'job', '--level'], KEY, "option '--level <levels>' argument missing"],
+  [['logs', 'job', '--tail', '-1'], KEY, WHOLE],
+  [['logs', 'job', '--tail', '1.5'], KEY, WHOLE],
+  [['logs', 'job', '--tail', '1e3'], KEY, WHOLE],
+  [['logs', 'job', '--tail', ''], KEY, WHOLE],
+  [['logs', 'job', '--tail', '9007199254740993'], KEY, WHOLE],
+  [['logs', 'job', '--grep', ''], KEY, '--grep is empty'],
+  [['logs', 'job', '--json', '--plain'], KEY, '--json and --plain exclude each other'],
+  [['logs', 'job', '--space', 's'], KEY, "unknown option '--space'"],
+  [['logs', 'job', '--folow'], KEY, "unknown option '--folow'\n(Did you mean --follow?)"],
+  [['logs', 'job', '--follow'], {}, 'an API key that holds jobs:read; put it into YARDMASTER_API_KEY\n'],
+  [['logs', 'job'], { YARDMASTER_API_KEY: '' }, 'an API key that holds jobs:read; put it into YARDMASTER_API_KEY\n'],
+  [['fsck', '--json', '--plain'], {}, '--json and --plain exclude each other'],
+  [['fsck', '--repiar'], {}, "unknown option '--repiar'"],
+  [['fsck', 'job'], {}, 'too many arguments'],
+] as [string[], Env, string][])(
+  'refuses %j with 2 and says why, with the variables %j',
+  async (args, env, sentence) => {
+    const { code, err, request } = await run(args, env);
+    expect([code, request]).toEqual([2, null]);
+    expect(err).toContain(sentence);
+    // Neither a key nor a password is quoted.
+    expect(err).not.toMatch(/secret|cret|quoted/);
+  },
+);
+
+const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+
+it.each([
+  ['## Exit codes of watch and logs', EXIT, EXIT_MEANINGS],
+  ['### Exit codes of fsck', FSCK_EXIT, FSCK_EXIT_MEANINGS],
+])('has every exit code with its meaning in docs/cli.md, and no others: %s', (title, codes, meanings) => {
+  const [section = ''] = docs.split(`\n${title}\n`)[1]?.split(/^#/m) ?? [];
+  const rows = [...section.matchAll(/^\| (\d+) \| (.+?) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
+  const all = meanings as Record<string, string>;
+  expect(rows).toEqual(Object.entries(codes).map(([name, code]) => [code, all[name]]));
+});
+
+it('has every kind of fault in docs/cli.md with what a repair does, and no others', () => {
+  // Not those of variables, which are in capitals.
+  const rows = [...docs.matchAll(/^\| `([a-z]\w+)` \| (.+?) \| (.+?) \|$/gm)];
+  expect(rows.map(([, kind, meaning, repair]) => [kind, meaning, repair])).toEqual(
+    Object.entries(FAULTS).map(([kind, { meaning, repair }]) => [kind, meaning, repair ?? 'left as it is']),
+  );
+});

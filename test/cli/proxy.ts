@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { during } from '../support/during.js';
+
+export interface Proxy {
+  url: string;
+  /** What was asked for so far: the query of a request for logs, `stream` for a connection. */
+  asked: string[];
+  /** Break every connection, and each new one at once until `restore`. */
+  cut: () => void;
+  restore: () => void;
+  stop: () => Promise<void>;
+}
+
+/** Have a network between client and service that can fail and keeps what it sees of requests. */
+export const withProxy = (service: { readonly url: string }) =>
+  during(
+    () => startProxy(service.url),
+    ({ stop }) => stop(),
+  );
+
+async function startProxy(serviceUrl: string): Promise<Proxy> {
+  const { hostname, port } = new URL(serviceUrl);
+  const asked: string[] = [];
+  const clients = new Set<Socket>();
+  let isCut = false;
+  const server = http.createServer((request, response) => {
+    asked.push(new URL(request.url as string, serviceUrl).search);
+    const { method, headers, url: path } = request;
+    const upstream = http.request({ hostname, port, method, headers, path, agent: false }, (answer) => {
+      response.writeHead(answer.statusCode as number, answer.headers);
+      answer.pipe(response);
+    });
+    upstream.on('error', () => response.destroy());
+    response.on('close', () => upstream.destroy());
+    request.pipe(upstream);
+  });
+  server.on('upgrade', ({ url: path, rawHeaders }: http.IncomingMessage, client) => {
+    asked.push('stream');
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) socket.on('error', () => undefined);
+    const lines = rawHeaders.flatMap((text, i) => (i % 2 === 0 ? [`${text}: ${rawHeaders[i + 1]}`] : []));
+    upstream.write([`GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
+    client.pipe(upstream).pipe(client);
+  });
+  server.on('connection', (client: Socket) => {
+    clients.add(client);
+    client.on('error', () => undefined).on('close', () => clients.delete(client));
+    if (isCut) client.destroy();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const breakAll = () => {
+    for (const client of clients) client.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    cut() {
+      isCut = true;
+      breakAll();
+    },
+    restore() {
+      isCut = false;
+    },
+    async stop() {
+      breakAll();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,338 @@
+import { stripVTControlCharacters as uncoloured } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createJob, jobIn, step } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { serve, stopServing } from './fake-service.js';
+import { yardmasterHere } from './in-process.js';
+import { asAdmin } from './logs.js';
+import { withProxy } from './proxy.js';
+import { endAll, hasTerminals, type Run, yardmaster, yardmasterOnTerminal } from './yardmaster.js';
+
+const service = withService();
+const proxy = withProxy(service);
+beforeEach(() => proxy.restore());
+afterEach(endAll);
+afterEach(stopServing);
+
+/** Watch as admin, in a process. */
+const watch = (...args: string[]) => yardmaster(['watch', ...args], asAdmin(service));
+
+/** Watch as admin unless a key is given, without a process; null: without a key. */
+function watchHere(at: { url: string }, args: string[], key?: string | null): Run {
+  const { YARDMASTER_URL, YARDMASTER_API_KEY } = asAdmin(at);
+  const token = key === undefined ? YARDMASTER_API_KEY : (key ?? '');
+  return yardmasterHere(['watch', ...args], { YARDMASTER_URL, YARDMASTER_API_KEY: token });
+}
+
+const NO_KEY = null;
+
+describe('watch of a job', () => {
+  it('prints every message as a line, and exits with 0 when the job completes', async () => {
+    const { id } = await createJob(service, 'lines', { name: 'resize' });
+    const run = watch(id);
+    await run.shows('init');
+
+    const subProgress = { decode: { percent: 100 }, scale: { percent: 25, message: 'first pass' } };
+    const steps: [verb: string, body?: unknown][] = [
+      ['claim'],
+      ['ack'],
+      ['progress', { percent: 12.9, message: 'Reading\n\u001b[31minput\u001b[0m' }],
+      ['progress', { percent: 60, message: 'Resizing', subProgress }],
+      ['checkpoint', { page: 7 }],
+      ['event', 'half-way'],
+      ['logs', ['one', 'two']],
+      ['fail', { error: { code: 'EIO' } }],
+      ['claim'],
+      ['ack'],
+      ['complete', { result: { bytes: 51234 } }],
+    ];
+    for (const [verb, body] of steps) await step(service, id, verb, body);
+
+    expect(await run.exit()).toBe(0);
+    expect(run.lines()).toEqual([
+      'init          pending',
+      'delivered',
+      'acked',
+      'progress      12% Reading input',
+      'progress      60% Resizing (decode 100%, scale 25% first pass)',
+      'checkpoint    {"page":7}',
+      'event         "half-way"',
+      'logs_appended 2 (seq 1 to 2)',
+      'retried       attempt 1 failed: {"code":"EIO"}',
+      'delivered',
+      'acked',
+      'completed     {"bytes":51234}',
+    ]);
+    expect(run.err()).toBe('');
+  });
+
+  it.each([
+    ['fail', { error: 'disk full' }, 3, 'dead          disk full'],
+    ['kill', { reason: 'enough' }, 4, 'killed        enough'],
+  ] as const)('prints the reason of a %s, and exits with its code', async (verb, body, code, line) => {
+    const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
+    const run = watchHere(service, [id]);
+    await run.shows('init');
+    await step(service, id, verb, body);
+    expect(await run.end()).toEqual([code, ['init          running', line], '']);
+  });
+
+  it.each([
+    ['completed', undefined, 0, ['init          completed']],
+    ['dead', undefined, 3, ['init          dead']],
+    ['killed', undefined, 4, ['init          killed']],
+    ['completed', NO_KEY, 0, ['init          no progress yet', 'completed']],
+  ] as const)('exits at once for a job that is %s already, with the key %j', async (status, key, code, lines) => {
+    const run = watchHere(service, [await jobIn(service, status, 'already')], key);
+    expect(await run.end()).toEqual([code, lines, '']);
+  });
+
+  it('prints each message as it came with --json', async () => {
+    const id = await jobIn(service, 'running', 'json', { name: 'resize' });
+    const run = watch(id, '--json');
+    await run.shows('init');
+    // U+009B begins a terminal sequence, and JSON may contain it as it is.
+    await step(service, id, 'complete', { result: { text: 'a\n\u009b31mb' } });
+    expect(await run.exit()).toBe(0);
+    const data = { text: 'a\n\u009b31mb' };
+    expect(run.lines().map((line) => JSON.parse(line))).toEqual([
+      { jobId: id, type: 'init', status: 'running', timestamp: 'T' },
+      { jobId: id, jobName: 'resize', type: 'completed', status: 'completed', data, timestamp: 'T' },
+    ]);
+    expect(run.out()).not.toContain('\u009b');
+  });
+
+  it('gives up after --timeout with 124', async () => {
+    const run = watchHere(service, [await jobIn(service, 'pending', 'timeout'), '--timeout', '0.5']);
+    expect([await run.exit(), run.err()]).toEqual([124, 'yardmaster: gave up after 0.5 s\n']);
+  });
+});
+
+describe('watch of a job without a key', () => {
+  it('prints progress and completion, and exits with 0', async () => {
+    const id = await jobIn(service, 'running', 'anonymous');
+    await step(service, id, 'progress', { percent: 5, message: 'Begun' });
+    const run = watchHere(service, [id], NO_KEY);
+    await run.shows('init');
+    await step(service, id, 'progress', { percent: 50, message: 'Half' });
+    await step(service, id, 'complete', { result: 'secret' });
+    expect(await run.end()).toEqual([0, ['init          5% Begun', 'progress      50% Half', 'completed'], '']);
+  });
+
+  it('exits with 5 when its stream ends without a message about the end of the job', async () => {
+    const { url } = await serve(
+      () => undefined,
+      (send, ws) => {
+        send({ type: 'init', status: undefined });
+        ws.close(1000);
+      },
+    );
+    const run = watchHere({ url }, ['job'], NO_KEY);
+    const err = 'yardmaster: the job has ended; how, is not shown without an API key that holds jobs:read\n';
+    expect(await run.end()).toEqual([5, ['init          no progress yet'], err]);
+  });
+});
+
+describe('watch that is refused', () => {
+  it('exits with 1 and the reason', async () => {
+    const id = await jobIn(service, 'pending', 'refused');
+    const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
+    const reasonOf = async (jobId: string, key?: string) => {
+      const [code, lines, err] = await watchHere(service, [jobId], key).end();
+      expect([code, lines]).toEqual([1, []]);
+      return err;
+    };
+    expect(await reasonOf('nope')).toBe('yardmaster: Job not found\n');
+    expect(await reasonOf(id, 'ym_wrong')).toBe('yardmaster: A valid API key is required\n');
+    expect(await reasonOf(id, keyOfOther)).toBe('yardmaster: The API key is bound to another space\n');
+  });
+
+  it('exits with 1 when its key is revoked', async () => {
+    const { id: keyId, key } = await service.key(['jobs:read']);
+    const run = watchHere(service, [await jobIn(service, 'pending', 'revoked')], key);
+    await run.shows('init');
+    await service.call('DELETE', `/keys/${keyId}`);
+    expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: API key is no longer valid\n']);
+  });
+
+  it('ends its process at once, however long a proxy keeps the connection open', async () => {
+    const { url } = await serve((_request, response) => response.writeHead(404).end('{"error":"Job not found"}'));
+    const run = yardmaster(['watch', 'nope', '--url', url]);
+    expect([await run.exit(), run.err()]).toEqual([1, 'yardmaster: Job not found\n']);
+  });
+
+  it('never prints the key, however the server quotes the address', async () => {
+    const key = 'ym_id_se/cr=et!';
+    const { url } = await serve(({ url: path = '' }, response) => {
+      const error = `${path} ${decodeURIComponent(path)} ${encodeURIComponent(key)}`;
+      response.writeHead(404).end(JSON.stringify({ error }));
+    });
+    const run = watchHere({ url: `${url}/base/` }, ['a/b'], key);
+    expect(await run.exit()).toBe(1);
+    expect(run.err()).toBe('yardmaster: /base/api/v1/realtime/a%2Fb?token=… /base/api/v1/realtime/a/b?token=… …\n');
+  });
+});
+
+describe('watch of a space', () => {
+  it('prints every event of every job as a line, until Ctrl-C', async () => {
+    const run = watch('--space', 'yard');
+    await run.shows('init');
+
+    const { id: first } = await createJob(service, 'yard', { name: 'resize' });
+    await step(service, first, 'claim');
+    await step(service, first, 'ack');
+    await step(service, first, 'progress', { percent: 40, message: 'Resizing' });
+    await step(service, first, 'complete', { result: 1 });
+    const second = await jobIn(service, 'killed', 'yard', { name: 'crop' });
+    await createJob(service, 'elsewhere');
+    await run.shows('killed');
+
+    run.child.kill('SIGINT');
+    expect(await run.exit()).toBe(130);
+    expect(run.lines()).toEqual([
+      'init          yard',
+      `created       ${first} resize`,
+      `delivered     ${first} resize`,
+      `acked         ${first} resize`,
+      `progress      ${first} resize 40% Resizing`,
+      `completed     ${first} resize 1`,
+      `created       ${second} crop`,
+      `killed        ${second} crop stop`,
+    ]);
+    expect(run.err()).toBe('');
+  });
+
+  it('ends with 141 and without a message when its output is closed', async () => {
+    const run = watch('--space', 'head');
+    await run.shows('init');
+    run.child.stdout?.destroy();
+    // A pipe shows that it is closed at the second write at the latest.
+    await until(async () => {
+      await createJob(service, 'head');
+      return run.child.exitCode !== null;
+    });
+    expect([run.child.exitCode, run.err()]).toEqual([141, '']);
+  });
+});
+
+const LOST = 'connection lost (connection broken), connecting again';
+
+/** Cut the connection of a run, and wait until the run has noticed. */
+async function cutOff(run: Run): Promise<void> {
+  proxy.cut();
+  await until(() => run.err() !== '');
+}
+
+const initsOf = (run: Run) => run.lines().filter((line) => line.startsWith('init '));
+
+describe('watch that loses its connection', () => {
+  it('connects again, and goes on to the end of the job', async () => {
+    const id = await jobIn(service, 'running', 'cut');
+    const run = watchHere(proxy, [id]);
+    await run.shows('init');
+    await cutOff(run);
+    proxy.restore();
+    await until(() => initsOf(run).length === 2);
+    await step(service, id, 'progress', { percent: 90, message: 'Nearly' });
+    await step(service, id, 'complete');
+
+    const lines = ['init          running', 'init          running', 'progress      90% Nearly', 'completed'];
+    expect(await run.end()).toEqual([0, lines, `${LOST}\n`]);
+  });
+
+  it.each([
+    ['complete', {}, undefined, 0, ['init          running', 'init          completed']],
+    ['fail', { error: 'broken' }, undefined, 3, ['init          running', 'init          dead']],
+    ['kill', {}, undefined, 4, ['init          running', 'init          killed']],
+    ['complete', {}, NO_KEY, 0, [...Array(2).fill('init          no progress yet'), 'completed']],
+  ] as const)('ends as the job did meanwhile: %s %j, with the key %j', async (verb, body, key, code, lines) => {
+    const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
+    const run = watchHere(proxy, [id], key);
+    await run.shows('init');
+    await cutOff(run);
+    await step(service, id, verb, body);
+    proxy.restore();
+    expect(await run.end()).toEqual([code, lines, `${LOST}\n`]);
+  });
+
+  it('misses what happens in a space meanwhile, and says so', async () => {
+    const run = yardmaster(['watch', '--space', 'gap'], asAdmin(proxy));
+    await run.shows('init');
+    await cutOff(run);
+    await createJob(service, 'gap', { name: 'unseen' });
+    proxy.restore();
+    await until(() => initsOf(run).length === 2);
+    const { id } = await createJob(service, 'gap', { name: 'seen' });
+    await run.shows('created');
+    expect(run.lines()).toEqual(['init          gap', 'init          gap', `created       ${id} seen`]);
+    expect(run.err()).toBe(`${LOST}; what happens meanwhile is not shown\n`);
+  });
+
+  it('connects again while the service is away, and says so once', async () => {
+    const fake = await serve((_request, response, nth) => {
+      response.writeHead(503).end('{"error":"Storage did not answer"}');
+      if (nth < 1) return;
+      fake.openStreams((send) => {
+        send({ type: 'init' });
+        send({ type: 'killed', status: 'killed', data: { reason: null } });
+      });
+    });
+    const run = watchHere(fake, ['job']);
+    expect([await run.exit(), fake.requests]).toEqual([4, 2]);
+    expect(run.err()).toBe(`no connection to ${fake.url} (Storage did not answer), connecting again\n`);
+  });
+
+  it('does not connect again before the service allows it', async () => {
+    const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
+    // Without Retry-After it would connect again within half a second.
+    const run = watchHere(fake, ['job', '--timeout', '1']);
+    expect([await run.exit(), fake.requests]).toEqual([124, 1]);
+  });
+});
+
+(hasTerminals ? describe : describe.skip)('watch on a terminal', () => {
+  const onTerminal = (jobId: string, env: Record<string, string> = {}) =>
+    yardmasterOnTerminal(`watch ${jobId}`, { ...asAdmin(service), ...env });
+
+  it('draws a job in place, from the progress that it had before, to its end', async () => {
+    const id = await jobIn(service, 'running', 'drawn', { name: 'resize' });
+    await step(service, id, 'progress', { percent: 40, message: 'Before' });
+    const run = onTerminal(id);
+    await run.shows('40% Before');
+    await step(service, id, 'progress', { percent: 60, message: 'After', subProgress: { decode: { percent: 50 } } });
+    await run.shows('60% After');
+    await step(service, id, 'complete', { result: 'done' });
+
+    expect(await run.exit()).toBe(0);
+    const last = run.out().slice(run.out().lastIndexOf('\u001b[?7l'));
+    const lines = uncoloured(last)
+      .split('\n')
+      .map((line) => line.trim());
+    expect(lines).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\d completed {5}"done"$/),
+      expect.stringMatching(new RegExp(`^resize {2}${id} {2}completed {2}\\d+:\\d\\d$`)),
+      `${'█'.repeat(20)} 100% After`,
+      'decode  █████░░░░░  50%',
+      '',
+    ]);
+    // Lines wrap again, and no other mode of the terminal was ever changed.
+    expect(last.endsWith('\u001b[?7h')).toBe(true);
+    expect(new Set(run.out().match(/\[\?\d+[hl]/g))).toEqual(new Set(['[?7l', '[?7h']));
+  });
+
+  it('ends on Ctrl-C with 130, and leaves the terminal as it was', async () => {
+    const run = onTerminal(await jobIn(service, 'pending', 'interrupted'));
+    await run.shows('pending');
+    run.child.stdin?.write('\u0003');
+    expect(await run.exit()).toBe(130);
+    expect(run.out().lastIndexOf('\u001b[?7h')).toBeGreaterThan(run.out().lastIndexOf('\u001b[?7l'));
+    expect(run.out().endsWith('\n')).toBe(true);
+  });
+
+  it('writes plain lines where NO_COLOR is set', async () => {
+    const run = onTerminal(await jobIn(service, 'killed', 'plain'), { NO_COLOR: '1' });
+    expect(await run.exit()).toBe(4);
+    expect(run.out()).toMatch(/^\S+Z init {10}killed\r\n$/);
+  });
+});

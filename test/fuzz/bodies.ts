@@ -1,0 +1,91 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import type { Route } from '@yardmaster/api';
+import fc from 'fast-check';
+import { mutated, textOf } from './json-text.js';
+import { fieldsOf, readsBody, validInput } from './schema-values.js';
+
+/** A body of a request, and what is known of it without reading it. */
+export interface Body {
+  /** As it goes over the wire, before it is cut into chunks. */
+  wire: Buffer;
+  /** What it says, inflated; null when it cannot be inflated. */
+  text: Buffer | null;
+  /** Content-Encoding; '' for none. Types and codings that are not supported are in test/api/invalid-input.test.ts. */
+  coding: string;
+  isLines: boolean;
+}
+
+function bodyOf(text: string | Buffer, isLines = false): Body {
+  const wire = Buffer.from(text as string);
+  return { wire, text: wire, coding: '', isLines };
+}
+
+/** Bytes that are no UTF-8: alone, cut short, of a surrogate, too long for what they say; and what JSON is made of. */
+const PIECES = [
+  ...'80 ff c3 e282 eda080 c080 f4908080 00 0a'.split(' ').map((hex) => Buffer.from(hex, 'hex')),
+  ...[',', ':', '{', '[', ']', '}', '"', '\\', '//', '🚂', '\u2028', '\ufeff', 'x'].map((text) => Buffer.from(text)),
+];
+
+/** Spaces that bring a body to its limit, a batch of logs to its, and far beyond both. */
+const BLANKS = [1_048_576, 1_048_577, 5_242_880, 5_242_881, 12_000_000].map((length) => Buffer.alloc(length, ' '));
+
+/** Make the bytes of a text no JSON any more, or only just. */
+const spoilt = (body: fc.Arbitrary<Body>): fc.Arbitrary<Body> =>
+  fc
+    .tuple(body, fc.nat(2_000), fc.constantFrom(...PIECES), fc.nat(9), fc.constantFrom(...BLANKS))
+    .map(([{ wire, isLines }, at, piece, how, blanks]) => {
+      const [head, tail] = [wire.subarray(0, at), wire.subarray(at)];
+      if (how === 0) return bodyOf(Buffer.concat([wire, blanks.subarray(wire.length)]), isLines);
+      if (how === 1) return bodyOf(Buffer.from(wire.toString(), 'utf16le'), isLines);
+      return bodyOf(Buffer.concat(how < 5 ? [head] : how < 7 ? [wire, piece] : [head, piece, tail]), isLines);
+    });
+
+type Gzip = (text: Buffer) => { wire: Uint8Array; text?: Buffer | null };
+
+/** A few kilobytes that become megabytes: just over each limit, and far over. */
+const BOMBS = [1_048_577, 5_242_881, 200 * 1_048_576].map((bytes) => {
+  const text = Buffer.alloc(bytes);
+  return { text, wire: gzipSync(text, { level: 1 }) };
+});
+
+const flipped = (bytes: Buffer, at: number) => bytes.map((byte, i) => (i === at ? byte ^ 0xff : byte));
+
+/** Gzip in one part, in two, of nothing, and of gzip; of far too much; and gzip that is broken. */
+const GZIPS: readonly Gzip[] = [
+  ...Array<Gzip>(4).fill((text) => ({ wire: gzipSync(text) })),
+  (text) => ({ wire: Buffer.concat([gzipSync(text.subarray(0, 9)), gzipSync(text.subarray(9))]) }),
+  () => ({ wire: gzipSync(''), text: Buffer.alloc(0) }),
+  (text) => ({ wire: gzipSync(gzipSync(text)), text: gzipSync(text) }),
+  ...BOMBS.map(
+    (bomb): Gzip =>
+      () =>
+        bomb,
+  ),
+  ...[1, 5, -1, -5].map(
+    (end): Gzip =>
+      (text) => ({ wire: gzipSync(text).subarray(0, end), text: null }),
+  ),
+  ...[0, 2].map(
+    (at): Gzip =>
+      (text) => ({ wire: flipped(gzipSync(text), at), text: null }),
+  ),
+  (text) => ({ wire: flipped(gzipSync(text), gzipSync(text).length - 8), text: null }),
+  (text) => ({ wire: deflateSync(text), text: null }),
+];
+
+/** Bodies that an endpoint takes, and three kinds of others; what reads no body is sent some as well. */
+export function bodiesFor(route: Route) {
+  const values = readsBody(route) ? validInput(route) : fc.constant({});
+  const written = (some: fc.Arbitrary<unknown>) =>
+    fc.tuple(some, fc.constantFrom(null, null, '\n', ' \r\n\n')).map(([value, lineEnd]) => {
+      const isLines = route.read !== undefined && Array.isArray(value) && lineEnd !== null;
+      return isLines ? bodyOf(value.map(textOf).join(lineEnd), true) : bodyOf(textOf(value));
+    });
+  const usual = written(values);
+  const json = written(mutated(values, fieldsOf(route)));
+  const compressed = fc
+    .tuple(fc.oneof(usual, json), fc.constantFrom(...GZIPS), fc.constantFrom('gzip', 'gzip', 'GZIP'))
+    .map(([body, gzip, coding]): Body => ({ ...body, ...(gzip(body.wire) as { wire: Buffer }), coding }));
+  const valid: fc.Arbitrary<Body | null> = readsBody(route) ? fc.option(usual, { freq: 9 }) : fc.constant(null);
+  return { valid, json, text: spoilt(usual), gzip: compressed };
+}

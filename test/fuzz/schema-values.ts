@@ -1,0 +1,79 @@
+import type { Route } from '@yardmaster/api';
+import { logBatch, standInOf } from '@yardmaster/protocol';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { oddText } from './json-text.js';
+
+type Schema = z.core.JSONSchema.BaseSchema;
+type Draw = fc.Arbitrary<unknown>;
+
+/** Put a schema into the words of JSON Schema, as the OpenAPI document has it. */
+const jsonSchemaOf = (schema: z.ZodType): Schema =>
+  z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const standIn = standInOf(zodSchema);
+      if (standIn === null) return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+      Object.assign(jsonSchema, jsonSchemaOf(standIn));
+    },
+  });
+
+const anyJson = fc.oneof(
+  fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }),
+  oddText,
+  fc.constantFrom(0, -1.5, 1e21, true, false, null, 2 ** 53, 1e-7),
+);
+
+const anyTime = fc.constantFrom('2026-01-31T10:30:04.784Z', '2020-02-28T00:00:00+05:30', '2199-12-31T23:59:59Z');
+
+function textLike({ format, pattern, minLength = 0, maxLength = 1e6 }: Schema): Draw {
+  if (format === 'uri') return fc.constantFrom('http://127.0.0.1:9/', 'https://127.0.0.1:9/x?y=z');
+  if (format === 'date-time') return anyTime;
+  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern), { maxLength: 12 });
+  const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 12 }), oddText);
+  return text.filter((each) => each.isWellFormed() && [...each].length >= minLength && [...each].length <= maxLength);
+}
+
+function objectLike({ properties, required = [], additionalProperties = {}, propertyNames = {} }: Schema): Draw {
+  if (properties === undefined) {
+    const key = valueLike({ type: 'string', ...(propertyNames as Schema) }) as fc.Arbitrary<string>;
+    return fc.dictionary(key, valueLike(additionalProperties as Schema), { maxKeys: 4, noNullPrototype: true });
+  }
+  const fields = Object.entries(properties).map(([name, schema]) => [name, valueLike(schema as Schema)]);
+  return fc.record(Object.fromEntries(fields), { requiredKeys: required as never[], noNullPrototype: true });
+}
+
+const BY_TYPE: Record<string, (schema: Schema) => Draw> = {
+  null: () => fc.constant(null),
+  string: textLike,
+  object: objectLike,
+  array: ({ items, minItems: minLength = 0 }) => fc.array(valueLike(items as Schema), { minLength, maxLength: 5 }),
+  integer: ({ minimum: min = 0, maximum: max = 1e9 }) => fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max)),
+  number: ({ minimum: min = 1e-3, maximum: max = 1e9 }) =>
+    fc.oneof(fc.double({ min, max, noNaN: true }), fc.constantFrom(min, max)),
+};
+
+/** Draw values that a schema takes, as a rule: what it cannot say in words is left to chance. */
+function valueLike(schema: Schema): Draw {
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((each) => valueLike(each as Schema)));
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.type === undefined) return anyJson;
+  return fc.oneof(...[schema.type].flat().map((type) => (BY_TYPE[type] as typeof textLike)(schema)));
+}
+
+/** What an endpoint reads, as a schema; `{}` for nothing. What reads logs has no zod schema of its own. */
+function schemaOf({ body, query, read }: Route): Schema {
+  const schema = read ? logBatch : (body ?? query);
+  return schema === undefined ? {} : jsonSchemaOf(schema);
+}
+
+/** Draw a body, or the fields of a query, that an endpoint takes. */
+export const validInput = (route: Route): Draw => valueLike(schemaOf(route));
+
+/** The fields that an endpoint reads. */
+export const fieldsOf = (route: Route): string[] => Object.keys(schemaOf(route).properties ?? {});
+
+/** Whether an endpoint reads a body. */
+export const readsBody = ({ body, read }: Route) => body !== undefined || read !== undefined;

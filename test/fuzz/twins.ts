@@ -1,0 +1,128 @@
+import type { Route } from '@yardmaster/api';
+import { checkLog, type JobEvent, type JsonValue, type NewLog, STATUSES, type Status } from '@yardmaster/protocol';
+import { STORE_DEFAULTS } from '@yardmaster/store';
+import * as model from '../model/index.js';
+import { jobIn } from '../support/jobs.js';
+import { JOBS_SPACE } from './keys.js';
+import type { FuzzedService } from './service.js';
+
+/** Where the job of a request stands; `called` is completed and has a callback, `unknown` is not there. */
+export const PLACES = [...STATUSES, 'called', 'unknown'] as const;
+export type Place = (typeof PLACES)[number];
+
+const statusOf = (place: Place): Status => (place === 'called' || place === 'unknown' ? 'completed' : place);
+const urlIn = (place: Place) => (place === 'called' ? 'http://127.0.0.1:9/' : null);
+
+/** The verb that an endpoint calls on a job; null where it only reads, or names no job. */
+function verbOf({ method, path }: Route): model.JobVerb | null {
+  const verb = path.split('/').at(-1) as model.JobVerb;
+  return method === 'POST' && path.includes(':jobId') && model.JOB_VERBS.includes(verb) ? verb : null;
+}
+
+/** How the model refuses what an endpoint does to a job in a place; null when it is served. */
+export function refusalIn(place: Place, route: Route) {
+  const verb = verbOf(route);
+  return verb === null ? null : model.refusalOf(verb, statusOf(place), urlIn(place));
+}
+
+/** A job in the service, and the same one in a world of the model. */
+export interface Twin {
+  id: string;
+  world: model.World;
+}
+
+/** What support/jobs.ts sends on the way. */
+const SENT: Partial<Record<model.JobVerb, JsonValue>> = { complete: { answer: 42 }, fail: 'broken', kill: 'stop' };
+
+/** Bring a new job to a place. A day is its window: it is not to time out. */
+export async function bring(service: FuzzedService, place: Place): Promise<Twin> {
+  const world = model.newWorld(STORE_DEFAULTS, 0);
+  if (place === 'unknown') return { world, id: `00${'a'.repeat(26)}` };
+  const fixed = { name: 'work', payload: null, timeoutSeconds: 86_400, callbackHeaders: null };
+  const request = { ...fixed, callbackUrl: urlIn(place), maxRetries: place === 'dead' ? 0 : 3 };
+  const id = await jobIn(service, statusOf(place), JOBS_SPACE, request);
+  model.create(world, { id, space: JOBS_SPACE, request });
+  for (const verb of model.CALLS_TO[statusOf(place)]) model.callJob(world, verb, { job: id, data: SENT[verb] ?? null });
+  return { world, id };
+}
+
+export type Json = Record<string, unknown>;
+
+export const pick = (from: unknown, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(from as Json).filter(([name]) => names.includes(name)));
+
+function logged(entry: unknown): Json {
+  if (typeof entry === 'string') return { message: entry };
+  const { timestamp } = checkLog(entry, String) as NewLog;
+  const given = pick(entry, ['message', 'level', 'source', 'metadata']);
+  return timestamp === undefined ? given : { ...given, timestamp };
+}
+
+const REPORT = ['percent', 'message'];
+
+function reported(value: Json): Json {
+  const report = pick(value, REPORT);
+  if (value.subProgress === undefined) return report;
+  const stages = Object.entries(value.subProgress as Json).map(([name, stage]) => [name, pick(stage, REPORT)]);
+  return { ...report, subProgress: Object.fromEntries(stages) };
+}
+
+/** What a body says, by the verb, as the model has it: with the fields that mean something, and no others. */
+const DATA: Record<string, (value: Json) => unknown> = {
+  progress: reported,
+  checkpoint: (value) => value,
+  event: (value) => value,
+  complete: ({ result }) => result,
+  fail: ({ error }) => error,
+  kill: ({ reason }) => reason,
+  logs: (value) => (value as unknown as unknown[]).map(logged),
+};
+
+const CLOCK = /^(created|updated|delivered|started|completed)At$|^timestamp$/;
+
+/** A value as text, without the times of the clock, which stands still in the model. */
+const masked = (value: unknown) =>
+  JSON.stringify(value, function (this: Json, key, each) {
+    const isClock = CLOCK.test(key) || (key === 'loggedAt' && each === this.createdAt);
+    return isClock && typeof each === 'string' ? 'time' : each;
+  });
+
+/** What differs between what the service shows and what the model has. */
+export function differences(what: string, shown: Json, expected: object): string[] {
+  return Object.keys({ ...shown, ...expected }).flatMap((field) => {
+    const [is, must] = [shown, expected as Json].map((from) => masked({ [field]: from[field] }));
+    return is === must ? [] : [`${what} has ${is?.slice(0, 300)} and must have ${must?.slice(0, 300)}`];
+  });
+}
+
+const query = { mode: 'latest' as const, bound: null, limit: 500, levels: null, terms: [] };
+
+/**
+ * Call the verb of an endpoint on the job of the model as well, and see that the two jobs are the same.
+ *
+ * @param served the endpoint, what its body said, and what it answered; null when it refused
+ */
+export async function twinComplaints(
+  { call }: FuzzedService,
+  { world, id }: Twin,
+  served: { route: Route; value: unknown; answer: string } | null,
+): Promise<string[]> {
+  const of = { job: id, caller: null };
+  const verb = served && verbOf(served.route);
+  const data = ((verb && DATA[verb]?.(served?.value as Json)) ?? null) as JsonValue;
+  const told = verb && (model.callJob(world, verb, { job: id, data }) ?? { success: true });
+  const read = async (path: string) => {
+    const { body } = await call('GET', `/jobs/${id}${path}`);
+    // Whether an attempt at its callback is over is a matter of time.
+    if (body.events) body.events = body.events.filter(({ type }: JobEvent) => !type.startsWith('callback'));
+    return body as Json;
+  };
+  return [
+    ...(told ? differences('answer', JSON.parse(served?.answer as string), told) : []),
+    ...(world.jobs.has(id) ? differences('job', await read(''), model.get(world, of)) : []),
+    ...(verb === 'progress' ? differences(verb, await read('/progress'), model.progress(world, of)) : []),
+    ...(verb === 'logs'
+      ? differences(verb, await read('/logs?limit=500'), model.readLogs(world, { ...of, query }))
+      : []),
+  ];
+}

@@ -1,0 +1,136 @@
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
+import { SCOPES } from '@yardmaster/protocol';
+import { jobIn } from '../support/jobs.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
+import { withStreams } from '../support/stream-client.js';
+import { cutAll, expectRefusal, shake, UNKNOWN_JOB } from './handshake.js';
+
+const service = withService();
+const open = withStreams(service);
+afterEach(cutAll);
+
+let jobId: string;
+beforeAll(async () => {
+  jobId = await jobIn(service, 'running', 'yard');
+});
+
+const STATUS: Record<string, number> = {
+  INVALID_REQUEST: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  JOB_NOT_FOUND: 404,
+};
+
+type Outcome = 'full' | 'progress' | 'space' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'INVALID_REQUEST' | 'JOB_NOT_FOUND';
+
+/** Makes the query of a stream, with its `?`. */
+type Query = () => string | Promise<string>;
+
+const withKey =
+  (scopes: string[], fields?: { spaceId?: string; expiresAt?: string }): Query =>
+  async () =>
+    `?token=${(await service.key(scopes, fields)).key}`;
+const revoked: Query = async () => {
+  const { id, key } = await service.key(['jobs:read']);
+  await service.call('DELETE', `/keys/${id}`);
+  return `?token=${key}`;
+};
+const wrongSecret: Query = async () => `?token=ym_${(await service.key(['jobs:read'])).id}_${'0'.repeat(64)}`;
+const twice: Query = async () => {
+  const { key } = await service.key(['jobs:read']);
+  return `?token=${key}&token=${key}`;
+};
+const boundTo = (spaceId: string, scope: string) => withKey([scope], { spaceId });
+
+/** What a stream of a job, of its space, and of an unknown job comes to. */
+type Outcomes = readonly [job: Outcome, space: Outcome, unknownJob: Outcome];
+const always = (outcome: Outcome): Outcomes => [outcome, outcome, outcome];
+const FULL: Outcomes = ['full', 'space', 'JOB_NOT_FOUND'];
+const PROGRESS: Outcomes = ['progress', 'FORBIDDEN', 'JOB_NOT_FOUND'];
+const ANONYMOUS: Outcomes = ['progress', 'UNAUTHENTICATED', 'JOB_NOT_FOUND'];
+/** A job that does not exist is in no space. */
+const ELSEWHERE: Outcomes = ['FORBIDDEN', 'FORBIDDEN', 'JOB_NOT_FOUND'];
+
+/** §5.2 to §5.6 and contract §6. */
+const ROWS: [token: string, query: Query, outcomes: Outcomes][] = [
+  ['no token', () => '', ANONYMOUS],
+  ['another parameter', () => `?key=${ADMIN_KEY}`, ANONYMOUS],
+  ['an empty token', () => '?token=', always('UNAUTHENTICATED')],
+  ['garbage', () => '?token=garbage', always('UNAUTHENTICATED')],
+  ['an unknown key', () => `?token=ym_${'a'.repeat(16)}_${'0'.repeat(64)}`, always('UNAUTHENTICATED')],
+  ['a wrong secret', wrongSecret, always('UNAUTHENTICATED')],
+  ['a revoked key', revoked, always('UNAUTHENTICATED')],
+  ['an expired key', withKey(['jobs:read'], { expiresAt: '2020-01-01T00:00:00.000Z' }), always('UNAUTHENTICATED')],
+  ['a key twice', twice, always('INVALID_REQUEST')],
+  ['the admin key', () => `?token=${ADMIN_KEY}`, FULL],
+  ['jobs:read', withKey(['jobs:read']), FULL],
+  ['jobs:worker', withKey(['jobs:worker']), FULL],
+  ['jobs:read:progress', withKey(['jobs:read:progress']), PROGRESS],
+  ['jobs:read:progress and jobs:read', withKey(['jobs:read:progress', 'jobs:read']), FULL],
+  ...SCOPES.filter((scope) => !/^jobs:(read|read:progress|worker)$/.test(scope)).map(
+    (scope): [string, Query, Outcomes] => [scope, withKey([scope]), always('FORBIDDEN')],
+  ),
+  ['jobs:read in the space', boundTo('yard', 'jobs:read'), FULL],
+  ['jobs:read:progress in the space', boundTo('yard', 'jobs:read:progress'), PROGRESS],
+  ['jobs:read in another space', boundTo('Yard', 'jobs:read'), ELSEWHERE],
+  ['jobs:read:progress in another space', boundTo('Yard', 'jobs:read:progress'), ELSEWHERE],
+];
+
+/** What opens a stream, or refuses it. */
+async function outcomeOf(path: string): Promise<string> {
+  const shaken = await shake(service.url, `/api/v1/realtime${path}`);
+  if (shaken.status !== 101) {
+    const { code } = shaken.body;
+    await expectRefusal(shaken, STATUS[code] as number, code);
+    return code;
+  }
+  const [init] = (await open(path)).messages;
+  if ('spaceId' in init) return 'space';
+  return 'status' in init ? 'full' : 'progress';
+}
+
+it.each(ROWS)('opens or refuses a stream by its token: %s', async (_, query, [job, space, unknownJob]) => {
+  const token = await query();
+  expect({
+    job: await outcomeOf(`/${jobId}${token}`),
+    space: await outcomeOf(`/spaces/yard${token}`),
+    unknownJob: await outcomeOf(`/${UNKNOWN_JOB}${token}`),
+    invalidJobId: await outcomeOf(`/a%20b${token}`),
+    // The path comes before the key (contract §2).
+    invalidSpaceId: await outcomeOf(`/spaces/a%20b${token}`),
+    longSpaceId: await outcomeOf(`/spaces/${'s'.repeat(129)}${token}`),
+  }).toEqual({
+    job,
+    space,
+    unknownJob,
+    invalidJobId: unknownJob,
+    invalidSpaceId: 'INVALID_REQUEST',
+    longSpaceId: 'INVALID_REQUEST',
+  });
+});
+
+it('names the scope that a key lacks', async () => {
+  const refusalOf = async (scope: string, path: string) =>
+    (await shake(service.url, `/api/v1/realtime${path}${await withKey([scope])()}`)).body.error;
+  expect(await refusalOf('jobs:create', `/${jobId}`)).toMatch(/jobs:read:progress/);
+  expect(await refusalOf('jobs:read:progress', '/spaces/yard')).toMatch(/jobs:read(?!:)/);
+});
+
+it('ignores a key in the header x-api-key, since streams take it in the query', async () => {
+  const headers = { 'x-api-key': ADMIN_KEY };
+  const shaken = await shake(service.url, '/api/v1/realtime/spaces/yard', { headers });
+  await expectRefusal(shaken, 401, 'UNAUTHENTICATED');
+});
+
+it.each([
+  'nope',
+  '%2e%2e',
+  '__proto__',
+  UNKNOWN_JOB.toUpperCase(),
+  '%00',
+  '*',
+  'ff'.padEnd(28, 'a'),
+  'x'.repeat(4_000),
+])('refuses a job id that no job has with 404: %s', async (id) => {
+  await expectRefusal(await shake(service.url, `/api/v1/realtime/${id}`), 404, 'JOB_NOT_FOUND');
+});

@@ -1,0 +1,74 @@
+import { beforeAll, expect, it } from '@jest/globals';
+import { withRedis } from '../support/own-redis.js';
+import { withService } from '../support/service.js';
+import { jobWithLogs, type Query, range, readPage, seqsOf, walk } from './reading.js';
+
+// A Redis of its own, and the API alone: its counters count the commands of reads only.
+const redis = withRedis();
+const service = withService({}, { app: 'api', redis });
+
+const COUNT = 10_000;
+/** Bytes of an entry as Redis stores it and sends it: 100 of the message and less than 35 around it. */
+const ENTRY_BYTES = 135;
+
+let jobId: string;
+beforeAll(async () => {
+  const message = (n: number) => `entry ${n} ${n === 5_000 ? 'unique' : 'usual'} `.padEnd(100, '~');
+  jobId = await jobWithLogs(service, range(1, COUNT).map(message));
+});
+
+/** What Redis does while something is read: scripts, all commands, and bytes that it sends. */
+async function costOf(read: () => Promise<void>) {
+  await service.redis.config('RESETSTAT');
+  await read();
+  const bytes = Number(/^total_net_output_bytes:(\d+)/m.exec(await service.redis.info('stats'))?.[1]);
+  const stats = await service.redis.info('commandstats');
+  // Not the service's own watch, nor this test.
+  const calls = [...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].filter(
+    ([, name = '']) => !/^(ping|info|config.*|client.*)$/.test(name),
+  );
+  const total = (counted: typeof calls) => counted.reduce((sum, [, , count]) => sum + Number(count), 0);
+  return { scripts: total(calls.filter(([, name]) => name === 'evalsha')), calls: total(calls), bytes };
+}
+
+it.each<[what: string, q: string, finds: number[]]>([
+  ['nothing', 'none of these', []],
+  ['one entry', 'unique', [5_000]],
+])('a search of 10 000 entries reads each once, in few portions, to find %s', async (_, q, finds) => {
+  const { scripts, calls, bytes } = await costOf(async () => {
+    const met = await walk('forwards', (bound) => readPage(service, jobId, { ...bound, q }));
+    expect(seqsOf(met)).toEqual(finds);
+  });
+  expect(scripts).toBeLessThanOrEqual(20);
+  expect(calls).toBeLessThanOrEqual(600);
+  expect(bytes).toBeLessThan(COUNT * ENTRY_BYTES);
+});
+
+it.each<[query: Query]>([[{ after: 4_000 }], [{ before: 4_000 }], [{}]])(
+  'a page of %j reads itself only',
+  async (query) => {
+    const { scripts, calls, bytes } = await costOf(async () => {
+      expect((await readPage(service, jobId, { ...query, limit: 100 })).logs).toHaveLength(100);
+    });
+    expect(scripts).toBe(1);
+    expect(calls).toBeLessThan(10);
+    expect(bytes).toBeLessThan(2 * 100 * ENTRY_BYTES);
+  },
+);
+
+it('a search that finds many stops reading when its page is full', async () => {
+  const { bytes } = await costOf(async () => {
+    const { logs, cursor } = await readPage(service, jobId, { after: 0, q: 'usual', limit: 50 });
+    expect([logs.length, cursor.hasMore]).toEqual([50, true]);
+  });
+  expect(bytes).toBeLessThan((COUNT / 2) * ENTRY_BYTES);
+});
+
+it('entries as large as may be are read in portions with which Redis is not busy for long', async () => {
+  const large = await jobWithLogs(service, Array(200).fill('x'.repeat(16_000)));
+  const { scripts, bytes } = await costOf(async () => {
+    const met = await walk('forwards', (bound) => readPage(service, large, { ...bound, q: 'none of these' }));
+    expect(met).toEqual([]);
+  });
+  expect(bytes / scripts).toBeLessThan(2 * 1_048_576);
+});

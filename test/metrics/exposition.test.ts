@@ -1,0 +1,128 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Counter, Histogram, Registry } from 'prom-client';
+import { Durations, type Series } from '../../packages/backend/src/metrics/durations.js';
+import { OpenResponses } from '../../packages/backend/src/metrics/open-responses.js';
+import { sharedRead } from '../../packages/backend/src/metrics/shared-read.js';
+import { tallies } from '../../packages/backend/src/metrics/tallies.js';
+
+const linesOf = async (registry: Registry) => (await registry.metrics()).split('\n').sort();
+
+/** What is escaped in the text of a scrape, and what is not. */
+const STRANGE = ['', 'plain', 'a "b" \\ c', 'two\nlines', 'äöü 漢 €', '{x="y"} 1 #', '\\n', '1e3'];
+
+describe('Durations', () => {
+  const BUCKETS = [0.001, 0.0025, 0.1, 1, 2];
+  type Observed = [method: string, route: string, seconds: number];
+  const observed: Observed[] = [
+    ...BUCKETS.map((bound): Observed => ['GET', '/bounds', bound]),
+    ...BUCKETS.map((bound): Observed => ['POST', '/bounds', bound + Number.EPSILON * 4]),
+    ...[0, 1e-9, 2.000_001, 1e6].map((seconds): Observed => ['GET', '/outside', seconds]),
+    ...Array.from({ length: 500 }, (_, n): Observed => ['GET', '/many', (n * 7919) / 100_003]),
+    ...STRANGE.map((label): Observed => [label, `of ${label}`, 0.05]),
+  ];
+
+  it('are scraped as a histogram of prom-client is, line for line, before and after each observation', async () => {
+    const [ours, theirs] = [new Registry(), new Registry()];
+    const labelNames: ('method' | 'route')[] = ['method', 'route'];
+    const options = { name: 'took_seconds', help: 'How long "it" took \\ in all.\nEach time.', labelNames };
+    const durations = new Durations({ ...options, buckets: BUCKETS, registry: ours });
+    const histogram = new Histogram({ ...options, buckets: BUCKETS, registers: [theirs] });
+    const series = new Map<string, Series>();
+    for (const [n, [method, route, seconds]] of observed.entries()) {
+      if (n % 100 === 0) expect(await linesOf(ours)).toEqual(await linesOf(theirs));
+      const key = `${method} ${route}`;
+      series.set(key, series.get(key) ?? durations.series([method, route]));
+      series.get(key)?.observe(seconds);
+      histogram.observe({ method, route }, seconds);
+    }
+    const lines = await linesOf(ours);
+    expect(lines).toEqual(await linesOf(theirs));
+    expect(lines).toContain('took_seconds_bucket{le="0.1",method="GET",route="/bounds"} 3');
+    expect(lines).toContain('took_seconds_bucket{le="+Inf",method="GET",route="/outside"} 4');
+  });
+});
+
+describe('tallies', () => {
+  const labelNames = ['from', 'to'] as const;
+  const options = { name: 'moved_total', help: 'Jobs "moved".\nIn all.', labelNames };
+
+  it('are scraped as a counter of prom-client is, line for line, at each scrape', async () => {
+    const [ours, theirs] = [new Registry(), new Registry()];
+    const make = tallies<'from' | 'to'>({ ...options, registers: [ours] });
+    const counter = new Counter({ ...options, registers: [theirs] });
+    expect(await linesOf(ours)).toEqual(await linesOf(theirs));
+    const all = STRANGE.map((from) => ({ tally: make({ from, to: 'there' }), labels: { from, to: 'there' } }));
+    for (let round = 0; round < 3; round++) {
+      for (const [n, { tally, labels }] of all.entries()) {
+        tally.count += round * n * 1_000_003;
+        counter.inc(labels, round * n * 1_000_003);
+      }
+      expect(await linesOf(ours)).toEqual(await linesOf(theirs));
+    }
+  });
+
+  it('lose nothing that is counted while they are scraped', async () => {
+    const registry = new Registry();
+    const tally = tallies<'from' | 'to'>({ ...options, registers: [registry] })({ from: 'a', to: 'b' });
+    const scrapes = Array.from({ length: 20 }, () => {
+      tally.count++;
+      return registry.metrics();
+    });
+    for (const text of await Promise.all(scrapes)) expect(text).toMatch(/^moved_total\{from="a",to="b"\} \d+$/m);
+    expect(await registry.metrics()).toContain('moved_total{from="a",to="b"} 20\n');
+  });
+});
+
+describe('OpenResponses', () => {
+  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[1, 3, 0, 2]], [[2, 0, 3, 1]]])(
+    'contain what was added and not taken out, in their order: taken out as %j',
+    (order) => {
+      const response = () => new ServerResponse(new IncomingMessage(new Socket()));
+      const open = new OpenResponses();
+      const left = [response(), response(), response(), response()];
+      for (const res of left) open.add(res);
+      for (const res of order.map((n) => left[n] as ServerResponse)) {
+        expect([open.delete(res), open.delete(res)]).toEqual([true, false]);
+        left.splice(left.indexOf(res), 1);
+        expect(open.all()).toEqual(left);
+      }
+      const later = response();
+      open.add(later);
+      expect(open.all()).toEqual([later]);
+    },
+  );
+});
+
+describe('sharedRead', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('makes one reading for all that ask within it and in the second after it', async () => {
+    let readings = 0;
+    const read = sharedRead(async () => ++readings);
+    expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1]);
+    jest.advanceTimersByTime(999);
+    expect(await read()).toBe(1);
+    jest.advanceTimersByTime(1);
+    expect(await read()).toBe(2);
+  });
+
+  it('returns null when a reading takes too long, and begins no other beside it', async () => {
+    let readings = 0;
+    const read = sharedRead(() => new Promise<number>(() => readings++));
+    for (let round = 0; round < 2; round++) {
+      const asked = [read(), read()];
+      await jest.advanceTimersByTimeAsync(2_000);
+      expect(await Promise.all(asked)).toEqual([null, null]);
+    }
+    expect(readings).toBe(1);
+  });
+
+  it('returns null when a reading fails, and reads again when it is asked again', async () => {
+    const outcomes = [Promise.reject(new Error('away')), Promise.resolve(7)];
+    const read = sharedRead(() => outcomes.shift() as Promise<number>);
+    expect([await read(), await read()]).toEqual([null, 7]);
+  });
+});

@@ -1,0 +1,222 @@
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createJobRequest } from '@yardmaster/protocol';
+import {
+  ANY_SPACE,
+  ackJob,
+  completeJob,
+  createJob,
+  killJob,
+  PARTITION_TAGS,
+  pollJobs,
+  redisNow,
+} from '@yardmaster/store';
+import { answer, type Behaviour, hang, raw, reset } from '../support/behaviours.js';
+import { removeJobs } from '../support/fsck.js';
+import { jobIn } from '../support/jobs.js';
+import { withRedis } from '../support/own-redis.js';
+import { withReceiver } from '../support/receiver.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+import { byLabel, expectMoved, readText, scrape } from './scrape.js';
+
+const ATTEMPTS = 'yardmaster_callback_attempts_total';
+const attempts = (outcome: string) => `${ATTEMPTS}{outcome="${outcome}"}`;
+const OTHER_OUTCOMES = ['2xx', '3xx', '4xx', '5xx', 'refused', 'dns', 'network', 'tls', 'http', 'invalid'];
+
+const receiver = withReceiver();
+const service = withService({ CALLBACK_RETRY_DELAYS: '3600', METRICS_SPACES: '0' }, { isOwn: true });
+const value = async (name: string) => (await scrape(service)).get(name) as number;
+
+/** A job with a callback that takes 10 s, since it is not answered; the tests go on meanwhile. */
+let hanging: string;
+beforeAll(async () => {
+  hanging = await jobIn(service, 'completed', 'hangs', { callbackUrl: receiver.script('/hangs', hang) });
+});
+
+const typesOf = async (id: string): Promise<string[]> =>
+  (await service.call('GET', `/jobs/${id}`)).body.events.map(({ type }: { type: string }) => type);
+const untilAttempted = (id: string) =>
+  until(async () => (await typesOf(id)).some((type) => type.startsWith('callback_')));
+
+/** End a job with a callback to this URL, and return its id after its first attempt. */
+async function attempt(callbackUrl: string): Promise<string> {
+  const id = await jobIn(service, 'completed', 'called', { callbackUrl });
+  await untilAttempted(id);
+  return id;
+}
+
+/** Check what one attempt to this URL counts; the one that hangs may be counted meanwhile. */
+const expectCounted = (callbackUrl: string, outcome: string): Promise<void> =>
+  expectMoved(service, OTHER_OUTCOMES.map(attempts), () => attempt(callbackUrl), { [attempts(outcome)]: 1 });
+
+describe('callbacks', () => {
+  it('are shown while they are attempted', async () => {
+    await until(async () => (await value('yardmaster_callbacks_in_flight')) === 1);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['2xx', answer(204)],
+    ['3xx', answer(302, { location: '/' })],
+    ['4xx', answer(404)],
+    ['5xx', answer(500)],
+    ['http', raw('HTTP/1.1 999 \r\n\r\n')],
+    ['http', raw('nonsense\r\n\r\n')],
+    ['network', reset],
+  ])('are counted as %s by what the receiver answers', async (outcome, behaviour) => {
+    await expectCounted(receiver.script(`/${outcome}`, behaviour), outcome);
+  });
+
+  it.each<[string, () => string]>([
+    ['tls', () => receiver.script('/tls', answer(200)).replace('http:', 'https:')],
+    ['dns', () => 'http://no-such-name.invalid/'],
+  ])('are counted as %s when they reach no receiver', async (outcome, url) => {
+    await expectCounted(url(), outcome);
+  });
+
+  it('are shown as owed until their outcome is final, and as late only when they are overdue', async () => {
+    const { redis, store } = service;
+    const counts = await Promise.all(PARTITION_TAGS.map((tag) => redis.zcard(store.keys.callbacks(tag))));
+    const before = counts.reduce((sum, count) => sum + count, 0);
+    const owed = () => value('yardmaster_callbacks_owed');
+    const id = await attempt(receiver.script('/later', answer(503)));
+    await until(async () => (await owed()) === before + 1);
+    expect(await value('yardmaster_callbacks_late_seconds')).toBe(0);
+    // METRICS_SPACES is 0.
+    expect(byLabel(await scrape(service), 'yardmaster_queue_depth')).toEqual({});
+    expect(await value('yardmaster_queue_spaces_left_out')).toBe(2);
+    await redis.zrem(store.keys.callbacks(id.slice(0, 2)), id);
+    await redis.hset(store.keys.job(id), 'callbackAttempts', '1');
+    await until(async () => (await owed()) === before);
+  });
+});
+
+describe('a scheduler', () => {
+  const redis = withRedis();
+  const settings = { METRICS_SPACES: '3', CALLBACK_ALLOW_PRIVATE: 'false' };
+  const scheduler = withService(settings, { redis, hasDefaultTimeouts: true, app: 'scheduler' });
+  afterEach(() => removeJobs(scheduler.redis, scheduler.prefix));
+
+  const create = (spaceId: string, fields = {}) =>
+    createJob(scheduler.store, spaceId, createJobRequest.parse({ name: 'work', ...fields }));
+  const poll = (spaceId: string) => pollJobs(scheduler.store, spaceId, { count: 1, names: [] });
+  const value = async (name: string) => (await scrape(scheduler)).get(name) as number;
+
+  /** Scrape until the depths of queues, which may have been read a second ago, are these. */
+  async function untilDepthsAre(expected: Record<string, number>): Promise<void> {
+    let seen = {};
+    await until(async () => {
+      seen = byLabel(await scrape(scheduler), 'yardmaster_queue_depth');
+      return JSON.stringify(Object.entries(seen).sort()) === JSON.stringify(Object.entries(expected).sort());
+    }).catch(() => expect(seen).toEqual(expected));
+  }
+
+  it('shows the pending jobs of each space, and how long the next one has waited', async () => {
+    const first = await create('busy');
+    await create('busy');
+    const gone = await create('idle');
+    await killJob(scheduler.store, ANY_SPACE, gone.id, null);
+    await untilDepthsAre({ busy: 2, idle: 0 });
+    const shown = await scrape(scheduler);
+    expect(shown.get('yardmaster_queue_pending_jobs')).toBe(2);
+    expect(shown.get('yardmaster_queue_spaces_left_out')).toBe(0);
+    const ages = async () => byLabel(await scrape(scheduler), 'yardmaster_queue_oldest_age_seconds');
+    expect(Object.keys(await ages())).toEqual(['busy']);
+
+    // As if it had been created an hour before.
+    await scheduler.redis.zincrby(scheduler.store.keys.queue('busy'), -3_600_000 * 1_024, first.id);
+    await until(async () => ((await ages()).busy as number) > 3_600);
+  });
+
+  it('shows the spaces used last, those with pending jobs first, and how many it leaves out', async () => {
+    for (const space of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const created = Date.parse((await create(space)).createdAt);
+      // Those of one millisecond are in any order.
+      await until(async () => (await redisNow(scheduler.store)) > created);
+    }
+    await untilDepthsAre({ d: 1, e: 1, f: 1 });
+    expect(await value('yardmaster_queue_spaces_left_out')).toBe(3);
+    for (const space of ['d', 'e', 'f']) await poll(space);
+    await untilDepthsAre({ a: 1, b: 1, c: 1 });
+    await poll('b');
+    await untilDepthsAre({ a: 1, c: 1, f: 0 });
+  });
+
+  it('shows no more series and reads no more from Redis, however many spaces, jobs and scrapes there are', async () => {
+    await Promise.all(Array.from({ length: 200 }, (_, n) => create(`..:-_${n}:${'x'.repeat(100)}`)));
+    await until(async () => (await value('yardmaster_queue_spaces_left_out')) === 197);
+    expect(Object.keys(byLabel(await scrape(scheduler), 'yardmaster_queue_depth'))).toHaveLength(3);
+
+    await scheduler.redis.config('RESETSTAT');
+    // What was read a second ago may be shown again, so it goes on until something was read.
+    const SCRAPES = 20;
+    const callsOf = async (command: string) => {
+      const stats = await scheduler.redis.info('commandstats');
+      return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0);
+    };
+    await until(async () => {
+      const answers = await Promise.all(Array.from({ length: SCRAPES }, () => scheduler.http.call('GET', '/metrics')));
+      for (const { text } of answers) expect(readText(text).get('yardmaster_queue_spaces_left_out')).toBe(197);
+      return (await callsOf('zrevrange')) > 0;
+    });
+    const readings = (await callsOf('zrevrange')) / PARTITION_TAGS.length;
+    expect(readings).toBeLessThan(SCRAPES);
+    // Two for each partition, one for each of four times the spaces that are shown, and a few in sweeps; not one for each space.
+    expect((await callsOf('zcard')) / readings).toBeLessThan(2 * PARTITION_TAGS.length + 100);
+  });
+
+  it('counts a callback to an address that is not public as refused', async () => {
+    const complete = async () => {
+      const { id } = await create('called', { callbackUrl: 'http://127.0.0.1:9/' });
+      await poll('called');
+      await ackJob(scheduler.store, ANY_SPACE, id);
+      await completeJob(scheduler.store, ANY_SPACE, id, null);
+    };
+    await expectMoved(scheduler, ATTEMPTS, complete, { [attempts('refused')]: 1 });
+  });
+
+  /** Check a scrape without Redis: it is answered, without the gauges that are read from Redis. */
+  async function expectNoBacklog(): Promise<void> {
+    await until(async () => (await value('yardmaster_backlog_up')) === 0);
+    const shown = await scrape(scheduler);
+    const gauges = [...shown.keys()].filter((name) => /^yardmaster_(queue|callbacks_(owed|late))/.test(name));
+    expect(gauges).toEqual([]);
+    expect(shown.get('yardmaster_build_info{version="0.1.0"}')).toBe(1);
+  }
+
+  it('answers a scrape while Redis hangs, without what it reads from Redis', async () => {
+    await create('away');
+    await untilDepthsAre({ away: 1 });
+    process.kill(redis.pid(), 'SIGSTOP');
+    await expectNoBacklog().finally(() => process.kill(redis.pid(), 'SIGCONT'));
+    await untilDepthsAre({ away: 1 });
+    expect(await value('yardmaster_backlog_up')).toBe(1);
+  });
+
+  it('counts sweeps, shows the age of the last, and counts those that fail while Redis is away', async () => {
+    const before = await scrape(scheduler);
+    const movedTo = (name: string, by: number) =>
+      until(async () => (await value(name)) > Number(before.get(name)) + by);
+    await movedTo('yardmaster_sweeps_total', 1);
+    await until(async () => (await value('yardmaster_sweep_age_seconds')) < 3);
+
+    await redis.halt();
+    await movedTo('yardmaster_sweep_failures_total', 1);
+    await movedTo('yardmaster_redis_errors_total{class="connection"}', 1);
+    await until(async () => (await value('yardmaster_sweep_age_seconds')) > 3);
+    await expectNoBacklog();
+    const down = await scrape(scheduler);
+    expect(byLabel(down, 'yardmaster_redis_connected')).toEqual({ commands: 0, bulk: 0, subscriber: 0, worker: 0 });
+    expect(down.get('yardmaster_redis_errors_total{class="other"}')).toBe(0);
+
+    await redis.resume();
+    await until(async () => (await value('yardmaster_sweep_age_seconds')) < 3);
+    const connected = async () => Object.values(byLabel(await scrape(scheduler), 'yardmaster_redis_connected'));
+    await until(async () => (await connected()).every((is) => is === 1));
+  });
+});
+
+it('counts a callback that takes more than 10 s as timeout, and shows it in flight no longer', async () => {
+  await untilAttempted(hanging);
+  await until(async () => (await value(attempts('timeout'))) === 1);
+  expect(await value('yardmaster_callbacks_in_flight')).toBe(0);
+});

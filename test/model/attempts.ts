@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue, Status } from '@yardmaster/protocol';
+import type { Heartbeat } from '@yardmaster/store';
+import { happen } from './happening.js';
+import { jobFor, type ModelJob, nextPlace, type OfJob, Refusal, type World } from './world.js';
+
+// Spec §3: delivered → running → completed, pending again, or dead; and killed, from wherever the job has not ended.
+
+export function ack(world: World, { job: id, caller }: OfJob): void {
+  const job = jobFor(world, id, caller);
+  if (job.status !== 'delivered') throw new Refusal('JOB_NOT_DELIVERED', job.status);
+  job.attemptNumber += 1;
+  job.startedAt = world.now;
+  openWindow(world, job);
+  move(world, job, 'running');
+  happen(world, job, 'acked');
+}
+
+export function heartbeat(world: World, { job: id, caller, beat }: OfJob & { beat: Heartbeat }): void {
+  const job = jobFor(world, id, caller);
+  if (job.status === 'killed') throw new Refusal('JOB_KILLED', 'killed');
+  mustRun(job);
+  openWindow(world, job);
+  job.updatedAt = world.now;
+  if (beat.kind === 'keepalive') return;
+  if (beat.kind === 'progress') job.progress = { data: beat.data, at: world.now };
+  if (beat.kind === 'checkpoint') job.checkpoint = beat.data;
+  happen(world, job, beat.kind, beat.data as JsonValue);
+}
+
+export function complete(world: World, { job: id, caller, result }: OfJob & { result: JsonValue }): void {
+  const job = jobFor(world, id, caller);
+  mustRun(job);
+  job.result = result;
+  end(world, job, 'completed');
+  happen(world, job, 'completed', result);
+}
+
+export function fail(world: World, { job: id, caller, error }: OfJob & { error: string | JsonObject }): void {
+  const job = jobFor(world, id, caller);
+  mustRun(job);
+  failAttempt(world, job, error);
+}
+
+export function kill(world: World, { job: id, caller, reason }: OfJob & { reason: string | null }): void {
+  const job = jobFor(world, id, caller);
+  if (job.status === 'killed') return;
+  if (job.status === 'completed' || job.status === 'dead') throw new Refusal('JOB_ENDED', job.status);
+  end(world, job, 'killed');
+  happen(world, job, 'killed', { reason });
+}
+
+/** Contract §3, "Retries": maxRetries 3 means at most four runs. A retried job goes to the end of the queue. */
+export function failAttempt(world: World, job: ModelJob, error: string | JsonObject): void {
+  const { attemptNumber } = job;
+  if (attemptNumber <= job.request.maxRetries) {
+    job.queued = nextPlace(world, job.spaceId);
+    takeBack(world, job);
+    happen(world, job, 'retried', { error, attemptNumber });
+  } else {
+    job.error = error;
+    end(world, job, 'dead');
+    happen(world, job, 'dead', { error });
+  }
+}
+
+/** Back to pending, as if it had not been handed out. Its place in the queue is the caller's to say. */
+export function takeBack(world: World, job: ModelJob): void {
+  job.deliveredAt = null;
+  job.startedAt = null;
+  job.deadline = null;
+  move(world, job, 'pending');
+}
+
+function mustRun({ status }: ModelJob): void {
+  if (status !== 'running') throw new Refusal('JOB_NOT_RUNNING', status);
+}
+
+function move({ now }: World, job: ModelJob, to: Status): void {
+  job.status = to;
+  job.updatedAt = now;
+}
+
+/** The execution window: whole milliseconds, and never less than the job was given. */
+function openWindow({ now }: World, job: ModelJob): void {
+  job.deadline = now + Math.ceil(job.request.timeoutSeconds * 1_000);
+}
+
+/** From now on the job's deadline means its purge; a killed job owes no callback (spec §6.3). */
+function end(world: World, job: ModelJob, to: 'completed' | 'dead' | 'killed'): void {
+  const { now, settings } = world;
+  job.deadline = settings.retentionMs > 0 ? now + settings.retentionMs : null;
+  move(world, job, to);
+  if (to === 'killed' || job.request.callbackUrl === null) return;
+  const due = { dueAt: null, dueSince: now, lookAt: now };
+  job.callback = { isOwed: true, attempts: 0, round: 0, leasedUntil: null, ...due };
+}

@@ -1,0 +1,13 @@
+// The specification as a small world of plain values: the one oracle of every test suite. A verb changes the world and
+// returns what its caller is told, or throws a Refusal. It is written from the specification and the contract alone,
+// and compared with the store by model.test.ts.
+
+export { ack, complete, fail, heartbeat, kill } from './attempts.js';
+export { begin, record, redeliver, relay } from './callbacks.js';
+export { expire } from './deadlines.js';
+export { claim, create, poll } from './handing-out.js';
+export { CALLS_TO, callJob, JOB_VERBS, type JobVerb, refusalOf } from './job-calls.js';
+export { append, pageOf, read as readLogs } from './logs.js';
+export { get, list, progress, stats } from './reading.js';
+export { replay } from './replay.js';
+export { type ModelJob, newWorld, Refusal, type World } from './world.js';

@@ -1,0 +1,78 @@
+import type { JsonObject, JsonValue, NewLog, Progress, Status } from '@yardmaster/protocol';
+import { STORE_DEFAULTS } from '@yardmaster/store';
+import { ack, complete, fail, heartbeat, kill } from './attempts.js';
+import { redeliver } from './callbacks.js';
+import { claim, create } from './handing-out.js';
+import { append } from './logs.js';
+import { newWorld, type OfJob, Refusal, type World } from './world.js';
+
+type JobCall = (world: World, of: OfJob, data: JsonValue) => unknown;
+
+/** The calls that change a job, by the last word of their path. `data` is what the body says. */
+const JOB_CALLS = {
+  claim,
+  ack,
+  progress: (world, of, data) => heartbeat(world, { ...of, beat: { kind: 'progress', data: data as Progress } }),
+  checkpoint: (world, of, data) => heartbeat(world, { ...of, beat: { kind: 'checkpoint', data } }),
+  event: (world, of, data) => heartbeat(world, { ...of, beat: { kind: 'event', data } }),
+  keepalive: (world, of) => heartbeat(world, { ...of, beat: { kind: 'keepalive' } }),
+  logs: (world, of, data) => append(world, { ...of, logs: data as unknown as NewLog[] }),
+  complete: (world, of, data) => complete(world, { ...of, result: data }),
+  fail: (world, of, data) => fail(world, { ...of, error: data as string | JsonObject }),
+  kill: (world, of, data) => kill(world, { ...of, reason: data as string | null }),
+  redeliver,
+} satisfies Record<string, JobCall>;
+
+export type JobVerb = keyof typeof JOB_CALLS;
+
+export const JOB_VERBS = Object.keys(JOB_CALLS) as JobVerb[];
+
+/**
+ * Call a verb on a job.
+ *
+ * @param asked.caller the one space that the caller may touch; null, the default, for any
+ * @param asked.data what the body says, defaults filled in; the default is null
+ * @throws Refusal, and changes nothing then
+ */
+export function callJob(
+  world: World,
+  verb: JobVerb,
+  { caller = null, data = null, ...of }: { job: string; caller?: string | null; data?: JsonValue },
+): unknown {
+  return (JOB_CALLS[verb] as JobCall)(world, { ...of, caller }, data);
+}
+
+const RUN: JobVerb[] = ['claim', 'ack'];
+
+/** The calls that bring a job without retries from its creation to a status. */
+export const CALLS_TO: Record<Status, readonly JobVerb[]> = {
+  pending: [],
+  delivered: ['claim'],
+  running: RUN,
+  completed: [...RUN, 'complete'],
+  dead: [...RUN, 'fail'],
+  killed: ['kill'],
+};
+
+const SETTINGS = STORE_DEFAULTS;
+
+/**
+ * Find out how a verb is refused on a job in a status (spec §3, §7).
+ *
+ * @param callbackUrl of the job; the default is null
+ * @returns null when the verb is served
+ */
+export function refusalOf(verb: JobVerb, status: Status, callbackUrl: string | null = null): Refusal | null {
+  const world = newWorld(SETTINGS, 0);
+  const fixed = { payload: null, timeoutSeconds: 1, callbackHeaders: null };
+  const request = { name: 'work', maxRetries: 0, callbackUrl, ...fixed };
+  const job = create(world, { id: 'job', space: 'space', request }).id;
+  for (const step of CALLS_TO[status]) callJob(world, step, { job });
+  try {
+    callJob(world, verb, { job, data: verb === 'logs' ? [] : null });
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}

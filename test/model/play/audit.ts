@@ -1,0 +1,40 @@
+import { STATUSES } from '@yardmaster/protocol';
+import { fsck, partitionOf, type Store } from '@yardmaster/store';
+import type { World } from '../world.js';
+import type { Call } from './calls.js';
+import type { Step } from './step.js';
+import { SPACES } from './values.js';
+
+/** Calls that read everything there is, and change nothing. */
+export function everyRead({ jobs }: World): Call[] {
+  const caller = null;
+  const query = { mode: 'latest' as const, bound: null, limit: 200, levels: null, terms: [] };
+  const ofJobs = [...jobs.keys()].flatMap((job): Call[] => [
+    { verb: 'get', job, caller },
+    { verb: 'progress', job, caller },
+    { verb: 'snapshot', job, caller },
+    { verb: 'since', job, fromSeq: 1 },
+    { verb: 'readLogs', job, caller, query },
+  ]);
+  const ofSpaces = SPACES.flatMap((space): Call[] => [
+    ...[undefined, ...STATUSES].map((status): Call => ({ verb: 'list', space, status, limit: 100, offset: 0 })),
+    { verb: 'stats', space, limit: 100, names: [] },
+  ]);
+  return [...ofJobs, ...ofSpaces, { verb: 'due' }];
+}
+
+/** How each sequence ends: the queues are emptied, every window closes, and what has ended is purged. */
+export const EPILOGUE: readonly Step[] = [
+  ...SPACES.map((space): Step => ({ calls: [{ verb: 'poll', space, count: 50, names: [] }] })),
+  ...[300_001, 3_600_001].flatMap((passMs): Step[] => [
+    { passMs },
+    ...SPACES.map((space): Step => ({ calls: [{ verb: 'expire', partition: partitionOf(space) }] })),
+  ]),
+];
+
+/** What fsck has to say about a store. */
+export async function faultsOf(store: Store): Promise<string[]> {
+  const faults: string[] = [];
+  await fsck(store, { onFault: ({ kind, key, detail }) => faults.push(`${kind} ${key}: ${detail}`) });
+  return faults;
+}

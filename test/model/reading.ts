@@ -1,0 +1,127 @@
+import {
+  type Job,
+  type JobWithEvents,
+  type LatestProgress,
+  type ListedJob,
+  type SpaceStats,
+  STATUSES,
+  type Status,
+} from '@yardmaster/protocol';
+import type { Since, Snapshot } from '@yardmaster/store';
+import { queueOf } from './handing-out.js';
+import { iso, jobFor, jobsOf, type ModelJob, type OfJob, type World } from './world.js';
+
+// What readers are shown (spec §2.1, §4.2, §4.5, §4.6).
+
+const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
+
+function listed(job: ModelJob): ListedJob {
+  const { id, spaceId, status, attemptNumber, result, request, createdAt, updatedAt } = job;
+  const { name, payload, maxRetries, timeoutSeconds } = request;
+  return {
+    ...{ id, spaceId, name, payload, status, maxRetries, attemptNumber, timeoutSeconds },
+    deliveredAt: isoOrNull(job.deliveredAt),
+    startedAt: isoOrNull(job.startedAt),
+    completedAt: status === 'completed' ? iso(updatedAt) : null,
+    result,
+    createdAt: iso(createdAt),
+    updatedAt: iso(updatedAt),
+  };
+}
+
+export function jobShown(job: ModelJob): Job {
+  const { callbackUrl, callbackHeaders } = job.request;
+  return { ...listed(job), callbackUrl, callbackHeaders };
+}
+
+export function get(world: World, { job: id, caller }: OfJob): JobWithEvents {
+  const job = jobFor(world, id, caller);
+  const of = { jobId: id, spaceId: job.spaceId };
+  const events = job.events.map(({ seq, type, data, at }) => ({
+    id: `${id}.${seq}`,
+    ...of,
+    type,
+    data,
+    createdAt: iso(at),
+  }));
+  return { ...jobShown(job), events };
+}
+
+export function progress(world: World, { job: id, caller }: OfJob): LatestProgress {
+  const { progress: latest } = jobFor(world, id, caller);
+  return { jobId: id, progress: latest?.data ?? null, timestamp: isoOrNull(latest?.at ?? null) };
+}
+
+/** Where a stream of the job begins. */
+export function snapshot(world: World, { job: id, caller }: OfJob): Snapshot {
+  const job = jobFor(world, id, caller);
+  return {
+    seq: job.events.at(-1)?.seq as number,
+    logSeq: job.logSeq,
+    at: world.now,
+    spaceId: job.spaceId,
+    jobName: job.request.name,
+    status: job.status,
+    progress: job.progress?.data ?? null,
+    // Nothing but its creation has changed a job that has no other event: nobody ran it, so nobody gave a sign of life.
+    updatedAt: job.events.length === 1 ? null : job.updatedAt,
+  };
+}
+
+/** What a stream has missed. `created` is nothing that it could have. */
+export function since(world: World, { job: id, fromSeq }: { job: string; fromSeq: number }): Since {
+  const { spaceId, status, request, events, logs, logSeq } = jobFor(world, id, null);
+  const jobName = request.name;
+  const missed = events.filter(({ seq }) => seq >= Math.max(2, fromSeq)).slice(0, 100);
+  return {
+    events: missed.map((event) => ({ jobId: id, jobName, spaceId, ...event })),
+    lastSeq: events.at(-1)?.seq as number,
+    newestLog: { seq: logSeq, at: logs.length === 0 ? 0 : Date.parse(logs.at(-1)?.createdAt as string) },
+    jobName,
+    spaceId,
+    status,
+  };
+}
+
+export interface PageOfJobs {
+  space: string;
+  status?: Status | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** Newest created first. */
+export function list(world: World, { space, status, limit, offset }: PageOfJobs): ListedJob[] {
+  return jobsOf(world, space)
+    .filter((job) => status === undefined || job.status === status)
+    .sort((a, b) => b.born.ordinal - a.born.ordinal)
+    .slice(offset, offset + limit)
+    .map(listed);
+}
+
+export function stats(
+  world: World,
+  { space, limit, names }: { space: string; limit: number; names: string[] },
+): SpaceStats {
+  const jobs = jobsOf(world, space);
+  const counted = STATUSES.map((status) => [status, jobs.filter((job) => job.status === status).length]);
+  const queue = queueOf(world, space);
+  const ageOf = (job: ModelJob | undefined) => (job ? Math.max(0, world.now - job.queued.at) / 1_000 : null);
+  const known = [...new Set(jobs.map(({ request }) => request.name))];
+  const rowOf = (name: string) => {
+    const waiting = queue.filter(({ request }) => request.name === name);
+    const total = jobs.filter(({ request }) => request.name === name).length;
+    return { name, total, pending: waiting.length, oldestPendingAgeSeconds: ageOf(waiting[0]) };
+  };
+  // Of names with as many jobs, the last in the order of their bytes first: any order would do.
+  const most = known.map(rowOf).sort((a, b) => b.total - a.total || (a.name < b.name ? 1 : -1));
+  const rows = names.length === 0 ? most.slice(0, limit) : names.map(rowOf);
+  return {
+    spaceId: space,
+    timestamp: iso(world.now),
+    jobs: { ...Object.fromEntries(counted), total: jobs.length } as SpaceStats['jobs'],
+    oldestPendingAgeSeconds: ageOf(queue[0]),
+    names: rows,
+    namesLeftOut: known.length - rows.filter(({ total }) => total > 0).length,
+  };
+}

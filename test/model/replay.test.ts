@@ -1,0 +1,197 @@
+import { describe, expect, it } from '@jest/globals';
+import { type EventType, type JobWithEvents, type JsonValue, STATUSES } from '@yardmaster/protocol';
+import { JOB_VERBS, refusalOf, replay } from './index.js';
+import type { Unrecorded } from './replay.js';
+
+const START = Date.parse('2026-01-01T12:00:00.000Z');
+const SETTINGS = { deliveryTimeoutMs: 2_000, retentionMs: 0, eventsPerJob: 10, callbackDelays: [10, 100] };
+const HOOK = 'https://example.com/hook';
+
+const isoAt = (ms: number) => new Date(START + ms).toISOString();
+
+type Brief = [type: EventType, atMs: number, data?: JsonValue];
+
+interface Lived {
+  title: string;
+  events: Brief[];
+  /** What of the record is not as of a job that waits and was never delivered. */
+  fields?: Partial<JobWithEvents>;
+  unrecorded?: Unrecorded;
+}
+
+/** A job with a window of 5 s and one retry. */
+function jobOf({ events, fields }: Lived): JobWithEvents {
+  const of = { jobId: 'a', spaceId: 'yard' };
+  return {
+    ...{ id: 'a', spaceId: 'yard', name: 'work', payload: { n: 1 }, status: 'pending', maxRetries: 1 },
+    ...{ attemptNumber: 0, timeoutSeconds: 5, callbackUrl: null, callbackHeaders: null, result: null },
+    ...{ deliveredAt: null, startedAt: null, completedAt: null, createdAt: isoAt(0) },
+    updatedAt: isoAt(events.findLast(([type]) => !type.startsWith('callback'))?.[1] ?? 0),
+    events: events.map(([type, ms, data = null], i) => ({ id: `a.${i + 1}`, ...of, type, data, createdAt: isoAt(ms) })),
+    ...fields,
+  };
+}
+
+const replayed = (lived: Lived) => replay(jobOf(lived), SETTINGS, lived.unrecorded);
+
+const CREATED: Brief[] = [['created', 0]];
+const DELIVERED: Brief[] = [...CREATED, ['delivered', 10]];
+const RUNNING: Brief[] = [...DELIVERED, ['acked', 20]];
+const COMPLETED: Brief[] = [...RUNNING, ['completed', 30, [1]]];
+
+const SILENT = 'Job timed out after 5 seconds without a heartbeat';
+const silent = (atMs: number): Brief => ['retried', atMs, { error: SILENT, attemptNumber: 1 }];
+const retried = (atMs: number, attemptNumber = 1): Brief => ['retried', atMs, { error: 'no', attemptNumber }];
+const killed = (atMs: number): Brief => ['killed', atMs, { reason: null }];
+const sent = (atMs: number, attempt: number, [statusCode, willRetry = false]: [number, boolean?]): Brief => [
+  'callback_sent',
+  atMs,
+  { url: HOOK, statusCode, attempt, willRetry },
+];
+const SECOND: Brief[] = [...RUNNING, retried(30), ['delivered', 40], ['acked', 50]];
+
+const delivered = { deliveredAt: isoAt(10) };
+const running = { ...delivered, startedAt: isoAt(20), attemptNumber: 1, status: 'running' } as const;
+const completed: Partial<JobWithEvents> = { ...running, status: 'completed', result: [1], completedAt: isoAt(30) };
+const called = { ...completed, callbackUrl: HOOK };
+const second = { deliveredAt: isoAt(40), startedAt: isoAt(50), attemptNumber: 2 };
+
+describe('replay', () => {
+  it.each<Lived>([
+    { title: 'a job that waits', events: CREATED },
+    { title: 'progress', events: [...RUNNING, ['progress', 30, { percent: 1, message: 'on' }]], fields: running },
+    { title: 'a checkpoint', events: [...RUNNING, ['checkpoint', 30, 7]], fields: running },
+    { title: 'a completion', events: COMPLETED, fields: completed },
+    { title: 'a retry', events: [...RUNNING, retried(30)], fields: { attemptNumber: 1 } },
+    { title: 'a death', events: [...SECOND, ['dead', 60, { error: 'no' }]], fields: { ...second, status: 'dead' } },
+    { title: 'a delivery that timed out', events: [...DELIVERED, ['delivery_timeout', 2_011]] },
+    { title: 'a silent worker', events: [...RUNNING, silent(5_021)], fields: { attemptNumber: 1 } },
+    {
+      title: 'a time-out, and a keepalive of the attempt before',
+      events: [...SECOND, ['dead', 5_051, { error: SILENT }]],
+      fields: { ...second, status: 'dead' },
+      unrecorded: { keepalives: [{ sentAt: START + 22, answeredAt: START + 29 }] },
+    },
+    { title: 'a kill', events: [...DELIVERED, killed(20)], fields: { ...delivered, status: 'killed' } },
+    {
+      title: 'a clock that went back after the creation',
+      events: [...CREATED, ['delivered', -5]],
+      fields: { deliveredAt: isoAt(-5), status: 'delivered' },
+    },
+    { title: 'callbacks', events: [...COMPLETED, sent(40, 1, [503, true]), sent(8_040, 2, [200])], fields: called },
+    {
+      title: 'a callback that was asked for again',
+      events: [...COMPLETED, sent(40, 1, [200]), sent(50, 2, [200])],
+      fields: called,
+      unrecorded: { redeliveries: 1 },
+    },
+  ])('accepts $title', (lived) => {
+    expect(replayed(lived)).toBeNull();
+  });
+
+  it('accepts a history whose old events were dropped', () => {
+    const { events, ...job } = jobOf({ title: '', events: [...COMPLETED, ...Array<Brief>(10).fill(['event', 40])] });
+    expect(replay({ ...job, events: events.toSpliced(1, 3) }, SETTINGS)).toBeNull();
+  });
+
+  it.each<Lived & { says: string }>([
+    { title: 'a history without creation', events: DELIVERED.slice(1), says: 'the history begins with delivered' },
+    { title: 'a second creation', events: [...CREATED, ...CREATED], says: 'created (a.2) is a second creation' },
+    {
+      title: 'an ack without a delivery',
+      events: [...CREATED, ['acked', 10]],
+      says: 'acked (a.2) happened while the job was pending, which is refused: JOB_NOT_DELIVERED',
+    },
+    {
+      title: 'a second delivery',
+      events: [...DELIVERED, ['delivered', 20]],
+      says: 'delivered (a.3) happened while the job was delivered, where it does nothing',
+    },
+    { title: 'progress after a kill', events: [...RUNNING, killed(30), ['progress', 40]], says: 'JOB_KILLED' },
+    { title: 'a second kill', events: [...CREATED, killed(30), killed(40)], says: 'killed (a.3) happened while' },
+    { title: 'a kill after the end', events: [...COMPLETED, killed(40)], says: 'refused: JOB_ENDED' },
+    { title: 'time that goes back', events: [...DELIVERED, ['acked', 5]], says: 'acked (a.3) is older than the one' },
+    {
+      title: 'a wrong attemptNumber',
+      events: [...RUNNING, retried(30, 2)],
+      says: 'attemptNumber: 2 } must be retried',
+    },
+    { title: 'a retry too many', events: [...SECOND, retried(60, 2)], says: 'attemptNumber: 2 } must be dead (a.7)' },
+    { title: 'a death too early', events: [...RUNNING, ['dead', 30, { error: 'no' }]], says: 'must be retried (a.4)' },
+    {
+      title: 'a delivery that timed out in the last millisecond of its window',
+      events: [...DELIVERED, ['delivery_timeout', 2_010]],
+      says: 'delivery_timeout (a.3) came 1 ms before the window was over',
+    },
+    { title: 'an early time-out', events: [...RUNNING, silent(4_000)], says: 'came 1021 ms before' },
+    {
+      title: 'an early time-out after an event',
+      events: [...RUNNING, ['event', 1_000], silent(5_021)],
+      says: 'retried (a.5) came 980 ms before',
+    },
+    {
+      title: 'an early time-out after a keepalive',
+      events: [...RUNNING, silent(5_021)],
+      unrecorded: { keepalives: [{ sentAt: START + 120, answeredAt: START + 130 }] },
+      says: 'came 100 ms before',
+    },
+    { title: 'a time-out of a job that waits', events: [...CREATED, silent(9_000)], says: 'the job was pending' },
+    {
+      title: 'another status',
+      events: [...RUNNING, retried(30)],
+      fields: running,
+      says: "status is 'running', and by",
+    },
+    { title: 'another result', events: COMPLETED, fields: { ...completed, result: [2] }, says: 'result is [ 2 ], and' },
+    { title: 'a time that is left', events: [...RUNNING, retried(30)], fields: second, says: 'attemptNumber is 2' },
+    {
+      title: 'a callback that is not owed',
+      events: [...COMPLETED, sent(40, 1, [200])],
+      fields: completed,
+      says: 'callback_sent (a.5) happened while the job was completed, and no callback was owed',
+    },
+    {
+      title: 'a callback after one that was delivered',
+      events: [...COMPLETED, sent(40, 1, [200]), sent(50, 2, [200])],
+      fields: called,
+      says: 'callback_sent (a.6) happened while the job was completed, and no callback was owed',
+    },
+    {
+      title: 'a callback that came too soon',
+      events: [...COMPLETED, sent(40, 1, [503, true]), sent(8_000, 2, [200])],
+      fields: called,
+      says: 'it came 39 ms too soon',
+    },
+    { title: 'a callback left out', events: [...COMPLETED, sent(40, 2, [200])], fields: called, says: 'is attempt 2' },
+    {
+      title: 'a callback that is given up',
+      events: [...COMPLETED, sent(40, 1, [503])],
+      fields: called,
+      says: 'callback_sent (a.5) is not to be retried, which is wrong',
+    },
+    {
+      title: 'a retry of a callback that was answered',
+      events: [...COMPLETED, sent(40, 1, [404, true])],
+      fields: called,
+      says: 'callback_sent (a.5) is to be retried, which is wrong',
+    },
+  ])('finds $title', ({ says, ...lived }) => {
+    expect(replayed(lived)).toContain(says);
+  });
+});
+
+it('refuses each verb in each status as the specification says', () => {
+  const rows = JOB_VERBS.map((verb) => [verb, STATUSES.map((status) => refusalOf(verb, status)?.code ?? 'ok')]);
+  const [ack, run] = ['JOB_NOT_DELIVERED', 'JOB_NOT_RUNNING'];
+  const [heartbeat, end] = ['JOB_KILLED', run].map((killed) => [run, run, 'ok', run, run, killed]);
+  const any = Array(6).fill('ok');
+  expect(Object.fromEntries(rows)).toEqual({
+    ...{ claim: any, logs: any, ack: [ack, 'ok', ack, ack, ack, ack] },
+    ...{ progress: heartbeat, checkpoint: heartbeat, event: heartbeat, keepalive: heartbeat },
+    ...{ complete: end, fail: end, kill: ['ok', 'ok', 'ok', 'JOB_ENDED', 'JOB_ENDED', 'ok'] },
+    redeliver: [...Array(3).fill('JOB_NOT_ENDED'), ...Array(3).fill('NO_CALLBACK')],
+  });
+  expect(refusalOf('redeliver', 'completed', HOOK)).toBeNull();
+  expect(refusalOf('redeliver', 'killed', HOOK)?.code).toBe('NO_CALLBACK');
+  expect(refusalOf('ack', 'running')?.jobStatus).toBe('running');
+});

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import net from 'node:net';
+import { afterEach, expect, it } from '@jest/globals';
+import { createKey, createStore } from '@yardmaster/store';
+import { withRaw } from '../api/raw.js';
+import { connectTo } from '../support/connect.js';
+import { during } from '../support/during.js';
+import { freePort } from '../support/free-port.js';
+import { HttpClient } from '../support/http.js';
+import { startRedis } from '../support/own-redis.js';
+import { type RunningProcess, runApp } from '../support/process.js';
+import { ADMIN_KEY } from '../support/service.js';
+import { sharedService } from '../support/shared-service.js';
+import { until } from '../support/until.js';
+
+const REDIS_URL = sharedService().redisUrl;
+const newPrefix = () => `t-${randomUUID().slice(0, 8)}`;
+
+const processes: RunningProcess[] = [];
+afterEach(async () => {
+  for (const each of processes.splice(0)) await each.stop();
+});
+
+/** Start an API with just these variables, which may be faulty. */
+function run(env: Record<string, string>) {
+  const api = runApp('api', { PORT: '0', KEY_PREFIX: newPrefix(), ...env });
+  processes.push(api);
+  return api;
+}
+
+const urlIn = ({ output }: RunningProcess) => /"url":"([^"]+)"/.exec(output())?.[1];
+async function urlOf(api: RunningProcess): Promise<string> {
+  await until(() => urlIn(api) !== undefined);
+  return urlIn(api) as string;
+}
+
+const shared = during(
+  async () => ({ redis: connectTo(REDIS_URL) }),
+  async ({ redis }) => redis.disconnect(),
+);
+
+it.each<[string, Record<string, string>, string[]]>([
+  ['without the address of Redis', { ADMIN_API_KEY: ADMIN_KEY }, ['REDIS_URL is required']],
+  [
+    'with faulty variables, each of which it names once',
+    { REDIS_URL, ADMIN_API_KEY: ADMIN_KEY, SHUTDOWN_SECONDS: 'soon', EVENTS_PER_JOB: '1' },
+    [
+      'EVENTS_PER_JOB must be an integer between 10 and 100000',
+      'SHUTDOWN_SECONDS must be a number of seconds above 0 to 3600',
+    ],
+  ],
+])('the API does not start %s', async (_, env, faults) => {
+  const api = run(env);
+  expect(await api.ended()).toBe(1);
+  expect(api.output()).toBe(['Configuration is not valid:', ...faults.map((fault) => `  ${fault}`), ''].join('\n'));
+});
+
+it('the API does not start when no caller could ever authenticate, and starts once a key exists', async () => {
+  const env = { REDIS_URL, KEY_PREFIX: newPrefix() };
+  const refused = run(env);
+  expect(await refused.ended()).toBe(1);
+  expect(refused.output()).toContain('ADMIN_API_KEY is required, because there is no API key yet');
+
+  const request = { name: 'x', scopes: ['jobs:read' as const], spaceId: null, expiresAt: null };
+  const { key } = await createKey(createStore(shared.redis, { keyPrefix: env.KEY_PREFIX }), request);
+  const api = run(env);
+  const client = new HttpClient(await urlOf(api));
+  expect((await client.call('GET', '/api/v1/spaces/x/jobs', { key })).status).toBe(200);
+  client.close();
+  expect(await api.stop()).toBe(0);
+});
+
+it('the API does not start on jobs that are spread over another number of partitions', async () => {
+  const env = { REDIS_URL, KEY_PREFIX: newPrefix(), ADMIN_API_KEY: ADMIN_KEY };
+  await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 32);
+  const api = run(env);
+  expect(await api.ended()).toBe(1);
+  expect(api.output()).toContain('Redis holds jobs spread over 32 partitions, this release uses 64');
+});
+
+it('the API is live but not ready while Redis is away at its start, and serves once it is there', async () => {
+  const redis = await startRedis();
+  await redis.halt();
+  const port = await freePort();
+  const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY: ADMIN_KEY, PORT: String(port) });
+  const client = new HttpClient(`http://127.0.0.1:${port}`);
+  const status = (path: string) =>
+    client.call('GET', path, { key: ADMIN_KEY }).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+  await until(async () => (await status('/livez')) === 200);
+  expect(await status('/readyz')).toBe(503);
+  expect(await status('/api/v1/spaces/x/jobs')).toBe(503);
+
+  await redis.resume();
+  await until(async () => (await status('/readyz')) === 200);
+  expect(await status('/api/v1/spaces/x/jobs')).toBe(200);
+  client.close();
+  expect(await api.stop()).toBe(0);
+  await redis.stop();
+});
+
+it('the API warns of a Redis that may evict jobs and of one that keeps no append-only file', async () => {
+  const redis = await startRedis({ 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' });
+  const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY: ADMIN_KEY });
+  await urlOf(api);
+  expect(api.output()).toContain('Redis may evict jobs: maxmemory-policy is allkeys-lru, it must be noeviction');
+  expect(api.output()).toContain('Redis keeps no append-only file');
+  await api.stop();
+  await redis.stop();
+});
+
+it('the API stops while it still waits for Redis', async () => {
+  const api = run({ REDIS_URL: 'unix:///nowhere/redis.sock', ADMIN_API_KEY: ADMIN_KEY });
+  await until(() => api.output().includes('redis connection lost'));
+  expect(await api.stop()).toBe(0);
+});
+
+it('the API stops although its log is no longer read', async () => {
+  const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY });
+  await urlOf(api);
+  api.child.stdout?.destroy();
+  api.child.stderr?.destroy();
+  expect(await api.stop()).toBe(0);
+});
+
+it('the API answers every call whose connection the system had accepted when it was stopped', async () => {
+  const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY });
+  const url = new URL(await urlOf(api));
+  api.child.kill('SIGSTOP'); // As when the event loop is busy: the system accepts for it.
+  const sockets = Array.from({ length: 40 }, () => net.connect(Number(url.port), url.hostname));
+  const answers = sockets.map(
+    (socket) =>
+      new Promise<string>((resolve) => {
+        socket.once('data', (data) => resolve(data.toString().split('\r\n', 1)[0] as string));
+        socket.once('error', (error) => resolve(error.message));
+        socket.once('end', () => resolve('closed without an answer'));
+      }),
+  );
+  const request = 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n';
+  await Promise.all(sockets.map((socket) => new Promise((sent) => socket.write(request, sent))));
+  api.child.kill('SIGTERM');
+  api.child.kill('SIGCONT');
+
+  expect(await Promise.all(answers)).toEqual(Array(40).fill('HTTP/1.1 200 OK'));
+  for (const socket of sockets) socket.destroy();
+  expect(await api.ended()).toBe(0);
+});
+
+it('the API cuts off a call that never ends, and exits 0 all the same', async () => {
+  const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY, SHUTDOWN_SECONDS: '3' });
+  await withRaw(await urlOf(api), async ({ socket }) => {
+    // A header now and then, so that it is never quiet.
+    socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n');
+    const drip = setInterval(() => socket.write('a: b\r\n'), 100);
+    await new Promise((resolve) => (socket.connecting ? socket.once('connect', resolve) : resolve(null)));
+    api.child.kill('SIGTERM');
+    await until(() => socket.closed);
+    clearInterval(drip);
+  });
+  expect(await api.ended()).toBe(0);
+});

@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { withApiProcess } from '../logs/api-process.js';
+import { append, appendOk, asRead, entriesOf, gzipped, logsKey, written } from '../logs/entries.js';
+import { messagesOf, range, readLogs, seqsOf } from '../logs/reading.js';
+import { createJob, jobIn } from '../support/jobs.js';
+import { withRedis } from '../support/own-redis.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const redis = withRedis();
+const service = withService({ LOGS_PER_JOB: '1010' }, { redis, hasDefaultTimeouts: true });
+
+const isServing = async () => (await service.call('GET', '/spaces/outage/jobs')).status === 200;
+const storedIn = async (id: string) => messagesOf(await readLogs(service, id));
+
+const LARGE = gzipped(written('NDJSON', entriesOf(1_000)));
+const FULL = {
+  status: 503,
+  headers: { 'retry-after': '1' },
+  body: { error: 'Storage is full; nothing was stored', code: 'STORAGE_FULL' },
+};
+const AWAY = {
+  status: 503,
+  headers: { 'retry-after': '1' },
+  body: { error: 'Storage did not answer; the outcome of this request is unknown', code: 'UNAVAILABLE' },
+};
+
+describe('while Redis has no memory left', () => {
+  const fill = () => service.redis.config('SET', 'maxmemory', '1mb');
+  const empty = () => service.redis.config('SET', 'maxmemory', '0');
+  afterEach(empty);
+
+  it('a job takes no logs and drops none, but completes', async () => {
+    const [id, other] = [await jobIn(service, 'running', 'full'), await jobIn(service, 'running', 'full')];
+    expect((await append(service, id, LARGE)).status).toBe(200);
+    await appendOk(service, id, range(1, 10).map(String), 1_001);
+    const kept = await readLogs(service, id);
+    const record = await service.redis.hgetall(service.store.keys.job(id));
+    await fill();
+
+    for (const batch of [{ body: ['a'] }, LARGE])
+      for (const job of [id, other]) expect(await append(service, job, batch)).toMatchObject(FULL);
+    expect(await readLogs(service, id)).toEqual(kept);
+    expect(await service.redis.hgetall(service.store.keys.job(id))).toEqual(record);
+    expect(await service.redis.exists(logsKey(service, other))).toBe(0);
+    expect(await service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })).toMatchObject({ status: 200 });
+
+    await empty();
+    await appendOk(service, id, ['after'], 1_011);
+    expect(seqsOf(await readLogs(service, id))).toEqual(range(2, 1_011));
+    await appendOk(service, other, ['first']);
+  });
+});
+
+it('every batch is stored exactly once while Redis forgets its scripts', async () => {
+  const { id } = await createJob(service, 'flush');
+  for (let n = 0; n < 10; n++) {
+    await service.redis.script('FLUSH');
+    await appendOk(service, id, [`line ${n}`, 'and another'], 2 * n + 1);
+  }
+  await service.redis.script('FLUSH');
+  const batches = Array.from({ length: 20 }, (_, n) => append(service, id, { body: [`at once ${n}`] }));
+  for (const { status } of await Promise.all(batches)) expect(status).toBe(200);
+  expect(seqsOf(await readLogs(service, id))).toEqual(range(1, 40));
+});
+
+it('appending is refused with 503 while Redis is down, and goes on where it was when it is back', async () => {
+  const id = await jobIn(service, 'running', 'outage');
+  await appendOk(service, id, entriesOf(10));
+  await redis.halt();
+
+  expect(await append(service, id, { body: ['lost'] })).toMatchObject(AWAY);
+  expect(await append(service, id, LARGE)).toMatchObject(AWAY);
+
+  await redis.resume();
+  await until(isServing);
+  await appendOk(service, id, ['back'], 11);
+  const logs = await readLogs(service, id);
+  expect(logs).toEqual([...asRead(id, entriesOf(10), logs), ...asRead(id, ['back'], logs.slice(10), 11)]);
+});
+
+it('a batch is stored at most once, and whole, when its answer was lost', async () => {
+  const { id } = await createJob(service, 'lost');
+  await appendOk(service, id, ['before']);
+  process.kill(redis.pid(), 'SIGSTOP');
+  try {
+    // The request is in the socket of the stopped Redis.
+    expect(await append(service, id, { body: ['a', 'b', 'c'] })).toMatchObject(AWAY);
+  } finally {
+    process.kill(redis.pid(), 'SIGCONT');
+  }
+  await until(isServing);
+  const messages = await storedIn(id);
+  expect([['before'], ['before', 'a', 'b', 'c']]).toContainEqual(messages);
+  await appendOk(service, id, ['after'], messages.length + 1);
+});
+
+describe('while Redis takes no batches', () => {
+  const api = withApiProcess(service, redis);
+  /** 5 MB each, some kilobytes on the wire. */
+  const messages = range(1, 1_000).map((n) => `${n} `.padEnd(5_200, 'x'));
+  const largest = gzipped(written('NDJSON', messages));
+  const BATCHES = 200;
+  /** A few may wait for Redis, as they came and as they go; all of them are a gigabyte. */
+  const MAY_GROW_BY_MB = 600;
+
+  it('200 of them are refused before they fill the memory', async () => {
+    const { id } = await createJob(service, 'pile');
+    for (let n = 0; n < 3; n++) expect((await api.append(id, largest)).status).toBe(200);
+    const before = api.peakMegabytes();
+    process.kill(redis.pid(), 'SIGSTOP');
+    try {
+      const answers = await Promise.all(Array.from({ length: BATCHES }, () => api.append(id, largest)));
+      const refusals = answers.map(({ status, headers, body }) => [status, body.code, headers['retry-after']]);
+      expect(refusals).toEqual(Array(BATCHES).fill([503, 'UNAVAILABLE', '1']));
+      expect(api.peakMegabytes() - before).toBeLessThan(MAY_GROW_BY_MB);
+    } finally {
+      process.kill(redis.pid(), 'SIGCONT');
+    }
+    // Redis may be busy for a while with what was in its sockets; of that it has stored whole batches.
+    const newest = () => api.read(`/jobs/${id}/logs?limit=1`);
+    await until(async () => (await newest()).status === 200, 60_000);
+    expect((await newest()).body.logs).toMatchObject([{ message: messages.at(-1) }]);
+    await until(async () => (await api.append(id, { body: ['served'] })).status === 200, 60_000);
+  });
+});

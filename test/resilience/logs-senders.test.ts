@@ -1,0 +1,224 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { withApiProcess } from '../logs/api-process.js';
+import { append, appendOk, entriesOf, gzipped, logsKey, written } from '../logs/entries.js';
+import { createJob } from '../support/jobs.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+// Clients that send too little, too slowly or without end, or do not read: the API waits for none of them for ever,
+// keeps little of what they send, and serves all others.
+
+const MB = 1_048_576;
+
+const service = withService();
+const api = withApiProcess(service);
+
+let id: string;
+beforeEach(async () => {
+  id = (await createJob(service, 'senders')).id;
+});
+
+type Headers = Record<string, string | number>;
+const GZIP = { 'content-encoding': 'gzip' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' };
+const CHUNKED = { 'transfer-encoding': 'chunked' };
+
+const open = new Set<net.Socket>();
+afterEach(async () => {
+  for (const socket of open) {
+    socket.destroy();
+    if (!socket.closed) await once(socket, 'close');
+  }
+  open.clear();
+});
+
+function connect(): net.Socket {
+  const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');
+  socket.setNoDelay(true);
+  socket.on('error', () => undefined); // A reset is a way to end, too.
+  open.add(socket);
+  return socket;
+}
+
+const head = (method: string, headers: Headers = {}, query = '') =>
+  [
+    `${method} /api/v1/jobs/${id}/logs${query} HTTP/1.1`,
+    ...Object.entries({ host: 'localhost', 'x-api-key': ADMIN_KEY, ...headers }).map((each) => each.join(': ')),
+    '\r\n',
+  ].join('\r\n');
+
+/** Begin an append with these headers, whose body the test writes. */
+function startAppend(headers: Headers) {
+  const socket = connect();
+  let received = '';
+  socket.on('data', (bytes) => (received += bytes.toString('latin1')));
+  socket.write(head('POST', headers));
+  const status = () => Number(/^HTTP\/1\.1 (\d{3}) /.exec(received)?.[1] ?? 0);
+  /** Write, and wait until it is on its way or the connection is gone. */
+  const write = async (bytes: Buffer) => {
+    await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
+    // A write that is taken at once would leave no time to read the answer, and a reset takes what is unread along.
+    await immediate();
+  };
+  return {
+    socket,
+    write,
+    writeChunk: (bytes: Buffer) =>
+      write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])),
+    isClosed: () => socket.closed,
+    status,
+    /** Wait for the end of the connection, and return the status of the answer; 0 for none. */
+    async closed() {
+      await until(() => socket.closed);
+      return status();
+    },
+  };
+}
+
+/** Expect that nothing is stored, and that the API does its work. */
+async function expectNothingStored(): Promise<void> {
+  expect(await service.redis.exists(logsKey(service, id))).toBe(0);
+  await appendOk(api, id, ['served']);
+}
+
+it('senders that are slow or fall silent are cut off, while others are served', async () => {
+  const batch = gzipped(written('NDJSON', entriesOf(1_000))).raw as Buffer;
+  const silent = Array.from({ length: 15 }, () => startAppend({ ...JSON_TYPE, 'content-length': MB }));
+  for (const each of silent) await each.write(Buffer.alloc(MB - 1, ' '));
+  const slow = Array.from({ length: 15 }, (_, n) =>
+    startAppend({ ...NDJSON_TYPE, ...GZIP, ...(n % 2 ? CHUNKED : { 'content-length': batch.length }) }),
+  );
+  const other = (await createJob(service, 'senders')).id;
+  let served = 0;
+  await until(async () => {
+    for (const [n, each] of slow.entries()) {
+      const byte = batch.subarray(served, served + 1);
+      if (!each.isClosed()) void (n % 2 ? each.writeChunk(byte) : each.write(byte));
+    }
+    await appendOk(api, other, ['served'], ++served);
+    return [...silent, ...slow].every((each) => each.isClosed());
+  }, 90_000);
+
+  expect([...silent, ...slow].map(({ status }) => status())).toEqual(Array(30).fill(408));
+  await expectNothingStored();
+});
+
+describe('a body that never ends is refused and cut off:', () => {
+  const blanks = Buffer.alloc(65_536, ' ');
+  const lines = Buffer.from('"a line"\n'.repeat(8_000));
+  /** Gzip of so many members that they come to some kilobytes. */
+  const members = (bytes: Buffer) => Buffer.concat(Array(50).fill(gzipSync(bytes)));
+  /** Four times what was ever seen; what the senders have to offer is 640 MB. */
+  const MAY_GROW_BY_MB = 400;
+
+  it.each<[what: string, headers: Headers, piece: Buffer]>([
+    ['white space', JSON_TYPE, blanks],
+    ['lines', NDJSON_TYPE, lines],
+    ['one line', NDJSON_TYPE, Buffer.alloc(65_536, 'x')],
+    ['members of gzip', { ...JSON_TYPE, ...GZIP }, members(Buffer.alloc(MB))],
+    ['members of gzip, of lines', { ...NDJSON_TYPE, ...GZIP }, members(lines)],
+    ['what is no gzip', { ...JSON_TYPE, ...GZIP }, blanks],
+  ])('%s', async (_, headers, piece) => {
+    const before = api.peakMegabytes();
+    const senders = Array.from({ length: 10 }, () => startAppend({ ...headers, ...CHUNKED }));
+    await Promise.all(
+      senders.map(async (each) => {
+        for (let sent = 0; sent < 64 * MB && !each.isClosed(); sent += piece.length) await each.writeChunk(piece);
+        expect(await each.closed()).toBe(413);
+      }),
+    );
+    expect(api.peakMegabytes() - before).toBeLessThan(MAY_GROW_BY_MB);
+    await expectNothingStored();
+  });
+});
+
+describe('a batch of which a part arrives is not stored:', () => {
+  const plain = written('NDJSON', entriesOf(1_000));
+  it.each([
+    ['plain', NDJSON_TYPE, Buffer.from(plain.raw)],
+    ['gzipped', { ...NDJSON_TYPE, ...GZIP }, gzipped(plain).raw as Buffer],
+  ])('%s', async (_, headers, raw) => {
+    const ended = startAppend({ ...headers, 'content-length': raw.length });
+    await ended.write(raw.subarray(0, -1));
+    ended.socket.end();
+    expect(await ended.closed()).toBe(400);
+
+    const unfinished = startAppend({ ...headers, ...CHUNKED });
+    await unfinished.writeChunk(raw); // All of it, but for the chunk of no bytes that says so.
+    unfinished.socket.end();
+    expect(await unfinished.closed()).toBe(400);
+
+    const gone = Array.from({ length: 20 }, () => startAppend({ ...headers, 'content-length': raw.length }));
+    for (const each of gone) await each.write(raw.subarray(0, -1));
+    for (const { socket } of gone) socket.resetAndDestroy();
+    for (const each of gone) await each.closed();
+    await expectNothingStored();
+  });
+});
+
+// Of requests that stand behind one another on a connection, whose client goes away before it has read the answer to
+// the first, the answers to the others are never sent, and never closed either.
+describe('when clients do not read,', () => {
+  const ENTRIES = 310;
+  /** 5 MB inflated, some kilobytes on the wire. */
+  const LARGE = gzipped(written('an array', Array(ENTRIES).fill('y'.repeat(16_000))));
+  beforeEach(async () => {
+    for (let n = 0; n < 2; n++) expect((await append(api, id, LARGE)).status).toBe(200);
+  });
+
+  const readRequest = () => Buffer.from(head('GET', {}, '?limit=500'));
+  const appendRequest = () => {
+    const headers = { ...JSON_TYPE, ...GZIP, 'content-length': LARGE.raw.length };
+    return Buffer.concat([Buffer.from(head('POST', headers)), LARGE.raw as Buffer]);
+  };
+  const stored = () => service.redis.llen(logsKey(service, id));
+  const readStatus = async (path: string) => (await api.read(path)).status;
+
+  /** Send requests on one connection, and read nothing. */
+  function sendUnread(requests: Buffer[]): net.Socket {
+    const socket = connect();
+    socket.pause();
+    socket.write(Buffer.concat(requests));
+    return socket;
+  }
+
+  it('appends go on after a client has hung up before it was answered', async () => {
+    for (let n = 1; n <= 2; n++) {
+      const before = await stored();
+      const socket = sendUnread([readRequest(), ...Array.from({ length: 4 }, appendRequest)]);
+      await until(async () => (await stored()) >= before + 4 * ENTRIES);
+      socket.destroy();
+    }
+    expect((await append(api, id, LARGE)).status).toBe(200);
+  });
+
+  it('large answers go on after a client has hung up before it has read one', async () => {
+    for (let n = 1; n <= 2; n++) {
+      // The append is behind the reads on its connection: once it is stored, all before it have arrived. Long reads take
+      // turns: once a later one is answered, so are they.
+      const before = await stored();
+      const socket = sendUnread([...Array.from({ length: 20 }, readRequest), appendRequest()]);
+      await until(async () => (await stored()) > before && (await readStatus(`/jobs/${id}/logs?limit=1`)) === 200);
+      socket.destroy();
+      await until(() => socket.closed);
+    }
+    // There is room again for as many as there was at the start.
+    const answers = await Promise.all(Array.from({ length: 8 }, () => readStatus(`/jobs/${id}/logs?limit=500`)));
+    expect(answers).toEqual(answers.map(() => 200));
+  });
+
+  it('small answers are given while large ones wait for their readers', async () => {
+    // The first one or so of each connection may go into the buffers of the system.
+    for (let n = 0; n < 20; n++) sendUnread([readRequest(), readRequest(), readRequest()]);
+    await until(async () => (await readStatus(`/jobs/${id}/logs?limit=500`)) === 503);
+    for (const path of [`/jobs/${id}/logs?limit=1`, `/jobs/${id}`, '/spaces/senders/jobs?limit=1'])
+      expect({ path, status: await readStatus(path) }).toEqual({ path, status: 200 });
+    for (const socket of open) socket.destroy();
+    await until(async () => (await readStatus(`/jobs/${id}/logs?limit=500`)) === 200);
+  });
+});

@@ -1,0 +1,161 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLogger, createRedis, type RedisClient } from '@yardmaster/runtime';
+import { type Cluster, Redis } from 'ioredis';
+import { batchWrites } from '../../../packages/runtime/src/redis/batch-writes.js';
+import { BY_USE } from '../../../packages/runtime/src/redis/options.js';
+import { startRedis, withRedis } from '../../support/own-redis.js';
+import { startCluster } from '../../support/redis/cluster.js';
+import { startTlsRedis } from '../../support/redis/tls.js';
+import { until } from '../../support/until.js';
+
+type Stream = Redis['stream'];
+
+const clients: RedisClient[] = [];
+afterEach(() => {
+  for (const client of clients.splice(0)) client.disconnect();
+});
+
+/** A connection as the API has it; told apart from one that writes each command for itself by its use. */
+async function connect(url: string, use: 'commands' | 'worker' = 'commands'): Promise<RedisClient> {
+  const client = createRedis(url, use, createLogger('test', 'silent'));
+  clients.push(client);
+  if (use === 'commands') await client.connect();
+  await client.ping();
+  return client;
+}
+
+/** Count the writes that a stream hands on from now on: what was corked comes as one list, in one write. */
+function countWrites(stream: Stream): () => number {
+  let writes = 0;
+  for (const name of ['_write', '_writev'] as const) {
+    const write = stream[name] as (...args: unknown[]) => void;
+    stream[name] = function counted(this: Stream, ...args: unknown[]) {
+      writes++;
+      write.apply(this, args);
+    };
+  }
+  return () => writes;
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const NUMBERS = Array.from({ length: 50 }, (_, n) => n);
+
+/** Send some commands in one turn of the event loop, some of them in microtasks of it; each must have its own answer. */
+async function sendMany(client: RedisClient): Promise<void> {
+  const answers = NUMBERS.map(async (n) => {
+    if (n % 2 === 0) await Promise.resolve();
+    return client.echo(`answer ${n}`);
+  });
+  expect(await Promise.all(answers)).toEqual(NUMBERS.map((n) => `answer ${n}`));
+}
+
+describe.each([
+  ['a socket', startRedis],
+  ['TLS', startTlsRedis],
+])('over %s', (_, start) => {
+  let redis: { url: string; stop(): Promise<void> };
+  beforeAll(async () => {
+    redis = await start();
+  });
+
+  it('commands of one turn leave in one write', async () => {
+    const client = (await connect(redis.url)) as Redis;
+    const writes = countWrites(client.stream);
+    await sendMany(client);
+    expect(writes()).toBe(1);
+    await sendMany(client);
+    expect(writes()).toBe(2);
+  });
+
+  it('a connection that does not batch makes more writes of it, so that the count above tells something', async () => {
+    const client = (await connect(redis.url, 'worker')) as Redis;
+    const writes = countWrites(client.stream);
+    await sendMany(client);
+    expect(writes()).toBeGreaterThan(1); // TLS gathers by itself what comes while a write is under way.
+  });
+
+  it('a command that is alone leaves by the next turn', async () => {
+    const client = (await connect(redis.url)) as Redis;
+    const writes = countWrites(client.stream);
+    const answer = client.echo('alone');
+    expect(writes()).toBe(0);
+    await nextTurn();
+    expect(writes()).toBe(1);
+    expect(await answer).toBe('alone');
+  });
+
+  it('commands leave in one write after a reconnection, too', async () => {
+    const client = (await connect(redis.url)) as Redis;
+    const before = client.stream;
+    client.disconnect(true);
+    await until(() => client.status === 'ready' && client.stream !== before);
+    const writes = countWrites(client.stream);
+    await sendMany(client);
+    expect(writes()).toBe(1);
+  });
+});
+
+describe('on a cluster', () => {
+  let redis: Awaited<ReturnType<typeof startCluster>>;
+  beforeAll(async () => {
+    redis = await startCluster();
+  }, 60_000);
+  afterAll(() => redis.stop());
+
+  it('commands of one turn leave in one write to each node', async () => {
+    const client = (await connect(redis.url)) as Cluster;
+    const keys = Array.from({ length: 60 }, (_, n) => `key-${n}`);
+    const setAll = () => Promise.all(keys.map((key) => client.set(key, key)));
+    await setAll(); // Connects to all.
+    const counts = client.nodes('master').map(({ stream }) => countWrites(stream));
+    await setAll();
+    expect(counts.map((writes) => writes())).toEqual([1, 1, 1]);
+    expect(await Promise.all(keys.map((key) => client.get(key)))).toEqual(keys);
+    expect(counts.map((writes) => writes())).toEqual([2, 2, 2]);
+  });
+});
+
+describe('a connection that ends while commands wait for the end of their turn', () => {
+  const redis = withRedis();
+  afterAll(() => redis.stop());
+
+  /** What becomes of three commands when their connection ends in this way, of which the last comes after its end. */
+  async function outcomes(isBatched: boolean, end: (client: Redis) => unknown): Promise<string[]> {
+    const client = new Redis(redis.url.replace('unix://', ''), { ...BY_USE.commands, lazyConnect: true });
+    clients.push(client);
+    client.on('error', () => undefined);
+    if (isBatched) batchWrites(client);
+    await client.connect();
+    const before = [client.echo('a'), client.echo('b')];
+    end(client);
+    const settled = await Promise.allSettled([...before, client.echo('c')]);
+    return settled.map((one) => (one.status === 'fulfilled' ? `answered ${one.value}` : one.reason.message));
+  }
+
+  const ENDS: [how: string, end: (client: Redis) => unknown][] = [
+    ['its socket is destroyed', (client) => client.stream.destroy()],
+    ['its socket fails', (client) => client.stream.destroy(new Error('ECONNRESET'))],
+    ['it is disconnected', (client) => client.disconnect()],
+    ['it is disconnected to be made anew', (client) => client.disconnect(true)],
+  ];
+
+  it.each(ENDS)('answers or rejects each of them as any connection does when %s', async (_, end) => {
+    const batched = await outcomes(true, end);
+    expect(batched).toEqual(await outcomes(false, end));
+    expect(batched).toHaveLength(3);
+  });
+
+  it('answers all of them before it quits', async () => {
+    const client = (await connect(redis.url)) as Redis;
+    expect(await Promise.all([client.echo('a'), client.echo('b'), client.quit()])).toEqual(['a', 'b', 'OK']);
+  });
+
+  it('serves what comes after it was made anew', async () => {
+    const client = (await connect(redis.url)) as Redis;
+    const lost = client.echo('lost').catch(() => 'rejected');
+    client.stream.destroy();
+    expect(await lost).toBe('rejected');
+    await until(() => client.status === 'ready');
+    await sendMany(client);
+  });
+});

@@ -1,0 +1,220 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { type Cluster, createLogger, createNodeSubscriber, createRedis } from '@yardmaster/runtime';
+import { ClusterSubscriptions, partitionOf } from '@yardmaster/store';
+import { during } from '../../support/during.js';
+import { createJob, jobIn } from '../../support/jobs.js';
+import { ask, info } from '../../support/redis/ask.js';
+import { type ClusterNode, startCluster } from '../../support/redis/cluster.js';
+import {
+  beginMove,
+  finishMove,
+  handOver,
+  moveKeys,
+  moveSlot,
+  ownerOf,
+  type SlotMove,
+  slotOf,
+} from '../../support/redis/slots.js';
+import { withService } from '../../support/service.js';
+import { StreamClient } from '../../support/stream-client.js';
+import { until } from '../../support/until.js';
+
+const redis = during(startCluster, (cluster) => cluster.stop());
+const service = withService({}, { redis });
+
+const log = createLogger('test', 'silent');
+const clients: Cluster[] = [];
+const subscribers: ClusterSubscriptions[] = [];
+afterEach(() => {
+  for (const each of subscribers.splice(0)) each.end();
+  for (const client of clients.splice(0)) client.disconnect();
+});
+
+/** A connection for commands, as a process has it. */
+async function connect(): Promise<Cluster> {
+  const client = createRedis(redis.url, 'commands', log) as Cluster;
+  clients.push(client);
+  await client.connect();
+  return client;
+}
+
+/** Of spaces all over the cluster, at once. */
+async function burst(): Promise<number[]> {
+  const spaces = Array.from({ length: 60 }, (_, n) => `space-${n}`);
+  const answers = await Promise.all(spaces.map((space) => service.call('GET', `/spaces/${space}/stats`)));
+  return answers.map(({ status }) => status);
+}
+
+const ALL_WELL = Array.from({ length: 60 }, () => 200);
+
+it('serves the first calls at once, in all parts of the cluster', async () => {
+  expect(await burst()).toEqual(ALL_WELL);
+});
+
+const tell = (node: ClusterNode, ...command: [string, ...(string | number)[]]) => ask(redis.address(node), ...command);
+
+/** A move of the slot of a space, away from the primary that has it. */
+async function moveOf(space: string): Promise<SlotMove> {
+  const slot = await slotOf(redis, `{${partitionOf(space)}}`);
+  const from = await ownerOf(redis, slot);
+  return { slot, from, to: (await redis.primaries()).find((other) => other !== from) as ClusterNode };
+}
+
+it('answers 503 and changes nothing while a slot moves, and goes on after it', async () => {
+  const { key } = await service.key(['jobs:read']);
+  const space = 'moving';
+  const running = await Promise.all([1, 2, 3, 4, 5].map(() => jobIn(service, 'running', space)));
+  const pending = await jobIn(service, 'pending', space);
+  const stream = await StreamClient.open(service.url, `/${running[0]}?token=${key}`);
+  const move = await moveOf(space);
+  const keysOf = async (node: ClusterNode) => Number(await tell(node, 'CLUSTER', 'COUNTKEYSINSLOT', move.slot));
+  const calls = () =>
+    Promise.all([
+      ...running.map((id) => service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })),
+      service.call('POST', `/jobs/${pending}/claim`),
+      service.call('POST', `/spaces/${space}/jobs`, { body: { name: 'new' } }),
+      service.call('POST', `/spaces/${space}/jobs/poll`),
+      service.call('POST', `/jobs/${pending}/logs`, { body: ['line'] }),
+      service.call('GET', `/jobs/${pending}`),
+      service.call('GET', `/spaces/${space}/jobs`),
+    ]);
+
+  await beginMove(redis, move);
+  const total = await keysOf(move.from);
+  // With all keys still there, with one of them gone, and with one of them left.
+  for (const step of [0, 1, total - 2]) {
+    await moveKeys(redis, move, step);
+    expect((await calls()).map(({ status }) => status)).toEqual(Array.from({ length: 11 }, () => 503));
+    expect((await keysOf(move.from)) + (await keysOf(move.to))).toBe(total);
+  }
+  await moveKeys(redis, move, 1);
+  await finishMove(redis, move);
+
+  await until(async () => (await service.call('GET', `/jobs/${pending}`)).status === 200);
+  for (const id of running)
+    expect((await service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })).status).toBe(200);
+  await stream.next('completed');
+  expect(stream.types()).toEqual(['init', 'completed']);
+  const { body } = await service.call('POST', `/spaces/${space}/jobs/poll`);
+  expect(body.jobs.map(({ id }: { id: string }) => id)).toEqual([pending]);
+});
+
+it('shows the events of a job on its stream wherever the slot goes', async () => {
+  const { key } = await service.key(['jobs:read']);
+  const space = 'travelling';
+  const id = await jobIn(service, 'running', space);
+  const job = await StreamClient.open(service.url, `/${id}?token=${key}`);
+  for (let n = 1; n <= 3; n++) {
+    const move = await moveOf(space);
+    await moveSlot(redis, move);
+    const report = () => service.call('POST', `/jobs/${id}/progress`, { body: { percent: n, message: 'on' } });
+    await until(async () => (await report()).status === 200);
+    await until(() => job.messages.some(({ data }) => data?.percent === n));
+  }
+  expect(job.types()).toEqual([
+    'init',
+    ...job
+      .types()
+      .slice(1)
+      .map(() => 'progress'),
+  ]);
+  await job.close();
+});
+
+it('expires jobs in other slots while a slot moves in which one is due', async () => {
+  // A sweep goes through the partitions in their order: one that comes first must not end it.
+  const [first, last] = Array.from({ length: 100 }, (_, n) => `time-outs-${n}`)
+    .sort((a, b) => partitionOf(a).localeCompare(partitionOf(b)))
+    .filter((_, n) => n === 0 || n === 99) as [string, string];
+  const early = await jobIn(service, 'running', first, { timeoutSeconds: 1, maxRetries: 0 });
+  const move = await moveOf(first);
+  await beginMove(redis, move);
+  const late = await jobIn(service, 'running', last, { timeoutSeconds: 1, maxRetries: 0 });
+  const statusOf = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body.status;
+  await until(async () => (await statusOf(late)) === 'dead');
+  for (const node of [move.from, move.to]) await tell(node, 'CLUSTER', 'SETSLOT', move.slot, 'STABLE');
+  await until(async () => (await statusOf(early)) === 'dead');
+});
+
+it('does not send again what a broken connection left without a response', async () => {
+  const space = 'unanswered';
+  await createJob(service, space);
+  const { from } = await moveOf(space);
+  // Scripts wait, and with their connection they are gone.
+  await tell(from, 'CLIENT', 'PAUSE', 2_000, 'WRITE');
+  const answers = Promise.all(
+    Array.from({ length: 20 }, () => service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 1 } })),
+  );
+  // All of them have come, and wait behind the first.
+  const unread = async () =>
+    [...String(await tell(from, 'CLIENT', 'LIST')).matchAll(/ qbuf=(\d+)/g)].map(([, bytes]) => Number(bytes));
+  await until(async () => (await unread()).some((bytes) => bytes > 19 * 150));
+  await tell(from, 'CLIENT', 'KILL', 'TYPE', 'normal');
+  expect((await answers).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503));
+  await tell(from, 'CLIENT', 'UNPAUSE');
+
+  await until(async () => (await service.call('GET', `/spaces/${space}/jobs`)).status === 200);
+  const { body } = await service.call('GET', `/spaces/${space}/jobs`);
+  expect(body.map(({ status }: { status: string }) => status)).toEqual(['pending']);
+});
+
+it('reads the last replies of a node that the client drops, and finds the node again', async () => {
+  const client = await connect();
+  const owner = await ownerOf(redis, await slotOf(redis, 'asked'));
+  await client.set('asked', 0);
+  // Writes wait.
+  await ask(redis.address(owner), 'CLIENT', 'PAUSE', 10_000, 'WRITE');
+  const answer = client.incr('asked');
+  const node = client.nodes('master').find(({ options }) => options.port === owner.port);
+  // As ioredis does with one that the table of slots does not name.
+  node?.disconnect();
+  await ask(redis.address(owner), 'CLIENT', 'UNPAUSE');
+  expect(await answer).toBe(1);
+  await until(() => node?.status === 'end');
+  expect(await client.incr('asked')).toBe(2);
+});
+
+/** How often a node was asked to subscribe to something. */
+async function asksAt(node: ClusterNode): Promise<number> {
+  const { cmdstat_ssubscribe = '' } = await info(redis.address(node), 'commandstats');
+  return Number(/^calls=(\d+)/.exec(cmdstat_ssubscribe)?.[1] ?? 0);
+}
+
+it('does not count a channel as subscribed at a primary that has become a replica', async () => {
+  const client = await connect();
+  const subscriptions = new ClusterSubscriptions(client, (node) => {
+    const subscriber = createNodeSubscriber(node, log);
+    subscriber.connect().catch(() => undefined);
+    return { redis: subscriber, end: () => subscriber.disconnect() };
+  });
+  subscribers.push(subscriptions);
+  const told: string[] = [];
+  const tell = (what: string) => () => void told.push(what);
+  subscriptions.add('{07}:news', { message: tell('message'), lost: tell('lost'), subscribed: tell('subscribed') });
+  await until(() => subscriptions.hears('{07}:news'));
+
+  const slot = await slotOf(redis, '{07}:news');
+  const old = await ownerOf(redis, slot);
+  // Nobody tells the client of the new primary.
+  const refresh = client.refreshSlotsCache;
+  client.refreshSlotsCache = () => undefined;
+  const asked = await asksAt(old);
+  await handOver(redis, slot);
+  await until(async () => (await asksAt(old)) > asked);
+  // By the next time the answer to that is there.
+  await ask(redis.address(old), 'CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await until(async () => (await asksAt(old)) > asked + 1);
+  expect(told).toEqual(['subscribed', 'lost']);
+
+  client.refreshSlotsCache = refresh;
+  await until(() => subscriptions.hears('{07}:news'));
+  expect(told).toEqual(['subscribed', 'lost', 'subscribed']);
+  await client.spublish('{07}:news', 'news');
+  await until(() => told.includes('message'));
+}, 30_000);
+
+it('serves calls at once after every connection broke, once the first is served', async () => {
+  for (const node of redis.nodes) await ask(redis.address(node), 'CLIENT', 'KILL', 'TYPE', 'normal');
+  await until(async () => (await service.call('GET', '/spaces/space-0/stats')).status === 200);
+  expect(await burst()).toEqual(ALL_WELL);
+});

@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { endAll, yardmaster } from '../../cli/yardmaster.js';
+import { check } from '../../fsck/checking.js';
+import { jobIn } from '../../support/jobs.js';
+import { type RedisCluster, startCluster } from '../../support/redis/cluster.js';
+import { type Sentinels, startSentinels } from '../../support/redis/sentinels.js';
+import { startService, type TestService } from '../../support/service.js';
+import { until } from '../../support/until.js';
+
+/** Over most of the 64 partitions, and so over every node of a cluster. */
+const SPACES = Array.from({ length: 60 }, (_, n) => `space-${n}`);
+
+describe.each([
+  ['Sentinel', startSentinels],
+  ['a cluster', startCluster],
+] as [string, () => Promise<Sentinels | RedisCluster>][])('fsck on %s', (_, start) => {
+  let redis: Sentinels | RedisCluster;
+  let service: TestService;
+  beforeAll(async () => {
+    redis = await start();
+    service = await startService({}, { redis, app: 'api' });
+  });
+  afterEach(endAll);
+  afterAll(async () => {
+    try {
+      await service?.stop();
+    } finally {
+      await redis?.stop();
+    }
+  });
+
+  const fsck = async (...args: string[]) => {
+    const run = yardmaster(['fsck', '--json', ...args], { REDIS_URL: redis.url, KEY_PREFIX: service.prefix });
+    const code = await run.exit();
+    const lines = run.out().split('\n').slice(0, -1);
+    return { code, err: run.err(), summary: JSON.parse(lines.at(-1) ?? '{}') };
+  };
+
+  it('finds every fault on every node, and mends it', async () => {
+    for (const space of SPACES) {
+      const id = await jobIn(service, 'pending', space);
+      await service.redis.zrem(service.store.keys.queue(space), id);
+    }
+    expect(await fsck()).toMatchObject({
+      code: 1,
+      err: '',
+      summary: { left: 60, kinds: { entry_missing: 60 }, checked: { jobs: 60 } },
+    });
+    expect(await fsck('--repair')).toMatchObject({
+      code: 0,
+      summary: { mended: 60, left: 0, checked: { spaces: 60 } },
+    });
+    expect(await fsck()).toMatchObject({ code: 0, summary: { left: 0, mended: 0 } });
+  });
+
+  it('says so when another server takes over meanwhile, since it may have missed keys', async () => {
+    const serverOf = async () =>
+      'primary' in redis
+        ? redis.primary()
+        : (redis.nodes.find(({ role }) => role === 'primary') as RedisCluster['nodes'][0]);
+    const old = await serverOf();
+    const harmed = await jobIn(service, 'pending', 'space-0');
+    await service.redis.zrem(service.store.keys.queue('space-0'), harmed);
+    let isKilled = false;
+    // From the first step on the primary is gone, and the next steps wait for the one that takes over.
+    const killed = check(service.store, false, async () => {
+      if (!isKilled) {
+        isKilled = true;
+        await old.kill();
+      }
+    });
+    await expect(killed).rejects.toThrow('keys have moved to another server meanwhile');
+    await old.resume();
+    if ('isWhole' in redis) await until(redis.isWhole);
+    await until(async () => (await fsck('--repair')).code === 0);
+  }, 60_000);
+});

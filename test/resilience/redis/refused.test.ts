@@ -1,0 +1,57 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { type RunningProcess, runApp } from '../../support/process.js';
+import { ask } from '../../support/redis/ask.js';
+import { type RedisNode, startNode } from '../../support/redis/node.js';
+import { until } from '../../support/until.js';
+
+const ADMIN_API_KEY = 'admin-key-of-the-tests';
+
+let redis: RedisNode | null = null;
+const processes: RunningProcess[] = [];
+
+afterEach(async () => {
+  for (const each of processes.splice(0)) await each.stop();
+  await redis?.stop();
+});
+
+/** A Redis with a password and one database. */
+async function start(): Promise<RedisNode> {
+  return startNode({ lines: (port) => [`port ${port}`, 'requirepass sesame', 'databases 1'] });
+}
+
+function run(app: string, REDIS_URL: string): RunningProcess {
+  const running = runApp(app, { REDIS_URL, ADMIN_API_KEY, PORT: '0' });
+  processes.push(running);
+  return running;
+}
+
+/** Why it waits, by its log. */
+const reasonsOf = ({ output }: RunningProcess) =>
+  [...output().matchAll(/"reason":"([^"]+)","msg":"waiting for redis"/g)].map(([, reason]) => reason);
+
+it('a process that waits for Redis says why, as Redis said it', async () => {
+  redis = await start();
+  const refused = [run('api', `redis://127.0.0.1:${redis.port}`), run('gateway', `redis://:x@127.0.0.1:${redis.port}`)];
+  await until(() => refused.every((each) => reasonsOf(each).length > 0));
+  expect(refused.map(reasonsOf)).toEqual([
+    ['ReplyError: NOAUTH Authentication required.'],
+    ['ReplyError: WRONGPASS invalid username-password pair or user is disabled.'],
+  ]);
+});
+
+it.each(['api', 'scheduler'])('the %s does not use another database than it was told to', async (app) => {
+  redis = await start();
+  const refused = run(app, `redis://:sesame@127.0.0.1:${redis.port}/1`);
+  await until(() => reasonsOf(refused).length > 0);
+  // It tries again, and is refused again, some times a second.
+  const attempts = async () =>
+    Number(
+      /^cmdstat_select:calls=(\d+)/m.exec(
+        String(await ask({ port: redis?.port as number, password: 'sesame' }, 'INFO', 'commandstats')),
+      )?.[1],
+    );
+  await until(async () => (await attempts()) > 9);
+  expect(await refused.stop()).toBe(0);
+  expect(reasonsOf(refused)).toEqual(['ReplyError: ERR DB index is out of range']);
+  expect(await ask({ port: redis.port, password: 'sesame' }, 'KEYS', '*')).toEqual([]);
+});

@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findRedisServer, type RedisBinary } from '@yardmaster/runtime';
+
+const CACHE_DIR = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
+
+const BLOCKS = [
+  ...readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),
+].map(([, text]) => text as string);
+
+/** The block of docs/operate.md with this in it. */
+function block(part: string): string {
+  const [found, ...more] = BLOCKS.filter((text) => text.includes(part));
+  if (found === undefined || more.length > 0) throw new Error(`docs/operate.md has not one block with ${part}`);
+  return found;
+}
+
+/** Steps as docs/operate.md has them: $REDIS_DIR is the folder of the data, $BACKUP that of the backup. */
+export const STEPS = {
+  takeSnapshot: block('BGSAVE'),
+  copyAppendOnly: block('auto-aof-rewrite-percentage'),
+  /** Without its first two: the test copies dump.rdb and starts redis-server itself. */
+  beginAppendOnly: block('CONFIG SET appendonly yes').replace(/^cp .*\nredis-server .*&\n/, ''),
+};
+
+export interface Shell {
+  /** Run steps by bash as they stand; throws with what they said when one fails. */
+  run(steps: string, variables: { socket: string; dir: string; backup: string }): Promise<string>;
+  binary: RedisBinary;
+  remove(): Promise<void>;
+}
+
+/** The program that came with a redis-server. */
+const sibling = (text: string) => text.replace(/redis-server$/, 'redis-cli').replace(/valkey-server$/, 'valkey-cli');
+
+/** A shell that finds redis-cli where the tests found redis-server. */
+export async function makeShell(): Promise<Shell> {
+  const binary = await findRedisServer(CACHE_DIR, () => undefined);
+  const bin = await mkdtemp(join(tmpdir(), 'yardmaster-bin-'));
+  const words = [binary.command, ...binary.args].map(sibling).map((word) => `'${word}'`);
+  const file = join(bin, 'redis-cli');
+  const own = process.env.PATH as string;
+  await writeFile(file, `#!/bin/sh\nPATH='${own}' exec ${words.join(' ')} -s "$REDIS_SOCKET" "$@"\n`);
+  await chmod(file, 0o700);
+  return {
+    binary,
+    async run(steps, { socket, dir, backup }) {
+      const env = { PATH: `${bin}:${own}`, REDIS_SOCKET: socket, REDIS_DIR: dir, BACKUP: backup };
+      const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', steps], { env, timeout: 60_000 });
+      return stdout;
+    },
+    remove: () => rm(bin, { recursive: true, force: true }),
+  };
+}

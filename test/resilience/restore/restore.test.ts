@@ -1,0 +1,201 @@
+import { copyFile, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { PrivateRedis } from '@yardmaster/runtime';
+import { endAll, yardmaster } from '../../cli/yardmaster.js';
+import { createJob, jobIn } from '../../support/jobs.js';
+import { startService, type TestService } from '../../support/service.js';
+import { StreamClient } from '../../support/stream-client.js';
+import { until } from '../../support/until.js';
+import { makeShell, type Shell, STEPS } from './commands.js';
+import { type Restored, startRestored } from './restored.js';
+
+let shell: Shell;
+let root: string;
+beforeAll(async () => {
+  shell = await makeShell();
+  root = await mkdtemp(join(tmpdir(), 'yardmaster-restore-'));
+});
+afterEach(endAll);
+afterAll(async () => {
+  await shell.remove();
+  await rm(root, { recursive: true, force: true });
+});
+
+const redisIn = (dir: string, settings: Record<string, string> = {}) =>
+  new PrivateRedis({ binary: shell.binary, dataDir: dir, settings });
+const socketOf = ({ url }: PrivateRedis) => url.slice('unix://'.length);
+
+type Call = Restored['call'];
+const callsOf =
+  (service: TestService): Call =>
+  (method, path, body) =>
+    service.call(method, path, { body }) as never;
+
+/** What was handed out when the backup was taken is waited for: as long as a restore takes here, and not much longer. */
+const ENV = { DELIVERY_TIMEOUT_SECONDS: '10' };
+
+/** Jobs that wait for a worker: enough to be in the middle of something, and soon worked off again. */
+const BACKLOG = 100;
+
+/** Create jobs and work on them, until told to stop. */
+function load(call: Call) {
+  const created: string[] = [];
+  let completed = 0;
+  let isOver = false;
+  const produce = async () => {
+    while (!isOver) {
+      if (created.length - completed > BACKLOG) {
+        await delay(5);
+        continue;
+      }
+      const { status, body } = await call('POST', '/spaces/load/jobs', {
+        name: 'work',
+        timeoutSeconds: 2,
+        maxRetries: 9,
+      });
+      if (status === 201) created.push(body.id);
+    }
+  };
+  const work = async () => {
+    while (!isOver) completed += await workOnce(call, 'load');
+  };
+  const all = Promise.all([produce(), produce(), work()]);
+  return {
+    created,
+    stop: () => {
+      isOver = true;
+      return all;
+    },
+  };
+}
+
+/** Poll, ack and complete. @returns how many were completed */
+async function workOnce(call: Call, space: string): Promise<number> {
+  const { body } = await call('POST', `/spaces/${space}/jobs/poll`, { count: 10 });
+  let completed = 0;
+  for (const { id } of body.jobs) {
+    if ((await call('POST', `/jobs/${id}/ack`)).status !== 200) continue;
+    if ((await call('POST', `/jobs/${id}/complete`, { result: 1 })).status === 200) completed++;
+  }
+  return completed;
+}
+
+/** Take a backup in the middle of a load, and tell what was there before it began. */
+async function backUpUnderLoad(steps: string, backup: string, dir: string) {
+  await mkdir(backup);
+  const redis = redisIn(dir);
+  await redis.start();
+  const service = await startService(ENV, { redis });
+  const call = callsOf(service);
+  try {
+    const key = await service.key(['jobs:read']);
+    const running = load(call);
+    const held = {
+      // Its worker holds it all the while.
+      running: await jobIn(service, 'running', 'held'),
+      // Nobody acks it.
+      delivered: await jobIn(service, 'delivered', 'held', { name: 'delivered' }),
+      // Claimed and acked after the backup.
+      later: (await createJob(service, 'held', { name: 'later' })).id,
+    };
+    await until(() => running.created.length > 150);
+    const before = [...running.created];
+    await shell.run(steps, { socket: socketOf(redis), dir, backup });
+    const after = running.created.length;
+    for (const verb of ['claim', 'ack']) await call('POST', `/jobs/${held.later}/${verb}`);
+    const lost = (await createJob(service, 'held')).id;
+    await running.stop();
+    // The load went on while the backup was taken.
+    expect(after).toBeGreaterThan(before.length);
+    return { before, held, lost, key, prefix: service.prefix };
+  } finally {
+    await service.stop().finally(() => redis.stop());
+  }
+}
+
+async function fsck(redisUrl: string, prefix: string) {
+  const run = yardmaster(['fsck'], { REDIS_URL: redisUrl, KEY_PREFIX: prefix });
+  return { code: await run.exit(), said: run.out().split('\n').at(-2), err: run.err() };
+}
+const CLEAN = { code: 0, said: 'Nothing is wrong.', err: '' };
+
+/** Work until every one of these has ended. */
+async function workOff(call: Call, ids: string[]): Promise<string[]> {
+  const statuses = new Map<string, string>();
+  await until(async () => {
+    await workOnce(call, 'load');
+    for (const id of ids.filter((each) => statuses.get(each) !== 'completed')) {
+      const { status, body } = await call('GET', `/jobs/${id}`);
+      statuses.set(id, status === 200 ? body.status : String(status));
+    }
+    return ids.every((id) => !['pending', 'delivered', 'running'].includes(statuses.get(id) as string));
+  }, 40_000);
+  return [...new Set(statuses.values())];
+}
+
+/** What must be true of a service on what was restored. */
+async function expectGoingOn(restored: Restored, made: Awaited<ReturnType<typeof backUpUnderLoad>>): Promise<void> {
+  const { before, held, lost } = made;
+  const { call } = restored;
+  expect((await call('GET', `/jobs/${lost}`)).status).toBe(404);
+
+  // A worker that held a job through all of it can finish it, and watchers see that.
+  const stream = await StreamClient.open(restored.gatewayUrl, `/${held.running}?token=${made.key.key}`);
+  expect(stream.messages[0]).toMatchObject({ type: 'init', status: 'running' });
+  expect((await call('POST', `/jobs/${held.running}/complete`, { result: 'kept' })).status).toBe(200);
+  expect(await stream.next('completed')).toMatchObject({ data: 'kept' });
+  await stream.close();
+  // One that began after the backup is told that the job is not its own any more.
+  const refused = await call('POST', `/jobs/${held.later}/complete`, { result: 1 });
+  expect([refused.status, refused.body]).toEqual([409, expect.objectContaining({ jobStatus: 'pending' })]);
+  // One that was handed out may still be acked within its window, and by nobody twice.
+  const acks = [await call('POST', `/jobs/${held.delivered}/ack`), await call('POST', `/jobs/${held.delivered}/ack`)];
+  expect([200, 409]).toContain(acks[0]?.status);
+  expect(acks[1]?.status).toBe(409);
+
+  expect(await workOff(call, before)).toEqual(['completed']);
+}
+
+it.each([
+  [
+    'a snapshot',
+    STEPS.takeSnapshot,
+    async (backup: string, dir: string) => {
+      await copyFile(join(backup, 'dump.rdb'), join(dir, 'dump.rdb'));
+      const redis = redisIn(dir, { appendonly: 'no' });
+      await redis.start();
+      await shell.run(STEPS.beginAppendOnly, { socket: socketOf(redis), dir, backup });
+      await redis.stop();
+    },
+  ],
+  [
+    'a copy of the append-only files',
+    STEPS.copyAppendOnly,
+    (backup: string, dir: string) => cp(join(backup, 'appendonlydir'), join(dir, 'appendonlydir'), { recursive: true }),
+  ],
+])(
+  'goes on from %s that was taken under load, and nothing is lost that was there when it began',
+  async (name, steps, restore) => {
+    const [backup, source, target] = ['backup', 'source', 'target'].map((part) =>
+      join(root, `${name.replaceAll(' ', '-')}-${part}`),
+    );
+    const made = await backUpUnderLoad(steps, backup as string, source as string);
+
+    await mkdir(target as string);
+    await restore(backup as string, target as string);
+    const redis = redisIn(target as string);
+    await redis.start();
+    try {
+      expect(await fsck(redis.url, made.prefix)).toEqual(CLEAN);
+      const restored = await startRestored({ ...ENV, REDIS_URL: redis.url, KEY_PREFIX: made.prefix });
+      await expectGoingOn(restored, made).finally(() => restored.stop());
+      expect(await fsck(redis.url, made.prefix)).toEqual(CLEAN);
+    } finally {
+      await redis.stop();
+    }
+  },
+  120_000,
+);

@@ -1,0 +1,192 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ANY_SPACE, completeJob, getJob, redisNow } from '@yardmaster/store';
+import { answer, type Behaviour } from '../support/behaviours.js';
+import { attemptsOf, historyOf, readJob, sent, settled } from '../support/callbacks.js';
+import { keysOf } from '../support/fsck.js';
+import { jobIn } from '../support/jobs.js';
+import { withRedis } from '../support/own-redis.js';
+import type { RunningProcess } from '../support/process.js';
+import { type Received, withReceiver } from '../support/receiver.js';
+import { type Fleet, makeDue, runMany, withFleet } from '../support/schedulers.js';
+import { until } from '../support/until.js';
+
+// Schedulers that are killed, sleep, are stopped or lose Redis while they work.
+
+const receiver = withReceiver();
+const ANSWERED = answer(204);
+/** Requests that wait for their response. */
+const held: ServerResponse[] = [];
+const hold: Behaviour = (response) => held.push(response);
+const respond = (status: number) => {
+  for (const response of held.splice(0)) response.writeHead(status).end();
+};
+
+const env = {
+  CALLBACK_SIGNING_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  CALLBACKS_PER_HOST: '1',
+  CALLBACK_RETRY_DELAYS: '1',
+  SHUTDOWN_SECONDS: '6',
+};
+const LEASE_OVER_MS = 60_000;
+
+/** Complete jobs, the callback of the first of which is being sent, while the others wait for their turn. */
+async function holdFirst(
+  { service }: Fleet,
+  name: string,
+  others: number,
+): Promise<{ ids: string[]; paths: string[] }> {
+  const paths = Array.from({ length: 1 + others }, (_, n) => `/${name}/${n}`);
+  const ids: string[] = [];
+  for (const [n, path] of paths.entries()) {
+    const callbackUrl = receiver.script(path, n === 0 ? hold : ANSWERED, ANSWERED);
+    ids.push(await jobIn(service, 'completed', name, { callbackUrl }));
+    await until(() => receiver.requestsTo(paths[0] as string).length === 1);
+  }
+  // Those wait in the scheduler that are relayed, and whose alarm has rung.
+  const callbacks = service.store.keys.callbacks(ids[0]?.slice(0, 2) as string);
+  await until(async () => (await service.redis.zcount(callbacks, 0, await redisNow(service.store))) === 0);
+  const isAlarm = (key: string) => ids.some((id) => key.includes(id));
+  await until(async () => !(await keysOf(service.redis, service.store.keys.bull)).some(isAlarm));
+  return { ids, paths };
+}
+
+describe('schedulers', () => {
+  const fleet = withFleet({ schedulers: 0, env });
+  const running: RunningProcess[] = [];
+  const start = async () => {
+    const scheduler = await fleet.start();
+    running.push(scheduler);
+    return scheduler;
+  };
+  afterEach(async () => {
+    for (const scheduler of running.splice(0)) await scheduler.stop();
+  });
+
+  /** How often each event has happened to these jobs after their creation. */
+  async function countEvents(ids: string[]): Promise<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const id of ids) {
+      const { events } = await getJob(fleet.service.store, ANY_SPACE, id);
+      for (const { type } of events.slice(1)) counts[type] = (counts[type] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  it('of which there are three send each callback once, and meet each deadline once though one is killed in a sweep', async () => {
+    const schedulers = await Promise.all([start(), start(), start()]);
+    const { service } = fleet;
+    const { store } = service;
+    const callbackUrl = receiver.script('/three', ANSWERED);
+    const called = await runMany(store, 'called', 150, { callbackUrl });
+    await Promise.all(called.map((id) => completeJob(store, ANY_SPACE, id, null)));
+    for (const id of called) await settled(service, id);
+    expect(await countEvents(called)).toEqual({ delivered: 150, acked: 150, completed: 150, callback_sent: 150 });
+    const posted = receiver.requestsTo('/three').map(({ body }) => JSON.parse(body.toString()).jobId);
+    expect(posted.sort()).toEqual([...called].sort());
+
+    const expectMet = async (ids: string[]) => {
+      const pending = store.keys.jobsByStatus('silent', 'pending');
+      await until(async () => (await service.redis.zcard(pending)) === ids.length);
+      const count = ids.length;
+      expect(await countEvents(ids)).toEqual({ delivered: count, acked: count, retried: count });
+    };
+    const silent = await runMany(store, 'silent', 600); // A step has 100.
+    await makeDue(service, ...silent);
+    const hasSwept = ({ output }: RunningProcess) => output().includes('deadlines met');
+    await until(() => schedulers.some(hasSwept));
+    await schedulers.find(hasSwept)?.stop('SIGKILL');
+    await expectMet(silent);
+    const [later] = (await runMany(store, 'later', 1)) as [string];
+    await makeDue(service, later);
+    await until(async () => (await countEvents([later])).retried === 1);
+  });
+
+  it('repeat, once, what others were posting when they were killed or fell asleep, and post what waited there', async () => {
+    const killed = await start();
+    const first = await holdFirst(fleet, 'killed', 2);
+    const asleep = await start(); // It is there already when the other is killed.
+    await killed.stop('SIGKILL');
+    const second = await holdFirst(fleet, 'asleep', 2);
+    asleep.child.kill('SIGSTOP');
+    await start();
+    for (const { ids, paths } of [first, second]) {
+      for (const id of ids) {
+        const job = await settled(fleet.service, id, LEASE_OVER_MS);
+        expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(204)]));
+      }
+      const [repeated, ...others] = paths.map((path) => receiver.requestsTo(path));
+      expect(repeated).toHaveLength(2);
+      const [before, after] = repeated as [Received, Received];
+      const webhookId = ({ headers }: Received) => headers.find(([name]) => name.toLowerCase() === 'webhook-id')?.[1];
+      expect(webhookId(before)).toMatch(/^msg_/);
+      expect([webhookId(after), after.body]).toEqual([webhookId(before), before.body]);
+      for (const requests of others) expect(requests).toHaveLength(1);
+    }
+    // What it makes of its attempt once it wakes does not count any more.
+    asleep.child.kill('SIGCONT');
+    await until(() => asleep.output().includes('callback attempted'));
+    const job = await readJob(fleet.service, second.ids[0] as string);
+    expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(204)]));
+  });
+
+  it('that are stopped finish and record their attempts, and leave to others what waited', async () => {
+    const { service } = fleet;
+    const stopped = await start();
+    const { ids, paths } = await holdFirst(fleet, 'stopped', 3);
+    // So long may it take until the relay looks at a callback that has waited for long.
+    const later = (await redisNow(service.store)) + 300_000;
+    for (const id of ids.slice(1))
+      await service.redis.zadd(service.store.keys.callbacks(id.slice(0, 2)), 'XX', later, id);
+
+    const ended = stopped.stop();
+    await until(() => stopped.output().includes('stopping'));
+    respond(204);
+    expect(await ended).toBe(0);
+    const job = await readJob(service, ids[0] as string);
+    expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(204)]));
+
+    await start();
+    for (const id of ids.slice(1)) expect(attemptsOf(await settled(service, id))).toMatchObject([sent(204)]);
+    for (const path of paths) expect(receiver.requestsTo(path)).toHaveLength(1);
+  });
+});
+
+describe.each(['stopped', 'hanging'])('while Redis is %s, a scheduler', (how) => {
+  const redis = withRedis({ appendfsync: 'always' });
+  const fleet = withFleet({ schedulers: 0, env, redis });
+  const goAway = () => (how === 'stopped' ? redis.halt() : process.kill(redis.pid(), 'SIGSTOP'));
+  const comeBack = () => (how === 'stopped' ? redis.resume() : process.kill(redis.pid(), 'SIGCONT'));
+
+  it('keeps the outcome of an attempt until Redis takes it, once', async () => {
+    const { service } = fleet;
+    const scheduler = await fleet.start();
+    const callbackUrl = receiver.script(`/${how}`, hold, ANSWERED);
+    const id = await jobIn(service, 'completed', 'away', { callbackUrl });
+    await until(() => receiver.requestsTo(`/${how}`).length === 1);
+    await goAway();
+    respond(503);
+    await delay(3_000); // Longer than a command may take.
+    // A Redis that hangs does what it was asked meanwhile once it goes on, though nothing waits for the replies any more.
+    await comeBack();
+    await until(async () => (await service.call('GET', `/jobs/${id}`)).status === 200);
+    // Were the outcome not kept, the attempt would be repeated; were it recorded twice, it would be shown twice.
+    const attempts = attemptsOf(await settled(service, id, LEASE_OVER_MS));
+    expect(attempts).toEqual(historyOf(callbackUrl, [sent(503, 1, true), sent(204, 2)]));
+    expect(receiver.requestsTo(`/${how}`)).toHaveLength(2);
+    await scheduler.stop();
+  });
+
+  it('ends by itself within SHUTDOWN_SECONDS when it is stopped', async () => {
+    const stopped = await fleet.start();
+    await holdFirst(fleet, `${how}-stop`, 2);
+    await goAway();
+    try {
+      expect(await stopped.stop()).toBe(0); // It exits with 1 when it takes longer.
+      expect(stopped.output()).not.toContain('stop took too long');
+    } finally {
+      await comeBack();
+    }
+  });
+});

@@ -1,0 +1,189 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from '@jest/globals';
+import { answer } from '../support/behaviours.js';
+import { attemptsOf, historyOf, readJob, sent } from '../support/callbacks.js';
+import { keysOf } from '../support/fsck.js';
+import { jobIn } from '../support/jobs.js';
+import { withRedis } from '../support/own-redis.js';
+import { withReceiver } from '../support/receiver.js';
+import { withFleet } from '../support/schedulers.js';
+import { type TestService, withService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+// What schedulers have to do is done once and never early, whatever happens to Redis or to BullMQ's keys in it.
+
+const WINDOW_MS = 3_000;
+const env = { DELIVERY_TIMEOUT_SECONDS: `${WINDOW_MS / 1_000}`, CALLBACK_RETRY_DELAYS: '2' };
+const redis = withRedis({ appendfsync: 'always' });
+const receiver = withReceiver();
+const alone = [
+  withService(env, { redis, hasDefaultTimeouts: true }),
+  withService(env, { redis, hasDefaultTimeouts: true }),
+];
+const fleet = withFleet({ schedulers: 2, env, redis });
+const allServices = () => [...alone, fleet.service];
+
+interface Event {
+  type: string;
+  createdAt: string;
+}
+
+/** A job that waits for a scheduler. */
+interface Work {
+  service: TestService;
+  id: string;
+  /** All that must have happened to it in the end. */
+  types: string[];
+  /** Statuses of the POSTs of its callback, and where they go. */
+  statuses: number[];
+  path: string;
+}
+
+interface WorkToMake {
+  status: 'delivered' | 'running' | 'completed';
+  fields?: Record<string, unknown>;
+  types: string[];
+  statuses?: number[];
+}
+
+let paths = 0;
+async function makeWork(
+  service: TestService,
+  { status, fields = {}, types, statuses = [] }: WorkToMake,
+): Promise<Work> {
+  const path = `/${++paths}`;
+  const callbackUrl = receiver.script(path, ...statuses.map((each) => answer(each)));
+  const callback = statuses.length > 0 ? { callbackUrl } : {};
+  const id = await jobIn(service, status, `space-${paths % 4}`, { ...callback, ...fields });
+  return { service, id, types, statuses, path };
+}
+
+const timeOf = ({ createdAt }: Event) => Date.parse(createdAt);
+
+/** Expect that no time-out came before its window was over. */
+function expectNothingEarly({ events, timeoutSeconds }: { events: Event[]; timeoutSeconds: number }) {
+  events.forEach((event, n) => {
+    const windowMs = { delivery_timeout: WINDOW_MS, retried: timeoutSeconds * 1_000, dead: timeoutSeconds * 1_000 }[
+      event.type
+    ];
+    if (windowMs !== undefined) expect(timeOf(event) - timeOf(events[n - 1] as Event)).toBeGreaterThan(windowMs);
+  });
+}
+
+/** Wait until all is done for a job, and expect that it was done once. */
+async function expectDone({ service, id, types, statuses, path }: Work): Promise<void> {
+  const read = async () => {
+    const { status, body } = await service.call('GET', `/jobs/${id}`);
+    return status === 200 ? body : { events: [] }; // Redis may still be away.
+  };
+  await until(async () => (await read()).events.length >= types.length, 60_000);
+  const job = await readJob(service, id);
+  expect(job.events.map(({ type }: Event) => type)).toEqual(types);
+  const attempts = statuses.map((status, i) => sent(status, i + 1, i + 1 < statuses.length));
+  expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, attempts));
+  expect(receiver.requestsTo(path)).toHaveLength(statuses.length);
+  expectNothingEarly(job);
+}
+
+const RUN = ['created', 'delivered', 'acked'];
+const CALLED_TWICE: WorkToMake = {
+  status: 'completed',
+  types: [...RUN, 'completed', 'callback_sent', 'callback_sent'],
+  statuses: [503, 204],
+};
+const silentFor = (timeoutSeconds: number): WorkToMake => ({
+  status: 'running',
+  fields: { timeoutSeconds },
+  types: [...RUN, 'retried'],
+});
+const doomedAfter = (timeoutSeconds: number): WorkToMake => ({
+  status: 'running',
+  fields: { timeoutSeconds, maxRetries: 0 },
+  types: [...RUN, 'dead', 'callback_sent'],
+  statuses: [204],
+});
+const FORGOTTEN: WorkToMake = { status: 'delivered', types: ['created', 'delivered', 'delivery_timeout'] };
+
+/** Make work of every kind, due from a second after until `spreadMs` later. */
+async function makeLoad(service: TestService, spreadMs: number): Promise<Work[]> {
+  const times = (count: number, work: (timeoutSeconds: number) => WorkToMake) =>
+    Promise.all(Array.from({ length: count }, (_, n) => makeWork(service, work(1 + (spreadMs * n) / count / 1_000))));
+  const retried = await times(8, () => CALLED_TWICE);
+  for (const { id } of retried) await until(async () => attemptsOf(await readJob(service, id)).length > 0);
+  const others = await Promise.all([times(12, silentFor), times(8, doomedAfter), times(6, () => FORGOTTEN)]);
+  return [...retried, ...others.flat()];
+}
+
+async function wipeBullmq(): Promise<void> {
+  for (const service of allServices()) {
+    const keys = await keysOf(service.redis, service.store.keys.bull);
+    expect(keys.length).toBeGreaterThan(5);
+    await service.redis.del(keys);
+  }
+}
+
+async function killRedis(): Promise<void> {
+  process.kill(redis.pid(), 'SIGKILL');
+  await redis.halt();
+  await delay(4_000);
+  await redis.resume();
+}
+
+async function pauseRedis(): Promise<void> {
+  process.kill(redis.pid(), 'SIGSTOP');
+  await delay(5_000);
+  process.kill(redis.pid(), 'SIGCONT');
+}
+
+async function forgetScripts(): Promise<void> {
+  for (let n = 0; n < 40; n++) {
+    await alone[0]?.redis.script('FLUSH');
+    await delay(100);
+  }
+}
+
+it.each<[fault: string, inject: () => Promise<void>]>([
+  ['all keys of BullMQ are lost', wipeBullmq],
+  ['Redis is killed and started again', killRedis],
+  ['Redis hangs', pauseRedis],
+  ['Redis forgets its scripts again and again', forgetScripts],
+])('schedulers do everything once and never early when %s', async (_, inject) => {
+  const loads = await Promise.all(allServices().map((service) => makeLoad(service, 4_000)));
+  await inject();
+  for (const work of loads.flat()) await expectDone(work);
+});
+
+/** Keys of BullMQ's by what they contain: in their names, the ids of jobs and the times are left out. */
+async function kindsOf({ redis: connection, store }: TestService): Promise<Map<string, string[]>> {
+  const kinds = new Map<string, string[]>();
+  for (const key of await keysOf(connection, store.keys.bull)) {
+    const kind = key.slice(store.keys.bull.length + 1).replace(/[0-9a-f]{2}[a-z2-7]{26}-\d+|\d{13}/g, '*');
+    kinds.set(kind, [...(kinds.get(kind) ?? []), key]);
+  }
+  return kinds;
+}
+
+it('schedulers do everything once whatever kind of key BullMQ has lost', async () => {
+  const lost = new Map<string, unknown>();
+  /** Lose one kind after another in the Redis of one service, while other services lose other kinds. */
+  const loseKinds = async (service: TestService) => {
+    for (;;) {
+      const called = await makeWork(service, CALLED_TWICE);
+      await until(async () => attemptsOf(await readJob(service, called.id)).length === 1);
+      const silent = await makeWork(service, silentFor(0.3));
+      const kinds = await kindsOf(service);
+      const next = [...kinds.keys()].find((kind) => !lost.has(kind));
+      if (next === undefined) return;
+      lost.set(next, null);
+      await service.redis.del(kinds.get(next) as string[]);
+      const outcomes = await Promise.allSettled([called, silent].map(expectDone));
+      lost.set(
+        next,
+        outcomes.filter(({ status }) => status === 'rejected'),
+      );
+    }
+  };
+  await Promise.all(allServices().map(loseKinds));
+  expect(lost.size).toBeGreaterThan(10);
+  expect([...lost].filter(([, faults]) => (faults as unknown[]).length > 0)).toEqual([]);
+});

@@ -1,0 +1,89 @@
+import { expect, it } from '@jest/globals';
+import { createJobRequest } from '@yardmaster/protocol';
+import { ANY_SPACE, createJob, getJob, partitionOf, pollJobs } from '@yardmaster/store';
+import { answer } from '../support/behaviours.js';
+import { during } from '../support/during.js';
+import { jobIn } from '../support/jobs.js';
+import { withRedis } from '../support/own-redis.js';
+import { withReceiver } from '../support/receiver.js';
+import { startNode } from '../support/redis/node.js';
+import { startProxy } from '../support/redis/proxy.js';
+import { makeDue } from '../support/schedulers.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+// A Redis that is full, and one that is far away.
+
+const redis = withRedis();
+const service = withService(
+  { DELIVERY_TIMEOUT_SECONDS: '1', CALLBACK_RETRY_DELAYS: '0.2,3600' },
+  { redis, hasDefaultTimeouts: true },
+);
+const receiver = withReceiver();
+
+it('a scheduler meets every deadline and sends every callback while Redis has no memory left', async () => {
+  const typesOf = async (id: string) =>
+    ((await service.call('GET', `/jobs/${id}`)).body.events as { type: string }[]).map(({ type }) => type);
+  const callbackUrl = receiver.script('/', answer(503), answer(200));
+  const silent = await jobIn(service, 'running', 'full', { timeoutSeconds: 1 });
+  const doomed = await jobIn(service, 'running', 'full', { timeoutSeconds: 1, maxRetries: 0, callbackUrl });
+  const delivered = await jobIn(service, 'delivered', 'full', { name: 'other' });
+  // Its retention is over while its callback is pending: it is looked at first, and cannot be purged.
+  const kept = await jobIn(service, 'completed', 'full', { callbackUrl: receiver.script('/kept', answer(503)) });
+  await until(async () => (await typesOf(kept)).includes('callback_sent'));
+  await service.redis.zadd(service.store.keys.callbacks(kept.slice(0, 2)), 'XX', '+inf', kept);
+  await service.redis.zadd(service.store.keys.deadlines(kept.slice(0, 2)), 'XX', 1, kept);
+  await service.redis.config('SET', 'maxmemory', '1mb');
+
+  await until(async () => (await typesOf(silent)).includes('retried'));
+  await until(async () => (await typesOf(delivered)).includes('delivery_timeout'));
+  await until(async () => (await typesOf(doomed)).length === 6, 60_000);
+  expect(receiver.requestsTo('/')).toHaveLength(2);
+  expect(await typesOf(doomed)).toEqual(['created', 'delivered', 'acked', 'dead', 'callback_sent', 'callback_sent']);
+  await service.redis.config('SET', 'maxmemory', '0');
+  expect((await service.call('GET', `/jobs/${kept}`)).status).toBe(200);
+});
+
+const ROUND_TRIP_MS = 300;
+const PARTITIONS = 20;
+
+const node = during(
+  () => startNode({ lines: (port) => [`port ${port}`] }),
+  (started) => started.stop(),
+);
+const proxy = during(
+  () => startProxy(node.port),
+  (started) => started.stop(),
+);
+const far = withService(
+  {},
+  {
+    app: 'scheduler',
+    redis: {
+      get url() {
+        return `redis://127.0.0.1:${proxy.port}`;
+      },
+    },
+  },
+);
+
+it('a scheduler sweeps several partitions at once, so that the round trips to a Redis far away do not add up', async () => {
+  const spaces = new Map<string, string>();
+  for (let n = 0; spaces.size < PARTITIONS; n++) spaces.set(partitionOf(`far-${n}`), `far-${n}`);
+  const ids: string[] = [];
+  for (const space of spaces.values()) {
+    await createJob(far.store, space, createJobRequest.parse({ name: 'work' }));
+    for (const { id } of await pollJobs(far.store, space, { count: 1, names: [] })) ids.push(id);
+  }
+  proxy.set({ delayMs: ROUND_TRIP_MS / 2 });
+  await makeDue(far, ...ids);
+  const timeOut = async (id: string) =>
+    (await getJob(far.store, ANY_SPACE, id)).events.find(({ type }) => type === 'delivery_timeout');
+  await until(async () => (await Promise.all(ids.map(timeOut))).every(Boolean));
+  const times = (await Promise.all(ids.map(timeOut))).map((event) => Date.parse(event?.createdAt as string));
+  proxy.set('pass');
+  // One by one, there would be a round trip at least between any two, however quick the machine is.
+  times.sort((a, b) => a - b);
+  const together = times.filter((at, n) => n > 0 && at - (times[n - 1] as number) < ROUND_TRIP_MS);
+  expect(together.length).toBeGreaterThanOrEqual(PARTITIONS / 2);
+});

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { expect, it } from '@jest/globals';
+import { isAlive, redisPidOf, withStandalones } from '../support/standalone.js';
+import { until } from '../support/until.js';
+
+const { dataDir, launch, start } = withStandalones();
+
+it.each([
+  ['with the same data folder', '', ''],
+  ['with a folder whose path is too long for a socket', 'x'.repeat(100), 'x'.repeat(100)],
+  ['with another name of the same folder', 'link/data', 'real/data'],
+])(
+  'the standalone takes over after a kill -9 with every job that was answered, %s',
+  async (_, firstName, secondName) => {
+    await mkdir(join(dataDir(), 'real'), { recursive: true });
+    await symlink(join(dataDir(), 'real'), join(dataDir(), 'link'));
+    const folders = [join(dataDir(), firstName), join(dataDir(), secondName)] as const;
+    const first = await start({ DATA_DIR: folders[0] });
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i++) ids.push((await first.call('POST', '/spaces/crash/jobs', { name: 'work' })).body.id);
+    const { redisPid } = JSON.parse(await readFile(join(folders[0], 'redis/owner-1.json'), 'utf8'));
+    await first.stop('SIGKILL');
+    expect(isAlive(redisPid)).toBe(true);
+
+    const second = await start({ DATA_DIR: folders[1] });
+    expect(isAlive(redisPid)).toBe(false);
+    const { body } = await second.call('GET', '/spaces/crash/jobs');
+    expect(body.map(({ id }: { id: string }) => id)).toEqual(ids.reverse());
+  },
+);
+
+it('the standalone starts its redis-server again when that crashes, with every job that was answered', async () => {
+  const { call, stop } = await start();
+  const { id } = (await call('POST', '/spaces/crash/jobs', { name: 'work' })).body;
+  const pid = await redisPidOf(dataDir());
+  process.kill(pid, 'SIGKILL');
+  await until(async () => (await call('GET', `/jobs/${id}`)).status === 200);
+  expect(await redisPidOf(dataDir())).not.toBe(pid);
+  expect(await stop()).toBe(0);
+});
+
+it('the standalone makes a new admin key when the file was left empty', async () => {
+  await mkdir(dataDir(), { recursive: true });
+  await writeFile(join(dataDir(), 'admin-key'), '');
+  const { key, call } = await start();
+  expect(key).toMatch(/^ym_admin_[0-9a-f]{64}$/);
+  expect((await call('GET', '/spaces/x/jobs')).status).toBe(200);
+});
+
+it.each([[['SIGHUP']], [['SIGTERM', 'SIGINT']]] as NodeJS.Signals[][][])(
+  'the standalone takes its redis-server along when it gets %j',
+  async (signals) => {
+    const { child, ended } = await start();
+    const pid = await redisPidOf(dataDir());
+    for (const signal of signals) child.kill(signal);
+    expect(await ended()).toBe(0);
+    await until(() => !isAlive(pid));
+  },
+);
+
+it('the standalone refuses a data folder that another one uses, and leaves that one alone', async () => {
+  const first = await start();
+  const { ended, output } = launch();
+  expect(await ended()).toBe(1);
+  expect(output()).toContain(`is in use by process ${first.child.pid}`);
+  expect((await first.call('GET', '/spaces/x/jobs')).status).toBe(200);
+});
+
+it('the standalone does not start on a port that is taken, and leaves nothing behind', async () => {
+  const { port } = new URL((await start()).url);
+  const otherDir = `${dataDir()}-2`;
+  const { ended, output } = launch({ PORT: port, DATA_DIR: otherDir });
+  expect(await ended()).toBe(1);
+  expect(output()).toContain(`EADDRINUSE: address already in use 127.0.0.1:${port}`);
+  expect(existsSync(join(otherDir, 'redis/redis.sock'))).toBe(false);
+});
+
+it('the standalone finishes the requests that are open before it ends', async () => {
+  const { url, key, child, output, call, ended } = await start();
+  // Half a request: the rest follows once the stop is under way.
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const body = '{"name":"late"}';
+  const head = `POST /api/v1/spaces/drain/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Type: application/json\r\n`;
+  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n{"name"`);
+  let answer = '';
+  socket.on('data', (chunk) => (answer += chunk));
+  await call('GET', '/spaces/drain/jobs');
+  child.kill('SIGTERM');
+  await until(() => /"stopping"/.test(output()));
+  // One Ctrl-C below npm comes twice, and the second must not cut the request off.
+  child.kill('SIGINT');
+  socket.write(body.slice('{"name"'.length));
+  await until(() => /\r\n\r\n\{/.test(answer));
+  expect(answer).toMatch(/^HTTP\/1\.1 201/);
+  expect(await ended()).toBe(0);
+});

@@ -1,0 +1,186 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { answer, type Behaviour, raw, rawThenHang, reset } from '../support/behaviours.js';
+import {
+  type Attempt,
+  attemptsOf,
+  attemptsTo,
+  failed,
+  historyOf,
+  ofEach,
+  readJob,
+  sendLaterCallback,
+  sent,
+  settled,
+} from '../support/callbacks.js';
+import { createJob, jobIn } from '../support/jobs.js';
+import { startReceiver, withReceiver } from '../support/receiver.js';
+import { makeDue } from '../support/schedulers.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
+import { StreamClient } from '../support/stream-client.js';
+import { until } from '../support/until.js';
+
+/** Retries a callback once, after 50 ms. */
+const service = withService();
+const receiver = withReceiver();
+
+describe('what happens to a job (spec §6.3.1)', () => {
+  const BODIES: Record<string, object> = { complete: { result: 1 }, fail: { error: 'x' } };
+
+  /** Call an endpoint of a job, whether or not that succeeds; `lapse` lets its window pass. */
+  async function step(id: string, verb: string) {
+    if (verb !== 'lapse') return service.call('POST', `/jobs/${id}/${verb}`, { body: BODIES[verb] });
+    const { status } = await readJob(service, id);
+    await makeDue(service, id);
+    return until(async () => (await readJob(service, id)).status !== status);
+  }
+
+  /** Callbacks that are sent, after what has happened to a job that has one retry, and its status then. */
+  const WAYS: [sends: string[], steps: string, status: string][] = [
+    [[], '', 'pending'],
+    [[], 'claim', 'delivered'],
+    [[], 'claim lapse', 'pending'],
+    [[], 'claim ack', 'running'],
+    [[], 'claim ack fail', 'pending'],
+    [[], 'claim ack lapse', 'pending'],
+    [[], 'kill', 'killed'],
+    [[], 'claim kill', 'killed'],
+    [[], 'claim ack kill kill complete', 'killed'],
+    [['completed'], 'claim ack complete', 'completed'],
+    [['completed'], 'claim ack complete complete fail kill', 'completed'],
+    [['completed'], 'claim ack fail claim ack complete', 'completed'],
+    [['dead'], 'claim ack fail claim ack fail', 'dead'],
+    [['dead'], 'claim ack lapse claim ack lapse', 'dead'],
+  ];
+
+  it.concurrent.each(WAYS)('sends %j after "%s", when the job is %s', async (sends, steps, status) => {
+    const spaceId = `after-${steps.replaceAll(' ', '-')}`;
+    const callbackUrl = receiver.script(`/${spaceId}`, answer(204));
+    const { id } = await createJob(service, spaceId, { callbackUrl, maxRetries: 1 });
+    for (const verb of steps.split(' ').filter(Boolean)) await step(id, verb);
+    await sendLaterCallback(service, receiver, spaceId);
+    const job = sends.length > 0 ? await settled(service, id) : await readJob(service, id);
+
+    const statuses = receiver.requestsTo(`/${spaceId}`).map(({ body }) => JSON.parse(body.toString()).status);
+    expect({ status: job.status, sends: statuses }).toEqual({ status, sends });
+    expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, sends.length > 0 ? [sent(204)] : []));
+  });
+
+  it.concurrent('sends nothing for a job without a callbackUrl', async () => {
+    const id = await jobIn(service, 'completed', 'none');
+    await sendLaterCallback(service, receiver, 'none');
+    expect(attemptsOf(await readJob(service, id))).toEqual([]);
+  });
+});
+
+describe('a callback whose response is', () => {
+  /** Send a callback to a receiver that behaves so, and expect these attempts, each of which is one POST. */
+  async function expectAttempts(path: string, behaviours: Behaviour[], attempts: Attempt[]) {
+    const url = receiver.script(path, ...behaviours);
+    expect(await attemptsTo(service, url)).toEqual(historyOf(url, attempts));
+    expect(receiver.requestsTo(path).map(({ method }) => method)).toEqual(attempts.map(() => 'POST'));
+  }
+
+  // test/scheduler/callback-attempts.test.ts has every status and every kind of failure.
+  it.concurrent.each([200, 204, 299, 304, 400, 404, 410, 499, 600, 999])('%i is not sent again', async (status) => {
+    await expectAttempts(`/final/${status}`, [answer(status)], [sent(status)]);
+  });
+
+  it.concurrent.each([408, 425, 429, 500, 503, 599])('%i is sent again after each delay', async (status) => {
+    const attempts = ofEach(2, (attempt, willRetry) => sent(status, attempt, willRetry));
+    await expectAttempts(`/retried/${status}`, [answer(status)], attempts);
+  });
+
+  it.concurrent.each([
+    ['not HTTP', raw('garbage\r\n\r\n'), expect.stringMatching(/^answer is not valid HTTP \(HPE_[A-Z_]+\)$/)],
+    ['cut off', reset, 'connection was closed before an answer'],
+  ])('%s is sent again after each delay', async (what, behaviour, error) => {
+    const attempts = ofEach(2, (attempt, willRetry) => failed(error, attempt, willRetry));
+    await expectAttempts(`/failed/${encodeURIComponent(what)}`, [behaviour], attempts);
+  });
+
+  it.concurrent('another one each time is sent until one is final', async () => {
+    await expectAttempts('/then/200', [answer(500), answer(200)], [sent(500, 1, true), sent(200, 2)]);
+    await expectAttempts('/then/410', [reset, answer(410)], [failed(expect.any(String), 1, true), sent(410, 2)]);
+    await expectAttempts('/then/429', [answer(503), answer(429)], [sent(503, 1, true), sent(429, 2)]);
+  });
+
+  it.concurrent.each([301, 302, 303, 307, 308])('%i is not sent to its Location', async (status) => {
+    const other = await startReceiver();
+    const location = other.script(`/${status}`, answer(200));
+    await expectAttempts(`/redirect/${status}`, [answer(status, { location })], [sent(status)]);
+    expect(other.connections()).toBe(0);
+    await other.close();
+  });
+
+  it.concurrent('a change of the protocol, which nothing asked for, is not sent again', async () => {
+    const change = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+    await expectAttempts('/101/closed', [raw(change)], [sent(101)]);
+    await expectAttempts('/101/open', [rawThenHang(change)], [sent(101)]);
+  });
+
+  it.concurrent('429 with Retry-After is sent again after that time, and never earlier', async () => {
+    let notBefore = Number.POSITIVE_INFINITY;
+    const later: Behaviour = (response) => {
+      notBefore = Date.now() + 1_000;
+      response.writeHead(429, { 'retry-after': '1' }).end();
+    };
+    await expectAttempts('/retry-after', [later, answer(204)], [sent(429, 1, true), sent(204, 2)]);
+    expect(receiver.requestsTo('/retry-after')[1]?.at).toBeGreaterThanOrEqual(notBefore);
+  });
+
+  it.concurrent('final or the last is not sent again for its Retry-After', async () => {
+    await expectAttempts('/final-after', [answer(404, { 'retry-after': '0' })], [sent(404)]);
+    const attempts = [sent(500, 1, true), sent(429, 2)];
+    await expectAttempts('/last-after', [answer(500), answer(429, { 'retry-after': '0' })], attempts);
+  });
+});
+
+describe('the history of a job (spec §6.3.4)', () => {
+  it('shows each attempt as an event, and nothing else of the job changes', async () => {
+    const held: ServerResponse[] = [];
+    const callbackUrl = receiver.script('/held', (response) => held.push(response));
+    const id = await jobIn(service, 'completed', 'history', { callbackUrl });
+    await until(() => held.length === 1);
+    const { events: eventsBefore, ...before } = await readJob(service, id);
+    held[0]?.writeHead(500).end();
+    await until(() => held.length === 2);
+    held[1]?.writeHead(500).end();
+    const { events, ...after } = await settled(service, id);
+
+    expect(after).toEqual(before);
+    expect(before.updatedAt).toBe(before.completedAt);
+    const typesBefore = eventsBefore.map(({ type }: { type: string }) => type);
+    expect(typesBefore).toEqual(['created', 'delivered', 'acked', 'completed']);
+    const createdAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const common = { jobId: id, spaceId: 'history', createdAt };
+    const attempts = historyOf(callbackUrl, [sent(500, 1, true), sent(500, 2)]);
+    expect(events).toEqual([
+      ...eventsBefore,
+      ...attempts.map((event, i) => ({ id: `${id}.${5 + i}`, ...common, ...event })),
+    ]);
+  });
+
+  it('ends with the attempt that settles the callback: it is pending until then, and no longer', async () => {
+    const held: ServerResponse[] = [];
+    const callbackUrl = receiver.script('/pending', (response) => held.push(response));
+    const id = await jobIn(service, 'completed', 'pending', { callbackUrl });
+    const due = () => service.redis.zscore(service.store.keys.callbacks(id.slice(0, 2)), id);
+    await until(() => held.length === 1);
+    expect(await due()).toMatch(/^\d+$/);
+    held[0]?.writeHead(204).end();
+    await settled(service, id);
+    expect(await due()).toBeNull();
+  });
+
+  it('is the only place that shows attempts: streams do not', async () => {
+    const stream = await StreamClient.open(service.url, `/spaces/streams?token=${ADMIN_KEY}`);
+    const callbackUrl = receiver.script('/streams', answer(204));
+    const id = await jobIn(service, 'completed', 'streams', { callbackUrl });
+    await settled(service, id);
+    await jobIn(service, 'killed', 'streams');
+    await stream.next('killed');
+    expect(stream.types()).toEqual(['init', 'created', 'delivered', 'acked', 'completed', 'created', 'killed']);
+    await stream.close();
+  });
+});

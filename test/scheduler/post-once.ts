@@ -1,0 +1,25 @@
+import { expect } from '@jest/globals';
+import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
+import { createResolve } from '../../apps/scheduler/src/callbacks/lookup.js';
+import { type Answer, post } from '../../apps/scheduler/src/callbacks/send.js';
+
+/**
+ * Make a function that posts once, as a scheduler does for an attempt at a callback.
+ *
+ * @param dnsServers default: the system's
+ */
+export function createPost({ allowPrivate, dnsServers }: { allowPrivate: boolean; dnsServers?: string[] }) {
+  const agents = createAgents({ resolve: createResolve(dnsServers), allowPrivate });
+  return (url: string): Promise<Answer> => post({ url, headers: {}, body: Buffer.from('{}'), agents });
+}
+
+/** No status came. */
+export const noStatus = (fault: string, error: unknown) => ({ error, fault, isFinal: false });
+
+/** What comes of an attempt without a status. */
+export const CLOSED = noStatus('network', 'connection was closed before an answer');
+export const CONNECTION_REFUSED = noStatus('network', 'connection refused');
+export const TIMED_OUT = noStatus('timeout', 'no answer within 10 s');
+export const UNKNOWN_HOST = noStatus('dns', 'host name does not resolve');
+export const INVALID_HTTP = noStatus('http', expect.stringMatching(/^answer is not valid HTTP \(HPE_[A-Z_]+\)$/));
+export const NOT_PUBLIC = { error: 'address is not public', fault: 'refused', isFinal: true };

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ANY_SPACE, completeJob, getJob } from '@yardmaster/store';
+import { answer } from '../support/behaviours.js';
+import { attemptsOf, historyOf, readJob, sent, settled } from '../support/callbacks.js';
+import { keysOf } from '../support/fsck.js';
+import { jobIn } from '../support/jobs.js';
+import { withRedis } from '../support/own-redis.js';
+import { withReceiver } from '../support/receiver.js';
+import { runMany, withFleet } from '../support/schedulers.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const preload = (source: string) => `--import=data:text/javascript,${encodeURIComponent(source)}`;
+const receiver = withReceiver();
+
+describe('a scheduler', () => {
+  /** A clock of the process for durations: SIGUSR2 skips 10 s, SIGWINCH stops it or lets it go on. Redis has its own. */
+  const CLOCK = `
+    const now = performance.now.bind(performance);
+    let stoppedAt = null, skippedMs = 0;
+    performance.now = () => (stoppedAt ?? now()) + skippedMs;
+    const done = () => console.log('clock changed');
+    process.on('SIGUSR2', () => done((skippedMs += 10_000)));
+    process.on('SIGWINCH', () => done((stoppedAt = stoppedAt === null ? now() : null)));`;
+
+  const redis = withRedis({ 'maxmemory-policy': 'allkeys-lru' });
+  const scheduler = withService(
+    { NODE_OPTIONS: preload(CLOCK), CALLBACK_RETRY_DELAYS: '0.2' },
+    { app: 'scheduler', redis, hasDefaultTimeouts: true },
+  );
+
+  async function changeClock(signal: 'SIGUSR2' | 'SIGWINCH'): Promise<void> {
+    const changes = () => scheduler.process?.output().split('clock changed').length ?? 0;
+    const before = changes();
+    scheduler.process?.child.kill(signal);
+    await until(() => changes() > before);
+  }
+
+  const probe = async (path: string) => {
+    const { status, body } = await scheduler.http.call('GET', path);
+    return [status, body.status];
+  };
+  const run = async (spaceId: string, fields: object) =>
+    (await runMany(scheduler.store, spaceId, 1, fields))[0] as string;
+  const typesOf = async (id: string) => (await getJob(scheduler.store, ANY_SPACE, id)).events.map(({ type }) => type);
+  const timesOut = (id: string) => until(async () => (await typesOf(id)).includes('retried'));
+
+  it('is live and ready while it sweeps', async () => {
+    expect(await probe('/livez')).toEqual([200, 'ok']);
+    expect(await probe('/readyz')).toEqual([200, 'ok']);
+  });
+
+  it('is not ready while Redis hangs', async () => {
+    process.kill(redis.pid(), 'SIGSTOP');
+    try {
+      expect(await probe('/readyz')).toEqual([503, 'not ready']);
+    } finally {
+      process.kill(redis.pid(), 'SIGCONT');
+    }
+    await until(async () => (await probe('/readyz'))[0] === 200);
+  });
+
+  describe('whose clock stands still, so that no sweep is ever overdue and its watchdog does nothing,', () => {
+    beforeAll(() => changeClock('SIGWINCH'));
+    afterAll(() => changeClock('SIGWINCH'));
+
+    it('sweeps at the ticks of BullMQ', async () => {
+      for (let n = 0; n < 3; n++) await timesOut(await run(`tick-${n}`, { timeoutSeconds: 0.01 }));
+    });
+
+    it('is not ready while Redis is away, and not live once it has not swept for 30 s', async () => {
+      await redis.halt();
+      try {
+        await until(async () => (await probe('/readyz'))[0] === 503);
+        expect(await probe('/readyz')).toEqual([503, 'not ready']);
+        await changeClock('SIGUSR2');
+        await changeClock('SIGUSR2');
+        expect(await probe('/livez')).toEqual([200, 'ok']);
+        await changeClock('SIGUSR2');
+        await changeClock('SIGUSR2'); // A sweep that was under way may have ended after the first change.
+        expect(await probe('/livez')).toEqual([503, 'not live']);
+      } finally {
+        await redis.resume();
+      }
+      await until(async () => (await probe('/livez'))[0] === 200);
+      await until(async () => (await probe('/readyz'))[0] === 200);
+    });
+
+    it('sends a callback as it hears of it, and again at its alarm, without a sweep, until its watchdog repairs the ticks', async () => {
+      const callbackUrl = receiver.script('/news', answer(503), answer(204));
+      const id = await run('news', { callbackUrl });
+      await scheduler.redis.del(await keysOf(scheduler.redis, `${scheduler.store.keys.bull}:sweeps`));
+      const due = await run('due', { timeoutSeconds: 0.01 });
+      await completeJob(scheduler.store, ANY_SPACE, id, null);
+      await until(async () => (await typesOf(id)).filter((type) => type === 'callback_sent').length === 2);
+      expect(await typesOf(due)).toEqual(['created', 'delivered', 'acked']);
+
+      await changeClock('SIGUSR2');
+      await timesOut(due);
+      for (let n = 0; n < 3; n++) await timesOut(await run(`repaired-${n}`, { timeoutSeconds: 0.01 }));
+    });
+  });
+
+  // The last of its connections may be made long after it serves.
+  it('warns once of a Redis that may evict jobs, in a line of JSON', () => {
+    const lines = scheduler.process?.output().split('\n') ?? [];
+    const warnings = lines.filter((line) => line.includes('allkeys-lru')).map((line) => JSON.parse(line));
+    expect(warnings).toEqual([expect.objectContaining({ level: 'warn' })]);
+  });
+});
+
+describe('schedulers whose clocks are off', () => {
+  const fleet = withFleet({ schedulers: 0, env: { CALLBACK_RETRY_DELAYS: '1' } });
+  const startWithClock = (seconds: number) =>
+    fleet.start({ NODE_OPTIONS: preload(`const { now } = Date; Date.now = () => now() + ${seconds * 1_000};`) });
+  /** The attempts at a callback of a job whose receiver fails at first. */
+  async function expectCallback(id: string) {
+    const job = await settled(fleet.service, id);
+    expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(503, 1, true), sent(204, 2)]));
+  }
+
+  it('do what another left whose clock was an hour ahead', async () => {
+    /** When BullMQ ticks next, seconds from now. */
+    const nextTick = async () => {
+      const { redis, prefix } = fleet.service;
+      const [, next] = await redis.zrange(`${prefix}:{bull}:sweeps:repeat`, 0, 0, 'WITHSCORES');
+      return (Number(next) - Date.now()) / 1_000;
+    };
+    const ahead = await startWithClock(3_600);
+    const callbackUrl = receiver.script('/ahead', answer(503), answer(204));
+    const id = await jobIn(fleet.service, 'completed', 'clocks', { callbackUrl });
+    await until(async () => attemptsOf(await readJob(fleet.service, id)).length === 1);
+    await ahead.stop('SIGKILL');
+    expect(await nextTick()).toBeGreaterThan(3_000);
+
+    await startWithClock(0);
+    await expectCallback(id);
+    await until(async () => (await nextTick()) < 2);
+  });
+
+  it('work beside others: this one is an hour behind', async () => {
+    await startWithClock(-3_600);
+    const callbackUrl = receiver.script('/behind', answer(503), answer(204));
+    const fields = { callbackUrl, timeoutSeconds: 1, maxRetries: 0 };
+    await expectCallback(await jobIn(fleet.service, 'running', 'clocks', fields));
+  });
+});

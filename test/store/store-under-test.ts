@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll } from '@jest/globals';
+import { createJobRequest } from '@yardmaster/protocol';
+import {
+  ANY_SPACE,
+  ackJob,
+  beginCallback,
+  claimJob,
+  completeJob,
+  createJob,
+  createStore,
+  recordCallback,
+  redisNow,
+  type StoreSettings,
+} from '@yardmaster/store';
+import type { Redis } from 'ioredis';
+import { connectTo } from '../support/connect.js';
+import { keysOf } from '../support/fsck.js';
+import { sharedService } from '../support/shared-service.js';
+
+export const HOOK = 'https://example.com/hook';
+
+/** Have a connection to the shared Redis. In the end the keys of all stores of the file are removed. */
+export function withConnection(): Redis {
+  const redis = connectTo(sharedService().redisUrl);
+  afterAll(async () => {
+    for (const prefix of prefixes) for (const key of await keysOf(redis, prefix)) await redis.unlink(key);
+    redis.disconnect();
+  });
+  return redis;
+}
+
+/** First parts of the keys of all stores that this test file has made. */
+const prefixes = new Set<string>();
+
+/** A store under a prefix of its own, with short verbs for a job that has a callback. Its space is `owing`. */
+export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = {}) {
+  const prefix = `t-${randomUUID().slice(0, 8)}`;
+  prefixes.add(prefix);
+  const store = createStore(redis, { keyPrefix: prefix, ...settings });
+  const callbacksOf = (id: string) => store.keys.callbacks(id.slice(0, 2));
+
+  /** A pending job with a callback. */
+  async function create(fields = {}, space = 'owing') {
+    const { id } = await createJob(
+      store,
+      space,
+      createJobRequest.parse({ name: 'work', callbackUrl: HOOK, ...fields }),
+    );
+    return id;
+  }
+
+  async function run(fields = {}, space = 'owing') {
+    const id = await create(fields, space);
+    await claimJob(store, ANY_SPACE, id);
+    await ackJob(store, ANY_SPACE, id);
+    return id;
+  }
+
+  const leases = new Map<string, string>();
+  return {
+    store,
+    prefix,
+    create,
+    run,
+    /** A completed job, whose callback is owed. */
+    async owe(fields = {}) {
+      const id = await run(fields);
+      await completeJob(store, ANY_SPACE, id, { ok: [] });
+      return id;
+    },
+    async begin(jobId: string, round = 0) {
+      const begun = await beginCallback(store, { jobId, round });
+      if ('lease' in begun) leases.set(jobId, begun.lease);
+      return begun;
+    },
+    /** By the holder of the latest lease, unless told. */
+    record: (
+      jobId: string,
+      attempt: number,
+      retryMs: number | null,
+      { lease = leases.get(jobId) ?? '', round = 0 } = {},
+    ) =>
+      recordCallback(
+        store,
+        { jobId, round },
+        {
+          lease,
+          type: 'callback_sent',
+          data: { url: HOOK, statusCode: 200, attempt, willRetry: retryMs !== null },
+          retryMs,
+        },
+      ),
+    /** When the relay looks at a debt. */
+    lookAt: async (id: string) => Number(await redis.zscore(callbacksOf(id), id)),
+    /** As if so much time had passed since a debt was due and its lease over, with nobody looking at it. */
+    async passed(id: string, ms: number) {
+      const then = (await redisNow(store)) - ms;
+      await redis.hset(store.keys.job(id), 'callbackDueAt', then, 'callbackLeasedUntil', then);
+      await redis.zadd(callbacksOf(id), then, id);
+    },
+  };
+}
+
+export type StoreUnderTest = ReturnType<typeof storeUnderTest>;
+
+/** Do something, and return what came of it with Redis' clock before and after. */
+export async function timed<T>({ store }: StoreUnderTest, work: () => Promise<T>) {
+  const before = await redisNow(store);
+  const outcome = await work();
+  return { outcome, before, after: await redisNow(store) };
+}

@@ -1,0 +1,35 @@
+// A Redis and a service for each jest worker, shared by the test files that it runs. Jest loads this file by itself,
+// without our transforms, so it is JavaScript and loads TypeScript by hooks of Node's.
+import '../../scripts/typescript.mjs';
+
+export default async function setUp({ maxWorkers }) {
+  // What ends this process must end what it started: its `exit` does.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  const { startRedis } = await import('./own-redis.ts');
+  const { onExit } = await import('./on-exit.ts');
+  const { startApp } = await import('./process.ts');
+  const { SHARED_ENV, toVariable } = await import('./shared-service.ts');
+
+  async function startWorker() {
+    const redis = await startRedis({ appendonly: 'no' });
+    try {
+      const service = await startApp('standalone', { ...SHARED_ENV, REDIS_URL: redis.url });
+      onExit(() => service.child.kill());
+      return { redis, service };
+    } catch (error) {
+      await redis.stop();
+      throw error;
+    }
+  }
+
+  // The first alone: it fetches a redis-server when the machine has none.
+  const first = await startWorker();
+  const others = await Promise.all(Array.from({ length: maxWorkers - 1 }, startWorker));
+  globalThis.testWorkers = [first, ...others];
+  const services = globalThis.testWorkers.map(({ redis, service }) => ({
+    url: service.url,
+    redisUrl: redis.url,
+    isBehindProxy: false,
+  }));
+  Object.assign(process.env, toVariable(services));
+}

@@ -1,0 +1,75 @@
+import net from 'node:net';
+
+export interface RawAnswer {
+  status: number;
+  /** By name, in lower case; the values of one that came several times with a comma between them. */
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** A connection on which a test writes what no HTTP client would. */
+export class RawClient {
+  readonly socket: net.Socket;
+  #received = Buffer.alloc(0);
+  #wake: () => void = () => undefined;
+
+  /** @param methods of the requests that will be sent, where some are HEAD */
+  constructor(
+    url: string,
+    readonly methods: readonly string[] = [],
+  ) {
+    const { hostname, port } = new URL(url);
+    this.socket = net.connect({ port: Number(port), host: hostname, noDelay: true });
+    this.socket.on('data', (bytes: Buffer) => {
+      this.#received = Buffer.concat([this.#received, bytes]);
+      this.#wake();
+    });
+    this.socket.on('close', () => this.#wake());
+    this.socket.on('error', () => undefined); // A reset is a way to end, too.
+  }
+
+  /** Answers that have come so far, in order; and what has come behind them. */
+  get came(): { answers: RawAnswer[]; rest: Buffer } {
+    const answers: RawAnswer[] = [];
+    for (let rest = this.#received; ; ) {
+      const found = answerIn(rest, this.methods[answers.length]);
+      if (found === null) return { answers, rest };
+      rest = rest.subarray(found.bytes);
+      if (found.answer.status >= 200) answers.push(found.answer);
+    }
+  }
+
+  /** Wait for so many answers, or the end of the connection. */
+  async answered(count: number): Promise<RawAnswer[]> {
+    // Not by `once`, which throws when the connection is reset.
+    while (this.came.answers.length < count && !this.socket.closed)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    return this.came.answers;
+  }
+
+  /** Wait for the end of the connection, and return what has come. */
+  closed(): Promise<RawAnswer[]> {
+    return this.answered(Number.POSITIVE_INFINITY);
+  }
+}
+
+/** The answer that some bytes begin with, once it is whole, and how long it is. Ours always say their length. */
+function answerIn(received: Buffer, method?: string): { answer: RawAnswer; bytes: number } | null {
+  const from = received.indexOf('\r\n\r\n') + 4;
+  const [first = '', ...lines] = received.toString('latin1', 0, Math.max(0, from - 4)).split('\r\n');
+  const status = Number(/^HTTP\/1\.1 (\d{3})\b/.exec(first)?.[1] ?? 0);
+  if (status === 0) return null;
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [name = '', value = ''] = line.split(/: *(.*)/s);
+    const before = headers[name.toLowerCase()];
+    headers[name.toLowerCase()] = before === undefined ? value : `${before}, ${value}`;
+  }
+  const hasNone = method === 'HEAD' || status < 200 || status === 204 || status === 304;
+  const to = from + (hasNone ? 0 : Number(headers['content-length'] ?? 0));
+  return received.length < to
+    ? null
+    : { answer: { status, headers, text: received.toString('utf8', from, to) }, bytes: to };
+}

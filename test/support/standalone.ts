@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { type Answer, HttpClient } from './http.js';
+import { type RunningProcess, runApp } from './process.js';
+import { until } from './until.js';
+
+/**
+ * Have standalones in the tests of the file, with a data folder and a Redis of their own unless their settings say otherwise.
+ * Each that still runs after a test is stopped.
+ */
+export function withStandalones() {
+  let folder: string;
+  const started: RunningProcess[] = [];
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'yardmaster-standalone-'));
+  });
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((each) => each.stop())); // Gently, so that each takes its redis-server along.
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A folder that does not exist yet, for each test another. */
+  const dataDir = () => join(folder, 'data');
+
+  /** Start one that may end by itself. */
+  function launch(env: Record<string, string> = {}): RunningProcess {
+    const running = runApp('standalone', { PORT: '0', DATA_DIR: dataDir(), ...env });
+    started.push(running);
+    return running;
+  }
+
+  /** Start one, and wait until it serves. */
+  async function start(env: Record<string, string> = {}) {
+    const running = launch(env);
+    const { child, output } = running;
+    await until(() => /ready at/.test(output()) || child.exitCode !== null, 60_000);
+    const url = /ready at (\S+)/.exec(output())?.[1];
+    const key = env.ADMIN_API_KEY ?? /Admin key\s+(\S+)/.exec(output())?.[1];
+    if (!url || !key) throw new Error(output());
+    const call = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+      const client = new HttpClient(url, 1);
+      return client.call(method, `/api/v1${path}`, { key, body }).finally(() => client.close());
+    };
+    return { ...running, url, key, call };
+  }
+
+  return { dataDir, launch, start };
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Process id of the private redis-server of a data folder, which it says itself. */
+export async function redisPidOf(dataDir: string): Promise<number> {
+  const redis = new Redis(join(dataDir, 'redis/redis.sock'), { disconnectTimeout: 50 });
+  const info = await redis.info('server');
+  redis.disconnect();
+  return Number(/process_id:(\d+)/.exec(info)?.[1]);
+}
