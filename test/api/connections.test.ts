@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { HttpClient } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
+import { pour, type RawAnswer, type RawClient, sendRaw, withRaw } from '../support/raw-client.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 import { until } from '../support/until.js';
-import { pour, type RawAnswer, type RawClient, sendRaw, withRaw } from './raw.js';
 
 const service = withService();
 let jobId: string;

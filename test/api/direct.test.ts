@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { jobIn } from '../support/jobs.js';
+import { sendRaw } from '../support/raw-client.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { ENDPOINTS, pathOf, UNKNOWN } from './endpoints.js';
-import { sendRaw } from './raw.js';
 
 // Calls of producers and workers that are written as usual are served past Express, all others by Express, and in the same
 // way. Which of the two it was shows here by the headers of CORS, which Express adds to every answer of this service.

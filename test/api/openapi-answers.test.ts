@@ -5,6 +5,7 @@ import type { Answer, CallOptions } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withRedis } from '../support/own-redis.js';
+import { sendRaw } from '../support/raw-client.js';
 import { withService } from '../support/service.js';
 import {
   callEndpoint,
@@ -16,7 +17,6 @@ import {
   targetFor,
   UNKNOWN,
 } from './endpoints.js';
-import { sendRaw } from './raw.js';
 
 // Every answer of every endpoint is as the OpenAPI document says, and every answer of the document is given here once. Which
 // answer it must be is for other tests to say.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { pour, withRaw } from '../api/raw.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
+import { pour, withRaw } from '../support/raw-client.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 
 const MB = 1_048_576;

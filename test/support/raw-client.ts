@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import net from 'node:net';
 
 export interface RawAnswer {
@@ -39,14 +40,18 @@ export class RawClient {
     }
   }
 
+  get answers(): RawAnswer[] {
+    return this.came.answers;
+  }
+
   /** Wait for so many answers, or the end of the connection. */
   async answered(count: number): Promise<RawAnswer[]> {
     // Not by `once`, which throws when the connection is reset.
-    while (this.came.answers.length < count && !this.socket.closed)
+    while (this.answers.length < count && !this.socket.closed)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-    return this.came.answers;
+    return this.answers;
   }
 
   /** Wait for the end of the connection, and return what has come. */
@@ -72,4 +77,32 @@ function answerIn(received: Buffer, method?: string): { answer: RawAnswer; bytes
   return received.length < to
     ? null
     : { answer: { status, headers, text: received.toString('utf8', from, to) }, bytes: to };
+}
+
+/** Give a test a raw socket that is gone when the test is over. */
+export async function withRaw<T>(url: string, use: (raw: RawClient) => Promise<T>): Promise<T> {
+  const raw = new RawClient(url);
+  try {
+    return await use(raw);
+  } finally {
+    raw.socket.destroy();
+    if (!raw.socket.closed) await once(raw.socket, 'close');
+  }
+}
+
+/** Write bytes to a connection of their own, and wait until it closes. */
+export const sendRaw = (url: string, bytes: string): Promise<RawAnswer[]> =>
+  withRaw(url, (raw) => {
+    raw.socket.write(bytes, 'latin1');
+    return raw.closed();
+  });
+
+const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 32), Buffer.from('\r\n')]);
+
+/** Write chunk after chunk of a body until the server hangs up or has taken `bytes`. @returns how many it has taken */
+export async function pour(socket: net.Socket, bytes: number): Promise<number> {
+  let sent = 0;
+  for (; sent < bytes && !socket.destroyed; sent += CHUNK.length)
+    await new Promise<void>((taken) => socket.write(CHUNK, () => taken()));
+  return sent;
 }
