@@ -29,7 +29,6 @@ const env = {
   CALLBACK_RETRY_DELAYS: '1',
   SHUTDOWN_SECONDS: '6',
 };
-const LEASE_OVER_MS = 60_000;
 
 /** Complete jobs, the callback of the first of which is being sent, while the others wait for their turn. */
 async function holdFirst(
@@ -113,7 +112,7 @@ describe('schedulers', () => {
     await start();
     for (const { ids, paths } of [first, second]) {
       for (const id of ids) {
-        const job = await settled(fleet.service, id, LEASE_OVER_MS);
+        const job = await settled(fleet.service, id);
         expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(204)]));
       }
       const [repeated, ...others] = paths.map((path) => receiver.requestsTo(path));
@@ -172,7 +171,7 @@ describe.each(['stopped', 'hanging'])('while Redis is %s, a scheduler', (how) =>
     await comeBack();
     await until(async () => (await service.call('GET', `/jobs/${id}`)).status === 200);
     // Were the outcome not kept, the attempt would be repeated; were it recorded twice, it would be shown twice.
-    const attempts = attemptsOf(await settled(service, id, LEASE_OVER_MS));
+    const attempts = attemptsOf(await settled(service, id));
     expect(attempts).toEqual(historyOf(callbackUrl, [sent(503, 1, true), sent(204, 2)]));
     expect(receiver.requestsTo(`/${how}`)).toHaveLength(2);
     await scheduler.stop();

@@ -48,12 +48,12 @@ export async function readJob(service: TestService, id: string): Promise<AnyJob>
 }
 
 /** Wait until a job's callback has had its last attempt, and return the job. */
-export async function settled(service: TestService, id: string, withinMs = 28_000): Promise<AnyJob> {
+export async function settled(service: TestService, id: string): Promise<AnyJob> {
   let job: AnyJob;
   await until(async () => {
     job = await readJob(service, id);
     return attemptsOf(job).at(-1)?.data.willRetry === false;
-  }, withinMs);
+  });
   return job;
 }
 

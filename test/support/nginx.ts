@@ -58,13 +58,13 @@ export async function startNginx(upstreams: Upstreams, options: NginxOptions = {
     let output = '';
     started.stderr.on('data', (chunk) => (output += chunk));
     await until(async () => {
-      if (started.exitCode !== null) throw new Error(`nginx ended: ${output}`);
+      if (started.exitCode !== null || started.signalCode !== null) throw new Error(`nginx ended: ${output}`);
       return accepts(port);
     });
   }
 
   async function halt(): Promise<void> {
-    if (child === null || child.exitCode !== null) return;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     await exited;

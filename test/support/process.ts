@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.js';
@@ -27,19 +26,25 @@ export function runApp(app: string, env: Record<string, string | undefined>, roo
   const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH as string, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const ended = async () => {
-    await until(() => child.exitCode !== null || child.signalCode !== null, 60_000);
+  let isClosed = false; // After its end, once all that it has printed is read.
+  child.once('close', () => {
+    isClosed = true;
+  });
+  async function ended() {
+    await until(() => isClosed);
     return child.exitCode;
-  };
+  }
   return {
     child,
     output: () => output,
     ended,
     async stop(signal = 'SIGTERM') {
-      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-      const exited = once(child, 'exit');
       child.kill(signal);
-      return (await exited)[0];
+      await ended().catch((error) => {
+        child.kill('SIGKILL');
+        throw new Error(`${app} did not end on ${signal}:\n${output.slice(-4_000)}`, { cause: error });
+      });
+      return child.exitCode;
     },
   };
 }
@@ -50,18 +55,19 @@ export interface RunningApp extends RunningProcess {
   url: string;
 }
 
-const isOver = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
+/** Whether it has ended, by itself or by a signal. */
+export const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
 
 /**
  * Start a compiled app on a free port, and wait until it serves.
  *
- * @throws with all that it printed when it ends instead
+ * @throws with all that it printed when it ends instead, or does not serve in time
  */
 export async function startApp(app: string, env: Record<string, string | undefined>): Promise<RunningApp> {
   const running = runApp(app, { PORT: '0', LOG_LEVEL: 'info', ...env });
   const address = () => /"url":"([^"]+)","msg":"\w+ listening"/.exec(running.output())?.[1];
-  await until(() => address() !== undefined || isOver(running), 60_000);
+  await until(() => address() !== undefined || hasEnded(running)).catch(() => running.stop('SIGKILL'));
   const url = address();
-  if (url === undefined) throw new Error(`${app} ended instead of serving:\n${running.output()}`);
+  if (url === undefined) throw new Error(`${app} does not serve:\n${running.output()}`);
   return { ...running, url };
 }

@@ -1,9 +1,9 @@
 import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, ackJob, createJob, pollJobs, redisNow, type Store } from '@yardmaster/store';
 import { during } from './during.js';
-import { type RunningProcess, runApp } from './process.js';
+import { hasEnded, type RunningProcess, runApp } from './process.js';
 import { startService, type TestService } from './service.js';
-import { sharedService } from './shared-service.js';
+import { LONG_REDIS_TIMEOUT, sharedService } from './shared-service.js';
 import { until } from './until.js';
 
 /** An API of the test's own, and schedulers beside it as processes that can be killed. */
@@ -24,8 +24,6 @@ export interface FleetOptions {
   redis?: { readonly url: string };
 }
 
-const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
-
 export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
   const { schedulers = 1, env = {}, redis = { url: sharedService().redisUrl } } = options;
   const service = await startService(env, { redis, app: 'api', isOwn: true });
@@ -33,6 +31,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
 
   async function start(more: Record<string, string> = {}): Promise<RunningProcess> {
     const made = runApp('scheduler', {
+      ...LONG_REDIS_TIMEOUT,
       REDIS_URL: redis.url,
       KEY_PREFIX: service.prefix,
       PORT: '0',

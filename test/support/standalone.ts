@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type Answer, HttpClient } from './http.js';
-import { type RunningProcess, runApp } from './process.js';
+import { hasEnded, type RunningProcess, runApp } from './process.js';
+import { LONG_REDIS_TIMEOUT } from './shared-service.js';
 import { until } from './until.js';
 
 /**
@@ -27,7 +28,7 @@ export function withStandalones() {
 
   /** Start one that may end by itself. */
   function launch(env: Record<string, string> = {}): RunningProcess {
-    const running = runApp('standalone', { PORT: '0', DATA_DIR: dataDir(), ...env });
+    const running = runApp('standalone', { ...LONG_REDIS_TIMEOUT, PORT: '0', DATA_DIR: dataDir(), ...env });
     started.push(running);
     return running;
   }
@@ -35,8 +36,8 @@ export function withStandalones() {
   /** Start one, and wait until it serves. */
   async function start(env: Record<string, string> = {}) {
     const running = launch(env);
-    const { child, output } = running;
-    await until(() => /ready at/.test(output()) || child.exitCode !== null, 60_000);
+    const { output } = running;
+    await until(() => /ready at/.test(output()) || hasEnded(running));
     const url = /ready at (\S+)/.exec(output())?.[1];
     const key = env.ADMIN_API_KEY ?? /Admin key\s+(\S+)/.exec(output())?.[1];
     if (!url || !key) throw new Error(output());
