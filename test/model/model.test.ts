@@ -34,6 +34,8 @@ describe.each([
   async function playAll(sequences: number, how: { atOnce: boolean }): Promise<void> {
     const from = Number(MODEL_SEED ?? 1);
     const count = Number(MODEL_SEQUENCES ?? (MODEL_SEED === undefined ? sequences : 1));
+    if (!Number.isSafeInteger(from) || !(count >= 1))
+      throw new Error('MODEL_SEED and MODEL_SEQUENCES must be whole numbers');
     let calls = 0;
     for (let seed = from; seed < from + count; seed++) calls += await playSeed(arenas, seed, how);
     if (MODEL_SEQUENCES !== undefined) process.stdout.write(`${count} sequences, ${calls} calls\n`);

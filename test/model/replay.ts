@@ -40,11 +40,9 @@ class Disagreement extends Error {}
  */
 export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded: Unrecorded = {}): string | null {
   const { id, events } = job;
-  const [first, second] = events;
+  const [first] = events;
   if (first?.type !== 'created') return `the history begins with ${first?.type}`;
-  const newestSeq = Number(events.at(-1)?.id.split('.')[1]);
-  const isCut = newestSeq >= (settings.eventsPerJob ?? STORE_DEFAULTS.eventsPerJob);
-  if (isCut && second?.id !== `${id}.2`) return null;
+  if (isCut(job, settings)) return null;
   const world = begun(job, settings);
   const of = { job: id, caller: null };
   const walk = { world, job: world.jobs.get(id) as ModelJob, of, settings, unrecorded };
@@ -57,6 +55,12 @@ export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded:
     if (error instanceof Disagreement) return error.message;
     throw error;
   }
+}
+
+/** Whether old events were dropped, because there were more than are kept. */
+export function isCut({ id, events }: JobWithEvents, { eventsPerJob = STORE_DEFAULTS.eventsPerJob }: ReplaySettings) {
+  const newestSeq = Number(events.at(-1)?.id.split('.')[1]);
+  return newestSeq >= eventsPerJob && events[1]?.id !== `${id}.2`;
 }
 
 function begun({ id, spaceId, createdAt, ...job }: JobWithEvents, settings: ReplaySettings): World {

@@ -11,6 +11,8 @@ export interface Drawing {
   random: Random;
   world: World;
   given: GivenOut;
+  /** Whether Redis' clock may go back. */
+  goesBack: boolean;
   /** Number of the step, for labels. */
   at: number;
   /** The job that is to be asked about; null or left out for any. */

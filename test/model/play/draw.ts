@@ -1,7 +1,5 @@
-import type { World } from '../world.js';
 import type { Call, Verb } from './calls.js';
 import { ASKED, type Drawing, fittingWeights, WEIGHTS } from './draw-calls.js';
-import type { Random } from './random.js';
 import type { Step } from './step.js';
 
 /** Past so many, jobs are created seldom: what happens to few is more than what happens to many. */
@@ -9,13 +7,13 @@ const MANY = 8;
 
 /** A step in which somebody calls, or time passes. */
 export function drawStep(drawing: Drawing): Step {
-  if (drawing.random.chance(0.15)) return { passMs: passing(drawing.random, drawing.world) };
+  if (drawing.random.chance(0.15)) return { passMs: passing(drawing) };
   return { calls: [drawCall(drawing)] };
 }
 
 /** Two to four calls at once, most of them on few jobs. */
 export function drawCallsAtOnce(drawing: Drawing): Step {
-  if (drawing.random.chance(0.1)) return { passMs: passing(drawing.random, drawing.world) };
+  if (drawing.random.chance(0.1)) return { passMs: passing(drawing) };
   const calls = Array.from({ length: drawing.random.between(2, 4) }, (_, i) => drawCall(drawing, `x${i}`));
   return { calls };
 }
@@ -34,7 +32,7 @@ function drawCall(drawing: Drawing, mark = ''): Call {
 }
 
 /** Often to the very end of some window, or a millisecond past it; now and then a little back, as clocks do. */
-function passing(random: Random, { now, jobs }: World): number {
+function passing({ random, world: { now, jobs }, goesBack }: Drawing): number {
   const ends = [...jobs.values()].flatMap(({ deadline, callback }) => [
     deadline ?? 0,
     callback?.lookAt ?? 0,
@@ -43,5 +41,5 @@ function passing(random: Random, { now, jobs }: World): number {
   ]);
   const ahead = ends.filter((end) => end >= now);
   if (ahead.length > 0 && random.chance(0.5)) return random.of(ahead) - now + random.between(0, 1);
-  return random.of([1, 7, 500, 2_000, 61_000, -30]);
+  return random.of([1, 7, 500, 2_000, 61_000, goesBack ? -30 : 30]);
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JobWithEvents } from '@yardmaster/protocol';
 import type { StoreSettings } from '@yardmaster/store';
-import { replay } from '../replay.js';
+import { isCut, replay } from '../replay.js';
 import { newWorld, type World } from '../world.js';
 import { answerOf } from './answer.js';
 import type { Arena } from './arena.js';
@@ -118,10 +118,11 @@ export class Game {
   private replay({ call, answer }: Told): void {
     const hasGoneBack = this.steps.some((step) => 'passMs' in step && step.passMs < 0);
     if (call.verb !== 'get' || !('value' in answer) || hasGoneBack) return;
-    const { events, ...job } = answer.value as JobWithEvents;
+    const job = answer.value as JobWithEvents;
+    if (isCut(job, this.rules.settings)) return;
     // What callbacks came to is drawn without regard to how many there were.
-    const lived = events.filter(({ type }) => !type.startsWith('callback'));
-    const says = replay({ ...job, events: lived }, this.rules.settings);
+    const events = job.events.filter(({ type }) => !type.startsWith('callback'));
+    const says = replay({ ...job, events }, this.rules.settings);
     if (says !== null) throw new Disagreement(`the history of ${call.job}, replayed: ${says}`);
   }
 

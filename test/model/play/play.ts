@@ -41,7 +41,8 @@ export async function playSeed(arenas: Arenas, seed: number, { atOnce }: { atOnc
   const settings = settingsOf(random);
   const length = atOnce ? random.between(15, 40) : random.between(50, 150);
   const draw = atOnce ? drawCallsAtOnce : drawStep;
-  const next: Rules['next'] = (position) => (position.at > length ? null : draw({ random, ...position }));
+  const goesBack = random.chance(0.25); // Not in all, since histories are replayed only if it does not.
+  const next: Rules['next'] = (position) => (position.at > length ? null : draw({ random, goesBack, ...position }));
   const played = await play(arenas, { settings, next, auditEvery: atOnce ? 10 : 40 });
   if (played.fault === null) return played.calls;
 
