@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLogger, createRedis, type RedisClient } from '@yardmaster/runtime';
 import { type Cluster, Redis } from 'ioredis';
 import { batchWrites } from '../../../packages/runtime/src/redis/batch-writes.js';
 import { BY_USE } from '../../../packages/runtime/src/redis/options.js';
+import { during } from '../../support/during.js';
 import { startRedis, withRedis } from '../../support/own-redis.js';
 import { startCluster } from '../../support/redis/cluster.js';
 import { startTlsRedis } from '../../support/redis/tls.js';
@@ -53,10 +54,7 @@ describe.each([
   ['a socket', startRedis],
   ['TLS', startTlsRedis],
 ])('over %s', (_, start) => {
-  let redis: { url: string; stop(): Promise<void> };
-  beforeAll(async () => {
-    redis = await start();
-  });
+  const redis = during<{ url: string; stop(): Promise<void> }>(start, ({ stop }) => stop());
 
   it('commands of one turn leave in one write', async () => {
     const client = (await connect(redis.url)) as Redis;
@@ -96,11 +94,7 @@ describe.each([
 });
 
 describe('on a cluster', () => {
-  let redis: Awaited<ReturnType<typeof startCluster>>;
-  beforeAll(async () => {
-    redis = await startCluster();
-  }, 60_000);
-  afterAll(() => redis.stop());
+  const redis = during(startCluster, ({ stop }) => stop());
 
   it('commands of one turn leave in one write to each node', async () => {
     const client = (await connect(redis.url)) as Cluster;
@@ -117,7 +111,6 @@ describe('on a cluster', () => {
 
 describe('a connection that ends while commands wait for the end of their turn', () => {
   const redis = withRedis();
-  afterAll(() => redis.stop());
 
   /** What becomes of three commands when their connection ends in this way, of which the last comes after its end. */
   async function outcomes(isBatched: boolean, end: (client: Redis) => unknown): Promise<string[]> {
