@@ -1,13 +1,14 @@
-// Stryker's mutators, made to measure: draws mutants from sources, and places those that were drawn.
+// Draws mutants from sources with Stryker's instrumenter, and inserts them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import fc from 'fast-check';
 
 const folder = fileURLToPath(new URL('../../.cache/mutation/stryker/', import.meta.url));
 const VERSION = '9.6.1';
 
-/** Installed apart, for none but this suite needs it. */
+/** Load the instrumenter, which is installed apart because only this suite needs it. */
 async function load() {
   const manifest = `${folder}node_modules/@stryker-mutator/instrumenter/package.json`;
   if (!existsSync(manifest) || JSON.parse(readFileSync(manifest, 'utf8')).version !== VERSION) {
@@ -25,22 +26,12 @@ const OPTIONS = { plugins: null, excludedMutations: [], ignorers: [], noHeader: 
 const keyOf = ({ fileName, location: { start, end }, mutatorName, replacement }) =>
   `${fileName}:${start.line + 1}:${start.column + 1}-${end.line + 1}:${end.column + 1} ${mutatorName}: ${replacement}`;
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomOf(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /**
- * Draw mutants of some sources, and give the sources with all of them in it, each behind a switch.
+ * Draw mutants, and return the changed sources with every drawn mutant behind a switch.
  *
  * @param sources `{ name, content }`, the name from the root of the repository
- * @returns `files` to write, `mutants` with the `id` of each one's switch and a `key` that tells of it, and how many there are in `all`
+ * @returns `files` to write; `mutants`, each with the `id` of its switch, a readable `key` and its source `line`; and `all`,
+ *   the number of mutants before the draw
  */
 export async function instrument(sources, count, seed) {
   const instrumenter = await load();
@@ -48,18 +39,16 @@ export async function instrument(sources, count, seed) {
     sources.map((source) => ({ ...source, mutate: true })),
     OPTIONS,
   );
-  const random = randomOf(seed);
-  const drawn = whole.mutants
-    .map((mutant) => ({ mutant, rank: random() }))
-    .sort((one, other) => one.rank - other.rank)
-    .slice(0, count)
-    .map(({ mutant }) => mutant);
+  const some = fc.shuffledSubarray(whole.mutants, { minLength: count, maxLength: count });
+  const [drawn] = fc.sample(some, { seed, numRuns: 1 });
   const chosen = sources.flatMap((source) => {
     const ranges = drawn.filter(({ fileName }) => fileName === source.name).map(({ location }) => location);
     return ranges.length === 0 ? [] : [{ ...source, mutate: ranges }];
   });
   const { files, mutants } = await instrumenter.instrument(chosen, OPTIONS);
   const ids = new Map(mutants.map((mutant) => [keyOf(mutant), mutant.id]));
+  const lost = drawn.find((mutant) => !ids.has(keyOf(mutant)));
+  if (lost !== undefined) throw new Error(`no switch for ${keyOf(lost)}`);
   const originals = new Map(sources.map(({ name, content }) => [name, content.split('\n')]));
   return {
     files,

@@ -1,4 +1,4 @@
-// A copy of the repository whose sources hold all mutants, one of which at most is switched on.
+// A copy of the repository that contains every drawn mutant, of which at most one is active.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { root } from '../../scripts/set-up.mjs';
 
 const COMPILER = { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' } };
 
-/** Loaded first by each changed source: says which mutant is switched on, and writes down which were reached. */
+/** Imported first by each changed source: sets which mutant is active, and records which are reached. */
 const switches = (folder) => `
 import { appendFileSync, readFileSync } from 'node:fs';
 const active = readFileSync('${folder}active', 'utf8');
@@ -39,9 +39,9 @@ export default class extends Sequencer {
 }
 `;
 
-/** Make a copy of what is committed, with these sources in it. */
-export function makeLane(number, files) {
-  const path = join(root, '.cache/mutation', `lane-${number}`);
+/** Make a copy of the commit at HEAD, with these sources in it. */
+export function makeCopy(number, files) {
+  const path = join(root, '.cache/mutation', `copy-${number}`);
   const state = `${path}/.mutation/`;
   rmSync(path, { recursive: true, force: true });
   execFileSync('git', ['clone', '--quiet', root, path]);
@@ -57,7 +57,7 @@ export function makeLane(number, files) {
   }
   const write = (name, text) => writeFileSync(`${state}${name}`, text);
 
-  /** @returns whether all pass; false also when they take longer than `limitMs` */
+  /** @returns the first file that failed, 'no end in time' after `limitMs`, or null if all passed; the time; the output */
   async function test(testFiles, limitMs) {
     write('order', JSON.stringify(testFiles));
     const began = performance.now();
@@ -65,20 +65,23 @@ export function makeLane(number, files) {
     const options = ['--bail', '--testTimeout=60000', `--testSequencer=${state}sequencer.mjs`, '--reporters=default'];
     const child = spawn(process.execPath, [...jest, ...options, '--runTestsByPath', ...testFiles], {
       cwd: path,
-      env: { ...process.env, TEST_PATIENCE_SECONDS: '20' },
+      env: { ...process.env, TEST_WAIT_SECONDS: '20' },
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true, // A process group, to end all of it.
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    const limit = setTimeout(() => child.kill(), limitMs);
+    // A mutant may loop for ever, and hear no other signal. Jest is asked first, for it knows its redis-servers.
+    const end = (signal) => () => process.kill(-child.pid, signal);
+    const limits = [setTimeout(end('SIGTERM'), limitMs), setTimeout(end('SIGKILL'), limitMs + 5_000)];
     const [code] = await once(child, 'exit');
-    clearTimeout(limit);
+    limits.forEach(clearTimeout);
     const failed = /^FAIL (\S+)/m.exec(output)?.[1] ?? (code === 0 ? null : 'no end in time');
     return { failed, ms: Math.round(performance.now() - began), output };
   }
 
   return {
-    /** Run a test file with no mutant. @returns the ids of the mutants that it reaches, how long it took, and whether it passed */
+    /** Run a test file without a mutant. @returns the ids of the mutants that it reaches, its time, and whether it passed */
     async reach(testFile) {
       write('active', '');
       write('reached', '');
@@ -86,7 +89,7 @@ export function makeLane(number, files) {
       const ids = [...new Set(readFileSync(`${state}reached`, 'utf8').split('\n').filter(Boolean))];
       return { file: testFile, ids, ms, isGood: failed === null, output };
     },
-    /** Run test files with a mutant, until one fails. @returns the file that failed, null if none did */
+    /** Run test files with a mutant until one fails. @returns as `test` does: the file, or null if none failed */
     async kill(id, testFiles, limitMs) {
       write('active', id);
       return (await test(testFiles, limitMs)).failed;
