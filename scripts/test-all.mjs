@@ -1,5 +1,6 @@
-// npm run test:all [-- [--short] [suite …]]: the suites of tests one after the other, by default all of them. It ends with a
-// table of the time that each took, and a line `N passed, N failed`. --short runs the part of each suite that CI runs.
+// npm run test:all [-- [--short] [suite …]]: the suites of tests one after the other, by default all but test:soak and
+// test:mutation. It ends with a table of the time that each took, and a line `N passed, N failed`. --short runs what CI runs:
+// fewer cases of each suite, and only a cluster of the topologies. Without it the model test plays 200 sequences per variant.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,14 +8,14 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const outcomes = `${root}.cache/outcomes/`;
 
-/** Each suite is a script of package.json. A suite of jest counts its tests, another one counts as one test. */
+/** Each suite is a script of package.json. Jest suites report their test counts; any other suite counts as one test. */
 const SUITES = [
   { script: 'test', isJest: true },
   { script: 'test:resilience', isJest: true },
   { script: 'test:clients', isJest: true },
   { script: 'test:helm', isJest: true },
   { script: 'test:image', isJest: true },
-  // The kind of Redis that differs most from that of npm test is the one that CI runs.
+  // CI runs only the cluster, because it differs most from the single Redis of npm test.
   { script: 'test:topology', args: ['--redis', 'cluster'], isJest: true },
   { script: 'test:topology', args: ['--redis', 'sentinel'], isJest: true, isLong: true },
   { script: 'test:topology', args: ['--redis', 'tls'], isJest: true, isLong: true },
@@ -59,7 +60,7 @@ function runSuite({ script, args = [], short = [], isJest = false }) {
   const seconds = Math.round((performance.now() - began) / 1_000);
   const isGood = status === 0;
   const counts = isJest ? jestCounts(file) : { passed: isGood ? 1 : 0, failed: isGood ? 0 : 1 };
-  // A run that fails without a failed test has failed all the same.
+  // Count a non-zero exit as a failure, even when Jest reports no failed test.
   if (!isGood && counts.failed === 0) counts.failed = 1;
   return { suite: title, seconds, ...counts };
 }

@@ -5,7 +5,7 @@ import { createLogger, readConfig } from '@yardmaster/runtime';
 import { during } from '../support/during.js';
 import { withRedis } from '../support/own-redis.js';
 import { type TestService, withService } from '../support/service.js';
-import { ADMIN_KEY, PATIENT } from '../support/shared-service.js';
+import { ADMIN_KEY, LONG_REDIS_TIMEOUT } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 type Connection = Backend['store']['redis'];
@@ -34,7 +34,7 @@ export function withHeldGateway(): { service: TestService; gateway: HeldGateway 
 }
 
 async function startGateway(redisUrl: string, { prefix, redis }: TestService) {
-  const env = { ...PATIENT, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent' };
+  const env = { ...LONG_REDIS_TIMEOUT, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent' };
   const config = { ...readConfig(env, GATEWAY_VARIABLES), REDIS_URL: redisUrl };
   const log = createLogger('test', config.LOG_LEVEL);
   const backend = createBackend(config, log);

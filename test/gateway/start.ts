@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { during } from '../support/during.js';
 import { type RunningApp, startApp } from '../support/process.js';
 import type { TestService } from '../support/service.js';
-import { ADMIN_KEY, PATIENT, sharedService } from '../support/shared-service.js';
+import { ADMIN_KEY, LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
 
 /**
  * Have a gateway beside a service, on the same Redis and key prefix, for all tests of the file or of the `describe` block.
@@ -19,7 +19,7 @@ export const withGateway = (
     () => {
       const REDIS_URL = redis?.url ?? sharedService().redisUrl;
       return startApp('gateway', {
-        ...PATIENT,
+        ...LONG_REDIS_TIMEOUT,
         ADMIN_API_KEY: ADMIN_KEY,
         KEY_PREFIX: service.prefix,
         REDIS_URL,

@@ -4,7 +4,7 @@ import { during } from '../support/during.js';
 import { type Answer, type CallOptions, HttpClient } from '../support/http.js';
 import { startApp } from '../support/process.js';
 import { ADMIN_KEY, type TestService } from '../support/service.js';
-import { PATIENT, sharedService } from '../support/shared-service.js';
+import { LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
 
 export interface ApiProcess {
   url: string;
@@ -33,7 +33,7 @@ export const withApiProcess = (service: Pick<TestService, 'prefix'>, redis?: { r
 
 async function startApiProcess({ prefix }: Pick<TestService, 'prefix'>, redisUrl?: string): Promise<ApiProcess> {
   const api = await startApp('api', {
-    ...(redisUrl === undefined ? PATIENT : {}),
+    ...(redisUrl === undefined ? LONG_REDIS_TIMEOUT : {}),
     REDIS_URL: redisUrl ?? sharedService().redisUrl,
     KEY_PREFIX: prefix,
     ADMIN_API_KEY: ADMIN_KEY,

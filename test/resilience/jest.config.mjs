@@ -1,6 +1,6 @@
-// npm run test:resilience: the service and its Redis are killed, cut off, filled up and crowded, on each kind of Redis. These
-// tests wait for outages to pass and for much work to be done, so npm test leaves them out. With TEST_SHORT=true it leaves
-// out itself what takes long and what the topology and the fault suite show in another way.
+// npm run test:resilience: crashes, outages, failovers, a full memory and many clients, on each kind of Redis. These tests
+// wait for outages to pass and for much work to be done, so npm test leaves them out. With TEST_SHORT=true this suite skips
+// the slow files in LONG, which the topology and the fault suite cover in another way.
 import base from '../../jest.config.mjs';
 
 const LONG = ['redis/(kinds|shard-away|cluster-down|fsck)', 'logs-senders', 'scheduler-faults'];

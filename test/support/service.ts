@@ -6,7 +6,7 @@ import { during } from './during.js';
 import { fsck, removeJobs } from './fsck.js';
 import { type Answer, type CallOptions, HttpClient } from './http.js';
 import { type RunningProcess, startApp } from './process.js';
-import { ADMIN_KEY, PATIENT, SHARED_ENV, sharedService } from './shared-service.js';
+import { ADMIN_KEY, LONG_REDIS_TIMEOUT, SHARED_ENV, sharedService } from './shared-service.js';
 import { until } from './until.js';
 
 export { ADMIN_KEY };
@@ -32,21 +32,25 @@ export interface ServiceOptions {
   app?: 'standalone' | 'api' | 'gateway' | 'scheduler';
   /** A Redis of the test's own; its URL is read when the service starts. Default: the shared one. */
   redis?: { readonly url: string };
-  /** Whether it must be a process that no other test file uses. Default: only if its settings or its Redis differ. */
+  /** Whether to start a process for this file even if the shared service would do. Default false. */
   isOwn?: boolean;
-  /** Whether Redis has as little time as by default: for tests about this limit. A busy machine makes others wait. */
+  /**
+   * Whether to keep the default REDIS_TIMEOUT_SECONDS, for tests of that limit. Others get 20 s, so that no test fails
+   * because the machine is busy. Default false.
+   */
   hasDefaultTimeouts?: boolean;
-  /** Whether to compare records and indexes in the end. Default true. */
+  /** Whether to check after the tests that records, indexes and histories agree. Default true. */
   check?: boolean;
 }
 
 /**
  * Have a service for all tests of the file, or of the `describe` block: call it where the tests are declared.
  *
- * It is the shared service when that one has all these settings. In the end what is stored is compared with itself and
- * removed, and a process of the file's own must exit 0.
+ * After the tests, records, indexes and histories must agree, and the jobs are removed. Jobs stay if `redis` or KEY_PREFIX
+ * was given; behind nginx, the global teardown checks instead. A process started for the file must exit with 0.
  *
- * @param env settings that differ from their defaults and from SHARED_ENV
+ * @param env settings that the tests need. If SHARED_ENV has all of them, the shared service is used; otherwise a service
+ *   starts with these settings and without the others of SHARED_ENV, but for the Redis time-out
  */
 export function withService(env: Record<string, string> = {}, options: ServiceOptions = {}): TestService {
   return during(
@@ -79,7 +83,7 @@ async function useShared({ check = true }: ServiceOptions): Promise<TestService>
     async stop() {
       uses--;
       try {
-        if (uses === 0 && !isBehindProxy) await leaveNothing(service, check);
+        if (uses === 0 && !isBehindProxy) await checkAndRemoveJobs(service, check);
       } finally {
         await service.stop();
       }
@@ -91,8 +95,8 @@ async function startOwn(env: Record<string, string>, options: ServiceOptions): P
   const { app = 'standalone', redis, check = true, hasDefaultTimeouts = false } = options;
   const redisUrl = redis?.url ?? sharedService().redisUrl;
   const prefix = env.KEY_PREFIX ?? `t-${randomUUID().slice(0, 8)}`;
-  const patience = hasDefaultTimeouts ? {} : PATIENT;
-  const variables = { ...patience, ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, REDIS_URL: redisUrl, ...env };
+  const timeout = hasDefaultTimeouts ? {} : LONG_REDIS_TIMEOUT;
+  const variables = { ...timeout, ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, REDIS_URL: redisUrl, ...env };
   const running = await startApp(
     app,
     app === 'scheduler' ? { CALLBACK_ALLOW_PRIVATE: 'true', ...variables } : variables,
@@ -103,10 +107,10 @@ async function startOwn(env: Record<string, string>, options: ServiceOptions): P
     process: running,
     async stop() {
       try {
-        await endWell(running);
+        await stopCleanly(running);
         // A prefix that was given is that of another service, which is still at work, and a Redis that was given ends soon.
-        if (env.KEY_PREFIX === undefined && redis === undefined) await leaveNothing(service, check);
-        else if (check) await agree(service);
+        if (env.KEY_PREFIX === undefined && redis === undefined) await checkAndRemoveJobs(service, check);
+        else if (check) await checkConsistency(service);
       } finally {
         await service.stop();
       }
@@ -114,27 +118,27 @@ async function startOwn(env: Record<string, string>, options: ServiceOptions): P
   };
 }
 
-async function endWell(running: RunningProcess): Promise<void> {
+async function stopCleanly(running: RunningProcess): Promise<void> {
   const code = await running.stop();
   if (code !== 0) throw new Error(`the service exited with ${code}:\n${running.output().slice(-4_000)}`);
 }
 
-/** Compare what is stored with itself. A service at work may change it while it is read, so it is read again. */
-async function agree({ redis, prefix }: TestService): Promise<void> {
+/** Check that records, indexes and histories agree. A running service may change them while they are read, so try again. */
+async function checkConsistency({ redis, prefix }: TestService): Promise<void> {
   let faults: string[] = [];
   const isGood = async () => {
     faults = await fsck(redis, prefix);
     return faults.length === 0;
   };
-  await until(isGood, 10_000).catch(() => {
-    throw new Error(`Redis does not agree with itself:\n${faults.join('\n')}`);
+  await until(isGood).catch((cause) => {
+    throw new Error(`records, indexes and histories in Redis do not agree:\n${faults.join('\n')}`, { cause });
   });
 }
 
-/** Compare what is stored with itself, and remove it in any case, so that the next file does not fail for this one. */
-async function leaveNothing(service: TestService, check: boolean): Promise<void> {
+/** Check what is stored, and remove it even if the check fails, so that the next file starts clean. */
+async function checkAndRemoveJobs(service: TestService, check: boolean): Promise<void> {
   try {
-    if (check) await agree(service);
+    if (check) await checkConsistency(service);
   } finally {
     await removeJobs(service.redis, service.prefix);
   }

@@ -1,12 +1,12 @@
 /** API key of every service under test, with every scope. */
 export const ADMIN_KEY = 'admin-key-of-the-tests';
 
-/** A busy machine may take long over a command: no test fails for that, unless it is about this very limit. */
-export const PATIENT = { REDIS_TIMEOUT_SECONDS: '20' };
+/** A long time-out for Redis, so that a slow machine fails no test except those of the time-out itself. */
+export const LONG_REDIS_TIMEOUT = { REDIS_TIMEOUT_SECONDS: '20' };
 
-/** Settings of the service that test files share. A file that needs other values gets a service of its own. */
+/** Settings of the service that test files share. */
 export const SHARED_ENV: Record<string, string> = {
-  ...PATIENT,
+  ...LONG_REDIS_TIMEOUT,
   ADMIN_API_KEY: ADMIN_KEY,
   KEY_PREFIX: 'shared',
   CALLBACK_ALLOW_PRIVATE: 'true',
@@ -18,11 +18,11 @@ export const SHARED_ENV: Record<string, string> = {
 export interface SharedService {
   url: string;
   redisUrl: string;
-  /** Whether it is what docker-compose.yml describes, behind nginx. All workers use that one at the same time. */
+  /** Whether it is what docker-compose.yml describes, behind nginx. All Jest workers share it. */
   isBehindProxy: boolean;
 }
 
-/** The services of all jest workers: one for each, or one for all. */
+/** Encode the shared services as the variable TEST_SERVICES: one per Jest worker, or a single one for all. */
 export const toVariable = (services: SharedService[]) => ({ TEST_SERVICES: JSON.stringify(services) });
 
 /** The service that this jest worker is to use. */
@@ -30,6 +30,6 @@ export function sharedService(): SharedService {
   const services: SharedService[] = JSON.parse(process.env.TEST_SERVICES ?? '[]');
   const service = services[(Number(process.env.JEST_WORKER_ID ?? 1) - 1) % services.length];
   if (service === undefined)
-    throw new Error('there is no shared service: run this by npm test, or by another suite of package.json');
+    throw new Error('TEST_SERVICES is not set: run the tests with npm test or another test script of package.json');
   return service;
 }
