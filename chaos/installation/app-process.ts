@@ -1,5 +1,4 @@
-import { onExit } from '../../test/support/on-exit.js';
-import { type RunningProcess, runApp } from '../../test/support/process.js';
+import { hasEnded, type RunningProcess, runApp } from '../../test/support/process.js';
 import { startProxy } from '../../test/support/redis/proxy.js';
 import { until } from '../../test/support/until.js';
 
@@ -19,8 +18,6 @@ export type AppProcess = Awaited<ReturnType<typeof startApp>>;
 export const STARTED_AGAIN = '--- started again'; // Between the outputs of two starts.
 const START_MS = 60_000;
 
-const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
-
 /** Start a compiled app behind its own proxy, and wait until it serves. */
 export async function startApp({ app, name, port, redisPort, redisUrl, env, root }: AppOptions) {
   const proxy = await startProxy(redisPort);
@@ -31,8 +28,6 @@ export async function startApp({ app, name, port, redisPort, redisUrl, env, root
   async function start(): Promise<void> {
     const run = runApp(app, variables, root);
     runs.push(run);
-    const forget = onExit(() => run.child.kill('SIGKILL')); // A paused process ignores SIGTERM.
-    run.child.once('exit', forget);
     await until(() => run.output().includes(`${app} listening`) || hasEnded(run), START_MS);
     if (hasEnded(run)) throw new Error(`${name} ended:\n${run.output()}`);
   }

@@ -6,15 +6,16 @@ export default async function setUp({ maxWorkers }) {
   // What ends this process must end what it started: its `exit` does.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   const { startRedis } = await import('./own-redis.ts');
-  const { onExit } = await import('./on-exit.ts');
+  const { killListedOnExit } = await import('./kill-on-exit.ts');
   const { startApp } = await import('./process.ts');
   const { SHARED_ENV, toVariable } = await import('./shared-service.ts');
+
+  process.env.TEST_PROCESSES = killListedOnExit();
 
   async function startWorker() {
     const redis = await startRedis({ appendonly: 'no' });
     try {
       const service = await startApp('standalone', { ...SHARED_ENV, REDIS_URL: redis.url });
-      onExit(() => service.child.kill());
       return { redis, service };
     } catch (error) {
       await redis.stop();

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.js';
 import { installed } from './installed.js';
+import { killOnExit } from './kill-on-exit.js';
 import { nginxFiles, replaceAll, type Upstreams } from './nginx-conf.js';
-import { onExit } from './on-exit.js';
 import { until } from './until.js';
 
 export interface Nginx {
@@ -48,13 +48,15 @@ export async function startNginx(upstreams: Upstreams, options: NginxOptions = {
   for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
 
   let child: ChildProcess | null = null;
-  const forget = onExit(() => child?.kill('SIGTERM'));
+  let forget = () => {};
 
   async function start(): Promise<void> {
     const args = ['-p', dir, '-c', join(dir, 'nginx.conf'), '-e', join(dir, 'error.log')];
     // A process group of its own: Ctrl-C reaches whoever started it first.
     const started = spawn(binary, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
     child = started;
+    forget();
+    forget = killOnExit(started, 'SIGTERM'); // It ends its workers.
     let output = '';
     started.stderr.on('data', (chunk) => (output += chunk));
     await until(async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findRedisServer, PrivateRedis } from '@yardmaster/runtime';
 import { during } from './during.js';
+import { killOnExit } from './kill-on-exit.js';
 
 const CACHE_DIR = fileURLToPath(new URL('../../.cache/redis', import.meta.url));
 
@@ -23,14 +24,23 @@ export async function startRedis(settings: Record<string, string> = {}): Promise
   const binary = await findRedisServer(CACHE_DIR, () => undefined);
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-redis-'));
   const server = new PrivateRedis({ binary, dataDir: dir, settings });
-  await server.start();
+  let forget = () => {};
+  async function start() {
+    await server.start();
+    forget = killOnExit({ pid: server.pid });
+  }
+  async function halt() {
+    await server.stop();
+    forget();
+  }
+  await start();
   return {
     url: server.url,
     pid: () => server.pid as number,
-    halt: () => server.stop(),
-    resume: () => server.start(),
+    halt,
+    resume: start,
     async stop() {
-      await server.stop();
+      await halt();
       await rm(dir, { recursive: true, force: true });
     },
   };

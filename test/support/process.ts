@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { killOnExit } from './kill-on-exit.js';
 import { until } from './until.js';
 
 export interface RunningProcess {
@@ -27,7 +28,9 @@ export function runApp(app: string, env: Record<string, string | undefined>, roo
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   let isClosed = false; // After its end, once all that it has printed is read.
+  const forget = killOnExit(child);
   child.once('close', () => {
+    forget();
     isClosed = true;
   });
   async function ended() {

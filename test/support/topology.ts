@@ -34,7 +34,7 @@ export interface Topology {
   /** All but Redis and nginx. */
   processes: TopologyProcess[];
   nginx: Nginx;
-  /** End all. @throws when a process did not exit 0 on SIGTERM */
+  /** End all. @throws when a process ended by itself, or did not exit 0 on SIGTERM */
   stop(): Promise<void>;
 }
 
@@ -119,18 +119,10 @@ async function endAll(processes: TopologyProcess[]): Promise<void> {
   const bad: string[] = [];
   await Promise.all(
     processes.map(async (each) => {
-      const isAlreadyDead = !isAlive(each.pid);
+      const wasStopped = each.isStopped();
       const code = await each.stop();
-      if (!isAlreadyDead && code !== 0) bad.push(`${each.name} ended with ${code}: ${each.output().slice(-4_000)}`);
+      if (!wasStopped && code !== 0) bad.push(`${each.name} ended with ${code}: ${each.output().slice(-4_000)}`);
     }),
   );
   if (bad.length > 0) throw new Error(bad.join('\n'));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

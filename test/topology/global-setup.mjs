@@ -12,6 +12,8 @@ const envOf = (shared) => ({
 export default async function setUp() {
   // Whoever ends us ends the topology, too: its processes go along when ours exits.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  const { killListedOnExit } = await import('../support/kill-on-exit.ts');
+  process.env.TEST_PROCESSES = killListedOnExit();
   const { startTopology } = await import('../support/topology.ts');
   const { SHARED_ENV, toVariable } = await import('../support/shared-service.ts');
   const env = envOf(SHARED_ENV);

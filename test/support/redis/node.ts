@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findRedisServer } from '@yardmaster/runtime';
 import { freePort } from '../free-port.js';
-import { onExit } from '../on-exit.js';
+import { killOnExit } from '../kill-on-exit.js';
 import { until } from '../until.js';
 
 const CACHE_DIR = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
@@ -68,7 +68,7 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
     });
     child.on('error', (error) => (output += error.message));
     forget();
-    forget = onExit(() => child.kill('SIGKILL')); // A paused one would not hear SIGTERM.
+    forget = killOnExit(child);
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
     await until(() => hasEnded() || /Ready to accept connections|Sentinel ID is/.test(output));
     return !hasEnded();

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { onExit } from '../on-exit.js';
+import { killOnExit } from '../kill-on-exit.js';
 import { until } from '../until.js';
 import type { Command } from './compose.js';
 
@@ -24,6 +24,8 @@ export interface TopologyProcess {
   restart(): Promise<void>;
   /** End it by a signal, SIGTERM unless told, and wait for its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** Whether `stop` was called since the last start. */
+  isStopped(): boolean;
   /** Start it again after `stop`, and wait until it is ready. */
   start(): Promise<void>;
 }
@@ -49,11 +51,13 @@ export async function startProcess(name: string, port: number, { args, env }: Co
   const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess;
   let output = '';
+  let isStopped = false;
   let forget = () => {};
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
 
   async function start(): Promise<void> {
     const began = output.length;
+    isStopped = false;
     // A process group of its own: Ctrl-C reaches us first, and we end them in order.
     child = spawn(process.execPath, args, {
       cwd: ROOT,
@@ -62,7 +66,7 @@ export async function startProcess(name: string, port: number, { args, env }: Co
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     forget();
-    forget = onExit(() => child.kill('SIGKILL'));
+    forget = killOnExit(child);
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk) => (output = (output + chunk).slice(-KEPT_OUTPUT)));
     await until(async () => {
@@ -72,6 +76,7 @@ export async function startProcess(name: string, port: number, { args, env }: Co
   }
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    isStopped = true;
     if (!hasEnded()) {
       const exited = once(child, 'exit');
       child.kill(signal);
@@ -89,6 +94,7 @@ export async function startProcess(name: string, port: number, { args, env }: Co
       return child.pid as number;
     },
     output: () => output,
+    isStopped: () => isStopped,
     start,
     stop,
     async restart() {

@@ -1,0 +1,37 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Make a folder that lists processes, and kill those when this process exits.
+ *
+ * @returns the folder; as TEST_PROCESSES it makes the processes that use `killOnExit` list theirs in it
+ */
+export function killListedOnExit(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'yardmaster-processes-'));
+  process.on('exit', () => {
+    for (const pid of readdirSync(folder)) {
+      try {
+        process.kill(Number(pid), readFileSync(join(folder, pid), 'utf8'));
+      } catch {} // It has ended.
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+let own: string | undefined;
+
+/**
+ * Kill a child when this process exits, however it does, short of SIGKILL. Jest's sandbox hears no `exit`, so under Jest the
+ * child is killed when the process that runs Jest exits.
+ *
+ * @returns a function to call once the child has ended
+ */
+export function killOnExit({ pid }: { pid?: number | undefined }, signal: NodeJS.Signals = 'SIGKILL'): () => void {
+  if (pid === undefined) return () => undefined; // It did not start.
+  own ??= process.env.TEST_PROCESSES ?? killListedOnExit();
+  const file = join(own, String(pid));
+  writeFileSync(file, signal);
+  return () => rmSync(file, { force: true });
+}
