@@ -1,7 +1,7 @@
 import { open, readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
-import type { Random } from '../../test/logs/random.js';
+import type { Random } from '../../test/support/random.js';
 
 const LOST_AT_MOST_MS = 2_000; // Redis writes to the disk every second, or two when that is slow.
 const LOST_AT_LEAST_MS = 500;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { randomOf } from '../../test/logs/random.js';
+import { Random } from '../../test/support/random.js';
 import type { History } from '../checker/history.js';
 import type { Installation } from '../installation/installation.js';
 import type { Caller } from './client.js';
@@ -31,7 +31,7 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
   let isOver = false;
   const crew: Crew = {
     call,
-    random: randomOf(seed),
+    random: new Random(seed),
     planOf: (n) => planOf(seed, n),
     claimed: new Map(),
     token: () => `token-${++tokens}`,

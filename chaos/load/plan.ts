@@ -1,4 +1,4 @@
-import { type Random, randomOf } from '../../test/logs/random.js';
+import { Random } from '../../test/support/random.js';
 
 export const SPACES = ['yard-a', 'yard-b', 'yard-c'];
 export const NAMES = ['resize', 'crop', 'a/b:c'];
@@ -58,7 +58,7 @@ function weighted<T extends string>(random: Random, weights: Record<T, number>):
 
 /** The plan of the nth job, the same for the same seed whatever else is planned. */
 export function planOf(seed: number, n: number): JobPlan {
-  const random = randomOf(seed * 1_000_003 + n);
+  const random = new Random(seed * 1_000_003 + n);
   const steps = () => Array.from({ length: random.below(4) }, () => weighted(random, STEPS));
   const receiving = random.chance(0.3) ? weighted(random, RECEIVING) : null;
   return {

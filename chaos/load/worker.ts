@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Random } from '../../test/logs/random.js';
+import type { Random } from '../../test/support/random.js';
 import type { Call, Operation } from '../checker/history.js';
 import type { Caller } from './client.js';
 import { BODIES } from './own-jobs.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ROUTES } from '@yardmaster/api';
-import { randomOf } from '../../test/logs/random.js';
+import { Random } from '../../test/support/random.js';
 import { until } from '../../test/support/until.js';
 import { History } from '../checker/history.js';
 import { startInstallation } from '../installation/installation.js';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const stalls = { between: () => 0, stop: () => undefined };
   const found = (says: string) => expect(says).toBe('');
   const none = () => undefined;
-  const shared = { installation, history, load, stalls, random: randomOf(1), figures: {} };
+  const shared = { installation, history, load, stalls, random: new Random(1), figures: {} };
   context = { ...shared, call: clients.call, found, affects: none, atEnd: none };
   stop = () => Promise.all([clients.close(), receivers.close(), installation.stop()]);
 }, 120_000);

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Random } from '../../test/logs/random.js';
+import type { Random } from '../../test/support/random.js';
 import type { Dump } from '../checker/dump.js';
 import type { Body, Call, Callback, History, Operation } from '../checker/history.js';
 import type { Span, Stalls } from '../checker/stalls.js';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { randomOf } from '../../test/logs/random.js';
 import { keysOf } from '../../test/support/fsck.js';
+import { Random } from '../../test/support/random.js';
 import { check, judge, type Record } from '../checker/checker.js';
 import { type Dump, dump } from '../checker/dump.js';
 import { History } from '../checker/history.js';
@@ -35,7 +35,7 @@ export async function runFaults(installation: Installation, faults: readonly Fau
   const outages: Outage[] = [];
   const ends: (() => Promise<void>)[] = [];
   const stalls = measureStalls();
-  const random = randomOf(seed);
+  const random = new Random(seed);
   const began = Date.now();
   const { call, close } = createClients(installation, history);
   let stored: Dump | null = null;

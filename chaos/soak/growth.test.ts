@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
-import { randomOf } from '../../test/logs/random.js';
+import { Random } from '../../test/support/random.js';
 import { growth } from './growth.js';
 
 /** An hour of laps. @param valueAt by the number of the lap and the hours since the beginning */
 const laps = (valueAt: (nth: number, hours: number) => number, count = 20) =>
   Array.from({ length: count }, (_, n) => ({ at: n * 180_000, value: valueAt(n, n / 20) }));
 
-const random = randomOf(1);
+const random = new Random(1);
 /** As heaps differ after garbage collection. */
 const noise = () => (random.below(100) - 50) / 1_000;
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../test/logs/random.js';
+import type { Random } from '../../test/support/random.js';
 import type { Installation } from '../installation/installation.js';
 import { isScript } from '../installation/scripts.js';
 import { allFaults, type Fault, idOf } from '../runs/fault.js';

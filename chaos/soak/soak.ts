@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { randomOf } from '../../test/logs/random.js';
 import { keysOf } from '../../test/support/fsck.js';
+import { Random } from '../../test/support/random.js';
 import { evidenceOf } from '../checker/checker.js';
 import { type Installation, startInstallation } from '../installation/installation.js';
 import { type Counts, countsOf, markdown, sentenceOf, sumOf } from '../runs/report.js';
@@ -32,7 +32,7 @@ function optionsOf(args: string[]) {
 export async function soak(args: string[]): Promise<number> {
   const { minutes, seed, rate } = optionsOf(args);
   print(`${minutes} minutes of mixed faults, seed ${seed}, ${rate} jobs per second`);
-  const draw = await mixFaults(randomOf(seed));
+  const draw = await mixFaults(new Random(seed));
   const installation = await startInstallation({
     gateways: 2,
     env: { RETENTION_SECONDS: String(RETENTION_SECONDS), NODE_OPTIONS: '--inspect=127.0.0.1:0' },

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
 import { PARTITION_TAGS, partitionOf } from '@yardmaster/store';
-import { type Random, randomOf } from '../logs/random.js';
 import { jobIn } from '../support/jobs.js';
+import { Random } from '../support/random.js';
 import { withService } from '../support/service.js';
 import { check, secondly } from './checking.js';
 
@@ -32,7 +32,7 @@ async function harm(random: Random, ids: string[]): Promise<void> {
 }
 
 it.each([1, 2, 3])('mends whatever happened to the indexes, in one run, and jobs go on: seed %i', async (seed) => {
-  const random = randomOf(seed);
+  const random = new Random(seed);
   const ids: string[] = [];
   for (const status of STATUSES) {
     for (const [n, space] of SPACES.entries()) {

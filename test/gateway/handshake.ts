@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from '@jest/globals';
+import { answerIn } from '../support/raw-client.js';
 import { until } from '../support/until.js';
 
 /** An id that jobs could have and none has. */
@@ -87,16 +88,8 @@ export function cutAll(): void {
 
 /** Null while something is missing. */
 function parse(bytes: Buffer, method?: string): Omit<Shaken, 'socket' | 'bytes'> | null {
-  const [head = '', text] = bytes.toString('latin1').split(/\r\n\r\n(.*)/s);
-  if (text === undefined) return null;
-  const [first = '', ...lines] = head.split('\r\n');
-  const headers: Record<string, string> = {};
-  for (const line of lines) {
-    const [name = '', value = ''] = line.split(/: (.*)/s);
-    headers[name.toLowerCase()] = value;
-  }
-  const status = Number(first.split(' ')[1]);
-  const length = method === 'HEAD' || status === 101 ? 0 : Number(headers['content-length'] ?? 0);
-  if (text.length < length) return null;
-  return { status, headers, body: length === 0 ? null : JSON.parse(text.slice(0, length)) };
+  const found = answerIn(bytes, method);
+  if (found === null) return null;
+  const { status, headers, text } = found.answer;
+  return { status, headers, body: text === '' ? null : JSON.parse(text) };
 }

@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallOptions } from '../support/http.js';
 import { createJob } from '../support/jobs.js';
+import { Random } from '../support/random.js';
 import { withService } from '../support/service.js';
 import {
   append,
@@ -18,7 +19,6 @@ import {
   unsupported,
   written,
 } from './entries.js';
-import { type Random, randomOf } from './random.js';
 import { messagesOf, readLogs } from './reading.js';
 
 const service = withService();
@@ -205,7 +205,7 @@ describe('a batch of random pieces', () => {
 
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
   it(`is stored as JSON is read, or refused: SEED=${seed}`, async () => {
-    const random = randomOf(seed);
+    const random = new Random(seed);
     const job = (await createJob(service, 'grammar')).id;
     const expected: string[] = [];
     let refused = 0;

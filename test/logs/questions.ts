@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevel, type LogsMode, type LogsQuery } from '@yardmaster/protocol';
-import type { Random } from './random.js';
+import type { Random } from '../support/random.js';
 import { range } from './reading.js';
 
 /** What the tests of paging know of a stored entry. */

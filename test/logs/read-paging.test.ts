@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { LogLevel } from '@yardmaster/protocol';
 import { pageOf } from '../model/index.js';
+import { Random } from '../support/random.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { appendOk, logsKey } from './entries.js';
 import { type Kept, type Question, randomBatch, randomQuestion } from './questions.js';
-import { type Random, randomOf } from './random.js';
 import { type Direction, jobWithLogs, messagesOf, type Query, range, readPage, seqsOf, walk } from './reading.js';
 
 /** More than the service reads from Redis at once, and few enough that many are dropped on the way. */
@@ -46,7 +46,7 @@ describe('a page is what an array would give, whatever is appended and asked', (
     { seed: 2, first: KEPT - 300 },
     { seed: Date.now(), first: KEPT - 300 },
   ])('(seed $seed, from $first entries on)', async ({ seed, first }) => {
-    const random = randomOf(seed);
+    const random = new Random(seed);
     let kept: Kept[] = [];
     const add = (batch: Omit<Kept, 'seq'>[]) => {
       const next = (kept.at(-1)?.seq ?? 0) + 1;

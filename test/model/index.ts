@@ -1,6 +1,6 @@
 // The specification as a small world of plain values: the one oracle of every test suite. A verb changes the world and
-// returns what its caller is told, or throws a Refusal. It is written from the specification and the contract alone,
-// and compared with the store by model.test.ts.
+// returns what its caller is told, or throws a Refusal. It is written from the specification, but for the partitions and
+// the hand-over of callbacks to schedulers, which only the store defines. model.test.ts compares it with the store.
 
 export { ack, complete, fail, heartbeat, kill } from './attempts.js';
 export { begin, record, redeliver, relay } from './callbacks.js';

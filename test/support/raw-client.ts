@@ -61,9 +61,11 @@ export class RawClient {
 }
 
 /** The answer that some bytes begin with, once it is whole, and how long it is. Ours always say their length. */
-function answerIn(received: Buffer, method?: string): { answer: RawAnswer; bytes: number } | null {
-  const from = received.indexOf('\r\n\r\n') + 4;
-  const [first = '', ...lines] = received.toString('latin1', 0, Math.max(0, from - 4)).split('\r\n');
+export function answerIn(received: Buffer, method?: string): { answer: RawAnswer; bytes: number } | null {
+  const end = received.indexOf('\r\n\r\n');
+  if (end === -1) return null;
+  const from = end + 4;
+  const [first = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3})\b/.exec(first)?.[1] ?? 0);
   if (status === 0) return null;
   const headers: Record<string, string> = {};

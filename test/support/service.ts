@@ -28,7 +28,7 @@ export interface TestService {
 }
 
 export interface ServiceOptions {
-  /** Which process to start. Default: `standalone`, that is HTTP, streams and scheduler in one. */
+  /** Which process to start, unless the shared service, a standalone, will do. Default: `standalone`, all in one. */
   app?: 'standalone' | 'api' | 'gateway' | 'scheduler';
   /** A Redis of the test's own; its URL is read when the service starts. Default: the shared one. */
   redis?: { readonly url: string };

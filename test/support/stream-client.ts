@@ -32,9 +32,14 @@ export class StreamClient {
    */
   static async open(url: string, path: string): Promise<StreamClient> {
     const client = StreamClient.connect(url, path);
-    await until(() => client.messages.length > 0 || client.closed !== null);
-    if (client.messages.length === 0) throw new Error(`no stream: ${JSON.stringify(client.closed)}`);
+    await client.opened();
     return client;
+  }
+
+  /** Wait for the init. @throws when the stream is refused */
+  async opened(): Promise<void> {
+    await until(() => this.messages.length > 0 || this.closed !== null);
+    if (this.messages.length === 0) throw new Error(`no stream: ${JSON.stringify(this.closed)}`);
   }
 
   /** Connect without waiting. */
@@ -87,8 +92,9 @@ export function withStreams(service: { readonly url: string }) {
     await Promise.all(clients.splice(0).map((client) => client.close()));
   });
   return async (path: string, url = service.url): Promise<StreamClient> => {
-    const client = await StreamClient.open(url, path);
+    const client = StreamClient.connect(url, path);
     clients.push(client);
+    await client.opened();
     return client;
   };
 }

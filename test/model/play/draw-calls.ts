@@ -1,8 +1,8 @@
 import { type LogsMode, STATUSES, type Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
+import type { Random } from '../../support/random.js';
 import type { ModelJob, World } from '../world.js';
 import type { Asked, Verb } from './calls.js';
-import type { Random } from './random.js';
 import { type GivenOut, NO_ID } from './step.js';
 import { beatOf, jsonOf, logsOf, NAMES, outcomeOf, requestOf, SPACES } from './values.js';
 

@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
+import { Random } from '../../support/random.js';
 import type { Arenas } from './arena.js';
 import { Disagreement } from './disagreement.js';
 import { drawCallsAtOnce, drawStep } from './draw.js';
 import { Game, type Rules } from './game.js';
-import { Random } from './random.js';
 import { shortest } from './shorten.js';
 import { lineOf, type Step } from './step.js';
 import { settingsOf } from './values.js';

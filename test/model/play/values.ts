@@ -1,6 +1,6 @@
 import { type CreateJobRequest, createJobRequest, type JsonValue, type NewLog } from '@yardmaster/protocol';
 import type { CallbackOutcome, Heartbeat, StoreSettings } from '@yardmaster/store';
-import type { Random } from './random.js';
+import type { Random } from '../../support/random.js';
 
 // What callers send: few values, so that they meet, and such as a careless script would spoil.
 

@@ -14,9 +14,14 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
+  /** A whole number from 0 to below this one. */
+  below(count: number): number {
+    return Math.floor(this.fraction() * count);
+  }
+
   /** A whole number, both ends included. */
   between(least: number, most: number): number {
-    return least + Math.floor(this.fraction() * (most - least + 1));
+    return least + this.below(most - least + 1);
   }
 
   chance(probability: number): boolean {
