@@ -101,11 +101,12 @@ export interface Revocation {
   revokedAt: number; // When the key was revoked, and when its use ended, epoch milliseconds.
   stoppedAt: number;
   withinMs: number; // How long it may still be accepted.
+  mayCut?: boolean; // Whether streams may be closed with 1012 first, because their gateway has lost its subscriptions.
 }
 
 /** Report calls that were served too long after the revocation, and streams that were open for too long. */
 export function checkRevoked({ found, figures }: FaultContext, use: KeyUse, revocation: Revocation): void {
-  const { revokedAt, stoppedAt, withinMs } = revocation;
+  const { revokedAt, stoppedAt, withinMs, mayCut = false } = revocation;
   /** @returns whether it was too late */
   const measure = (figure: string, at: number, says: string): boolean => {
     const ms = at - revokedAt;
@@ -124,7 +125,8 @@ export function checkRevoked({ found, figures }: FaultContext, use: KeyUse, revo
     const name = `a stream of ${gateway} that was opened ${openedAt - revokedAt} ms after`;
     const at = closedAt ?? stoppedAt;
     const isLate = measure('last stream closed, ms', at, `${name} was open for`);
-    if (!isLate && code !== 1008) found(`${name} was closed with ${code}`, { promise, during: before(at) });
+    if (!isLate && code !== 1008 && !(mayCut && code === 1012))
+      found(`${name} was closed with ${code}`, { promise, during: before(at) });
   }
 }
 
