@@ -10,7 +10,7 @@ export interface Options {
 
 /** The short run of CI: one fault of each kind, and the mutants without which a blind checker would not be noticed. */
 export const SHORT: readonly string[] = [
-  ...['F1', 'F2-after-sweep', 'F3', 'F4-1.5s', 'F5-always', 'F12-duties-cut', 'F15', 'F25', 'F27-heard', 'F30'],
+  ...['F1', 'F2-after-sweep', 'F3', 'F4-1.5s', 'F5-always', 'F12-duties-cut', 'F15', 'F19', 'F25', 'F27-heard', 'F30'],
   ...['01-complete-without-guard', '05-callback-after-script'],
 ];
 

@@ -3,7 +3,7 @@
 // the slow files in LONG, which the topology and the fault suite cover in another way.
 import base from '../../jest.config.mjs';
 
-const LONG = ['redis/(kinds|shard-away|cluster-down|fsck)', 'logs-senders', 'scheduler-faults'];
+const LONG = ['redis/(shard-away|cluster-down|fsck)', 'logs-senders', 'scheduler-faults'];
 
 /** @type {import('jest').Config} */
 export default {
