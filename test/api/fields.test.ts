@@ -102,6 +102,9 @@ const filterFaults = (field: string, rule: string, wrong: unknown[]): Fault[] =>
   ...values(field, 'must have at most 100 names', [names(101)]),
   ...[5, {}].map((entry) => fault({ [field]: ['fine', entry] }, `${field}[1] ${STRING}`)),
   ...['', 'x'.repeat(129)].map((entry) => fault({ [field]: ['fine', entry] }, `${field}[1] ${NAME}`)),
+  ...['\ud800', 'a\udfff'].map((entry) =>
+    fault({ [field]: ['fine', entry] }, `${field}[1] must be well-formed Unicode`),
+  ),
 ];
 
 const stage = (value: unknown, error: string) =>
@@ -311,10 +314,20 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
       const to = await targetFor(service, { ...endpoint, on: name === 'Kill Job' ? 'pending' : 'running' }, 'edge');
       const answer = await callEndpoint(service, endpoint, to, { body });
       expect(answer.status).toBe(endpoint.success ?? 200);
-      if (name === 'Create Job') expect(answer.body).toMatchObject(body);
+      if (name === 'Create Job') {
+        expect(answer.body).toMatchObject(body);
+        expect((await service.call('GET', `/jobs/${answer.body.id}`)).body).toMatchObject(body);
+      }
       if (name === 'Report Progress')
         expect((await service.call('GET', `/jobs/${to.jobId}/progress`)).body.progress).toEqual(body);
-      if (name === 'Create Key') await service.call('DELETE', `/keys/${answer.body.id}`);
+      if (name === 'Create Key') {
+        const { id, key: _, ...shown } = answer.body;
+        const scopes = [...new Set((body as { scopes: string[] }).scopes)];
+        expect(shown).toMatchObject({ ...body, scopes, expiresAt: shown.expiresAt });
+        const listed = (await service.call('GET', '/keys')).body.find((one: { id: string }) => one.id === id);
+        expect(listed).toMatchObject(shown);
+        await service.call('DELETE', `/keys/${id}`);
+      }
       expect(documentTakes(name, body)).toBe(true);
     },
   );

@@ -50,6 +50,14 @@ describe('the API', () => {
   });
 
   // Not /metrics, which is never the same twice: test/metrics.
+  it('answers a HEAD that is refused like GET, without the body', async () => {
+    const headers = { 'x-api-key': ADMIN_KEY, 'x-request-id': 'same' };
+    const got = await call('GET', '/api/v1/jobs/nope', headers);
+    const head = await call('HEAD', '/api/v1/jobs/nope', headers);
+    expect(got.status).toBe(404);
+    expect(head).toEqual({ ...got, headers: { ...got.headers, date: head.headers.date }, text: '', body: null });
+  });
+
   const readable = PATHS.filter(({ path, allowed }) => allowed.includes('GET') && path !== '/metrics');
   it.each(readable)('answers HEAD $path like GET, without the body', async ({ path }) => {
     const headers = { 'x-api-key': ADMIN_KEY, 'x-request-id': 'same' };

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
@@ -394,6 +396,17 @@ describe('logs of a service that answers oddly', () => {
     const fake = await serve((_request, response) => response.writeHead(status, headers).end(body));
     expect(await readHere(fake, 'job')).toEqual([1, [], `yardmaster: ${sentence}\n`]);
     expect(fake.requests).toBe(1);
+  });
+
+  it('end although a server that changes the protocol keeps the connection', async () => {
+    const server = net.createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const run = logs({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, 'job');
+    expect(await run.end()).toEqual([1, [], 'yardmaster: the server answered with HTTP 101\n']);
+    server.close();
   });
 
   it('never print the key, however the server quotes what it was asked', async () => {

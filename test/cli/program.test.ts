@@ -57,6 +57,7 @@ it.each([
   [['watch', 'job', '--plain'], {}, { format: 'plain' }],
   [['watch', 'job'], { NO_COLOR: '1' }, { format: 'plain' }],
   [['watch', 'job'], { TERM: 'dumb' }, { format: 'plain' }],
+  [['fsck'], { ...redis, NO_COLOR: '1' }, { format: 'plain' }],
   [['logs', 'job', '--plain'], KEY, { format: 'plain' }],
   [['logs', 'job'], { ...KEY, NO_COLOR: '1' }, { format: 'plain' }],
   [

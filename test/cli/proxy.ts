@@ -7,6 +7,8 @@ export interface Proxy {
   url: string;
   /** What was asked for so far: the query of a request for logs, `stream` for a connection. */
   asked: string[];
+  /** The same of requests that were answered, without streams. */
+  answered: string[];
   /** Break every connection, and each new one at once until `restore`. */
   cut: () => void;
   restore: () => void;
@@ -23,17 +25,19 @@ export const withProxy = (service: { readonly url: string }) =>
 async function startProxy(serviceUrl: string): Promise<Proxy> {
   const { hostname, port } = new URL(serviceUrl);
   const asked: string[] = [];
+  const answered: string[] = [];
   const clients = new Set<Socket>();
   let isCut = false;
   const server = http.createServer((request, response) => {
-    asked.push(new URL(request.url as string, serviceUrl).search);
+    const { search } = new URL(request.url as string, serviceUrl);
+    asked.push(search);
     const { method, headers, url: path } = request;
     const upstream = http.request({ hostname, port, method, headers, path, agent: false }, (answer) => {
       response.writeHead(answer.statusCode as number, answer.headers);
       answer.pipe(response);
     });
     upstream.on('error', () => response.destroy());
-    response.on('close', () => upstream.destroy());
+    response.on('close', () => upstream.destroy()).on('finish', () => answered.push(search));
     request.pipe(upstream);
   });
   server.on('upgrade', ({ url: path, rawHeaders }: http.IncomingMessage, client) => {
@@ -59,6 +63,7 @@ async function startProxy(serviceUrl: string): Promise<Proxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
+    answered,
     cut() {
       isCut = true;
       breakAll();

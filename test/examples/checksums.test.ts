@@ -241,6 +241,42 @@ describe('a run that is interrupted', () => {
   });
 });
 
+function signal() {
+  let give: () => void = () => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { give, given };
+}
+
+it('takes no job for abandoned that is on its way to a worker', async () => {
+  const folder = await folderOf('on-its-way', { one: 'one' });
+  const [firstPoll, delivered, looked] = [signal(), signal(), signal()];
+  const seen: string[] = [];
+  // The worker polls in vain, then the job is created and polled, and while that response is held back, the run looks
+  // which jobs nobody has.
+  const { code } = await runThrough(
+    async (path, pass) => {
+      if (path.endsWith('/jobs')) await firstPoll.given;
+      const answer = await pass();
+      if (path.endsWith('/jobs')) await delivered.given;
+      if (path.includes('status=running')) looked.give();
+      if (!path.endsWith('/poll')) return answer;
+      firstPoll.give();
+      const [job] = JSON.parse(answer.text).jobs;
+      if (job === undefined) return answer;
+      delivered.give();
+      await looked.given;
+      for (let i = 0; i < 20; i++) seen.push((await service.call('GET', `/jobs/${job.id}`)).body.status);
+      return answer;
+    },
+    'way',
+    [folder, '--workers', '1'],
+  );
+  expect([code, seen]).toEqual([0, Array(20).fill('delivered')]);
+  expect(await jobsOf('way')).toMatchObject([{ status: 'completed', attemptNumber: 1 }]);
+});
+
 describe('a run that cannot begin', () => {
   it.each([
     ['/does/not/exist', '/does/not/exist is not a folder'],
@@ -249,8 +285,10 @@ describe('a run that cannot begin', () => {
     [`${tmpdir()} --space a/b`, '--space must be 1 to 128 characters'],
     [`${tmpdir()} --wrokers 2`, "Unknown option '--wrokers'"],
   ])('says what is wrong with %s', async (line, sentence) => {
-    const { readOptions } = await import(new URL('options.mjs', EXAMPLE).href);
-    expect(() => readOptions(line.split(' '))).toThrow(sentence);
+    const { readOptions, UsageError } = await import(new URL('options.mjs', EXAMPLE).href);
+    const read = () => readOptions(line.split(' '));
+    expect(read).toThrow(sentence);
+    expect(read).toThrow(UsageError);
   });
 
   it.each([
@@ -264,7 +302,7 @@ describe('a run that cannot begin', () => {
 
   it('takes the key from the data folder of the service, and reports a key that is not accepted', async () => {
     const data = await folderOf('data', { 'admin-key': 'ym_wrong\n' });
-    const run = start([dir, '--url', service.url], { DATA_DIR: data });
+    const run = start([dir, '--url', service.url], { DATA_DIR: data, YARDMASTER_API_KEY: '' });
     const error = 'POST /keys was answered with 401: A valid API key is required\n';
     expect([await run.exit(), run.err()]).toEqual([1, error]);
   });

@@ -75,7 +75,9 @@ describe('the gateway as a process of its own', () => {
 
 /** Stop a process while clients watch: one of them does not answer the close, which keeps the process from ending at once. */
 async function stopWhileWatched(app: 'gateway' | 'standalone') {
-  const { process, url, stop } = await startService({ KEY_PREFIX: api.prefix }, { app, isOwn: true, check: false });
+  // Half of it is less than a session gives its client to answer a close.
+  const env = { KEY_PREFIX: api.prefix, SHUTDOWN_SECONDS: '5' };
+  const { process, url, stop } = await startService(env, { app, isOwn: true, check: false });
   const [running, ended] = [await jobIn(api, 'running', 'stop'), await jobIn(api, 'completed', 'stop')];
   const paths = [`/${running}`, `/${running}?token=${ADMIN_KEY}`, `/${ended}`, `/spaces/stop?token=${ADMIN_KEY}`];
   const clients = await Promise.all(paths.map((path) => StreamClient.open(url, path)));

@@ -27,6 +27,10 @@ it('lists every endpoint with its scopes in the API reference', () => {
   expect(documented).toEqual(served.sort());
 });
 
+it('says in the README and the API reference where the OpenAPI document is', () => {
+  for (const page of ['README.md', 'docs/api.md']) expect(read(page)).toContain('/api/v1/openapi.json');
+});
+
 it('lists every error code with its status in the API reference', () => {
   const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)];
   expect(rows.map(([, status, code]) => `${code} ${status}`).sort()).toEqual(

@@ -197,6 +197,8 @@ describe('a scheduler', () => {
     const movedTo = (name: string, by: number) =>
       until(async () => (await value(name)) > Number(before.get(name)) + by);
     await movedTo('yardmaster_sweeps_total', 1);
+    const failures = 'yardmaster_sweep_failures_total';
+    expect(await value(failures)).toBe(before.get(failures));
     await until(async () => (await value('yardmaster_sweep_age_seconds')) < 3);
 
     await redis.halt();

@@ -154,7 +154,7 @@ describe('schedulers', () => {
 
 describe.each(['stopped', 'hanging'])('while Redis is %s, a scheduler', (how) => {
   const redis = withRedis({ appendfsync: 'always' });
-  const fleet = withFleet({ schedulers: 0, env, redis });
+  const fleet = withFleet({ schedulers: 0, env: { ...env, REDIS_TIMEOUT_SECONDS: '1.5' }, redis });
   const goAway = () => (how === 'stopped' ? redis.halt() : process.kill(redis.pid(), 'SIGSTOP'));
   const comeBack = () => (how === 'stopped' ? redis.resume() : process.kill(redis.pid(), 'SIGCONT'));
 

@@ -126,6 +126,18 @@ describe('the history', () => {
   });
 
   it.each([
+    ['claim', 'deliveredAt', '2 delivered'],
+    ['claim ack complete', 'startedAt', '2 delivered, 3 acked, 4 completed'],
+  ])('is shown of a job that has lost a time after: %s', async (steps, field, types) => {
+    const id = await lives(steps);
+    const job = owing.store.keys.job(id);
+    const value = (await redis.hget(job, field)) as string;
+    await redis.hdel(job, field);
+    expect(await typesOf(id)).toEqual(['1 created', ...types.split(', ')]);
+    await redis.hset(job, field, value);
+  });
+
+  it.each([
     ['claim ack progress', 'its worker has reported'],
     ['claim ack fail', 'an attempt has failed'],
     ['claim ack fail claim ack', 'an attempt has failed'],
