@@ -391,7 +391,6 @@ describe('logs of a service that answers oddly', () => {
     ['a sentence with escapes', 400, '{"error":"a\\u001b[2J\\nb\\u202e"}', {}, 'a b'],
     // Another server must not get the key.
     ['a redirect', 302, '', { location: '/elsewhere' }, 'the server answered with HTTP 302'],
-    ['another protocol', 101, '', { connection: 'Upgrade', upgrade: 'other' }, 'the server answered with HTTP 101'],
   ])('exit with 1 on %s', async (_, status, body, headers, sentence) => {
     const fake = await serve((_request, response) => response.writeHead(status, headers).end(body));
     expect(await readHere(fake, 'job')).toEqual([1, [], `yardmaster: ${sentence}\n`]);

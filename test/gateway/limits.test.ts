@@ -35,7 +35,7 @@ const newAddress = () => `2001:db8:${(++addresses).toString(16)}::1`;
 /** What is counted together, apart from the streams of all other tests. */
 interface Counted {
   limit: number;
-  /** The limit that the stream after the last is told: without a key, a tenth is left for those with one. */
+  /** The limit that the refusal names: a stream without a key may not take the last places. */
   told: number;
   /** The nth stream. */
   stream: (n: number) => Asked;

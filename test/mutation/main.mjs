@@ -79,5 +79,5 @@ await share(
 );
 
 const survivors = mutants.filter(({ key }) => verdicts[key].killer === null);
-say(`\nNot noticed by any test:\n${survivors.map(({ key, line }) => `${key}\n    in: ${line}`).join('\n')}`);
+say(`\nNot detected by any test:\n${survivors.map(({ key, line }) => `${key}\n    in: ${line}`).join('\n')}`);
 say(`\n${mutants.length - survivors.length} of ${mutants.length} mutants killed`);
