@@ -5,6 +5,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { root } from '../../scripts/set-up.mjs';
+import '../../scripts/typescript.mjs';
+
+const { killListed, killListedOnExit, killOnExit } = await import('../support/kill-on-exit.ts');
 
 const COMPILER = { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' } };
 
@@ -55,6 +58,7 @@ export function makeCopy(number, files) {
     const { code } = transformSync(source, COMPILER);
     writeFileSync(join(path, name.replace('/src/', '/dist/').replace(/\.ts$/, '.js')), code);
   }
+  const processes = killListedOnExit();
   const write = (name, text) => writeFileSync(`${state}${name}`, text);
 
   /** @returns the first file that failed, 'no end in time' after `limitMs`, or null if all passed; the time; the output */
@@ -65,17 +69,19 @@ export function makeCopy(number, files) {
     const options = ['--bail', '--testTimeout=60000', `--testSequencer=${state}sequencer.mjs`, '--reporters=default'];
     const child = spawn(process.execPath, [...jest, ...options, '--runTestsByPath', ...testFiles], {
       cwd: path,
-      env: { ...process.env, TEST_WAIT_SECONDS: '20' },
+      env: { ...process.env, TEST_PROCESSES: processes, TEST_WAIT_SECONDS: '20' },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true, // A process group, to end all of it.
     });
+    const hasEnded = killOnExit({ pid: -child.pid });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    // A mutant may loop for ever, and hear no other signal. Jest is asked first, for it knows its redis-servers.
-    const end = (signal) => () => process.kill(-child.pid, signal);
-    const limits = [setTimeout(end('SIGTERM'), limitMs), setTimeout(end('SIGKILL'), limitMs + 5_000)];
+    // A mutant may loop for ever, and hear no other signal.
+    const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), limitMs);
     const [code] = await once(child, 'exit');
-    limits.forEach(clearTimeout);
+    clearTimeout(limit);
+    hasEnded();
+    killListed(processes);
     const failed = /^FAIL (\S+)/m.exec(output)?.[1] ?? (code === 0 ? null : 'no end in time');
     return { failed, ms: Math.round(performance.now() - began), output };
   }

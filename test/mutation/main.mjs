@@ -21,6 +21,8 @@ const { values } = parseArgs({
   },
 });
 
+// What ends this process ends the tests that it runs: its `exit` does.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 setUp();
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 30 });
 const listed = (...paths) => git('ls-tree', '-r', '--name-only', 'HEAD', ...paths).split('\n');

@@ -10,7 +10,7 @@ export default async function setUp({ maxWorkers }) {
   const { startApp } = await import('./process.ts');
   const { SHARED_ENV, toVariable } = await import('./shared-service.ts');
 
-  process.env.TEST_PROCESSES = killListedOnExit();
+  process.env.TEST_PROCESSES ??= killListedOnExit();
 
   async function startWorker() {
     const redis = await startRedis({ appendonly: 'no' });

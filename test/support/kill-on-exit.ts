@@ -2,6 +2,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Kill what a folder lists: each file is named for a process, or a process group if negative, and holds the signal. */
+export function killListed(folder: string): void {
+  for (const pid of readdirSync(folder)) {
+    try {
+      process.kill(Number(pid), readFileSync(join(folder, pid), 'utf8') as NodeJS.Signals);
+    } catch {} // It has ended.
+    rmSync(join(folder, pid), { force: true });
+  }
+}
+
 /**
  * Make a folder that lists processes, and kill those when this process exits.
  *
@@ -10,11 +20,7 @@ import { join } from 'node:path';
 export function killListedOnExit(): string {
   const folder = mkdtempSync(join(tmpdir(), 'yardmaster-processes-'));
   process.on('exit', () => {
-    for (const pid of readdirSync(folder)) {
-      try {
-        process.kill(Number(pid), readFileSync(join(folder, pid), 'utf8'));
-      } catch {} // It has ended.
-    }
+    killListed(folder);
     rmSync(folder, { recursive: true, force: true });
   });
   return folder;
@@ -26,9 +32,11 @@ let own: string | undefined;
  * Kill a child when this process exits, however it does, short of SIGKILL. Jest's sandbox hears no `exit`, so under Jest the
  * child is killed when the process that runs Jest exits.
  *
+ * @param child its `pid`, negative for a process group
  * @returns a function to call once the child has ended
  */
-export function killOnExit({ pid }: { pid?: number | undefined }, signal: NodeJS.Signals = 'SIGKILL'): () => void {
+export function killOnExit(child: { pid?: number | undefined }, signal: NodeJS.Signals = 'SIGKILL'): () => void {
+  const { pid } = child;
   if (pid === undefined) return () => undefined; // It did not start.
   own ??= process.env.TEST_PROCESSES ?? killListedOnExit();
   const file = join(own, String(pid));
