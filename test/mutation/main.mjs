@@ -7,8 +7,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root, setUp } from '../../scripts/set-up.mjs';
-import { makeCopy } from './copy.mjs';
-import { instrument } from './instrument.mjs';
 
 const SOURCES = ['packages/store/src', 'packages/protocol/src', 'apps/gateway/src', 'apps/scheduler/src/callbacks'];
 const COPIES = 2;
@@ -24,6 +22,8 @@ const { values } = parseArgs({
 // What ends this process ends the tests that it runs: its `exit` does.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 setUp();
+const { makeCopy } = await import('./copy.mjs');
+const { instrument } = await import('./instrument.mjs');
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 30 });
 const listed = (...paths) => git('ls-tree', '-r', '--name-only', 'HEAD', ...paths).split('\n');
 const sources = listed(...SOURCES)
