@@ -54,6 +54,34 @@ describe('the checker of a run', () => {
     expect(judge(late, stalls(600))).toEqual({ violations: [], notJudged: late });
   });
 
+  it('does not judge what a stall of the machine may have caused, and nothing else', () => {
+    const mayBeStall = BROKEN.filter(([rule, , says, record]) => {
+      const found = check(record).filter((one) => one.rule === rule && says.test(one.says));
+      return found.every(({ during }) => during !== undefined);
+    });
+    expect(mayBeStall.map(([rule, what]) => `${rule}: ${what}`).sort()).toEqual([
+      'callbacks: one long after its scheduler was killed',
+      'callbacks: one of a stopping scheduler to which it responds',
+      'callbacks: one that comes again',
+      'callbacks: one to a receiver that hangs',
+      'closes: a cut after a fault that closes streams',
+      'closes: a cut while all is well',
+      'closes: a cut without Redis of others',
+      'closes: a late cut',
+      'closes: a stream that stays open',
+      'lateness: an outage of others',
+      'lateness: more than 2 s',
+      'lateness: more than 5 s after an outage',
+      'responses: a 503 long after an outage',
+      'responses: a 503 of an API with Redis',
+      'responses: a 503 while all is well',
+      'responses: a 503 while the other API is stopped',
+      'responses: a slow response',
+      'responses: no response',
+      'streams: silence',
+    ]);
+  });
+
   it.each([
     ['its whole delay while a gateway is unavailable', outage('gateway', 0, 9_000), 3_000],
     ['the delay since Redis is back', outage('redis', 500, 3_200), 800],

@@ -9,6 +9,13 @@ export const lengthOf = ({ from, until }: Span) => until - from;
 /** When a machine stalls in this span, it may have cost a process its connection to Redis, or to a client. */
 export const before = (at: number): Span => ({ from: at - 5_000, until: at });
 
+/** Close codes of a stream whose gateway, or whose gateway's Redis, did not answer in time. */
+const OF_STALLS: readonly (number | null)[] = [1006, 1012];
+
+/** The time in which a stall of the machine may have caused this close; of any other code, none. */
+export const closeDuring = (code: number | null, at: number): { during?: Span } =>
+  OF_STALLS.includes(code) ? { during: before(at) } : {};
+
 /** How long this process did not get to run, which tells a slow machine from a slow service. */
 export interface Stalls {
   between(from: number, until: number): number; // Milliseconds of a span in which this process did not run.

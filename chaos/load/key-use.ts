@@ -3,7 +3,7 @@ import { createKey } from '@yardmaster/store';
 import { HttpClient } from '../../test/support/http.js';
 import { StreamClient } from '../../test/support/stream-client.js';
 import { until } from '../../test/support/until.js';
-import { before } from '../checker/stalls.js';
+import { before, closeDuring } from '../checker/stalls.js';
 import type { FaultContext, Installation } from '../runs/fault.js';
 import { repeat } from '../runs/waiting.js';
 import { SPACES } from './plan.js';
@@ -97,6 +97,9 @@ export async function revokeOne(context: FaultContext): Promise<void> {
 
 const promise = 'P14';
 
+/** The time in which a stall of the machine may have caused this status: of 503 alone. */
+const unavailableDuring = (status: number, at: number) => (status === 503 ? { during: before(at) } : {});
+
 export interface Revocation {
   revokedAt: number; // When the key was revoked, and when its use ended, epoch milliseconds.
   stoppedAt: number;
@@ -117,8 +120,8 @@ export function checkRevoked({ found, figures }: FaultContext, use: KeyUse, revo
   };
   figures['streams opened after it'] = use.streams.filter(({ openedAt }) => openedAt >= revokedAt).length;
   for (const { api, sentAt, answeredAt, status } of use.calls) {
-    const during = before(answeredAt);
-    if (status !== 200 && status !== 401) found(`${api} answered a revoked key ${status}`, { promise, during });
+    if (status !== 200 && status !== 401)
+      found(`${api} answered a revoked key ${status}`, { promise, ...unavailableDuring(status, answeredAt) });
     if (status < 400) measure('last call served, ms', sentAt, `${api} served it after`);
   }
   for (const { gateway, openedAt, closedAt, code } of use.streams) {
@@ -126,16 +129,16 @@ export function checkRevoked({ found, figures }: FaultContext, use: KeyUse, revo
     const at = closedAt ?? stoppedAt;
     const isLate = measure('last stream closed, ms', at, `${name} was open for`);
     if (!isLate && code !== 1008 && !(mayCut && code === 1012))
-      found(`${name} was closed with ${code}`, { promise, during: before(at) });
+      found(`${name} was closed with ${code}`, { promise, ...closeDuring(code, at) });
   }
 }
 
 /** Report calls and streams of another key that suffered. @param mayCut whether streams may be closed with 1012 */
 export function checkUntouched({ found }: FaultContext, { calls, streams }: KeyUse, mayCut: boolean): void {
-  const say = (says: string, at: number) => found(says, { promise, during: before(at) });
   for (const { api, status, answeredAt } of calls)
-    if (status !== 200) say(`${api} answered another key ${status}`, answeredAt);
+    if (status !== 200)
+      found(`${api} answered another key ${status}`, { promise, ...unavailableDuring(status, answeredAt) });
   for (const { gateway, closedAt, code } of streams)
     if (closedAt !== null && !(mayCut && code === 1012))
-      say(`${gateway} closed a stream of another key with ${code}`, closedAt);
+      found(`${gateway} closed a stream of another key with ${code}`, { promise, ...closeDuring(code, closedAt) });
 }

@@ -32,9 +32,10 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
   const atMost = (1 + redeliveriesOf(one)) * (settings.callbackDelays.length + 1);
   const mayBeRepeated = received.filter(({ at }) => outages.some((outage) => mayRepeat(outage, at, job))).length;
   const isRepeated = received.length > recorded.length + Math.min(REPEATED_AT_MOST, mayBeRepeated);
-  // A scheduler on a slow machine may have been too late to record an attempt.
+  // A scheduler on a slow machine may have been too late to record an attempt, and so may the one that took over.
+  const mayBeSlow = received.length <= recorded.length + REPEATED_AT_MOST;
   const during = { from: received[0]?.at ?? 0, until: (received.at(-1)?.at ?? 0) + UNRECORDED_AFTER_MS };
-  const faults: [isSo: boolean | undefined, damage: Damage, says: string, during?: Span][] = [
+  const faults: [isSo: boolean | undefined, damage: Damage, says: string, during?: Span | false][] = [
     [received.some(({ at }) => at < Date.parse(end.createdAt)), 'other', 'came before its end'],
     [received.length === 0 && !job.callbackUrl.includes(NOBODY), 'lost', 'never came'],
     [new Set(received.map(({ id }) => id)).size > 1, 'duplicated', 'came under several ids'],
@@ -44,7 +45,12 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
     [last?.willRetry || job.isOwed, 'late', 'is not settled'],
     [recorded.length > atMost, 'duplicated', `has ${recorded.length} attempts, which are more than ${atMost}`],
     [sent > received.length, 'other', `is recorded as sent ${sent} times, and came ${received.length} times`],
-    [isRepeated, 'duplicated', `came ${received.length} times, and ${recorded.length} attempts are recorded`, during],
+    [
+      isRepeated,
+      'duplicated',
+      `came ${received.length} times, and ${recorded.length} attempts are recorded`,
+      mayBeSlow && during,
+    ],
   ];
   return faults
     .filter(([isSo]) => isSo)

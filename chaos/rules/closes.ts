@@ -1,4 +1,4 @@
-import { before } from '../checker/stalls.js';
+import { before, closeDuring } from '../checker/stalls.js';
 import { affects, type DumpedJob, type Finding, type Outage, type Rule, type Stopped, type Stream } from './rule.js';
 
 const ENDED = 1000; // Close code of a stream whose job has ended.
@@ -29,29 +29,34 @@ export const closes: Rule = {
     return streams.flatMap((stream): Finding[] => {
       const { client, jobId, line, until, messages } = stream;
       if (until === null || messages.length === 0) return [];
-      const says = faultOf({ ...stream, until }, jobs.get(jobId ?? ''), outages);
-      if (says === null) return [];
-      return [{ jobId, says: `stream of ${client} ${says}`, lines: [line], during: before(until) }];
+      const found = faultOf({ ...stream, until }, jobs.get(jobId ?? ''), outages);
+      return found === null ? [] : [{ jobId, lines: [line], ...found, says: `stream of ${client} ${found.says}` }];
     });
   },
 };
 
 type Ended = Stream & { until: number };
 
-function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Outage[]): string | null {
+function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Outage[]): Finding | null {
   const { closed, until, jobId, openedAt } = stream;
-  if (isCut(stream))
-    return outages.some((outage) => isReason(outage, stream)) ? null : `was closed with ${closed}, for no reason`;
-  if (jobId === null) return closed === null ? null : 'of a space was closed as if it could end';
+  if (isCut(stream)) {
+    if (outages.some((outage) => isReason(outage, stream))) return null;
+    return { says: `was closed with ${closed}, for no reason`, ...closeDuring(closed, until) };
+  }
+  if (jobId === null) return closed === null ? null : { says: 'of a space was closed as if it could end' };
   if (job === undefined) return null; // Nothing is known about a job that is gone.
   const end = job.events.find(({ type }) => TERMINAL.includes(type));
   const endedAt = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end.createdAt);
-  if (closed === null)
-    return until - Math.max(endedAt, openedAt) > OPEN_MS ? 'was still open long after the end of its job' : null;
-  if (endedAt > until) return 'was closed as if its job had ended';
+  if (closed === null) {
+    if (until - Math.max(endedAt, openedAt) <= OPEN_MS) return null;
+    return { says: 'was still open long after the end of its job', during: before(until) };
+  }
+  if (endedAt > until) return { says: 'was closed as if its job had ended' };
   // Without a key no stream reports another end than completion.
   const mayHide = stream.scope === 'progress' && job.status !== 'completed';
-  return mayHide || stream.messages.some(reportsEnd) ? null : 'was closed at the end, and had not reported it';
+  return mayHide || stream.messages.some(reportsEnd)
+    ? null
+    : { says: 'was closed at the end, and had not reported it' };
 }
 
 function isReason(outage: Outage, { closed, until, gateway }: Ended): boolean {

@@ -20,9 +20,15 @@ export const deliveries: Rule = {
     const lost = lostClaims(evidence);
     const all = storedCases(evidence).flatMap((one) => missing(one).map((at) => ({ one, at })));
     const unexplained = all.sort((a, b) => a.at - b.at).filter(({ one, at }) => !take(one, at, lost));
-    return unexplained.map(({ one: { jobId }, at }) => {
+    return unexplained.map(({ one, at }) => {
       const says = `it was delivered at ${new Date(at).toISOString()}, no client got it, and no response was lost then`;
-      return { jobId, damage: 'lost', says, during: { from: at - 2 * UNDER_WAY_MS, until: at } };
+      const isSlow = lost.some((claim) => mayBe(claim, one) && at >= claim.from && at <= claim.until + UNDER_WAY_MS);
+      return {
+        jobId: one.jobId,
+        damage: 'lost',
+        says,
+        ...(isSlow && { during: { from: at - 2 * UNDER_WAY_MS, until: at } }),
+      };
     });
   },
 };
@@ -57,10 +63,14 @@ function executedBy({ sentAt, answeredAt }: Call, outages: readonly Outage[]): n
   return UNDER_WAY_MS + Math.max(answeredAt, ...met.map(({ until }) => until));
 }
 
+/** Whether there is room in a lost response for a delivery of a job. */
+const mayBe = ({ room, jobId, spaceId }: LostClaim, one: StoredCase) =>
+  room > 0 && (jobId === one.jobId || spaceId === one.job.spaceId);
+
 /** Attribute a delivery to a lost response: to a claim rather than to a poll, which may have got others. */
-function take({ jobId, job }: StoredCase, at: number, lost: LostClaim[]): boolean {
-  const open = lost.filter(({ room, from, until }) => room > 0 && at >= from && at <= until);
-  const claim = open.find((one) => one.jobId === jobId) ?? open.find((one) => one.spaceId === job.spaceId);
+function take(one: StoredCase, at: number, lost: LostClaim[]): boolean {
+  const open = lost.filter((claim) => mayBe(claim, one) && at >= claim.from && at <= claim.until);
+  const claim = open.find(({ jobId }) => jobId === one.jobId) ?? open[0];
   if (claim !== undefined) claim.room--;
   return claim !== undefined;
 }

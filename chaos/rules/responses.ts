@@ -32,7 +32,7 @@ function* faultsOf(call: Call, outages: readonly Outage[]): Generator<Finding> {
   if (status !== null && status !== 503) yield { promise: 'P13', says: `${op} was answered ${status}` };
   if (outages.some((outage) => excuses(outage, call))) return;
   const says = `${op} was not served, and nothing prevented it: ${status ?? body} ${code ?? ''}`;
-  yield { says, during: before(answeredAt) };
+  yield { says, ...(code !== 'STORAGE_FULL' && { during: before(answeredAt) }) };
 }
 
 /** An API answers 503 while it cannot reach Redis, or Redis is full; only a stopped API answers nothing. */

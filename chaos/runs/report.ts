@@ -101,7 +101,8 @@ function rowOfFault({ name, title, counts, violations, notJudged, stalled, figur
 
 function rowOfMutant(run: Summary): Row {
   const { name, title, breaks = [], violations } = run;
-  const seen = unseen(run).length === 0 ? 'yes' : 'no';
+  const isProven = breaks.every((promise) => promisesOf(violations).includes(promise));
+  const seen = isProven ? 'yes' : unseen(run).length === 0 ? 'only while the machine stalled' : 'no';
   const reported = promisesOf(violations).join(' ');
   return { mutant: name, 'what is wrong': title, breaks: breaks.join(' '), reported, seen };
 }

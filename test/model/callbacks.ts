@@ -80,16 +80,19 @@ export function record(world: World, { job: id, round, lease, type, data, retryM
 
 /** Statuses by which a receiver says that a later attempt may fare better; so does every 5xx. */
 const PASSING = [408, 425, 429];
+const REFUSED_ADDRESS = 'address is not public';
 
 /**
- * Decide whether an attempt must be followed by another one (contract §7).
+ * Decide whether an attempt must be followed by another one (contract §7): after every network error, but not when the
+ * address was refused.
  *
  * @param left delays that are left
- * @returns null when both are right: an address that is refused is final, every other network error is not
  */
-export function mustRetry({ type, data }: CallbackOutcome, left: number): boolean | null {
+export function mustRetry({ type, data }: CallbackOutcome, left: number): boolean {
   if (left === 0) return false;
-  return type === 'callback_failed' ? null : data.statusCode >= 500 || PASSING.includes(data.statusCode);
+  return type === 'callback_failed'
+    ? data.error !== REFUSED_ADDRESS
+    : data.statusCode >= 500 || PASSING.includes(data.statusCode);
 }
 
 export function redeliver(world: World, { job: id, caller }: OfJob): void {

@@ -48,6 +48,11 @@ const sent = (atMs: number, attempt: number, [statusCode, willRetry = false]: [n
   atMs,
   { url: HOOK, statusCode, attempt, willRetry },
 ];
+const failed = (atMs: number, error: string, willRetry: boolean): Brief => [
+  'callback_failed',
+  atMs,
+  { url: HOOK, error, attempt: 1, willRetry },
+];
 const SECOND: Brief[] = [...RUNNING, retried(30), ['delivered', 40], ['acked', 50]];
 
 const delivered = { deliveredAt: isoAt(10) };
@@ -80,6 +85,11 @@ describe('replay', () => {
     },
     { title: 'callbacks', events: [...COMPLETED, sent(40, 1, [503, true]), sent(8_040, 2, [200])], fields: called },
     {
+      title: 'a callback whose address was refused',
+      events: [...COMPLETED, failed(40, 'address is not public', false)],
+      fields: called,
+    },
+    {
       title: 'a callback that was asked for again',
       events: [...COMPLETED, sent(40, 1, [200]), sent(50, 2, [200])],
       fields: called,
@@ -89,9 +99,14 @@ describe('replay', () => {
     expect(replayed(lived)).toBeNull();
   });
 
-  it('accepts a history whose old events were dropped', () => {
+  it.each<[what: string, seqs: number[], says: string | null]>([
+    ['accepts a history whose old events were dropped', [2, 3, 4, 5], null],
+    ['finds an event too many dropped', [2, 3, 4, 5, 6], 'the history has 9 events, and must have 10'],
+    ['finds a newer event dropped', [2, 3, 4, 7], 'the history lacks an event before event (a.8)'],
+  ])('%s', (_what, seqs, says) => {
     const { events, ...job } = jobOf({ title: '', events: [...COMPLETED, ...Array<Brief>(10).fill(['event', 40])] });
-    expect(replay({ ...job, events: events.toSpliced(1, 3) }, SETTINGS)).toBeNull();
+    const kept = events.filter(({ id }) => !seqs.some((seq) => id === `a.${seq}`));
+    expect(replay({ ...job, events: kept }, SETTINGS)).toBe(says);
   });
 
   it.each<Lived & { says: string }>([
@@ -168,6 +183,12 @@ describe('replay', () => {
       events: [...COMPLETED, sent(40, 1, [503])],
       fields: called,
       says: 'callback_sent (a.5) is not to be retried, which is wrong',
+    },
+    {
+      title: 'a callback that is given up after a network error',
+      events: [...COMPLETED, failed(40, 'connection refused', false)],
+      fields: called,
+      says: 'callback_failed (a.5) is not to be retried, which is wrong',
     },
     {
       title: 'a retry of a callback that was answered',

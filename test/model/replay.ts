@@ -36,13 +36,14 @@ class Disagreement extends Error {}
  * Walk the history of a job through the model, and compare the record with what the model makes of it.
  *
  * @param job as Get Job returns it
- * @returns the first disagreement as a sentence; null when there is none, or when old events were dropped
+ * @returns the first disagreement as a sentence; null when there is none. Of a history whose old events were dropped, only
+ *   what was kept is checked
  */
 export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded: Unrecorded = {}): string | null {
   const { id, events } = job;
   const [first] = events;
   if (first?.type !== 'created') return `the history begins with ${first?.type}`;
-  if (isCut(job, settings)) return null;
+  if (isCut(job, settings)) return gapIn(job, settings);
   const world = begun(job, settings);
   const of = { job: id, caller: null };
   const walk = { world, job: world.jobs.get(id) as ModelJob, of, settings, unrecorded };
@@ -59,9 +60,20 @@ export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded:
 
 /** Whether old events were dropped, because there were more than are kept. */
 export function isCut({ id, events }: JobWithEvents, { eventsPerJob = STORE_DEFAULTS.eventsPerJob }: ReplaySettings) {
-  const newestSeq = Number(events.at(-1)?.id.split('.')[1]);
-  return newestSeq >= eventsPerJob && events[1]?.id !== `${id}.2`;
+  return seqOf(events.at(-1)) >= eventsPerJob && events[1]?.id !== `${id}.2`;
 }
+
+/** Of a history whose old events were dropped the newest are kept, and as many as are to be kept. */
+function gapIn(
+  { events }: JobWithEvents,
+  { eventsPerJob = STORE_DEFAULTS.eventsPerJob }: ReplaySettings,
+): string | null {
+  if (events.length !== eventsPerJob) return `the history has ${events.length} events, and must have ${eventsPerJob}`;
+  const after = events.find((event, i) => i > 1 && seqOf(event) !== seqOf(events[i - 1]) + 1);
+  return after === undefined ? null : `the history lacks an event before ${after.type} (${after.id})`;
+}
+
+const seqOf = (event: JobEvent | undefined) => Number(event?.id.split('.')[1]);
 
 function begun({ id, spaceId, createdAt, ...job }: JobWithEvents, settings: ReplaySettings): World {
   const world = newWorld({ ...STORE_DEFAULTS, ...settings }, Date.parse(createdAt));
@@ -156,7 +168,7 @@ function calledBack({ world, job, of, settings, unrecorded }: Walk, { id, type, 
     throw new Disagreement(`${what} is attempt ${nth} at ${url}, not ${attempt.attempt} at ${attempt.url}`);
   const { callbackDelays: delays } = settings;
   const left = delays ? delays.length - (nth - 1 - round) : 0;
-  if (delays && !unrecorded.redeliveries && (mustRetry(outcome, left) ?? willRetry) !== willRetry)
+  if (delays && !unrecorded.redeliveries && mustRetry(outcome, left) !== willRetry)
     throw new Disagreement(`${what} is ${willRetry ? '' : 'not '}to be retried, which is wrong`);
   // Each delay is up to 20 % shorter, by chance.
   const leastMs = Math.floor((delays?.[nth - 1 - round] ?? 0) * 800) - 1;
