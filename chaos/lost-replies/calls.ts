@@ -32,6 +32,7 @@ interface Row {
   endpoint: string;
   runs: string;
   start: Start;
+  isRead?: true; // It can be made again at both APIs.
   make: Make;
   isIt(about: About): Matcher; // The command whose reply is lost.
   /** What is compared of all that is stored; default all of it. */
@@ -70,6 +71,7 @@ const rowsOfChanges = CHANGES.map((change): Row => {
 const rowsOfReads = READS.map(
   ([endpoint, runs, path, seen, is]): Row => ({
     ...{ endpoint, runs, start: LATER.includes(runs) ? LONG_READ_FROM : READ_FROM, again: is },
+    isRead: true,
     make: (context, about, { api, key }) => callApi(context, api, { method: 'GET', path: path(about), key }),
     isIt: (about) => runsOrSends(runs, path(about).includes(about.spaceId) ? about.spaceId : (about.jobId as string)),
     seen: ({ status, body }) => (status === 200 ? seen(body) : status),
@@ -135,8 +137,13 @@ async function beginCall(context: FaultContext, row: Row, n: number, loss: Param
       const left = await state();
       must(isDeepStrictEqual(left, row.left ?? before), `left ${JSON.stringify(left)}`);
       if (row.also) await row.also(context, about, must);
-      const again = row.seen(await row.make(context, about, { api: OTHER, nth: 'again' }));
-      must(isDeepStrictEqual(again, row.again), `the same call again was answered ${JSON.stringify(again)}`);
+      for (const api of row.isRead ? [LOSING, OTHER] : [OTHER]) {
+        const again = row.seen(await row.make(context, about, { api, nth: 'again' }));
+        must(
+          isDeepStrictEqual(again, row.again),
+          `API ${api + 1} answered the same call again ${JSON.stringify(again)}`,
+        );
+      }
       const leftAgain = row.leftAgain === undefined ? undefined : await state();
       must(leftAgain === row.leftAgain, `the same call again left ${leftAgain}`);
       await endAll(context, about.spaceId);
