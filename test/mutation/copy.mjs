@@ -42,6 +42,13 @@ export default class extends Sequencer {
 }
 `;
 
+/** Options of Jest and environment, by suite: tests of outages wait longer. */
+const ORDINARY = [['--testTimeout=60000'], { TEST_WAIT_SECONDS: '20' }];
+const RESILIENCE = [['--config', 'test/resilience/jest.config.mjs'], {}];
+
+/** Whether a test file belongs to npm run test:resilience, and not to npm test. */
+export const isOfResilience = (testFile) => testFile.startsWith('test/resilience/');
+
 /** Make a copy of the commit at HEAD, with these sources in it. */
 export function makeCopy(number, files) {
   const path = join(root, '.cache/mutation', `copy-${number}`);
@@ -61,15 +68,16 @@ export function makeCopy(number, files) {
   const processes = killListedOnExit();
   const write = (name, text) => writeFileSync(`${state}${name}`, text);
 
-  /** @returns the first file that failed, 'no end in time' after `limitMs`, or null if all passed; the time; the output */
+  /** @param testFiles all of one suite @returns the first file that failed, 'no end in time' after `limitMs`, or null if all passed; the time; the output */
   async function test(testFiles, limitMs) {
     write('order', JSON.stringify(testFiles));
     const began = performance.now();
     const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--maxWorkers=1', '--forceExit'];
-    const options = ['--bail', '--testTimeout=60000', `--testSequencer=${state}sequencer.mjs`, '--reporters=default'];
-    const child = spawn(process.execPath, [...jest, ...options, '--runTestsByPath', ...testFiles], {
+    const options = ['--bail', `--testSequencer=${state}sequencer.mjs`, '--reporters=default'];
+    const [suite, env] = isOfResilience(testFiles[0]) ? RESILIENCE : ORDINARY;
+    const child = spawn(process.execPath, [...jest, ...suite, ...options, '--runTestsByPath', ...testFiles], {
       cwd: path,
-      env: { ...process.env, TEST_PROCESSES: processes, TEST_WAIT_SECONDS: '20' },
+      env: { ...process.env, ...env, TEST_PROCESSES: processes },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true, // A process group, to end all of it.
     });

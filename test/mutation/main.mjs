@@ -1,8 +1,8 @@
-// npm run test:mutation [-- --count 300 --seed 17 --seconds 60 --again]: how much npm test detects. Small changes to the
-// sources, mutants, are drawn. Each is made alone, and the tests that reach it run until one fails or takes too long; with
-// --seconds only those most likely to, for so long. Prints the mutants that no test detected. Commit first: tests are those of
-// HEAD. Results for a seed and a commit are kept in .cache/mutation, so that a stopped run can continue, also with more
-// seconds; --again discards them. Takes hours without --seconds.
+// npm run test:mutation [-- --count 300 --seed 17 --seconds 60 --again]: how much npm test and test:resilience detect. Small
+// changes to the sources, mutants, are drawn. Each is made alone, and the tests that reach it run until one fails or takes too
+// long; with --seconds only those most likely to, for so long. Prints the mutants that no test detected. Commit first: tests
+// are those of HEAD. Results for a seed and a commit are kept in .cache/mutation, so that a stopped run can continue, also
+// with more seconds; --again discards them. Takes hours without --seconds.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,14 +24,14 @@ const { values } = parseArgs({
 // What ends this process ends the tests that it runs: its `exit` does.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 setUp();
-const { makeCopy } = await import('./copy.mjs');
+const { isOfResilience, makeCopy } = await import('./copy.mjs');
 const { instrument } = await import('./instrument.mjs');
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 30 });
 const listed = (...paths) => git('ls-tree', '-r', '--name-only', 'HEAD', ...paths).split('\n');
 const sources = listed(...SOURCES)
   .filter((name) => name.endsWith('.ts') && !name.endsWith('.generated.ts'))
   .map((name) => ({ name, content: git('show', `HEAD:${name}`) }));
-const testFiles = listed('test').filter((name) => /^test\/(?!resilience|house).*\.test\.ts$/.test(name));
+const testFiles = listed('test').filter((name) => /^test\/(?!house).*\.test\.ts$/.test(name));
 
 const { files, mutants, all } = await instrument(sources, Number(values.count), Number(values.seed));
 const resultsFile = join(root, '.cache/mutation', `results-${values.seed}-${values.count}.json`);
@@ -93,8 +93,11 @@ await share(
     const reaching = reach.filter(({ ids, isGood }) => isGood && ids.includes(id));
     const run = withinTime(reaching.sort((one, other) => score(one, source) - score(other, source)));
     const limitMs = 60_000 + 5 * run.reduce((sum, { ms }) => sum + ms, 0);
-    const names = run.map(({ file }) => file);
-    const killer = run.length === 0 ? null : await copy.kill(id, names, limitMs);
+    let killer = null;
+    for (const isNow of [(file) => !isOfResilience(file), isOfResilience]) {
+      const files = run.map(({ file }) => file).filter(isNow);
+      if (killer === null && files.length > 0) killer = await copy.kill(id, files, limitMs);
+    }
     for (const what of [killer, `${source} ${killer}`]) kills.set(what, killsOf(what) + 1);
     verdicts[key] = { killer, reaching: reaching.length, run: run.length, line };
     const verdict = killer === null ? `SURVIVES ${run.length} of ${reaching.length} files` : 'killed  ';
