@@ -130,6 +130,17 @@ it('documents examples for every body, and each of them is valid by its schema',
   }
 });
 
+/** Where a part of the document has an empty text. */
+function emptyTexts(part: unknown, at = ''): string[] {
+  if (part === '') return /\/(default|value|example|enum\/\d+)\b|\/value\//.test(at) ? [] : [at];
+  if (typeof part !== 'object' || part === null) return [];
+  return Object.entries(part).flatMap(([key, value]) => emptyTexts(value, `${at}/${key}`));
+}
+
+it('has no empty text in the OpenAPI document', () => {
+  expect(emptyTexts(contract.document)).toEqual([]);
+});
+
 /** Where the document has a schema that takes anything. */
 function openSchemas(part: Part, at = ''): string[] {
   if (typeof part !== 'object' || part === null || /\/(value|default|example)$/.test(at)) return [];
