@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createJob, jobIn } from '../support/jobs.js';
-import { Contract } from '../support/openapi.js';
+import { Contract, type Part } from '../support/openapi.js';
 import { withService } from '../support/service.js';
 import { sharedService } from '../support/shared-service.js';
 import { callEndpoint, ENDPOINTS, endpointOf, MADE, stateOf, type Target, targetFor } from './endpoints.js';
@@ -259,8 +259,13 @@ const REFUSED: Record<string, Fault[]> = {
   ],
 };
 
-describe.each(Object.keys(REFUSED))('%s', (name) => {
-  const faults = (REFUSED[name] as Fault[]).map((row) => ({ ...row, title: `${short(row.text)}: ${row.errors[0]}` }));
+const NO_OBJECTS = ['null', '[]', '5', '"text"', 'true', '[{"name":"work"}]'].map((text) =>
+  fault(text, 'body must be an object'),
+);
+
+describe.each(Object.entries(REFUSED))('%s', (name, rows) => {
+  const all = rows === ANY_JSON ? rows : [...NO_OBJECTS, ...rows];
+  const faults = all.map((row) => ({ ...row, title: `${short(row.text)}: ${row.errors[0]}` }));
 
   it.each(faults)('refuses $title', async ({ text, errors }) => {
     expect(summary(await callEndpoint(service, endpointOf(name), target, { raw: text }))).toEqual(refusal(...errors));
@@ -333,6 +338,32 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
   );
 });
 
+/** Bodies, and which of their objects, in the order in which these begin, may have a field that is unknown. */
+it.each<[name: string, body: object, isOpen: boolean[]]>([
+  ['Create Job', { ...work, payload: { a: {} }, callbackHeaders: {} }, [true, true, true, false]],
+  ['Poll for Jobs', {}, [true]],
+  ['Report Progress', { ...half, subProgress: { a: { percent: 1 } } }, [true, false, true]],
+  ['Append Logs', { logs: [{ message: 'x', metadata: {} }] }, [true, true, true]],
+  ['Append Logs', [{ message: 'x' }], [true]],
+  ['Complete Job', { result: {} }, [true, true]],
+  ['Fail Job', { error: {} }, [true, true]],
+  ['Kill Job', {}, [true]],
+  ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [true]],
+])('%s takes unknown fields where the document does: %j', async (name, body, isOpen) => {
+  const endpoint = endpointOf(name);
+  for (const [place, isTaken] of isOpen.entries()) {
+    let at = 0;
+    const add = (_: string, value: unknown) =>
+      typeof value === 'object' && !Array.isArray(value) && at++ === place ? { ...value, unknown: [1] } : value;
+    const raw = JSON.stringify(body, add);
+    const to = await targetFor(service, endpoint, 'unknown');
+    const answer = await callEndpoint(service, endpoint, to, { raw });
+    if (name === 'Create Key') await service.call('DELETE', `/keys/${answer.body.id}`);
+    const isDocumented = documentTakes(name, JSON.parse(raw));
+    expect({ raw, isTaken: answer.status < 300, isDocumented }).toEqual({ raw, isTaken, isDocumented: isTaken });
+  }
+});
+
 it.each([
   ['2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000Z'],
   ['2030-01-01T02:00:00.123456+02:00', '2030-01-01T00:00:00.123Z'],
@@ -388,6 +419,18 @@ describe('an identifier in the path', () => {
   });
 });
 
+/** Patterns of the fields that an operation of the document has in its query and its body. */
+function fieldsOf({ parameters, requestBody }: Part): string[] {
+  const inQuery = parameters.flatMap(({ name = [] }: Part) => name); // Those of the path are references.
+  return [...inQuery, ...fieldsIn(requestBody?.content['application/json'].schema)];
+}
+
+function fieldsIn(schema: Part = {}, at = ''): string[] {
+  const { properties = {}, additionalProperties } = schema.$ref ? contract.resolved(schema.$ref.slice(1)).part : schema;
+  const own = Object.entries(properties).flatMap(([name, part]) => [at + name, ...fieldsIn(part, `${at}${name}\\.`)]);
+  return typeof additionalProperties === 'object' ? [...own, ...fieldsIn(additionalProperties, `${at}\\w+\\.`)] : own;
+}
+
 describe('a query', () => {
   const LIMIT = 'limit must be an integer of at least 1';
   const OFFSET = 'offset must be an integer of at least 0';
@@ -420,6 +463,16 @@ describe('a query', () => {
       expect((await service.call('GET', `/spaces/target/jobs?${query}`)).status).toBe(200);
     },
   );
+
+  // Those of logs are in test/logs.
+  const notOfLogs = ENDPOINTS.filter(({ name }) => !name.endsWith('Logs'));
+  it.each(notOfLogs)('and the body of $name have no field without a refused value', (endpoint) => {
+    const { name, path } = endpoint;
+    const inQuery = wrong.filter(([query = '']) => query.startsWith(`${path.split('/').at(-1)}?`)).flat();
+    const errors = REFUSED[name]?.flatMap((row) => row.errors) ?? inQuery;
+    const isRefused = (field: string) => errors.some((error) => new RegExp(`^${field} `).test(error));
+    expect(fieldsOf(contract.operation(endpoint).operation).filter((field) => !isRefused(field))).toEqual([]);
+  });
 });
 
 it('stores nothing of what was refused, and still works', async () => {

@@ -162,6 +162,7 @@ it('documents bodies that may be anything only where any JSON is meant', () => {
 it.each<[what: string, status: number, batches: unknown[]]>([
   ['takes', 200, [['x'], [''], { logs: ['x', { message: 'y' }] }, [{ message: '', level: 'fatal', source: '' }]]],
   ['takes', 200, [[{ message: 'x', timestamp: '2026-01-31T10:30:04.784+01:00', metadata: {} }]]],
+  ['refuses', 400, [null, 5, 'x', true]],
   ['refuses', 400, [[], {}, { logs: [] }, [1], [{}], [{ message: 1 }], [{ message: 'x', level: 'loud' }]]],
   [
     'refuses',

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { LOG_LEVELS } from '@yardmaster/protocol';
+import { LOG_LEVELS, logsQuery } from '@yardmaster/protocol';
 import { createJob } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { jobWithLogs, messagesOf, type Query, queryText, range, readPage, seqsOf } from './reading.js';
@@ -168,6 +168,7 @@ describe('a query is refused:', () => {
       message,
     }));
     expect({ status, body }).toEqual({ status: 400, body: { error: LIMIT, code: 'INVALID_REQUEST', details } });
+    expect(details.map(({ path }) => path)).toEqual(Object.keys(logsQuery.in.shape));
   });
 });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { LogLevel } from '@yardmaster/protocol';
+import type { LogLevel, LogsPage } from '@yardmaster/protocol';
 import { pageOf } from '../model/index.js';
 import { Random } from '../support/random.js';
 import { withService } from '../support/service.js';
@@ -203,6 +203,20 @@ describe('of more megabytes than one request looks through,', () => {
     expect(latest).toMatchObject({ mode: 'latest', newestSeq: COUNT });
     expect(latest.oldestSeq).toBeLessThan(COUNT);
     expect(latest.oldestSeq).toBeGreaterThan(COUNT - 600);
+  });
+
+  it.each(DIRECTIONS)('a search %s without matches gets 300 entries further each time', async (towards) => {
+    await walk(towards, async (bound) => {
+      const from = bound.after ?? bound.before ?? COUNT + 1;
+      let page!: LogsPage;
+      // A service that lacks time stops earlier: on a busy machine the question is asked again.
+      await until(async () => {
+        page = await readPage(service, jobId, { ...bound, level: 'fatal' });
+        const reached = towards === 'forwards' ? page.cursor.newestSeq : page.cursor.oldestSeq;
+        return !page.cursor.hasMore || Math.abs(reached - from) > 300;
+      });
+      return page;
+    });
   });
 
   it('a page that is partly filled keeps the seq of the end that was not searched', async () => {

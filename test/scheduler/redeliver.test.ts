@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import type { Status } from '@yardmaster/protocol';
-import { ANY_SPACE, redeliverCallback } from '@yardmaster/store';
-import { redeliver_callback } from '../../packages/store/src/scripts.generated.js';
+import { ANY_SPACE, beginCallback, redeliverCallback } from '@yardmaster/store';
+import { begin_callback, redeliver_callback } from '../../packages/store/src/scripts.generated.js';
 import { answer } from '../support/behaviours.js';
 import { attemptsOf, historyOf, readJob, sendLaterCallback, sent, settled } from '../support/callbacks.js';
 import { during } from '../support/during.js';
@@ -63,11 +63,14 @@ describe('redelivery', () => {
     const id = await jobIn(patient, 'completed', 'instead', { callbackUrl });
     await attempted(patient, id, 1);
     // In one write, so that no scheduler gets in between.
-    await patient.redis.script('LOAD', redeliver_callback.text);
+    for (const { text } of [redeliver_callback, begin_callback]) await patient.redis.script('LOAD', text);
     patient.redis.stream.cork();
     const all = [1, 2, 3, 4, 5].map(() => redeliverCallback(patient.store, ANY_SPACE, id));
+    // As the scheduler does which has waited to make that retry.
+    const retry = beginCallback(patient.store, { jobId: id, round: 0 });
     patient.redis.stream.uncork();
     await Promise.all(all);
+    expect(await retry).toEqual({ waitMs: null });
     const job = await settled(patient, id);
     await sendLaterCallback(patient, receiver, 'instead');
     expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, [sent(503, 1, true), sent(204, 2)]));

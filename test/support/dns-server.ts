@@ -1,6 +1,6 @@
 import dgram from 'node:dgram';
 import { once } from 'node:events';
-import net from 'node:net';
+import net, { type AddressInfo, type Socket } from 'node:net';
 import dns, { type Answer, type DecodedPacket } from 'dns-packet';
 import { during } from './during.js';
 
@@ -35,7 +35,10 @@ function answersTo(name: string, type: 'A' | 'AAAA', records: Exclude<Records, s
   ];
 }
 
-/** A DNS server on 127.0.0.1, over UDP, that says what the test has put into `entries`. */
+/** What fits into a response over UDP, bytes. */
+const UDP_BYTES = 512;
+
+/** A DNS server on 127.0.0.1, over UDP and TCP, that says what the test has put into `entries`. */
 export async function startDnsServer(): Promise<DnsServer> {
   const entries: DnsServer['entries'] = new Map();
   const lookUps = new Map<string, number>();
@@ -56,22 +59,50 @@ export async function startDnsServer(): Promise<DnsServer> {
     return { type: 'response', id, flags, questions, answers };
   }
 
-  const socket = dgram.createSocket('udp4');
-  socket.on('message', (message, from) => {
-    const response = respond(dns.decode(message));
-    if (response) socket.send(dns.encode(response), from.port, from.address);
+  const sockets = new Set<Socket>();
+  const tcp = net.createServer((socket) => {
+    let bytes: Buffer = Buffer.alloc(0);
+    sockets.add(socket.on('error', () => undefined));
+    socket.on('data', (chunk) => {
+      bytes = Buffer.concat([bytes, chunk]);
+      while (bytes.length >= 2 && bytes.length >= 2 + bytes.readUInt16BE()) {
+        const end = 2 + bytes.readUInt16BE();
+        const response = respond(dns.decode(bytes.subarray(2, end)));
+        bytes = bytes.subarray(end);
+        if (response) socket.write(dns.streamEncode(response));
+      }
+    });
   });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  return {
-    address: `127.0.0.1:${socket.address().port}`,
-    entries,
-    async close() {
-      const closed = once(socket, 'close');
-      socket.close();
-      await closed;
-    },
-  };
+  tcp.listen(0, '127.0.0.1');
+  await once(tcp, 'listening');
+  const { port } = tcp.address() as AddressInfo;
+
+  const udp = dgram.createSocket('udp4');
+  udp.on('message', (message, from) => {
+    const response = respond(dns.decode(message));
+    if (!response) return;
+    const { flags = 0, answers = [] } = response;
+    const isCut = dns.encodingLength(response) > UDP_BYTES;
+    // Cut short as some servers do it: the first addresses are there, and a client must ask for all of them over TCP.
+    const cut = { ...response, flags: flags | dns.TRUNCATED_RESPONSE, answers: answers.slice(0, 10) };
+    udp.send(dns.encode(isCut ? cut : response), from.port, from.address);
+  });
+  udp.bind(port, '127.0.0.1');
+  async function close() {
+    for (const socket of sockets) socket.destroy();
+    const closed = [once(udp, 'close'), once(tcp, 'close')];
+    udp.close();
+    tcp.close();
+    await Promise.all(closed);
+  }
+  try {
+    await once(udp, 'listening');
+  } catch (error) {
+    await close();
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return startDnsServer(); // Over UDP the port is another process'.
+  }
+  return { address: `127.0.0.1:${port}`, entries, close };
 }
 
 /** Have a DNS server for all tests of the file, or of the `describe` block. */
