@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, createJob, getJob, partitionOf, pollJobs } from '@yardmaster/store';
 import { answer } from '../support/behaviours.js';
@@ -12,7 +12,7 @@ import { makeDue } from '../support/schedulers.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// A Redis that is full, and one that is far away.
+// A Redis that is full, one that is far away, and one that accepts connections and never answers on them.
 
 const redis = withRedis();
 const service = withService(
@@ -55,6 +55,7 @@ const proxy = during(
   () => startProxy(node.port),
   (started) => started.stop(),
 );
+afterEach(() => proxy.set('pass'));
 const far = withService(
   {},
   {
@@ -81,9 +82,26 @@ it('a scheduler sweeps several partitions at once, so that the round trips to a 
     (await getJob(far.store, ANY_SPACE, id)).events.find(({ type }) => type === 'delivery_timeout');
   await until(async () => (await Promise.all(ids.map(timeOut))).every(Boolean));
   const times = (await Promise.all(ids.map(timeOut))).map((event) => Date.parse(event?.createdAt as string));
-  proxy.set('pass');
   // One by one, there would be a round trip at least between any two, however quick the machine is.
   times.sort((a, b) => a - b);
   const together = times.filter((at, n) => n > 0 && at - (times[n - 1] as number) < ROUND_TRIP_MS);
   expect(together.length).toBeGreaterThanOrEqual(PARTITIONS / 2);
 });
+
+const QUEUES = ['sweeps', 'callbacks'];
+const blocks = ([command, key]: string[], queue: string) => command === 'bzpopmin' && !!key?.includes(`:${queue}:`);
+const haveBlocked = (queues: string[]) =>
+  Promise.all(queues.map((each) => proxy.intercept((words) => blocks(words, each), { action: 'observe' }).happened));
+
+it.each(QUEUES)(
+  'a scheduler replaces a connection on which its worker for %s blocks until Redis answers on one',
+  async (queue) => {
+    const isGreeting = ([command]: string[]) => command === 'info';
+    await haveBlocked(QUEUES); // No connection is new any more.
+    proxy.intercept((words) => blocks(words, queue), { action: 'lose request', end: 'cut' });
+    // BullMQ waits for the new connection and never replaces it, so the second one proves that the scheduler does.
+    for (let n = 0; n < 2; n++) await proxy.intercept(isGreeting, { action: 'lose request', end: 'silence' }).happened;
+    await haveBlocked([queue]);
+    await until(() => proxy.lost === 0);
+  },
+);

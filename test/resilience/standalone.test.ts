@@ -3,6 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
+import { hasEnded, type RunningProcess } from '../support/process.js';
 import { isAlive, redisPidOf, withStandalones } from '../support/standalone.js';
 import { until } from '../support/until.js';
 
@@ -67,6 +68,19 @@ it('the standalone refuses a data folder that another one uses, and leaves that 
   expect(await ended()).toBe(1);
   expect(output()).toContain(`is in use by process ${first.child.pid}`);
   expect((await first.call('GET', '/spaces/x/jobs')).status).toBe(200);
+});
+
+it('one of four standalones that are started at once on what a crash left serves, and the others refuse', async () => {
+  await mkdir(join(dataDir(), 'redis'), { recursive: true });
+  await writeFile(join(dataDir(), 'redis/owner-1.json'), JSON.stringify({ pid: 2 ** 30 })); // No process has this id.
+  const rivals = [1, 2, 3, 4].map(() => launch());
+  await until(() => rivals.filter(hasEnded).length === 3);
+  const winner = rivals.find((rival) => !hasEnded(rival)) as RunningProcess;
+  await until(() => /ready at/.test(winner.output()));
+  for (const { output, ended } of rivals.filter((rival) => rival !== winner)) {
+    expect(await ended()).toBe(1);
+    expect(output()).toMatch(/is in use by process \d+|is being taken by several processes at once/);
+  }
 });
 
 it('the standalone does not start on a port that is taken, and leaves nothing behind', async () => {

@@ -163,7 +163,7 @@ export function openService({ url, redisUrl, prefix, adminKey = ADMIN_KEY }: Run
     url,
     http,
     redis,
-    store: createStore(redis, { keyPrefix: prefix }),
+    store: createStore(redis, { keyPrefix: prefix, redisTimeoutMs: 60_000 }), // Long reads wait for their turn, on a busy machine too.
     prefix,
     call,
     process: null,
