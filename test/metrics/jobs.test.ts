@@ -31,9 +31,9 @@ const fieldsFor = (when: string | undefined) => (when === 'no retries remain' ? 
 
 /** Move a job's deadline to the past, and wait for the sweep that meets it. */
 async function timeOut(id: string, at = 1): Promise<void> {
-  await service.redis.zadd(service.store.keys.deadlines(id.slice(0, 2)), at, id);
   const statusOf = async () => (await service.call('GET', `/jobs/${id}`)).body.status as string | undefined;
   const before = await statusOf();
+  await service.redis.zadd(service.store.keys.deadlines(id.slice(0, 2)), at, id);
   await until(async () => (await statusOf()) !== before);
 }
 
