@@ -141,6 +141,18 @@ it('has no empty text in the OpenAPI document', () => {
   expect(emptyTexts(contract.document)).toEqual([]);
 });
 
+/** Where a part of the document has a number that need not be whole. */
+function fractionsIn(part: Part, at = ''): string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  if (part.type === 'number' || part.type?.includes?.('number')) return [at];
+  return Object.entries(part).flatMap(([key, value]) => fractionsIn(value, `${at}/${key}`));
+}
+
+it('documents whole numbers as such, and as fractions only what is measured', () => {
+  const places = fractionsIn(contract.document).map((at) => /(\w+)(\/(anyOf|oneOf)\/\d+)?$/.exec(at)?.[1]);
+  expect([...new Set(places)].sort()).toEqual(['oldestPendingAgeSeconds', 'percent', 'timeoutSeconds']);
+});
+
 /** Where the document has a schema that takes anything. */
 function openSchemas(part: Part, at = ''): string[] {
   if (typeof part !== 'object' || part === null || /\/(value|default|example)$/.test(at)) return [];

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
+import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
 import { jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
@@ -63,6 +64,12 @@ it('shows the bytes that wait for a client that does not read', async () => {
   });
   client.ws.terminate();
   await until(async () => (await buffered()) === 0);
+});
+
+it('shows every code with which the gateway closes streams, before it has closed any', async () => {
+  const shown = byLabel(await scrape(gateway), 'yardmaster_stream_closes_total');
+  expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.values(CLOSE_CODES).map(String)));
+  expect(Object.keys(shown)).not.toContain('');
 });
 
 it('counts streams by the code with which the gateway closes them', async () => {
