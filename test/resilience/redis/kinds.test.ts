@@ -6,6 +6,7 @@ import { withReceiver } from '../../support/receiver.js';
 import { startCluster } from '../../support/redis/cluster.js';
 import { startSentinels } from '../../support/redis/sentinels.js';
 import { startTlsRedis } from '../../support/redis/tls.js';
+import { makeDue } from '../../support/schedulers.js';
 import { startService, type TestService } from '../../support/service.js';
 import { StreamClient } from '../../support/stream-client.js';
 import { until } from '../../support/until.js';
@@ -29,10 +30,7 @@ describe.each(KINDS)('on %s', (_, start) => {
   const receiver = withReceiver();
   beforeAll(async () => {
     redis = await start();
-    service = await startService(
-      { CALLBACK_ALLOW_PRIVATE: 'true', DELIVERY_TIMEOUT_SECONDS: '1' },
-      { redis, hasDefaultTimeouts: true },
-    );
+    service = await startService({ CALLBACK_ALLOW_PRIVATE: 'true' }, { redis });
   });
 
   afterAll(async () => {
@@ -97,6 +95,7 @@ describe.each(KINDS)('on %s', (_, start) => {
     const late = await Promise.all(
       SPACES.slice(0, 20).map((spaceId) => jobIn(service, 'delivered', `${spaceId}-late`)),
     );
+    await makeDue(service, ...late);
     const owing = await Promise.all(
       SPACES.slice(0, 20).map((spaceId) => jobIn(service, 'completed', `${spaceId}-owing`, { callbackUrl: url })),
     );
