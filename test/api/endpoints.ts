@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import { expect } from '@jest/globals';
 import type { Scope, Status } from '@yardmaster/protocol';
 import type { Answer, CallOptions } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
@@ -19,8 +21,8 @@ export interface Endpoint {
   success?: number;
 }
 
-/** Name of the keys that Create Key makes. */
-export const MADE = 'made in a test';
+/** Name of the keys that Create Key makes: of the test file, since several may use one service at once. */
+export const MADE = `made by ${basename(expect.getState().testPath ?? '')}`;
 
 const HALF = { percent: 50, message: 'half' };
 
