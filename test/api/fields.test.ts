@@ -349,7 +349,7 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Fail Job', { error: {} }, [true, true]],
   ['Kill Job', {}, [true]],
   ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [true]],
-])('%s takes unknown fields where the document does: %j', async (name, body, isOpen) => {
+])('%s takes unknown fields exactly where the document allows them: %j', async (name, body, isOpen) => {
   const endpoint = endpointOf(name);
   for (const [place, isTaken] of isOpen.entries()) {
     let at = 0;

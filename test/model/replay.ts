@@ -36,8 +36,8 @@ class Disagreement extends Error {}
  * Walk the history of a job through the model, and compare the record with what the model makes of it.
  *
  * @param job as Get Job returns it
- * @returns the first disagreement as a sentence; null when there is none. Of a history whose old events were dropped, only
- *   what was kept is checked
+ * @returns the first disagreement as a sentence; null when there is none. If old events were dropped, only the number and
+ *   the order of the remaining ones are checked
  */
 export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded: Unrecorded = {}): string | null {
   const { id, events } = job;

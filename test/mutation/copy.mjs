@@ -68,7 +68,10 @@ export function makeCopy(number, files) {
   const processes = killListedOnExit();
   const write = (name, text) => writeFileSync(`${state}${name}`, text);
 
-  /** @param testFiles all of one suite @returns the first file that failed, 'no end in time' after `limitMs`, or null if all passed; the time; the output */
+  /**
+   * @param testFiles all of one suite
+   * @returns the first file that failed, 'no end in time' after `limitMs`, or null if all passed; the time; the output
+   */
   async function test(testFiles, limitMs) {
     write('order', JSON.stringify(testFiles));
     const began = performance.now();
@@ -84,7 +87,7 @@ export function makeCopy(number, files) {
     const hasEnded = killOnExit({ pid: -child.pid });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    // A mutant may loop for ever, and hear no other signal.
+    // A mutant may loop for ever, and then handles no other signal.
     const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), limitMs);
     const [code] = await once(child, 'exit');
     clearTimeout(limit);

@@ -70,7 +70,7 @@ it('the standalone refuses a data folder that another one uses, and leaves that 
   expect((await first.call('GET', '/spaces/x/jobs')).status).toBe(200);
 });
 
-it('one of four standalones that are started at once on what a crash left serves, and the others refuse', async () => {
+it('exactly one of four standalones serves, and the others refuse, when all start at once after a crash', async () => {
   await mkdir(join(dataDir(), 'redis'), { recursive: true });
   await writeFile(join(dataDir(), 'redis/owner-1.json'), JSON.stringify({ pid: 2 ** 30 })); // No process has this id.
   const rivals = [1, 2, 3, 4].map(() => launch());

@@ -163,7 +163,8 @@ export function openService({ url, redisUrl, prefix, adminKey = ADMIN_KEY }: Run
     url,
     http,
     redis,
-    store: createStore(redis, { keyPrefix: prefix, redisTimeoutMs: 60_000 }), // Long reads wait for their turn, on a busy machine too.
+    // Long reads wait for their turn, which takes longer on a busy machine.
+    store: createStore(redis, { keyPrefix: prefix, redisTimeoutMs: 60_000 }),
     prefix,
     call,
     process: null,
