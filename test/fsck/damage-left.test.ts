@@ -107,6 +107,8 @@ describe('a key', () => {
     `{${PARTITION}}:space:left/status/lost`,
     `{${PARTITION}}:space:left/queue/`,
     `{${PARTITION === '00' ? '01' : '00'}}:space:left/queue`,
+    `{${partitionOf('job')}}:space:jobs`,
+    `{${partitionOf('')}}:space:/jobs`,
   ])('of nobody is named and left: %s', async (name) => {
     await service.redis.set(`${service.prefix}:${name}`, 'x');
     await expectLeft([['key_unknown', null, name, 'none']], ['it is a string']);

@@ -83,6 +83,7 @@ it('strikes off a space that has no jobs', async () => {
 
 it('writes down the number of partitions', async () => {
   await service.redis.del(service.store.keys.meta);
+  expect((await check(service.store)).faults[0]?.detail).toBe('it should be 64');
   await expectMended([['partitions_missing', null, 'meta', 'possible']]);
   expect(await service.redis.hgetall(service.store.keys.meta)).toEqual({ partitions: '64' });
 });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { jobIn } from '../support/jobs.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
@@ -207,6 +208,15 @@ describe('on one connection', () => {
   it('answers the requests before an upgrade that is refused', async () => {
     const text = await send(job() + upgrade('?token=wrong'), (_, isClosed) => isClosed);
     expect(statuses(text)).toEqual(['200', '401']);
+  });
+
+  it('ends the connection after a refusal, whatever the client goes on sending', async () => {
+    const socket = await connect(service.url, { allowHalfOpen: true });
+    socket.write(upgrade('?token=wrong'));
+    await once(socket.resume(), 'end');
+    const writing = setInterval(() => socket.write('x'), 10);
+    socket.once('close', () => clearInterval(writing));
+    await until(() => socket.closed);
   });
 
   it.each([

@@ -39,8 +39,8 @@ const GOOD = {
 const sockets: net.Socket[] = [];
 
 /** Connect and send nothing yet. */
-export async function connect(url: string): Promise<net.Socket> {
-  const socket = net.connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
+export async function connect(url: string, options: { allowHalfOpen?: boolean } = {}): Promise<net.Socket> {
+  const socket = net.connect({ port: Number(new URL(url).port), host: '127.0.0.1', ...options });
   sockets.push(socket);
   socket.on('error', () => undefined); // Shown by what came, or did not.
   await once(socket, 'connect');

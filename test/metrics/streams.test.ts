@@ -33,6 +33,15 @@ async function closesBy(count: number, act: () => Promise<unknown>): Promise<Rec
   return Object.fromEntries(Object.entries(moved).map(([name, by]) => [/code="(\w+)"/.exec(name)?.[1], by]));
 }
 
+it('reads a job once from Redis for each further stream of it', async () => {
+  const id = await jobIn(service, 'running', 'reads');
+  await open(`/${id}`);
+  const before = await scrape(gateway);
+  await open(`/${id}`);
+  const calls = movedSince(before, await scrape(gateway), 'yardmaster_redis_request_duration_seconds_count');
+  expect(calls).toEqual({ 'yardmaster_redis_request_duration_seconds_count{call="snapshot"}': 1 });
+});
+
 it('shows the open streams by audience and the subscribed channels, and counts the messages sent', async () => {
   const id = await jobIn(service, 'running', 'open');
   const before = await scrape(gateway);

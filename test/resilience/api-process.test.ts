@@ -6,7 +6,7 @@ import { connectTo } from '../support/connect.js';
 import { during } from '../support/during.js';
 import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
-import { startRedis } from '../support/own-redis.js';
+import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { type RunningProcess, runApp } from '../support/process.js';
 import { withRaw } from '../support/raw-client.js';
 import { ADMIN_KEY } from '../support/service.js';
@@ -17,8 +17,10 @@ const REDIS_URL = sharedService().redisUrl;
 const newPrefix = () => `t-${randomUUID().slice(0, 8)}`;
 
 const processes: RunningProcess[] = [];
+const servers: OwnRedis[] = [];
 afterEach(async () => {
   for (const each of processes.splice(0)) await each.stop();
+  for (const each of servers.splice(0)) await each.stop();
 });
 
 /** Start an API with just these variables, which may be faulty. */
@@ -26,6 +28,13 @@ function run(env: Record<string, string>) {
   const api = runApp('api', { PORT: '0', KEY_PREFIX: newPrefix(), ...env });
   processes.push(api);
   return api;
+}
+
+/** Start a Redis that ends with the test. */
+async function ownRedis(settings: Record<string, string> = {}): Promise<OwnRedis> {
+  const server = await startRedis(settings);
+  servers.push(server);
+  return server;
 }
 
 const urlIn = ({ output }: RunningProcess) => /"url":"([^"]+)"/.exec(output())?.[1];
@@ -79,7 +88,7 @@ it('the API does not start on jobs that are spread over another number of partit
 });
 
 it('the API is live but not ready while Redis is away at its start, and serves once it is there', async () => {
-  const redis = await startRedis();
+  const redis = await ownRedis();
   await redis.halt();
   const port = await freePort();
   const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY: ADMIN_KEY, PORT: String(port) });
@@ -98,17 +107,23 @@ it('the API is live but not ready while Redis is away at its start, and serves o
   expect(await status('/api/v1/spaces/x/jobs')).toBe(200);
   client.close();
   expect(await api.stop()).toBe(0);
-  await redis.stop();
 });
 
 it('the API warns of a Redis that may evict jobs and of one that keeps no append-only file', async () => {
-  const redis = await startRedis({ 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' });
+  const redis = await ownRedis({ 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' });
   const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY: ADMIN_KEY });
   await urlOf(api);
   expect(api.output()).toContain('Redis may evict jobs: maxmemory-policy is allkeys-lru, it must be noeviction');
   expect(api.output()).toContain('Redis keeps no append-only file');
   await api.stop();
-  await redis.stop();
+});
+
+it('the API has nothing to warn of when Redis keeps jobs as it should', async () => {
+  const redis = await ownRedis({ 'maxmemory-policy': 'noeviction', appendonly: 'yes' });
+  const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY: ADMIN_KEY });
+  await urlOf(api);
+  expect(api.output()).not.toContain('"level":"warn"');
+  await api.stop();
 });
 
 it('the API stops while it still waits for Redis', async () => {

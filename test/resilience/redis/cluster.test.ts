@@ -1,4 +1,5 @@
-import { afterEach, expect, it } from '@jest/globals';
+import { isDeepStrictEqual } from 'node:util';
+import { afterEach, expect, it, jest } from '@jest/globals';
 import { type Cluster, createLogger, createNodeSubscriber, createRedis } from '@yardmaster/runtime';
 import { ClusterSubscriptions, partitionOf } from '@yardmaster/store';
 import { during } from '../../support/during.js';
@@ -180,14 +181,62 @@ async function asksAt(node: ClusterNode): Promise<number> {
   return Number(/^calls=(\d+)/.exec(cmdstat_ssubscribe)?.[1] ?? 0);
 }
 
-it('does not count a channel as subscribed at a primary that has become a replica', async () => {
-  const client = await connect();
+const nothing = () => undefined;
+
+/** Subscriptions of a client, over connections of their own. */
+function subscriptionsOf(client: Cluster): ClusterSubscriptions {
   const subscriptions = new ClusterSubscriptions(client, (node) => {
     const subscriber = createNodeSubscriber(node, log);
     subscriber.connect().catch(() => undefined);
     return { redis: subscriber, end: () => subscriber.disconnect() };
   });
   subscribers.push(subscriptions);
+  return subscriptions;
+}
+
+it('hears a channel until it is removed, and others of its slot after that', async () => {
+  const client = await connect();
+  const subscriptions = subscriptionsOf(client);
+  const [one, other] = ['{07}:one', '{07}:other'];
+  const told: string[] = [];
+  const listener = { message: (text: string) => void told.push(text), lost: nothing, subscribed: nothing };
+  for (const channel of [one, other]) subscriptions.add(channel, listener);
+  expect(() => subscriptions.add(one, listener)).toThrow(`channel ${one} has a listener`);
+  await until(() => subscriptions.hears(one) && subscriptions.hears(other));
+
+  subscriptions.remove(one);
+  expect([subscriptions.hears(one), subscriptions.hears(other)]).toEqual([false, true]);
+  const owner = redis.address(await ownerOf(redis, await slotOf(redis, one)));
+  await until(async () => isDeepStrictEqual(await ask(owner, 'PUBSUB', 'SHARDNUMSUB', one, other), [one, 0, other, 1]));
+  await client.spublish(one, 'to nobody');
+  await client.spublish(other, 'to one');
+  await until(() => told.length > 0);
+  expect(told).toEqual(['to one']);
+});
+
+it('asks who has which slot while a channel is not heard, and no more once it is', async () => {
+  const client = await connect();
+  const intervals = jest.spyOn(globalThis, 'setInterval');
+  const subscriptions = subscriptionsOf(client);
+  const lookAfter = intervals.mock.lastCall?.[0] as () => void;
+  intervals.mockRestore();
+  const asks = jest.spyOn(client, 'refreshSlotsCache').mockReturnValue(undefined);
+  // As when no primary is reached just now.
+  const nodes = jest.spyOn(client, 'nodes').mockReturnValue([]);
+  subscriptions.add('{07}:asked', { message: nothing, lost: nothing, subscribed: nothing });
+  nodes.mockRestore();
+  expect(subscriptions.hears('{07}:asked')).toBe(false);
+  lookAfter();
+  expect(asks).toHaveBeenCalledTimes(1);
+  await until(() => subscriptions.hears('{07}:asked'));
+  asks.mockClear();
+  lookAfter();
+  expect(asks).not.toHaveBeenCalled();
+});
+
+it('does not count a channel as subscribed at a primary that has become a replica', async () => {
+  const client = await connect();
+  const subscriptions = subscriptionsOf(client);
   const told: string[] = [];
   const tell = (what: string) => () => void told.push(what);
   subscriptions.add('{07}:news', { message: tell('message'), lost: tell('lost'), subscribed: tell('subscribed') });
