@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { type Cluster, createLogger, createNodeSubscriber, createRedis } from '@yardmaster/runtime';
-import { ClusterSubscriptions, partitionOf } from '@yardmaster/store';
+import { ClusterSubscriptions, createStore, partitionOf, prepareRedis } from '@yardmaster/store';
 import { during } from '../../support/during.js';
 import { createJob, jobIn } from '../../support/jobs.js';
 import { ask, info } from '../../support/redis/ask.js';
@@ -232,6 +232,19 @@ it('asks who has which slot while a channel is not heard, and no more once it is
   asks.mockClear();
   lookAfter();
   expect(asks).not.toHaveBeenCalled();
+});
+
+it('is prepared while one primary is away, but not while all are, nor by one that is too old', async () => {
+  const client = await connect();
+  const infos = client.nodes('master').map((node) => jest.spyOn(node, 'info'));
+  const prepare = () => prepareRedis(createStore(client, { keyPrefix: 'prepared' }));
+  const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  infos[0]?.mockRejectedValue(away);
+  expect(await prepare()).toEqual(expect.any(Array));
+  infos[0]?.mockResolvedValue('redis_version:6.2.0\r\n');
+  await expect(prepare()).rejects.toThrow('Redis 6.2.0 is too old: 7.0 or later is needed of a cluster');
+  for (const info of infos) info.mockRejectedValue(away);
+  await expect(prepare()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
 it('does not count a channel as subscribed at a primary that has become a replica', async () => {
