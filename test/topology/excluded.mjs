@@ -21,6 +21,7 @@ const OWN_REDIS = [
   'gateway/logs',
   'gateway/process',
   'logs/read-cost',
+  'scheduler/delivery',
 ];
 
 /** Look into a process of their own: its memory, its log, its connections, or parts of it put together otherwise. */
