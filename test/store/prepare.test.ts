@@ -7,7 +7,7 @@ afterEach(() => void jest.restoreAllMocks());
 
 const GOOD = { redis_version: '7.0.15', maxmemory_policy: 'noeviction', aof_enabled: '1' };
 
-/** Prepare a Redis that says this of itself. */
+/** Prepare a Redis that answers INFO with these fields. */
 async function prepare(says: Record<string, string>) {
   await redis.ping(); // ioredis asks for INFO, too, before a connection is ready.
   const lines = Object.entries(says).map((line) => `${line.join(':')}\r\n`);
@@ -21,7 +21,7 @@ it.each([
   [{ redis_version: '10.0.0' }, []],
   [{ ...GOOD, maxmemory_policy: 'volatile-lru' }, [expect.stringContaining('maxmemory-policy is volatile-lru')]],
   [{ ...GOOD, aof_enabled: '0' }, [expect.stringContaining('no append-only file')]],
-])('Redis that says %j is accepted, with what the operator should know', async (says, warnings) => {
+])('accepts a Redis whose INFO is %j, and returns the warnings for its operator', async (says, warnings) => {
   expect(await prepare(says)).toEqual(warnings);
 });
 
@@ -30,12 +30,6 @@ it.each([
   [{ ...GOOD, redis_version: '5.3.1' }, 'Redis 5.3.1 is too old'],
   [{}, 'Redis 0 is too old'],
   [{ ...GOOD, cluster_enabled: '1' }, 'Redis is a node of a cluster: REDIS_URL must be redis+cluster://'],
-])('Redis that says %j is refused', async (says, error) => {
+])('refuses a Redis whose INFO is %j', async (says, error) => {
   await expect(prepare(says)).rejects.toThrow(error);
-});
-
-it('refuses jobs that are spread over another number of partitions', async () => {
-  const { store } = storeUnderTest(redis);
-  await redis.hset(store.keys.meta, 'partitions', 32);
-  await expect(prepareRedis(store)).rejects.toThrow('Redis holds jobs spread over 32 partitions, this release uses 64');
 });

@@ -234,7 +234,7 @@ it('asks who has which slot while a channel is not heard, and no more once it is
   expect(asks).not.toHaveBeenCalled();
 });
 
-it('is prepared while one primary is away, but not while all are, nor by one that is too old', async () => {
+it('lets a process start while one primary is away, but not while all are or one of them is too old', async () => {
   const client = await connect();
   const infos = client.nodes('master').map((node) => jest.spyOn(node, 'info'));
   const prepare = () => prepareRedis(createStore(client, { keyPrefix: 'prepared' }));
