@@ -78,7 +78,7 @@ const SCOPE =
 
 /** Faults that the document names in sentences, since JSON Schema has no words for them. */
 const IN_SENTENCES =
-  /well-formed|nest deeper|beyond the range|bytes in all|given twice|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400/;
+  /well-formed|nest deeper|beyond the range|bytes in all|given twice|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400/;
 
 const work = { name: 'work' };
 const half = { percent: 50, message: 'half' };
@@ -249,6 +249,10 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('expiresAt', EXPIRES, ['2030-02-30T00:00:00Z', '2030-01-01T24:00:00Z', '2030-13-01T00:00:00Z'], reader),
     ...values('expiresAt', EXPIRES, ['2030-01-01 00:00:00Z', '2030-01-01T00:00:60Z'], reader),
     ...values('expiresAt', EXPIRES, [1_900_000_000, true, [], {}], reader),
+    ...values('expiresAt', 'must be in the future', ['2020-01-01T00:00:00Z'], reader),
+    fault({ ...reader, space: 'a' }, 'unknown field space, did you mean spaceId?'),
+    fault({ ...reader, 'a b': 1 }, 'unknown field a b'),
+    fault('{"name":"k","scopes":["jobs:read"],"__proto__":1}', 'unknown field __proto__'),
     fault(
       { name: '', scopes: ['nope'], spaceId: 'a b', expiresAt: 'tomorrow' },
       `name ${REQUIRED}`,

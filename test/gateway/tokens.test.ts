@@ -35,6 +35,13 @@ const revoked: Query = async () => {
   await service.call('DELETE', `/keys/${id}`);
   return `?token=${key}`;
 };
+const expired: Query = async () => {
+  const { id, key } = await service.key(['jobs:read']);
+  const { redis, store } = service;
+  const record = JSON.parse((await redis.hget(store.keys.apiKeys, id)) as string);
+  await redis.hset(store.keys.apiKeys, id, JSON.stringify({ ...record, expiresAt: '2020-01-01T00:00:00.000Z' }));
+  return `?token=${key}`;
+};
 const wrongSecret: Query = async () => `?token=ym_${(await service.key(['jobs:read'])).id}_${'0'.repeat(64)}`;
 const twice: Query = async () => {
   const { key } = await service.key(['jobs:read']);
@@ -60,7 +67,7 @@ const ROWS: [token: string, query: Query, outcomes: Outcomes][] = [
   ['an unknown key', () => `?token=ym_${'a'.repeat(16)}_${'0'.repeat(64)}`, always('UNAUTHENTICATED')],
   ['a wrong secret', wrongSecret, always('UNAUTHENTICATED')],
   ['a revoked key', revoked, always('UNAUTHENTICATED')],
-  ['an expired key', withKey(['jobs:read'], { expiresAt: '2020-01-01T00:00:00.000Z' }), always('UNAUTHENTICATED')],
+  ['an expired key', expired, always('UNAUTHENTICATED')],
   ['a key twice', twice, always('INVALID_REQUEST')],
   ['the admin key', () => `?token=${ADMIN_KEY}`, FULL],
   ['jobs:read', withKey(['jobs:read']), FULL],

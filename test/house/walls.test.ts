@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What each workspace may import of ours, and of the libraries that not everybody may use. */
 const ALLOWED: Record<string, string[]> = {
-  'packages/protocol': ['zod'],
+  'packages/protocol': ['fastest-levenshtein', 'zod'],
   'packages/store': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis', 'p-limit'],
   'packages/runtime': ['ioredis', 'pino', 'zod'],
   'packages/backend': ['@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store', 'prom-client'],

@@ -6,7 +6,7 @@ import { keysOf } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
 import { withReceiver } from '../support/receiver.js';
 import { makeDue, runMany } from '../support/schedulers.js';
-import { type TestService, withService } from '../support/service.js';
+import { startService, type TestService, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
 const receiver = withReceiver();
@@ -90,4 +90,23 @@ it('keeps jobs for ever with a retention of 0', async () => {
   const statuses = await Promise.all(kept.map((id) => statusOf(id, keeping)));
   expect(statuses).toEqual(['completed', 'dead', 'killed', 'dead']);
   expect(await keeping.redis.zcard(keeping.store.keys.deadlines(brief.slice(0, 2)))).toBe(0);
+});
+
+it('removes API keys that have expired when a scheduler starts, and no others', async () => {
+  const { redis, store, prefix } = standing;
+  const kept = await standing.key(['jobs:read'], { expiresAt: '2999-01-01T00:00:00.000Z' });
+  const expired = await standing.key(['jobs:read']);
+  const record = JSON.parse((await redis.hget(store.keys.apiKeys, expired.id)) as string);
+  const past = JSON.stringify({ ...record, expiresAt: '2020-01-01T00:00:00.000Z' });
+  const more = Array.from({ length: 300 }, (_, n) => [`expired${n}`, past]).flat(); // More than one look at the keys shows.
+  await redis.hset(store.keys.apiKeys, expired.id, past, 'broken', '{', ...more);
+  const scheduler = await startService({ KEY_PREFIX: prefix }, { app: 'scheduler', check: false });
+  const left = async () => (await redis.hkeys(store.keys.apiKeys)).filter((id) => id.startsWith('expired'));
+  await until(async () => (await left()).length === 0);
+  const [isExpired, isKept, isBroken] = [expired.id, kept.id, 'broken'].map((id) =>
+    redis.hexists(store.keys.apiKeys, id),
+  );
+  expect(await Promise.all([isExpired, isKept, isBroken])).toEqual([0, 1, 1]);
+  await redis.hdel(store.keys.apiKeys, 'broken');
+  await scheduler.stop();
 });

@@ -2,6 +2,7 @@ import { type Backend, type Duties, within } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { createBull } from './bull.js';
 import { type CALLBACK_VARIABLES, createCallbacks } from './callbacks/callbacks.js';
+import { createKeyRemoval } from './expired-keys.js';
 import { backlogMetrics, type METRICS_VARIABLES } from './metrics/backlog-metrics.js';
 import { callbackMetrics } from './metrics/callback-metrics.js';
 import { createSweeper } from './sweeper.js';
@@ -20,6 +21,7 @@ export interface DutiesOptions {
 export function createDuties({ backend, config, log }: DutiesOptions): Duties {
   const sweeper = createSweeper(backend, log);
   const metrics = callbackMetrics(backend.metrics);
+  const keyRemoval = createKeyRemoval(backend, log);
   backlogMetrics(backend, config);
   let stop: (withinMs: number) => Promise<void> = async () => undefined;
   return {
@@ -31,7 +33,9 @@ export function createDuties({ backend, config, log }: DutiesOptions): Duties {
       sweeper.onOwed(callbacks.wake);
       callbacks.start();
       ticks.start();
+      keyRemoval.start();
       stop = async (withinMs) => {
+        keyRemoval.stop();
         // While Redis is away, BullMQ would wait for it.
         const inOrder = Promise.all([ticks.stop(), callbacks.stop()]);
         await within(withinMs, inOrder).catch(() => log.warn({ withinMs }, 'duties did not end in time'));

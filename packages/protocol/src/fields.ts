@@ -1,3 +1,4 @@
+import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
 import { LIMITS } from './limits.js';
@@ -47,6 +48,23 @@ export function boundedArray<T extends z.ZodType>(
     .refine((list) => list.length <= max, { error: `must have at most ${max} ${what}`, abort: true })
     .pipe(z.array(entry));
   return shownAs(bounded, z.array(entry).max(max));
+}
+
+/** Changes of a character by which a field may differ from the one that was meant. */
+const MISSPELT_BY = 2;
+
+/** An object with these fields and no others: an unknown one is refused, with the name of the one that was meant. */
+export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
+  const fields = Object.keys(shape);
+  return z.strictObject(shape, {
+    error(issue) {
+      if (issue.code !== 'unrecognized_keys') return 'must be an object';
+      const unknown = (issue.keys as string[])[0] as string;
+      const meant = closest(unknown, fields);
+      const isMeant = distance(unknown, meant) <= MISSPELT_BY;
+      return `unknown field ${unknown}${isMeant ? `, did you mean ${meant}?` : ''}`;
+    },
+  });
 }
 
 /** Identifier of a space: it exists as soon as a job is created in it. */

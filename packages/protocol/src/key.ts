@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { instant } from './answer-fields.js';
-import { boundedArray, name, spaceId, timestamp } from './fields.js';
+import { boundedArray, exactObject, name, spaceId, timestamp } from './fields.js';
 import { LIMITS } from './limits.js';
 import { SCOPES } from './scopes.js';
 import { shownAs } from './shown.js';
@@ -13,17 +13,16 @@ const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.
   .refine((scopes) => scopes.length > 0, { error: 'must have at least one scope' })
   .transform((scopes) => [...new Set(scopes)]);
 
-/** Body of Create Key (our addition, contract §5). */
-export const createKeyRequest = z
-  .object(
-    {
-      name,
-      scopes: shownAs(keyScopes, z.array(z.enum(SCOPES)).min(1).max(LIMITS.keyScopes)),
-      spaceId: spaceId.nullable().default(null).describe('The one space the key works in; null for every space'),
-      expiresAt: timestamp.nullable().default(null).describe('From when on it is refused; null for never'),
-    },
-    { error: 'must be an object' },
-  )
+/**
+ * Body of Create Key (our addition, contract §5). Unlike elsewhere an unknown field is refused: a misspelt `spaceId` would make
+ * a key for every space.
+ */
+export const createKeyRequest = exactObject({
+  name,
+  scopes: shownAs(keyScopes, z.array(z.enum(SCOPES)).min(1).max(LIMITS.keyScopes)),
+  spaceId: spaceId.nullable().default(null).describe('The one space the key works in; null for every space'),
+  expiresAt: timestamp.nullable().default(null).describe('From when on it is refused, in the future; null for never'),
+})
   // A key that is bound to a space but may make keys could make itself one for every other space.
   .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {
     path: ['scopes'],

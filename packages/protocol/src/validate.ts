@@ -10,13 +10,17 @@ function pathOf(path: readonly PropertyKey[]): string {
     .slice(0, LIMITS.faultPathCharacters);
 }
 
+type UnknownFields = Pick<z.core.$ZodIssueUnrecognizedKeys, 'keys'>;
+
 /**
  * The faults that zod has found, each as a sentence.
  *
  * @param nameOf what a field is called; it is given '' for the input as a whole
  */
 export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: string) => string): FaultDetail[] {
-  return issues.slice(0, LIMITS.faultDetails).map(({ path, message }) => {
+  return issues.slice(0, LIMITS.faultDetails).map(({ code, path, message, ...issue }) => {
+    if (code === 'unrecognized_keys')
+      return { path: pathOf([...path, (issue as UnknownFields).keys[0] as string]), message };
     const where = nameOf(pathOf(path));
     return { path: where, message: `${where} ${message}` };
   });

@@ -1,6 +1,13 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type ApiKey, type CreateKeyRequest, type NewApiKey, YardmasterError } from '@yardmaster/protocol';
+import {
+  type ApiKey,
+  type CreateKeyRequest,
+  invalidRequest,
+  type NewApiKey,
+  YardmasterError,
+} from '@yardmaster/protocol';
 import { ask } from './ask.js';
+import { fieldsOf } from './fsck/walk.js';
 import { randomBase32 } from './partition.js';
 import type { Store } from './store.js';
 import { publish } from './subscriptions/subscriptions.js';
@@ -35,11 +42,14 @@ const withoutSecret = ({ secretHash: _, ...key }: StoredKey): ApiKey => key;
  * Create an API key.
  *
  * @returns the key with its secret, which is never shown again
- * @throws STORAGE_FULL, UNAVAILABLE
+ * @throws INVALID_REQUEST when it would have expired, STORAGE_FULL, UNAVAILABLE
  */
 export async function createKey(store: Store, request: CreateKeyRequest): Promise<NewApiKey> {
+  const now = await redisNow(store);
+  if (!isValidAt(request, now))
+    throw invalidRequest([{ path: 'expiresAt', message: 'expiresAt must be in the future' }]);
   const secret = randomBytes(32).toString('hex');
-  const key: ApiKey = { id: randomBase32(16), ...request, createdAt: new Date(await redisNow(store)).toISOString() };
+  const key: ApiKey = { id: randomBase32(16), ...request, createdAt: new Date(now).toISOString() };
   const stored: StoredKey = { ...key, secretHash: hashOfSecret(secret) };
   await ask(store, 'hset', store.redis.hset(store.keys.apiKeys, key.id, JSON.stringify(stored)));
   const { id, name, scopes, spaceId, expiresAt, createdAt } = key;
@@ -104,10 +114,37 @@ export async function invalidKeys(store: Store, ids: readonly string[]): Promise
 function isGood(record: string | null, now: number): boolean {
   if (record === null) return false;
   try {
-    const { expiresAt } = JSON.parse(record) as StoredKey;
-    return expiresAt === null || Date.parse(expiresAt) > now;
+    return isValidAt(JSON.parse(record) as StoredKey, now);
   } catch {
     return false; // A record that cannot be read lets nobody in, and must not keep the others from being checked.
+  }
+}
+
+const isValidAt = ({ expiresAt }: Pick<ApiKey, 'expiresAt'>, now: number) =>
+  expiresAt === null || Date.parse(expiresAt) > now;
+
+/**
+ * Remove every key that has expired. It was of no use any more, so no process has to hear of it.
+ *
+ * @returns how many
+ * @throws UNAVAILABLE
+ */
+export async function removeExpiredKeys(store: Store): Promise<number> {
+  const now = await redisNow(store);
+  let removed = 0;
+  for await (const records of fieldsOf(store, store.keys.apiKeys)) {
+    const expired = records.filter(([, record]) => isExpired(record, now)).map(([id]) => id);
+    if (expired.length > 0) removed += await ask(store, 'hdel', store.redis.hdel(store.keys.apiKeys, ...expired));
+  }
+  return removed;
+}
+
+/** Whether a record says so; one that cannot be read is fsck's to report. */
+function isExpired(record: string, now: number): boolean {
+  try {
+    return !isValidAt(JSON.parse(record) as StoredKey, now);
+  } catch {
+    return false;
   }
 }
 

@@ -1,4 +1,4 @@
-export { createKey, hasKeys, listKeys, revokeKey } from './api-keys.js';
+export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './api-keys.js';
 export { appendLogs } from './append-logs.js';
 export * from './attempt.js';
 export { type Backlog, readBacklog, type SpaceBacklog } from './backlog.js';
