@@ -29,6 +29,7 @@ const KEY_BELIEVED_MS = 4_500;
 export const API_VARIABLES = [
   ...BACKEND_VARIABLES,
   ...FRONT_VARIABLES,
+  'MAX_IN_FLIGHT',
   'MAX_BODY_BYTES',
   'MAX_PAYLOAD_BYTES',
   'MAX_EVENT_BYTES',
@@ -56,13 +57,15 @@ export interface ApiServerOptions {
 export function createApiServer({ backend, config, log, streams, isLive = () => true }: ApiServerOptions) {
   const { store, keyRing } = backend;
   const sizes = sizesOf(config);
-  const serving = createServing({ store, keyRing, log, sizes });
+  const { requests } = backend.metrics;
+  const isOverloaded = () => requests.open > config.MAX_IN_FLIGHT;
+  const serving = createServing({ store, keyRing, log, sizes, isOverloaded });
   const limits = { sizes, kept: store.settings };
   const app = createApp({ ...serving, health: { backend, isLive }, corsOrigins: config.CORS_ORIGINS, limits });
   const direct = createDirect(ROUTES, serving);
   const server = createExpressServer(app, { ...SERVER_OPTIONS, direct, streams });
   logRequests(server, log);
-  return protectServer(server, backend.metrics.requests);
+  return protectServer(server, requests);
 }
 
 const sizesOf = (config: ApiConfig): SizeLimits => ({

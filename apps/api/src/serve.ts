@@ -17,6 +17,8 @@ import type { Route } from './route.js';
 
 export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetMs'> {
   log: Logger;
+  /** Whether so many requests are open that no more are served. */
+  isOverloaded: () => boolean;
 }
 
 /** How requests are answered, whoever has found out which row they are for. */
@@ -28,7 +30,7 @@ export interface Serving {
 }
 
 /** Make the serving of requests. */
-export function createServing({ log, ...surroundings }: ServingOptions): Serving {
+export function createServing({ log, isOverloaded, ...surroundings }: ServingOptions): Serving {
   const outgoing = new Outgoing();
   const { store } = surroundings;
   const budgetMs = redisBudgetMs(store);
@@ -37,6 +39,7 @@ export function createServing({ log, ...surroundings }: ServingOptions): Serving
   return {
     async serve(route, params, req, res) {
       routeIs(res, route.path);
+      if (isOverloaded()) throw new YardmasterError('OVERLOADED');
       const text = JSON.stringify(await handle(route, params, req, around));
       const bytes = Buffer.byteLength(text);
       outgoing.count(res, bytes);

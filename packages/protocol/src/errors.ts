@@ -28,6 +28,7 @@ export const ERRORS = {
   TOO_MANY_STREAMS: { status: 429, message: 'Too many streams are open' },
   INTERNAL: { status: 500, message: 'Internal error' },
   UNAVAILABLE: { status: 503, message: 'Storage did not answer; the outcome of this request is unknown' },
+  OVERLOADED: { status: 503, message: 'Server is busy; nothing was done, send the request again' },
   STORAGE_FULL: { status: 503, message: 'Storage is full; nothing was stored' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

@@ -72,6 +72,11 @@ export const VARIABLES = {
   RETENTION_SECONDS: row('604800', 'How long an ended job stays; 0 keeps it for ever', seconds(YEARS, { zero: true })),
   EVENTS_PER_JOB: row('1000', 'Events of history kept per job, the newest', integer(10, 100_000)),
   LOGS_PER_JOB: row('10000', 'Log entries kept per job, the newest', integer(1, 1_000_000)),
+  MAX_IN_FLIGHT: row(
+    '2000',
+    'Requests that one process of the API serves at once; more are answered 503 before anything is done',
+    integer(1, 1_000_000),
+  ),
   MAX_BODY_BYTES: row('1048576', 'Largest request body, on the wire and inflated', bytes),
   MAX_PAYLOAD_BYTES: row('262144', 'Largest `payload` and `result`, as JSON', bytes),
   MAX_EVENT_BYTES: row('65536', 'Largest progress, checkpoint, event and error, as JSON', bytes),

@@ -49,9 +49,13 @@ export function errorBody(error: YardmasterError): Record<string, unknown> {
   return { error: error.message, code: error.code, ...error.extras };
 }
 
+/** Seconds after which to send a refused request again: by chance, so that all who were refused do not come at once. */
+const RETRY_AFTER_AT_MOST = 5;
+
 /** Headers that go with an error: when to come again, where that may help. */
 export function headersOf({ status }: YardmasterError): OutgoingHttpHeaders {
-  return status === 503 || status === 429 ? { 'retry-after': '1' } : {};
+  if (status === 429) return { 'retry-after': '1' };
+  return status === 503 ? { 'retry-after': String(1 + Math.floor(Math.random() * RETRY_AFTER_AT_MOST)) } : {};
 }
 
 /** Answer with an error of the catalogue. */

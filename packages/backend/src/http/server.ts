@@ -4,6 +4,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { RequestMetrics } from '../metrics/requests.js';
 import { openResponseOf } from './answered.js';
 import { trackSockets } from './open-sockets.js';
+import { boundPipelines } from './pipelines.js';
 import { rawAnswer } from './raw-answer.js';
 
 /** Time-outs that keep slow and endless requests from piling up. */
@@ -19,6 +20,7 @@ export const SERVER_OPTIONS: ServerOptions = {
 /** Make a server answer, or end, what never becomes a request; and have everything observed that does. */
 export function protectServer(server: Server, requests: RequestMetrics): Server {
   requests.watch(server);
+  boundPipelines(server);
   trackSockets(server);
   // A server that is closing: the next request of this connection must go to another process.
   server.prependListener('request', (_req, res) => {

@@ -9,6 +9,10 @@ type Linked<R> = R & { [NEXT]?: Linked<R> | null };
  * answers. Nearly always there is one, and a Set that goes between none and one makes its table anew each time.
  */
 export class OpenResponses<R extends ServerResponse> {
+  /** How many there are. */
+  size = 0;
+  /** Called when there is one less. */
+  onFewer: (() => void) | null = null;
   #first: Linked<R> | null = null;
   #last: Linked<R> | null = null;
 
@@ -17,6 +21,7 @@ export class OpenResponses<R extends ServerResponse> {
     if (this.#last) this.#last[NEXT] = res;
     else this.#first = res;
     this.#last = res;
+    this.size++;
   }
 
   /** @returns whether it was there */
@@ -28,6 +33,8 @@ export class OpenResponses<R extends ServerResponse> {
       if (before) before[NEXT] = next;
       else this.#first = next;
       if (next === null) this.#last = before;
+      this.size--;
+      this.onFewer?.();
       return true;
     }
     return false;

@@ -32,6 +32,9 @@ const UNANSWERED = Symbol('responses that are open');
 type Watched = ServerResponse & { [ROUTE]?: string; [BEGAN]?: number };
 type WatchedSocket = Duplex & { [UNANSWERED]?: OpenResponses<Watched> };
 
+/** The responses of a connection of a watched server that are not answered yet. */
+export const unansweredOn = (socket: Duplex) => (socket as WatchedSocket)[UNANSWERED] as OpenResponses<ServerResponse>;
+
 /** Say which route a response is for: the pattern of the path and never the path, of which there is no end. */
 export function routeIs(res: ServerResponse, route: string): void {
   (res as Watched)[ROUTE] = route;
@@ -41,6 +44,8 @@ export function routeIs(res: ServerResponse, route: string): void {
 export interface RequestMetrics {
   /** Observe every request of a server. */
   watch(server: Server): void;
+  /** Requests that are not answered yet. */
+  readonly open: number;
   /** What came on a socket was answered, in place of the app, since it is no request. */
   refused(socket: Duplex, status: number): void;
   /**
@@ -78,8 +83,10 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     return made;
   }
 
+  let open = 0;
   function settle(res: Watched, status: number): void {
     if ((res.req.socket as WatchedSocket)[UNANSWERED]?.delete(res) !== true) return;
+    open--;
     observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[BEGAN] as number);
   }
 
@@ -91,17 +98,21 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   }
 
   return {
+    get open() {
+      return open;
+    },
     watch(server) {
       server.on('connection', (socket: WatchedSocket) => {
-        const open = new OpenResponses<Watched>();
-        socket[UNANSWERED] = open;
+        const unanswered = new OpenResponses<Watched>();
+        socket[UNANSWERED] = unanswered;
         socket.once('close', () => {
-          for (const res of open.all()) settle(res, NOT_ANSWERED);
+          for (const res of unanswered.all()) settle(res, NOT_ANSWERED);
         });
       });
       server.prependListener('request', (_req: IncomingMessage, res: Watched) => {
         res[BEGAN] = performance.now();
         (res.req.socket as WatchedSocket)[UNANSWERED]?.add(res);
+        open++;
         res.on('close', onClose);
       });
     },

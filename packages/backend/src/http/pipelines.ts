@@ -1,0 +1,101 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { unansweredOn } from '../metrics/requests.js';
+
+/** Requests of one connection that are served at once; while more wait, nothing is read from it. */
+const AT_ONCE = 16;
+
+/** Requests that may be unanswered when reading goes on. */
+const RESUME_AT = 8;
+
+/** Node sets it while it reads the head. */
+type Upgradable = IncomingMessage & { upgrade?: boolean };
+
+/** What Node's HTTP server has on a socket; there is nothing public to stop reading requests. */
+interface HttpSocket extends Socket {
+  parser: Parser;
+  _paused: boolean; // Whether the server has stopped reading, because answers are not read.
+}
+
+interface Parser {
+  /** Called with the head of each request; what it returns says how to go on: 2 for an upgrade, else 0. */
+  onIncoming: (req: IncomingMessage, keepAlive: boolean) => number;
+  resume(): void;
+}
+
+/**
+ * Bound how many requests of one connection are served at once. A client may send requests without waiting for answers
+ * (pipelining): Node would begin to serve all that it reads, and 64 KB may be 500 polls.
+ *
+ * What was read beyond the bound waits as a request without a response, which takes half the memory, and the socket is
+ * paused until it is served. The rest of a connection's requests is begun in a later turn of the event loop, so that other
+ * connections have theirs.
+ */
+export function boundPipelines(server: Server): void {
+  server.on('connection', (socket: HttpSocket) => {
+    const { parser } = socket;
+    const begin = parser.onIncoming;
+    const unanswered = unansweredOn(socket);
+    parser.onIncoming = (req, keepAlive) => {
+      if (unanswered.size < AT_ONCE) return begin(req, keepAlive);
+      const pipeline = new Pipeline(socket, begin);
+      parser.onIncoming = (next, isKept) => pipeline.add(next, isKept);
+      return pipeline.add(req, keepAlive);
+    };
+  });
+}
+
+/** The requests of one connection, once it has sent too many at once. */
+class Pipeline {
+  readonly #socket: HttpSocket;
+  readonly #begin: Parser['onIncoming'];
+  #waiting: { req: IncomingMessage; keepAlive: boolean }[] = [];
+  #isPaused = false;
+  #isScheduled = false;
+
+  constructor(socket: HttpSocket, begin: Parser['onIncoming']) {
+    this.#socket = socket;
+    this.#begin = begin;
+    let isPausedByNode = socket._paused;
+    // Node would go on reading once answers are read: it must find that it is still paused.
+    Object.defineProperty(socket, '_paused', {
+      get: () => this.#isPaused || isPausedByNode,
+      set(isPaused: boolean) {
+        isPausedByNode = isPaused;
+      },
+    });
+    unansweredOn(socket).onFewer = () => this.#goOn();
+  }
+
+  add(req: IncomingMessage, keepAlive: boolean): number {
+    if (this.#waiting.length === 0 && unansweredOn(this.#socket).size < AT_ONCE) return this.#begin(req, keepAlive);
+    if ((req as Upgradable).upgrade) this.#socket.destroy(); // No client does that; it would overtake those that wait.
+    this.#waiting.push({ req, keepAlive });
+    if (!this.#isPaused) {
+      this.#isPaused = true;
+      this.#socket.pause();
+    }
+    return 0;
+  }
+
+  /** Called when fewer are unanswered. */
+  #goOn(): void {
+    if (!this.#isPaused || this.#isScheduled || unansweredOn(this.#socket).size > RESUME_AT) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (this.#socket.destroyed) this.#waiting = [];
+      else this.#serveMore();
+    });
+  }
+
+  #serveMore(): void {
+    const next = this.#waiting.splice(0, AT_ONCE - unansweredOn(this.#socket).size);
+    for (const { req, keepAlive } of next) this.#begin(req, keepAlive);
+    if (this.#waiting.length > 0 || unansweredOn(this.#socket).size > RESUME_AT) return;
+    this.#isPaused = false;
+    if (this.#socket._paused) return;
+    this.#socket.parser?.resume();
+    this.#socket.resume();
+  }
+}
