@@ -1,5 +1,5 @@
 // Lists and polls where a great many jobs are that they must not look at.
-import { listJobs } from '@yardmaster/store';
+import { ANY_SPACE, listJobs } from '@yardmaster/store';
 import { upTo } from '../verbs.mjs';
 import { contest, create, fill, poll, scaled } from './contest.mjs';
 import { LARGEST } from './held.mjs';
@@ -29,7 +29,7 @@ function paging(redis, { status, limit, offset }, { operations, scale }) {
     steps: {
       async list(offsets) {
         for (const at of offsets) {
-          const page = await listJobs(redis.store, LARGEST.spaceId, { ...asked, offset: at });
+          const page = await listJobs(redis.store, ANY_SPACE, LARGEST.spaceId, { ...asked, offset: at });
           if (page.length !== limit) throw new Error(`a page of ${limit} from ${at} on holds ${page.length}`);
         }
       },

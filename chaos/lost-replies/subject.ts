@@ -37,7 +37,7 @@ export async function bring(context: FaultContext, start: Start, n: number): Pro
   return { n, spaceId, jobId };
 }
 
-const jobsIn = (store: Store, spaceId: string) => listJobs(store, spaceId, { limit: 10, offset: 0 });
+const jobsIn = (store: Store, spaceId: string) => listJobs(store, ANY_SPACE, spaceId, { limit: 10, offset: 0 });
 
 /** All that is stored of a space's jobs. */
 export async function storedJobs(store: Store, spaceId: string) {

@@ -28,7 +28,7 @@ export class Outgoing {
    * Check, and count, an answer that is about to be written, until it is gone. To be called with nothing awaited before
    * the writing: of those who come at once, each must see the others.
    *
-   * @throws UNAVAILABLE when as much is waiting as may be
+   * @throws OVERLOADED when as much is waiting as may be
    */
   count(res: ServerResponse, bytes: number): void {
     const { socket, headers } = res.req;
@@ -50,7 +50,7 @@ export class Outgoing {
     const hasRoom = (waiting: number, most: number) => waiting === 0 || waiting + bytes <= most;
     const isRoomForAll = hasRoom(this.#bytes, isLarge ? MAX_WAITING_BYTES : 2 * MAX_WAITING_BYTES);
     if (isRoomForAll && (!isLarge || hasRoom(this.#ofKey(key), MAX_BYTES_PER_KEY))) return;
-    throw new YardmasterError('UNAVAILABLE', 'Too many large answers are being read');
+    throw new YardmasterError('OVERLOADED', 'Server is busy sending large responses; retry later');
   }
 
   #ofKey(key: string): number {

@@ -210,7 +210,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:read'],
     query: listJobsQuery,
     answer: jobList,
-    run: ({ store, spaceId, input }) => listJobs(store, spaceId, input),
+    run: ({ store, caller, spaceId, input }) => listJobs(store, caller, spaceId, input),
   }),
   route({
     method: 'GET',

@@ -89,7 +89,7 @@ async function readPatiently(
 ): Promise<Since> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await store.inTurn(read);
+      return await store.inTurn('', read);
     } catch (error) {
       const mayPass = error instanceof YardmasterError && error.code === 'UNAVAILABLE' && attempt < ATTEMPTS;
       if (!mayPass || sessions.size === 0) throw error;

@@ -1,7 +1,7 @@
 import { holdsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
 import { type LogPortion, readPortion } from './log-portion.js';
 import { levelOf, logOf, parseLog, type StoredLog } from './logs.js';
-import type { Caller, Store } from './store.js';
+import { type Caller, ownerOf, type Store } from './store.js';
 
 /** What one request reads before it answers with what it has found, and a cursor to go on from. */
 const PAGE_SIZE = 8 * 1_048_576;
@@ -25,7 +25,7 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
   const direction = mode === 'after' ? 'after' : 'before';
   const fill = fillerOf(jobId, query);
   const inTurn = isFiltered(query) ? store.inSearchTurn : store.inTurn;
-  return inTurn(async (turn) => {
+  return inTurn(ownerOf(caller), async (turn) => {
     // What was found is worth more than an error: so be done in time, however long the turn has taken to come.
     const giveUpAt = Math.min(performance.now() + PAGE_MS, turn.until - ANSWER_MS);
     const page: LogEntry[] = [];

@@ -19,44 +19,66 @@ import {
 } from './record.js';
 import { runScript } from './script.js';
 import { get, history, list } from './scripts.generated.js';
-import { type Caller, onBulk, type Store } from './store.js';
+import { type Caller, onBulk, ownerOf, type Store } from './store.js';
 import { isoOrNull } from './time.js';
 import { worksOn } from './works-on.js';
 
 /** Entries of history read at once: 6 MB when each is as large as may be, which takes Redis some 40 ms. */
 const PORTION = 100;
 
+/** Bytes of what is read at once, over the connection of all calls; what is larger waits for its turn. */
+const SMALL_BYTES = 65_536;
+
 /**
  * Read a job with its history, oldest event first, as of one moment. A long history is read in portions, of which
  * later ones may lack what was dropped at the old end in the meantime.
  *
- * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; OVERLOADED for a large one whose turn did not come
  * @see spec §4.5
  */
-export function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
-  return store.inTurn(async (turn) => {
-    const { keys, args } = worksOn(store, caller, jobId);
-    const reply = await runScript(onBulk(store), get, { keys, args: { portion: PORTION, ...args } });
-    const [, flat, entries, length] = reply as [string, string[], string[], number];
-    const record = recordOf(flat);
-    const firstSeq = 2 + Number(record.eventsDropped ?? 0);
-    const endSeq = firstSeq + length;
-    const job = jobOf(jobId, record);
-    const events = [createdEventOf(job), ...eventsOf(job, firstSeq, entries)];
-    for (let next = firstSeq + entries.length; next < endSeq; ) {
+export async function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
+  const small = await readFirst(store, caller, jobId, SMALL_BYTES);
+  if (small !== null && small.next === small.end) return small.job;
+  return store.inTurn(ownerOf(caller), async (turn) => {
+    const bulk = onBulk(store);
+    // However large it is by now.
+    const read = (await readFirst(bulk, caller, jobId, Number.MAX_SAFE_INTEGER)) as FirstPortion;
+    const { job, end } = read;
+    for (let { next } = read; next < end; ) {
       turn.check();
       // What was asked for may be dropped by now: the portion then starts, and so ends, later.
-      const portion = await readPortion(store, keys, next);
+      const portion = await readPortion(bulk, worksOn(store, caller, jobId).keys, next);
       if (portion.entries.length === 0) break;
-      events.push(...eventsOf(job, portion.firstSeq, portion.entries.slice(0, Math.max(0, endSeq - portion.firstSeq))));
-      next = portion.firstSeq + portion.entries.length;
+      const { firstSeq, entries } = portion;
+      job.events.push(...eventsOf(job, firstSeq, entries.slice(0, Math.max(0, end - firstSeq))));
+      next = firstSeq + entries.length;
     }
-    return { ...job, events };
+    return job;
   });
 }
 
+/** A job with the oldest portion of its history. */
+interface FirstPortion {
+  job: JobWithEvents;
+  next: number; // Seq of the first event that is not read yet.
+  end: number; // Seq after the last event.
+}
+
+/** @returns null when the job and the portion have more bytes than `budget` */
+async function readFirst(on: Store, caller: Caller, jobId: string, budget: number): Promise<FirstPortion | null> {
+  const { keys, args } = worksOn(on, caller, jobId);
+  const reply = await runScript(on, get, { keys, args: { portion: PORTION, budget, ...args } });
+  if (reply[0] === 'LARGE') return null;
+  const [, flat, entries, length] = reply as [string, string[], string[], number];
+  const record = recordOf(flat);
+  const firstSeq = 2 + Number(record.eventsDropped ?? 0);
+  const job = jobOf(jobId, record);
+  const events = [createdEventOf(job), ...eventsOf(job, firstSeq, entries)];
+  return { job: { ...job, events }, next: firstSeq + entries.length, end: firstSeq + length };
+}
+
 async function readPortion(store: Store, keys: { job: string }, fromSeq: number) {
-  const reply = await runScript(onBulk(store), history, { keys, args: { fromSeq, portion: PORTION } });
+  const reply = await runScript(store, history, { keys, args: { fromSeq, portion: PORTION } });
   const [, firstSeq, entries] = reply as [string, number, string[]];
   return { firstSeq, entries };
 }
@@ -86,25 +108,36 @@ const LIST_BUDGET = 4 * 1_048_576;
  * Read a page of a space's jobs, newest first, as of one moment; a page of large records in several steps, between
  * which jobs may come and go. A space nobody used is empty.
  *
- * @throws UNAVAILABLE
+ * @throws UNAVAILABLE; OVERLOADED for a large page whose turn did not come
  * @see spec §4.2
  */
-export function listJobs(store: Store, spaceId: string, query: ListJobsQuery): Promise<ListedJob[]> {
-  const { status, limit, offset } = query;
+export async function listJobs(
+  store: Store,
+  caller: Caller,
+  spaceId: string,
+  { status, limit, offset }: ListJobsQuery,
+): Promise<ListedJob[]> {
   const index = status ? store.keys.jobsByStatus(spaceId, status) : store.keys.jobs(spaceId);
   const base = store.keys.baseOfSpace(spaceId);
-  return store.inTurn(async (turn) => {
-    // By id: a job that is created between two steps moves the others one place on.
-    const page = new Map<string, ListedJob>();
-    for (let looked = 0, left = limit; left > 0; ) {
-      turn.check();
-      const args = { base, offset: offset + looked, limit: limit - looked, budget: LIST_BUDGET };
-      const reply = await runScript(onBulk(store), list, { keys: { index }, args, rest: LISTED_FIELDS });
-      const [, lookedAt, notYet, ...rows] = reply as [string, number, number, ...[string, string[]][]];
-      for (const [id, values] of rows) page.set(id, listedJobOf(id, recordOfListed(values)));
-      looked += lookedAt;
-      left = notYet;
-    }
-    return [...page.values()];
-  });
+  // By id: a job that is created between two steps moves the others one place on.
+  const page = new Map<string, ListedJob>();
+  let looked = 0;
+
+  /** @returns whether there is more */
+  async function step(on: Store, budget: number): Promise<boolean> {
+    const args = { base, offset: offset + looked, limit: limit - looked, budget };
+    const reply = await runScript(on, list, { keys: { index }, args, rest: LISTED_FIELDS });
+    const [, lookedAt, left, ...rows] = reply as [string, number, number, ...[string, string[]][]];
+    for (const [id, values] of rows) page.set(id, listedJobOf(id, recordOfListed(values)));
+    looked += lookedAt;
+    return left > 0;
+  }
+
+  if (await step(store, SMALL_BYTES)) {
+    await store.inTurn(ownerOf(caller), async (turn) => {
+      do turn.check();
+      while (await step(onBulk(store), LIST_BUDGET));
+    });
+  }
+  return [...page.values()];
 }

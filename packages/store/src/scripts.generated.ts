@@ -1460,12 +1460,12 @@ return { 'OK', failAttempt(found, nowMs(), failure, eventsPerJob, retentionMs) }
 
 export const get = {
   name: 'get',
-  sha1: '9569f1bdc65cd6451db8c125ec64103667ba9e57',
+  sha1: '6892365e64a39793438895c740fc7973f28b5819',
   keys: ['job'],
-  args: ['keySpaceId', 'portion'],
+  args: ['keySpaceId', 'portion', 'budget'],
   rest: null,
   text: `local job = KEYS[1]
-local keySpaceId, portion = ARGV[1], ARGV[2]
+local keySpaceId, portion, budget = ARGV[1], ARGV[2], ARGV[3]
 local function stored(value)
   return type(value) == 'string' and value or nil
 end
@@ -1499,12 +1499,25 @@ local v = redis.call('HMGET', job, 'space', 'status')
 local space = stored(v[1])
 if not space then return { 'JOB_NOT_FOUND' } end
 if keySpaceId ~= '' and keySpaceId ~= space then return { 'FORBIDDEN' } end
-local events = redis.call('LRANGE', job .. ':events', 0, tonumber(portion) - 1)
+local left = tonumber(budget)
+for _, field in ipairs({ 'payload', 'result', 'progress', 'checkpoint', 'error', 'callbackHeaders' }) do
+  left = left - redis.call('HSTRLEN', job, field)
+end
 local length = redis.call('LLEN', job .. ':events')
+local events = {}
 if length == 0 then
   events = impliedEntries(job, v[2])
   length = #events
 end
+for first = #events, math.min(length, tonumber(portion)) - 1, 20 do
+  if left < 0 then break end
+  local last = math.min(first + 20, tonumber(portion)) - 1
+  for _, entry in ipairs(redis.call('LRANGE', job .. ':events', first, last)) do
+    events[#events + 1] = entry
+    left = left - #entry
+  end
+end
+if left < 0 then return { 'LARGE' } end
 return { 'OK', redis.call('HGETALL', job), { unpack(events) }, length } -- a constructor, see list.lua
 `,
 } as const;

@@ -95,7 +95,12 @@ export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk })
 export interface Caller {
   /** The one space this caller may touch; null for every space. */
   spaceId: string | null;
+  /** Id of its API key, if it has one: callers share long reads and Redis' time by their keys. */
+  keyId?: string | null;
 }
+
+/** As whose a read takes its turn. */
+export const ownerOf = ({ keyId }: Caller): string => keyId ?? '';
 
 /** A caller that may touch every space: the service itself, and keys that are bound to none. */
 export const ANY_SPACE: Caller = { spaceId: null };

@@ -30,7 +30,7 @@ export class Incoming {
   /**
    * Inflate a batch when there is room for it, and count it until `release` is called.
    *
-   * @throws UNAVAILABLE when there was no room for long; what `inflate` throws
+   * @throws OVERLOADED when there was no room for long; what `inflate` throws
    */
   take(inflate: () => Promise<Buffer>): Promise<{ batch: Buffer; release: () => void }> {
     const giveUpAt = performance.now() + this.#patienceMs;
@@ -46,7 +46,7 @@ export class Incoming {
   /** Wait until a batch is done with. */
   #change(giveUpAt: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const tooLate = new YardmasterError('UNAVAILABLE', 'Too many logs are being stored');
+      const tooLate = new YardmasterError('OVERLOADED', 'Server is busy storing logs; nothing was stored, retry later');
       const refuse = () => {
         this.#onRefused();
         reject(tooLate);
