@@ -23,7 +23,7 @@ afterAll(() => {
 
 it('shows each event once, and none later than its snapshot, when the history is trimmed while it is read', async () => {
   const settings = { keyPrefix: `t-${randomUUID().slice(0, 8)}`, eventsPerJob: 351 };
-  const store = createStore(redis, settings, reads);
+  const store = createStore(redis, settings, { bulk: reads });
   await prepareRedis(store); // Every script is there: each portion is one EVALSHA.
   const { id } = await createJob(store, 'trim', createJobRequest.parse({ name: 'work' }));
   await claimJob(store, ANY_SPACE, id);

@@ -40,7 +40,7 @@ describe('the observer of a store', () => {
   };
   const settings = { keyPrefix: `t-observer-${process.pid}`, deliveryTimeoutMs: 1, retentionMs: 1 };
   const watched = (retentionMs = 0, deliveryTimeoutMs = 60_000) =>
-    createStore(redis, { ...settings, retentionMs, deliveryTimeoutMs }, redis, observer);
+    createStore(redis, { ...settings, retentionMs, deliveryTimeoutMs }, { observer });
   const create = (fields = {}) => createJob(store, 'seen', createJobRequest.parse({ name: 'work', ...fields }));
   const run = async (fields = {}) => {
     const { id } = await create(fields);

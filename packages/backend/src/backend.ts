@@ -61,7 +61,8 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     logsPerJob: config.LOGS_PER_JOB,
     redisTimeoutMs,
   };
-  const store = createStore(connections.redis, settings, connections.bulk, metrics.observer);
+  const { redis, bulk, clock } = connections;
+  const store = createStore(redis, settings, { bulk, clock, observer: metrics.observer });
   const keyRing = new KeyRing(store, {
     adminKey: config.ADMIN_API_KEY,
     ...(options.keyBelievedMs !== undefined && { cacheMs: options.keyBelievedMs }),

@@ -6,6 +6,7 @@ import {
   isCluster,
   type Logger,
   type RedisClient,
+  RedisClock,
   watchConnection,
 } from '@yardmaster/runtime';
 import { ClusterSubscriptions, ConnectionSubscriptions, type Subscriptions } from '@yardmaster/store';
@@ -17,6 +18,7 @@ export interface Connections {
   /** For what may be megabytes long. */
   bulk: RedisClient;
   subscriptions: Subscriptions;
+  clock: RedisClock;
   /** Connect, and look after the connections. A first attempt that fails is followed by others. */
   connect(): Promise<void>;
   /** Whether each is there just now, by what it is used for. */
@@ -40,6 +42,7 @@ const NOT_CONNECTED = /isn't writeable|isn't ready|Connection is closed/;
 export function createConnections(url: string, log: Logger, commandTimeoutMs: number): Connections {
   const redis = createRedis(url, 'commands', log, commandTimeoutMs);
   const bulk = createRedis(url, 'commands', log, commandTimeoutMs);
+  const clock = new RedisClock();
   const heard = isCluster(redis) ? hearCluster(redis, log) : hear(url, log);
   const clients = [redis, bulk, ...heard.clients];
   const watches: (() => void)[] = [];
@@ -51,6 +54,7 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
   return {
     redis,
     bulk,
+    clock,
     subscriptions: heard.subscriptions,
     states: {
       commands: () => redis.status === 'ready',
@@ -58,7 +62,8 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
       subscriber: heard.isReady,
     },
     async connect() {
-      for (const client of clients) watches.push(watchConnection(client));
+      watches.push(watchConnection(redis, { clock }));
+      for (const client of [bulk, ...heard.clients]) watches.push(watchConnection(client));
       await Promise.all(clients.map(attempt));
     },
     reasonOf(error) {

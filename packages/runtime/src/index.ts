@@ -3,6 +3,7 @@ export * from './config.js';
 export { EqualTimeouts } from './equal-timeouts.js';
 export * from './logger.js';
 export { isCluster, type RedisClient } from './redis/client.js';
+export { RedisClock } from './redis/clock.js';
 export { createNodeSubscriber, createRedis } from './redis/connect.js';
 export type { RedisUse } from './redis/options.js';
 export { onceReachable } from './redis/wait.js';

@@ -1,12 +1,14 @@
 -- KEYS job
--- ARGV base jobId space name fields...
+-- ARGV base jobId space name deadline fields...
 --
 -- Create a pending job at the end of its space's queues. Refused by Redis when memory is full.
 --   base     'ym:{pp}:', the partition every key below shares
+--   deadline see isTooLate
 --   fields   further fields of the record, name and value in turn; those that would hold their default are left out
--- Returns {'OK', order}: the creation time in ms is floor(order / 1024).
+-- Returns {'TOO_LATE'}, or {'OK', order}: the creation time in ms is floor(order / 1024).
 -- @include clock order queue publish
 local now, at, micros = nowMs()
+if isTooLate(now, deadline) then return { 'TOO_LATE' } end
 -- Orders of 1/1024 ms tell the moments of Redis apart, so the last one of the space hardly ever has to be asked for.
 local moment = now * 1024 + math.floor(micros % 1000 * 1.024)
 local order = nextOrder(base, space, moment)

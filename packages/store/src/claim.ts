@@ -2,7 +2,7 @@ import type { ClaimedJob, ClaimOutcome, PollRequest, Status } from '@yardmaster/
 import { claimedJobOf } from './record.js';
 import { runScript } from './script.js';
 import { claim, poll } from './scripts.generated.js';
-import type { Caller, Store } from './store.js';
+import { type Caller, deadlineOf, type Store } from './store.js';
 import { worksOn } from './works-on.js';
 
 /**
@@ -10,14 +10,20 @@ import { worksOn } from './works-on.js';
  *
  * @param request `names` empty means any name
  * @returns the jobs, delivered now; empty when none waits
- * @throws UNAVAILABLE: jobs may have been delivered to nobody and come back after the delivery window
+ * @throws OVERLOADED; UNAVAILABLE: jobs may have been delivered to nobody and come back after the delivery window
  * @see spec §4.3
  */
 export async function pollJobs(store: Store, spaceId: string, { count, names }: PollRequest): Promise<ClaimedJob[]> {
   const { deliveryTimeoutMs, eventsPerJob } = store.settings;
   const reply = await runScript(store, poll, {
     keys: { queue: store.keys.queue(spaceId) },
-    args: { base: store.keys.baseOfSpace(spaceId), count, deliveryTimeoutMs, eventsPerJob },
+    args: {
+      base: store.keys.baseOfSpace(spaceId),
+      count,
+      deliveryTimeoutMs,
+      eventsPerJob,
+      deadline: deadlineOf(store),
+    },
     rest: names,
   });
   const jobs = (reply.slice(1) as string[][]).map(claimedJobOf);
@@ -29,13 +35,16 @@ export async function pollJobs(store: Store, spaceId: string, { count, names }: 
 /**
  * Hand out this one job, if it is pending.
  *
- * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
  * @see spec §4.4
  */
 export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
   const { deliveryTimeoutMs, eventsPerJob } = store.settings;
   const { keys, args } = worksOn(store, caller, jobId);
-  const reply = await runScript(store, claim, { keys, args: { deliveryTimeoutMs, eventsPerJob, ...args } });
+  const reply = await runScript(store, claim, {
+    keys,
+    args: { deliveryTimeoutMs, eventsPerJob, deadline: deadlineOf(store), ...args },
+  });
   const isClaimed = reply[0] === 'OK';
   if (isClaimed) store.observer.moved('pending', 'delivered', 1);
   store.observer.handedOut('claim', isClaimed ? 1 : 0);

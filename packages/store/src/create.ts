@@ -3,14 +3,14 @@ import { newJobId } from './partition.js';
 import { RECORD_DEFAULTS } from './record.js';
 import { runScript } from './script.js';
 import { create } from './scripts.generated.js';
-import type { Store } from './store.js';
+import { deadlineOf, type Store } from './store.js';
 import { isoOfOrder } from './time.js';
 
 /**
  * Create a pending job at the end of its space's queue.
  *
  * @returns the job as stored
- * @throws STORAGE_FULL, UNAVAILABLE
+ * @throws STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see spec §4.1
  */
 export async function createJob(store: Store, spaceId: string, request: CreateJobRequest): Promise<Job> {
@@ -23,6 +23,7 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
       jobId: id,
       space: spaceId,
       name,
+      deadline: deadlineOf(store),
     },
     rest: fieldsOf(request),
   });

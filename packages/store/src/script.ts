@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode, type Status, YardmasterError } from '@yardmaste
 import { toldError } from './observer.js';
 import { fromRedisError } from './redis-errors.js';
 import { SLOT_MOVING, textOn } from './script-on-cluster.js';
-import type { Store } from './store.js';
+import { carriedOutWithinMs, type Store } from './store.js';
 
 /** A compiled Lua file; its names make the typed call. */
 export interface Script<K extends string = string, A extends string = string, R extends string | null = string | null> {
@@ -15,6 +15,9 @@ export interface Script<K extends string = string, A extends string = string, R 
   /** Name of the list that takes all further arguments. */
   rest: R;
 }
+
+/** What a script returns when it did nothing, because its deadline was over. */
+const TOO_LATE = 'TOO_LATE';
 
 type Argument = string | number;
 
@@ -38,9 +41,15 @@ export async function runScript<K extends string, A extends string, R extends st
   for (const arg of script.args) parameters.push(inputs.args[arg]);
   if (inputs.rest) parameters.push(...inputs.rest);
 
+  const sentAt = performance.now();
   const reply = await evaluate(store, script, parameters);
   const word = reply[0] as string;
   if (word === 'STORAGE_FULL') store.observer.failed('full');
+  if (word === TOO_LATE) {
+    // By our clock it was in time, so that of Redis has stepped.
+    if (performance.now() - sentAt < carriedOutWithinMs(store)) store.clock.forget();
+    throw new YardmasterError('OVERLOADED');
+  }
   if (word === SLOT_MOVING) {
     store.observer.failed('busy');
     throw new YardmasterError('UNAVAILABLE', undefined, {}, { cause: new Error(String(reply[1])) });

@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: '6eb87eb0826cb1da92d713c2038438b912973c39',
+  sha1: 'cbf3a651acb75abf8ced309e6c3b8cc1c048af44',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -12,6 +12,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -103,7 +106,7 @@ return { 'OK' }
 
 export const append_logs = {
   name: 'append_logs',
-  sha1: 'f8788294457fc6a4546021ec68ec017ec5020fc1',
+  sha1: '255529ea2776da9ae76f77f77d8e3f9bd1c9ab71',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'],
   rest: 'entries',
@@ -114,6 +117,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -172,7 +178,7 @@ return { 'OK', last }
 
 export const begin_callback = {
   name: 'begin_callback',
-  sha1: '7ae36d79fed1d61f8fa22966eba5fb425f9570a2',
+  sha1: '39dff6dff3da57a7af9b70c7ff38c73c5bf9791e',
   keys: ['job'],
   args: ['base', 'jobId', 'round', 'leaseMs', 'patienceMs'],
   rest: null,
@@ -182,6 +188,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -234,7 +243,7 @@ return { 'OK', at, callback.attempts + 1, digits(lease), told }
 
 export const check_entries = {
   name: 'check_entries',
-  sha1: '459d3ad27fa49391d2e8642c5584f669d3a0c0d2',
+  sha1: 'ee0f9516360988d8f90959e210d7c7b52b6929db',
   keys: ['index'],
   args: ['base', 'isMending', 'space', 'name'],
   rest: 'ids',
@@ -245,6 +254,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -354,7 +366,7 @@ return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
 
 export const check_jobs = {
   name: 'check_jobs',
-  sha1: '04bf40e29c0185b47e5f250ee0b5075b6238ca7d',
+  sha1: '61ae39f221c38bd50a1f98848881d1c50edade15',
   keys: ['deadlines'],
   args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
   rest: 'ids',
@@ -365,6 +377,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -661,7 +676,7 @@ return { 'OK', unpack(faulty) } -- a constructor, see list.lua
 
 export const check_names = {
   name: 'check_names',
-  sha1: 'e81e0c3a4af56ecd90b91ab1763ea81abe1109eb',
+  sha1: '840d52d5c8ff60b8197a69c663e43036d03dff23',
   keys: ['names'],
   args: ['base', 'space', 'isMending', 'afterOrder', 'counted'],
   rest: 'counts',
@@ -672,6 +687,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -809,16 +827,19 @@ return { 'OK', { unpack(empty) } } -- a constructor, see list.lua
 
 export const claim = {
   name: 'claim',
-  sha1: '53a6c384e3a1bf7b9491b72f424460c699af1b25',
+  sha1: 'aa812f2702f1f73881e7e526f5b67df34dd4e6a3',
   keys: ['job'],
-  args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob'],
+  args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'deadline'],
   rest: null,
   text: `local job = KEYS[1]
-local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, deadline = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -915,6 +936,7 @@ local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status ~= 'pending' then return { 'NOT_PENDING', found.status } end
 local now, at = nowMs()
+if isTooLate(now, deadline) then return { 'TOO_LATE' } end
 dequeue(found)
 deliver(found, now, at, deliveryTimeoutMs, eventsPerJob)
 return { 'OK', claimedJob(found, payload, checkpoint) }
@@ -923,7 +945,7 @@ return { 'OK', claimedJob(found, payload, checkpoint) }
 
 export const complete = {
   name: 'complete',
-  sha1: '6753491249bbc8dade486d4f6e6ae7536dfe214c',
+  sha1: '19c2d568cd3c019e4882e3cdcdc9e59b5b75c5ef',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -933,6 +955,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -1066,17 +1091,20 @@ return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } } -- a const
 
 export const create = {
   name: 'create',
-  sha1: 'a239378f03bbfb0ccbc24be8e620143ccd4c9ed3',
+  sha1: 'b18a769d94ff757489d10c77b641f128b34d423a',
   keys: ['job'],
-  args: ['base', 'jobId', 'space', 'name'],
+  args: ['base', 'jobId', 'space', 'name', 'deadline'],
   rest: 'fields',
   text: `local job = KEYS[1]
-local base, jobId, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local fields = { unpack(ARGV, 5) }
+local base, jobId, space, name, deadline = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local fields = { unpack(ARGV, 6) }
 local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -1112,6 +1140,7 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
 local now, at, micros = nowMs()
+if isTooLate(now, deadline) then return { 'TOO_LATE' } end
 local moment = now * 1024 + math.floor(micros % 1000 * 1.024)
 local order = nextOrder(base, space, moment)
 local created = { key = job, base = base, id = jobId, space = space, name = name }
@@ -1127,7 +1156,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: '8c67e47e4be10cda45ba526de986b93af8d1039d',
+  sha1: 'fad3e898c8dc9d2276f53569e35f6c547d44434c',
   keys: ['deadlines'],
   args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1137,6 +1166,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -1315,7 +1347,7 @@ return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
 
 export const fail = {
   name: 'fail',
-  sha1: '6484901d1e878a3a61f95617cbda895fa886d14d',
+  sha1: 'e331652dd9e0dd3b2bb520909c2d6e5da9e61b49',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1325,6 +1357,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -1524,7 +1559,7 @@ return { 'OK', redis.call('HGETALL', job), { unpack(events) }, length } -- a con
 
 export const heartbeat = {
   name: 'heartbeat',
-  sha1: 'ab2edd6e9b415e568d845212a1a5a308b2b2e7c4',
+  sha1: '433364c91bf0778e2cadc0e872a1ed7857a0e1b1',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'],
   rest: null,
@@ -1534,6 +1569,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -1646,7 +1684,7 @@ return { 'OK', first + 2 + dropped, events }
 
 export const kill = {
   name: 'kill',
-  sha1: 'decdf1e72bb31a9b87bb749bdc0ec84ece69ef14',
+  sha1: 'b296ed8852ab367bb9e76dba46e7e2ebba09afbd',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1656,6 +1694,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -1788,17 +1829,20 @@ return { 'OK', looked, #ids - looked, unpack(rows) }
 
 export const poll = {
   name: 'poll',
-  sha1: '46c7e2bf63adbdcc7335a740cadbc9a4f5e4a874',
+  sha1: '8803fc4dc067fef7a79f03f7109de44b841eae53',
   keys: ['queue'],
-  args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob'],
+  args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'deadline'],
   rest: 'names',
   text: `local queue = KEYS[1]
-local base, count, deliveryTimeoutMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local names = { unpack(ARGV, 5) }
+local base, count, deliveryTimeoutMs, eventsPerJob, deadline = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local names = { unpack(ARGV, 6) }
 local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -1909,18 +1953,18 @@ local function takingFrom(keys, portion)
     return taken.id
   end
 end
+local now, at = nowMs()
+if isTooLate(now, deadline) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
 local takeOldest = #queues > 1 and takingFrom(queues, math.ceil(wanted / #queues))
 local claimed = {}
-local now, at
 for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   if #claimed == wanted then break end
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1]) end
   if not id then break end
-  if not now then now, at = nowMs() end -- an empty queue needs no clock
   local found, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
   if found.status == 'pending' then -- else the entry is gone, and strands the queue no more
     redis.call('ZREM', #names == 0 and queue .. '/' .. found.name or queue, id) -- the other queue that it stands in
@@ -1934,7 +1978,7 @@ return { 'OK', unpack(claimed) } -- a constructor, see list.lua
 
 export const read_logs = {
   name: 'read_logs',
-  sha1: '68b928ea0307d387faacba9ad2f4a6fa1a8cc034',
+  sha1: '5024b3167933df472aa196c154f2929522c8288c',
   keys: ['job'],
   args: ['keySpaceId', 'direction', 'bound', 'most', 'budget'],
   rest: null,
@@ -1944,6 +1988,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -1995,7 +2042,7 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 
 export const record_callback = {
   name: 'record_callback',
-  sha1: 'e46b0c462160787798b694c9c63683dfc7eb161d',
+  sha1: 'aaa1ba03bae23b717c5efdd0a961f9b3fdab0026',
   keys: ['job'],
   args: ['base', 'jobId', 'round', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'],
   rest: null,
@@ -2005,6 +2052,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -2113,7 +2163,7 @@ return { 'OK' }
 
 export const redeliver_callback = {
   name: 'redeliver_callback',
-  sha1: 'e8447eae4a72814c8ab2da6913ddc7142b1ab87b',
+  sha1: 'b5b306abe18c3b8df668ed4c481c6f51429d0ea3',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId'],
   rest: null,
@@ -2123,6 +2173,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -2171,7 +2224,7 @@ return { 'OK' }
 
 export const relay_callbacks = {
   name: 'relay_callbacks',
-  sha1: 'fd494eb2041aa60da7eb975953b3acc42e455abe',
+  sha1: '332c2ec95d6356de7474327b345e91b7e00db4fe',
   keys: ['callbacks'],
   args: ['base', 'limit', 'againMs', 'atMostMs'],
   rest: null,
@@ -2181,6 +2234,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -2295,7 +2351,7 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 
 export const snapshot = {
   name: 'snapshot',
-  sha1: '12e304db54a7058cd076fc304d49c773319aa07f',
+  sha1: 'e37aadc3769219a05bbe375a8f47fda2d830bd70',
   keys: ['job'],
   args: ['keySpaceId'],
   rest: null,
@@ -2305,6 +2361,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
@@ -2353,7 +2412,7 @@ return { 'OK', seq, logSeq, digits(nowMs()), v[3], v[4], v[5], v[6], v[7] }
 
 export const stats = {
   name: 'stats',
-  sha1: '980111a25829dd650fca61d6c3ed64d835a47edd',
+  sha1: 'd5ebcb9fb11e509747a6cba847f80c75a3d2e0a0',
   keys: ['names'],
   args: ['space', 'limit'],
   rest: 'asked',
@@ -2364,6 +2423,9 @@ local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
 end
 local function digits(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end

@@ -34,6 +34,17 @@ export const STORE_DEFAULTS: StoreSettings = {
   redisTimeoutMs: 1_500,
 };
 
+/** Tells Redis' clock without asking it. */
+export interface Clock {
+  /** When it will be so many milliseconds later, epoch milliseconds; null while that is not known. */
+  after(inMs: number): number | null;
+  /** Called when it has proven wrong. */
+  forget(): void;
+}
+
+/** Knows nothing of Redis' clock: then no command has a deadline. */
+const NO_CLOCK: Clock = { after: () => null, forget: () => undefined };
+
 /** One Redis, or a cluster of them. */
 export type RedisClient = Redis | Cluster;
 
@@ -56,6 +67,7 @@ export interface Store {
   keys: KeyMap;
   settings: StoreSettings;
   observer: StoreObserver;
+  clock: Clock;
 }
 
 /**
@@ -63,14 +75,14 @@ export interface Store {
  *
  * @param bulk a second connection for long reads and logs; the first when left out
  * @param observer told of what the verbs do; nobody when left out
+ * @param clock by which calls get a deadline; none when left out
  *
  * It must not resend: a script that ran although its reply was lost would run twice.
  */
 export function createStore(
   redis: RedisClient,
   settings: Partial<StoreSettings> = {},
-  bulk: RedisClient = redis,
-  observer: StoreObserver = NOBODY,
+  { bulk = redis, observer = NOBODY, clock = NO_CLOCK }: Partial<Pick<Store, 'bulk' | 'observer' | 'clock'>> = {},
 ): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
   // Below the budget of a request (`redisBudgetMs`), which would give no reason.
@@ -83,8 +95,21 @@ export function createStore(
     keys: keyMap(all.keyPrefix),
     settings: all,
     observer,
+    clock,
   };
 }
+
+/** The part of the time-out of a command in which it may be carried out; the reply has the rest. */
+const CARRIED_OUT_WITHIN = 0.8;
+
+/** How long a command that must not be late may wait in Redis, milliseconds. */
+export const carriedOutWithinMs = ({ settings }: Store) => CARRIED_OUT_WITHIN * settings.redisTimeoutMs;
+
+/**
+ * The latest time by Redis' clock at which a command that is sent now may be carried out, because its caller is told after
+ * that that nothing was done. Epoch milliseconds, or '' for no limit: Redis' clock is not known.
+ */
+export const deadlineOf = (store: Store): number | '' => store.clock.after(carriedOutWithinMs(store)) ?? '';
 
 /** The same store, whose calls go over the connection for what may be long. */
 export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk });

@@ -89,7 +89,10 @@ const VERBS: { [V in Verb]: Sides<Asked[V]> } = {
   progress: { perform: (at, it) => store.getProgress(at, of(it), it.job), foretell: reading.progress },
   snapshot: { perform: (at, it) => store.readSnapshot(at, of(it), it.job), foretell: reading.snapshot },
   since: { perform: (at, { job, fromSeq }) => store.readSince(at, job, fromSeq), foretell: reading.since },
-  list: { perform: (at, { space, ...query }) => store.listJobs(at, store.ANY_SPACE, space, query), foretell: reading.list },
+  list: {
+    perform: (at, { space, ...query }) => store.listJobs(at, store.ANY_SPACE, space, query),
+    foretell: reading.list,
+  },
   stats: { perform: (at, { space, ...query }) => store.getStats(at, space, query), foretell: reading.stats },
   due: { perform: (at) => store.findDue(at), foretell: due },
 };

@@ -6,6 +6,11 @@ local function nowMs()
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 
+-- Whether the caller of a script is told by now that nothing was done. `deadline` is epoch ms, or '' for none.
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
+end
+
 -- A whole number in full; '..' alone would print 1.8e+15. A time or an order is printed in two halves, which takes half
 -- as long as '%.0f' does, and '%d' of the whole would be too much for the integers of some Lua 5.3.
 local function digits(number)
