@@ -1,8 +1,9 @@
-import { authenticate, authorize, knownCaller, within } from '@yardmaster/backend';
+import { authenticate, authorize, knownCaller } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
+import type { RedisQueue } from './limits/redis-queue.js';
 import type { Incoming } from './logs/incoming.js';
 import type { BodyBounds, Call, Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
@@ -22,6 +23,7 @@ export interface Surroundings {
   incoming: Incoming;
   /** How long Redis may take over one request, milliseconds. */
   budgetMs: number;
+  redisQueue: RedisQueue;
 }
 
 /** What a request brings: its query, or its body as JSON. */
@@ -57,7 +59,9 @@ export async function handle(
   let caller = knownCaller(keyRing, presented);
   if (caller === undefined) {
     const began = performance.now();
-    caller = await within(left, authenticate(keyRing, presented));
+    // Urgent, because a worker's call may be what needs it; callers whom nobody knows yet have one turn together.
+    const run = () => authenticate(keyRing, presented);
+    caller = await around.redisQueue.send({ isUrgent: true, keyId: '', withinMs: left, run });
     left -= performance.now() - began;
   }
   authorize(caller, route.scopes, spaceId);
@@ -67,8 +71,27 @@ export async function handle(
   if (route.read) return serveRead(route, route.read, { req, around, call, left });
   // A request that brings nothing, as every ack, is spared the waiting.
   if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, around.sizes);
-  return within(left, route.run(call));
+  return sendToRedis(route, call, left, around);
 }
+
+const sendToRedis = (route: Route, call: Call, withinMs: number, { redisQueue }: Surroundings) =>
+  redisQueue.send({
+    isUrgent: route.isUrgent === true,
+    keyId: call.caller.keyId,
+    withinMs,
+    run: (leave) => route.run(route.isLong === true ? { ...call, store: leavingForTurns(call.store, leave) } : call),
+  });
+
+/** A store whose long reads call this before they wait for their turn. */
+const leavingForTurns = (store: Store, leave: () => void): Store => {
+  const leaving =
+    (inTurn: Store['inTurn']): Store['inTurn'] =>
+    (owner, work) => {
+      leave();
+      return inTurn(owner, work);
+    };
+  return { ...store, inTurn: leaving(store.inTurn), inSearchTurn: leaving(store.inSearchTurn) };
+};
 
 /** The rest of it for a row that reads its body itself, and may hold room for it until all is done. */
 async function serveRead(
@@ -82,7 +105,7 @@ async function serveRead(
   };
   try {
     call.input = await read(req, { ...around, onDone });
-    return await within(left, route.run(call));
+    return await sendToRedis(route, call, left, around);
   } finally {
     // Not when the answer is closed: that of a request behind another one never is, when the client goes away.
     release();

@@ -51,6 +51,10 @@ interface Row<B, A> {
   /** Reads the body in place of `body`. */
   read?: (req: IncomingMessage, bounds: BodyBounds) => Promise<B>;
   measured?: readonly Measured[];
+  /** Whether it goes to Redis before all that is not: what running jobs depend on. Default false. */
+  isUrgent?: true;
+  /** Whether it may be a long read, which waits for its turn. Default false. */
+  isLong?: true;
   /** Status of a success. Default 200. */
   created?: true;
   /** Schema of the body of a success, for the document; what `run` returns must be of its type. */

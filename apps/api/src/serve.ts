@@ -11,11 +11,12 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import type { Request, Response } from 'express';
 import { handle, type Params, type Surroundings } from './handle.js';
+import { RedisQueue } from './limits/redis-queue.js';
 import { Incoming } from './logs/incoming.js';
 import { Outgoing } from './outgoing.js';
 import type { Route } from './route.js';
 
-export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetMs'> {
+export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetMs' | 'redisQueue'> {
   log: Logger;
   /** Whether so many requests are open that no more are served. */
   isOverloaded: () => boolean;
@@ -34,7 +35,8 @@ export function createServing({ log, isOverloaded, ...surroundings }: ServingOpt
   const outgoing = new Outgoing();
   const { store } = surroundings;
   const budgetMs = redisBudgetMs(store);
-  const around = { ...surroundings, budgetMs, incoming: new Incoming(budgetMs, store.observer.refusedLogs) };
+  const incoming = new Incoming(budgetMs, store.observer.refusedLogs);
+  const around = { ...surroundings, budgetMs, incoming, redisQueue: new RedisQueue() };
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {

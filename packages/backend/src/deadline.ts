@@ -15,6 +15,8 @@ export function redisBudgetMs({ settings }: Store): number {
   return ms;
 }
 
+const nothing = () => undefined;
+
 function beginTimeout(ms: number, onEnd: () => void): { clear(): void } {
   const budget = budgets.get(ms);
   if (budget !== undefined) return budget.begin(onEnd);
@@ -26,19 +28,22 @@ function beginTimeout(ms: number, onEnd: () => void): { clear(): void } {
  * Wait for a call of the store, but no longer than this. One command has a time-out of its own; a request may need
  * several.
  *
+ * @param onSettled called when the call itself has ended, in time or not
  * @throws UNAVAILABLE when the time is over; the call may still take effect
  */
-export function within<T>(ms: number, call: Promise<T>): Promise<T> {
+export function within<T>(ms: number, call: Promise<T>, onSettled: () => void = nothing): Promise<T> {
   // By hand: Promise.race and an async function around it cost a call three promises more.
   return new Promise((resolve, reject) => {
     const timeout = beginTimeout(ms, () => reject(new YardmasterError('UNAVAILABLE')));
     call.then(
       (value) => {
         timeout.clear();
+        onSettled();
         resolve(value);
       },
       (error) => {
         timeout.clear();
+        onSettled();
         reject(error);
       },
     );

@@ -1,6 +1,6 @@
 export type { Cluster } from 'ioredis';
 export * from './config.js';
-export { EqualTimeouts } from './equal-timeouts.js';
+export { type EqualTimeout, EqualTimeouts } from './equal-timeouts.js';
 export * from './logger.js';
 export { isCluster, type RedisClient } from './redis/client.js';
 export { RedisClock } from './redis/clock.js';

@@ -1,0 +1,62 @@
+/** Requests at Redis at once: to begin with, and between which bounds the limit is kept. */
+const FIRST = 64;
+const LEAST = 8;
+const MOST = 1_000;
+
+/** The limit is changed after so many milliseconds, by what was measured meanwhile. */
+const WINDOW_MS = 250;
+
+/** A request is slow that takes so much longer than the quickest of late: then it waits in Redis, and others behind it. */
+const SLOW_MS = 150;
+
+/** For so long the quickest request counts as one of late. */
+const QUICKEST_FOR_MS = 30_000;
+
+/** What the limit is multiplied by when most requests are slow, and when few are and it was reached. */
+const LESS = 0.8;
+const MORE = 1.2;
+
+/**
+ * How many requests may be at Redis at once, by how long they take: as many as it takes to keep Redis busy, and few enough
+ * that what is urgent does not wait behind them for long.
+ */
+export class AdaptiveLimit {
+  #value = FIRST;
+  #measured = 0;
+  #slow = 0;
+  #wasReached = false;
+  #windowEndsAt = 0;
+  #quickestMs = Number.POSITIVE_INFINITY;
+  #quickestBefore = Number.POSITIVE_INFINITY;
+  #quickestSince = 0;
+
+  get value(): number {
+    return this.#value;
+  }
+
+  /** A request had to wait because as many were under way. */
+  reached(): void {
+    this.#wasReached = true;
+  }
+
+  /** A request took so many milliseconds. @param now as `performance.now()` tells the time */
+  took(ms: number, now: number): void {
+    if (now - this.#quickestSince > QUICKEST_FOR_MS) {
+      this.#quickestBefore = this.#quickestMs;
+      this.#quickestMs = ms;
+      this.#quickestSince = now;
+    }
+    this.#quickestMs = Math.min(this.#quickestMs, ms);
+    this.#measured++;
+    if (ms > Math.min(this.#quickestMs, this.#quickestBefore) + SLOW_MS) this.#slow++;
+    if (now >= this.#windowEndsAt) this.#change(now);
+  }
+
+  #change(now: number): void {
+    if (this.#slow * 2 > this.#measured) this.#value = Math.max(LEAST, Math.floor(this.#value * LESS));
+    else if (this.#wasReached) this.#value = Math.min(MOST, Math.ceil(this.#value * MORE));
+    this.#measured = this.#slow = 0;
+    this.#wasReached = false;
+    this.#windowEndsAt = now + WINDOW_MS;
+  }
+}
