@@ -1,5 +1,6 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { OpenResponses } from '../metrics/open-responses.js';
 import { unansweredOn } from '../metrics/requests.js';
 
 /** Requests of one connection that are served at once; while more wait, nothing is read from it. */
@@ -49,6 +50,7 @@ export function boundPipelines(server: Server): void {
 class Pipeline {
   readonly #socket: HttpSocket;
   readonly #begin: Parser['onIncoming'];
+  readonly #unanswered: OpenResponses<ServerResponse>;
   #waiting: { req: IncomingMessage; keepAlive: boolean }[] = [];
   #isPaused = false;
   #isScheduled = false;
@@ -56,6 +58,8 @@ class Pipeline {
   constructor(socket: HttpSocket, begin: Parser['onIncoming']) {
     this.#socket = socket;
     this.#begin = begin;
+    this.#unanswered = unansweredOn(socket);
+    this.#unanswered.onFewer = () => this.#goOn();
     let isPausedByNode = socket._paused;
     // Node would go on reading once answers are read: it must find that it is still paused.
     Object.defineProperty(socket, '_paused', {
@@ -64,13 +68,14 @@ class Pipeline {
         isPausedByNode = isPaused;
       },
     });
-    unansweredOn(socket).onFewer = () => this.#goOn();
   }
 
   add(req: IncomingMessage, keepAlive: boolean): number {
-    if (this.#waiting.length === 0 && unansweredOn(this.#socket).size < AT_ONCE) return this.#begin(req, keepAlive);
+    const isFree = this.#waiting.length === 0 && this.#unanswered.size < AT_ONCE;
+    if (isFree) return this.#begin(req, keepAlive);
     if ((req as Upgradable).upgrade) this.#socket.destroy(); // No client does that; it would overtake those that wait.
     this.#waiting.push({ req, keepAlive });
+    this.#unanswered.waiting++;
     if (!this.#isPaused) {
       this.#isPaused = true;
       this.#socket.pause();
@@ -80,7 +85,7 @@ class Pipeline {
 
   /** Called when fewer are unanswered. */
   #goOn(): void {
-    if (!this.#isPaused || this.#isScheduled || unansweredOn(this.#socket).size > RESUME_AT) return;
+    if (!this.#isPaused || this.#isScheduled || this.#unanswered.size > RESUME_AT) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -90,9 +95,10 @@ class Pipeline {
   }
 
   #serveMore(): void {
-    const next = this.#waiting.splice(0, AT_ONCE - unansweredOn(this.#socket).size);
+    const next = this.#waiting.splice(0, AT_ONCE - this.#unanswered.size);
+    this.#unanswered.waiting -= next.length;
     for (const { req, keepAlive } of next) this.#begin(req, keepAlive);
-    if (this.#waiting.length > 0 || unansweredOn(this.#socket).size > RESUME_AT) return;
+    if (this.#waiting.length > 0 || this.#unanswered.size > RESUME_AT) return;
     this.#isPaused = false;
     if (this.#socket._paused) return;
     this.#socket.parser?.resume();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
-import type { RequestMetrics } from '../metrics/requests.js';
+import { type RequestMetrics, unansweredOn } from '../metrics/requests.js';
 import { openResponseOf } from './answered.js';
 import { trackSockets } from './open-sockets.js';
 import { boundPipelines } from './pipelines.js';
@@ -51,6 +51,7 @@ function refuseWhenIdle(socket: Duplex, refusal: string): void {
   const open = openResponseOf(socket);
   // When the request is not complete, it is the broken one, and its answer waits for a body that never comes.
   if (open?.req.complete) open.once('finish', () => refuseWhenIdle(socket, refusal));
+  else if (unansweredOn(socket).waiting > 0) setImmediate(refuseWhenIdle, socket, refusal);
   else socket.end(refusal);
 }
 

@@ -11,6 +11,8 @@ type Linked<R> = R & { [NEXT]?: Linked<R> | null };
 export class OpenResponses<R extends ServerResponse> {
   /** How many there are. */
   size = 0;
+  /** Requests behind them that nobody has begun to serve. */
+  waiting = 0;
   /** Called when there is one less. */
   onFewer: (() => void) | null = null;
   #first: Linked<R> | null = null;

@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { AdaptiveLimit } from '../../apps/api/src/limits/adaptive-limit.js';
+
+/** A limit after some seconds in which 100 requests in each 100 ms took so long. */
+function limitAfter(seconds: number, msOf: (nth: number) => number, { isReached = true } = {}): number {
+  const limit = new AdaptiveLimit();
+  for (let now = 0; now < seconds * 1_000; now += 100) {
+    if (isReached) limit.reached();
+    for (let nth = 0; nth < 100; nth++) limit.took(msOf(nth), now);
+  }
+  return limit.value;
+}
+
+const first = new AdaptiveLimit().value;
+
+describe('the limit of requests at Redis', () => {
+  it('grows while it is reached and requests are quick', () => {
+    expect(limitAfter(3, () => 2)).toBeGreaterThan(first);
+  });
+
+  it('stays while it is not reached', () => {
+    expect(limitAfter(3, () => 2, { isReached: false })).toBe(first);
+  });
+
+  it('shrinks, but not to nothing, while most requests take longer than the quickest', () => {
+    const slow = (nth: number) => (nth < 40 ? 2 : 400);
+    expect(limitAfter(1, slow)).toBeLessThan(first);
+    expect(limitAfter(60, slow)).toBe(8);
+  });
+
+  it('does not shrink because a few requests are slow, or because Redis is far away', () => {
+    expect(limitAfter(3, (nth) => (nth < 60 ? 2 : 400))).toBeGreaterThan(first);
+    expect(limitAfter(3, () => 400)).toBeGreaterThan(first);
+  });
+
+  it('is bounded', () => {
+    expect(limitAfter(60, () => 2)).toBe(1_000);
+  });
+
+  it('forgets how quick Redis was once it has been slower for a minute', () => {
+    const limit = new AdaptiveLimit();
+    const phase = (from: number, ms: number) => {
+      for (let now = from; now < from + 70_000; now += 100) for (let nth = 0; nth < 10; nth++) limit.took(ms, now);
+    };
+    phase(0, 2);
+    phase(70_000, 300);
+    const slowed = limit.value;
+    limit.reached();
+    for (let now = 140_000; now < 142_000; now += 100) {
+      limit.reached();
+      limit.took(300, now);
+    }
+    expect(limit.value).toBeGreaterThan(slowed);
+  });
+});

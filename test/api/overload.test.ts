@@ -1,0 +1,126 @@
+import http from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { createMetrics, protectServer, SERVER_OPTIONS } from '@yardmaster/backend';
+import { during } from '../support/during.js';
+import { RawClient, withRaw } from '../support/raw-client.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const HOST = 'Host: localhost\r\n';
+
+/** A server like ours that answers each request with its path and body, once that is asked for. */
+const held = during(startHeld, async ({ server }) => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function startHeld() {
+  const open: (() => void)[] = [];
+  const sockets: import('node:net').Socket[] = [];
+  const server = http.createServer(SERVER_OPTIONS, async (req, res) => {
+    let body = '';
+    for await (const chunk of req) body += chunk;
+    open.push(() => res.setHeader('content-length', Buffer.byteLength(req.url + body)).end(req.url + body));
+  });
+  protectServer(server, createMetrics().requests);
+  server.on('connection', (socket) => sockets.push(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { server, open, sockets, url: `http://127.0.0.1:${port}` };
+}
+
+/** Answer all requests, as they come, until so many are answered. */
+async function answerAll(raw: RawClient, count: number) {
+  await until(() => {
+    for (const answer of held.open.splice(0)) answer();
+    return raw.answers.length >= count || raw.socket.closed;
+  });
+  return raw.answers;
+}
+
+const requests = (count: number, body = '') =>
+  Array.from(
+    { length: count },
+    (_, n) => `POST /${n} HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+
+describe('a connection that sends requests without waiting for answers', () => {
+  it.each(['', 'with a body'])('has 16 served at once, all in order: %s', async (body) => {
+    await withRaw(held.url, async (raw) => {
+      raw.socket.write(requests(700, body).join(''));
+      await until(() => held.open.length === 16);
+      const answers = await answerAll(raw, 700);
+      expect(answers.map(({ text }) => text)).toEqual(Array.from({ length: 700 }, (_, n) => `/${n}${body}`));
+      raw.socket.write(requests(1).join(''));
+      expect((await answerAll(raw, 701)).at(-1)).toMatchObject({ status: 200, text: '/0' });
+    });
+  });
+
+  it('is not read any further while 16 wait for their answers', async () => {
+    await withRaw(held.url, async (raw) => {
+      const sent = requests(100_000).join('');
+      raw.socket.write(sent);
+      await until(() => held.open.length === 16);
+      const socket = held.sockets.at(-1) as { bytesRead: number } & import('node:net').Socket;
+      // As long as it takes others to be served, it stays as it is.
+      const before = socket.bytesRead;
+      await withRaw(held.url, async (other) => {
+        other.socket.write(requests(1).join(''));
+        await until(() => held.open.length === 17);
+        held.open.pop()?.();
+        await other.answered(1);
+      });
+      expect([held.open.length, socket.bytesRead]).toEqual([16, before]);
+      expect(socket.bytesRead).toBeLessThan(2 * 65_536);
+    });
+    held.open.length = 0;
+  });
+
+  it('gets to know what it did wrong only after the answers to what came before', async () => {
+    await withRaw(held.url, async (raw) => {
+      raw.socket.write(`${requests(40).join('')}garbage\r\n\r\n`);
+      const answers = await answerAll(raw, 41);
+      expect(answers.map(({ status }) => status)).toEqual([...Array(40).fill(200), 400]);
+      await raw.closed();
+    });
+  });
+
+  it('may go away while requests wait', async () => {
+    await withRaw(held.url, async (raw) => {
+      raw.socket.write(requests(40).join(''));
+      await until(() => held.open.length === 16);
+    });
+    for (const answer of held.open.splice(0)) answer();
+    await withRaw(held.url, async (raw) => {
+      raw.socket.write(requests(1).join(''));
+      expect(await answerAll(raw, 1)).toHaveLength(1);
+    });
+  });
+});
+
+describe('a process that serves MAX_IN_FLIGHT requests', () => {
+  const service = withService({ MAX_IN_FLIGHT: '2' });
+
+  it('refuses more before it looks at them, answers probes, and serves again afterwards', async () => {
+    const head = `POST /api/v1/spaces/busy/jobs HTTP/1.1\r\n${HOST}x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\n`;
+    const open = [1, 2].map(() => new RawClient(service.url));
+    for (const raw of open) raw.socket.write(`${head}Content-Length: 16\r\n\r\n{`);
+    let refused = await service.call('GET', '/keys', { key: 'wrong' });
+    await until(async () => {
+      refused = await service.call('GET', '/keys', { key: 'wrong' });
+      return refused.status === 503;
+    });
+    expect(refused.body).toEqual({
+      error: 'Server is busy; nothing was done, send the request again',
+      code: 'OVERLOADED',
+    });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(5);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    for (const raw of open) raw.socket.write('"name": "work"}');
+    for (const raw of open) expect(await raw.answered(1)).toMatchObject([{ status: 201 }]);
+    for (const raw of open) raw.socket.destroy();
+    await until(async () => (await service.call('GET', '/spaces/busy/jobs')).status === 200);
+    expect((await service.call('GET', '/spaces/busy/jobs')).body).toHaveLength(2);
+  });
+});
