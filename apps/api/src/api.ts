@@ -5,6 +5,7 @@ import {
   createFront,
   FRONT_VARIABLES,
   type Front,
+  overloadMetrics,
   protectServer,
   SERVER_OPTIONS,
   type Streams,
@@ -13,6 +14,7 @@ import type { Config, Logger } from '@yardmaster/runtime';
 import { createApp } from './app.js';
 import { createDirect } from './direct.js';
 import { createExpressServer } from './fast-express.js';
+import { RedisQueue } from './limits/redis-queue.js';
 import { logRequests } from './request-log.js';
 import { ROUTES } from './routes.js';
 import { createServing } from './serve.js';
@@ -58,8 +60,12 @@ export function createApiServer({ backend, config, log, streams, isLive = () => 
   const { store, keyRing } = backend;
   const sizes = sizesOf(config);
   const { requests } = backend.metrics;
+  const redisQueue = new RedisQueue();
   const isOverloaded = () => requests.open > config.MAX_IN_FLIGHT;
-  const serving = createServing({ store, keyRing, log, sizes, isOverloaded });
+  const serving = createServing({
+    ...{ store, keyRing, log, sizes, redisQueue, isOverloaded },
+    onOverloaded: overloadMetrics(backend.metrics, redisQueue),
+  });
   const limits = { sizes, kept: store.settings };
   const app = createApp({ ...serving, health: { backend, isLive }, corsOrigins: config.CORS_ORIGINS, limits });
   const direct = createDirect(ROUTES, serving);

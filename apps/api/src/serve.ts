@@ -11,15 +11,16 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import type { Request, Response } from 'express';
 import { handle, type Params, type Surroundings } from './handle.js';
-import { RedisQueue } from './limits/redis-queue.js';
 import { Incoming } from './logs/incoming.js';
 import { Outgoing } from './outgoing.js';
 import type { Route } from './route.js';
 
-export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetMs' | 'redisQueue'> {
+export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetMs'> {
   log: Logger;
   /** Whether so many requests are open that no more are served. */
   isOverloaded: () => boolean;
+  /** Called for each request that is refused as OVERLOADED. */
+  onOverloaded: () => void;
 }
 
 /** How requests are answered, whoever has found out which row they are for. */
@@ -31,12 +32,12 @@ export interface Serving {
 }
 
 /** Make the serving of requests. */
-export function createServing({ log, isOverloaded, ...surroundings }: ServingOptions): Serving {
+export function createServing({ log, isOverloaded, onOverloaded, ...surroundings }: ServingOptions): Serving {
   const outgoing = new Outgoing();
   const { store } = surroundings;
   const budgetMs = redisBudgetMs(store);
   const incoming = new Incoming(budgetMs, store.observer.refusedLogs);
-  const around = { ...surroundings, budgetMs, incoming, redisQueue: new RedisQueue() };
+  const around = { ...surroundings, budgetMs, incoming };
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {
@@ -52,6 +53,7 @@ export function createServing({ log, isOverloaded, ...surroundings }: ServingOpt
       const known = thrown instanceof YardmasterError ? thrown : fromExpress(thrown);
       const error = known ?? internalError(requestId);
       const line = { requestId, method: req.method, path: req.path, code: error.code };
+      if (error.code === 'OVERLOADED') onOverloaded();
       if (known === null) log.error({ ...line, err: thrown }, 'request failed');
       else if (error.status >= 500) logOutage(error, line);
       else log.debug(line, 'request refused');

@@ -36,6 +36,21 @@ export class RedisQueue {
   readonly #timeouts = new EqualTimeouts(WAIT_MS);
   #underWay = 0;
 
+  /** Requests at Redis. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** How many may be. */
+  get limit(): number {
+    return this.#limit.value;
+  }
+
+  /** Requests that wait for their turn. */
+  get waiting(): number {
+    return this.#urgent.size + this.#others.size;
+  }
+
   /** @throws OVERLOADED when its turn did not come; UNAVAILABLE when it took too long; what `run` throws */
   send<T>(request: ToRedis<T>): Promise<T> {
     if (this.#underWay < this.#limit.value) return this.#begin(request);

@@ -11,6 +11,7 @@ const ANYWHERE: readonly ErrorCode[] = [
   'REQUEST_TIMEOUT',
   'INTERNAL',
   'UNAVAILABLE',
+  'OVERLOADED',
 ];
 
 /** Codes with which an endpoint may refuse a call, in the order of the catalogue. */
