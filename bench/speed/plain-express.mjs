@@ -40,7 +40,16 @@ function create(config, log) {
       const caller = await within(REDIS_BUDGET_MS, authenticate(keyRing, req.headers['x-api-key']));
       authorize(caller, route.scopes, spaceId);
       const input = route.body ? validate(route.body, req.body ?? {}) : undefined;
-      const work = route.run({ store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input });
+      const work = route.run({
+        store,
+        keyRing,
+        callbackMasters: [],
+        caller,
+        spaceId: spaceId ?? '',
+        jobId,
+        keyId,
+        input,
+      });
       res.status(route.created ? 201 : 200).json(await within(REDIS_BUDGET_MS, work));
     });
   }

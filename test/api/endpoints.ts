@@ -29,7 +29,7 @@ const HALF = { percent: 50, message: 'half' };
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'on' | 'body' | 'success'>];
 
 /**
- * Every endpoint of §4, and those of the contract: keys, statistics, redelivery. Written down again on purpose: the table
+ * Every endpoint of §4, and those of the contract: keys, statistics, redelivery, callback secrets. Written down again on purpose: the table
  * of the product must not be its own judge.
  */
 const ROWS: Row[] = [
@@ -51,6 +51,7 @@ const ROWS: Row[] = [
   ['Kill Job', 'POST /jobs/:jobId/kill', ['jobs:kill'], { body: { reason: 'stop' } }],
   ['Keepalive', 'POST /jobs/:jobId/keepalive', ['jobs:keepalive'], { on: 'running' }],
   ['Redeliver Callback', 'POST /jobs/:jobId/callback/redeliver', ['jobs:create'], { on: 'completed' }],
+  ['Get Callback Secrets', 'GET /spaces/:spaceId/callback-secret', ['keys:manage']],
   ['Create Key', 'POST /keys', ['keys:manage'], { body: { name: MADE, scopes: ['jobs:read'] }, success: 201 }],
   ['List Keys', 'GET /keys', ['keys:manage']],
   ['Revoke Key', 'DELETE /keys/:keyId', ['keys:manage']],
@@ -95,6 +96,13 @@ export function callEndpoint(
 ): Promise<Answer> {
   return service.call(endpoint.method, pathOf(endpoint, target), { body: endpoint.body, ...options });
 }
+
+/**
+ * Options with which a call of an endpoint asks Redis for something: where only the key may need Redis, with a key that no
+ * process knows.
+ */
+export const askingRedis = ({ name }: Endpoint): CallOptions =>
+  name === 'Get Callback Secrets' ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` } : {};
 
 /** Everything that a refused call could have changed; what others do at the same time on a service that is shared left out. */
 export async function stateOf(service: TestService, { spaceId, jobId, keyId }: Target): Promise<unknown[]> {

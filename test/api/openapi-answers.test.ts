@@ -8,6 +8,7 @@ import { withRedis } from '../support/own-redis.js';
 import { sendRaw } from '../support/raw-client.js';
 import { withService } from '../support/service.js';
 import {
+  askingRedis,
   callEndpoint,
   ENDPOINTS,
   type Endpoint,
@@ -132,13 +133,13 @@ it('answers as documented when keys in Redis are of another type', async () => {
     await service.redis.del(key);
     await service.redis.set(key, 'of another type');
   }
-  for (const endpoint of ENDPOINTS) await expectAnswer(endpoint, UNKNOWN, {}, 500);
+  for (const endpoint of ENDPOINTS) await expectAnswer(endpoint, UNKNOWN, askingRedis(endpoint), 500);
   await service.redis.flushall();
 });
 
 it('answers as documented while Redis is away', async () => {
   await redis.halt();
-  await Promise.all(ENDPOINTS.map((endpoint) => expectAnswer(endpoint, UNKNOWN, {}, 503)));
+  await Promise.all(ENDPOINTS.map((endpoint) => expectAnswer(endpoint, UNKNOWN, askingRedis(endpoint), 503)));
   await redis.resume();
 });
 

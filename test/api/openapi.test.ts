@@ -86,6 +86,7 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Fail Job': ENDING,
   'Kill Job': [...JOB, 'JOB_ENDED', ...BODY],
   'Redeliver Callback': [...JOB, 'JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
+  'Get Callback Secrets': [],
   'Create Key': [...BODY, 'STORAGE_FULL'],
   'List Keys': [],
   'Revoke Key': ['KEY_NOT_FOUND'],

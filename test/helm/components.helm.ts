@@ -84,8 +84,12 @@ describe.each(EACH)('with %s, %s', (file, component) => {
 
   it('is given the secrets that it needs, and no others', () => {
     const names = container.env.filter(({ valueFrom }: Manifest) => valueFrom).map(({ name }: Manifest) => name);
-    const own = component === 'scheduler' ? 'CALLBACK_SIGNING_SECRET' : 'ADMIN_API_KEY';
-    expect(names).toEqual(['REDIS_URL', own]);
+    const own = {
+      api: ['ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET'],
+      gateway: ['ADMIN_API_KEY'],
+      scheduler: ['CALLBACK_SIGNING_SECRET'],
+    }[component];
+    expect(names).toEqual(['REDIS_URL', ...own]);
   });
 });
 

@@ -66,7 +66,9 @@ describe('without a cluster', () => {
 
   it('leaves callbacks unsigned when it is told so', () => {
     const manifests = render({ ...LEAST, callbackSigning: { enabled: false } });
-    expect(containerOf(manifests, 'scheduler').env.map(({ name }: Manifest) => name)).toEqual(['REDIS_URL']);
+    const namesOf = (component: string) => containerOf(manifests, component).env.map(({ name }: Manifest) => name);
+    expect(namesOf('scheduler')).toEqual(['REDIS_URL']);
+    expect(namesOf('api')).toEqual(['REDIS_URL', 'ADMIN_API_KEY']);
     expect(Object.keys(find(manifests, 'Secret').data)).toEqual(['admin-api-key']);
   });
 });
@@ -122,21 +124,20 @@ describe('in a cluster', () => {
     expect(secrets()).toEqual(second);
   });
 
-  it('says how to read the admin key and the signing secret, and never what they are', async () => {
+  it('says how to read the admin key and the callback secret of a space, and never what they are', async () => {
     const notes = await helm('install', TRIAL);
-    for (const key of ['admin-api-key', 'callback-signing-secret']) {
-      const template = `'{{ index .data "${key}" | base64decode }}'`;
-      expect(notes).toContain(`get secret yard-yardmaster-generated -o go-template=${template}`);
-    }
+    const template = `'{{ index .data "admin-api-key" | base64decode }}'`;
+    expect(notes).toContain(`get secret yard-yardmaster-generated -o go-template=${template}`);
+    expect(notes).toContain('$URL/spaces/demo/callback-secret');
     for (const secret of Object.values(secrets())) expect(notes).not.toContain(secret);
   });
 
   it('says where secrets are that exist, and nothing of one that is not used', async () => {
-    const existingSecret = { name: 'receivers', key: 'whsec' };
-    const notes = await helm('install', { ...LEAST, callbackSigning: { existingSecret } }, '--dry-run=client');
-    expect(notes).toContain(`get secret receivers -o go-template='{{ index .data "whsec"`);
+    const existingSecret = { name: 'admins', key: 'admin' };
+    const notes = await helm('install', { ...LEAST, adminKey: { existingSecret } }, '--dry-run=client');
+    expect(notes).toContain(`get secret admins -o go-template='{{ index .data "admin"`);
     const unsigned = await helm('install', { ...LEAST, callbackSigning: { enabled: false } }, '--dry-run=client');
-    expect(unsigned).not.toContain('signing secret');
+    expect(unsigned).not.toContain('callback-secret');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { callEndpoint, ENDPOINTS, UNKNOWN } from '../api/endpoints.js';
+import { askingRedis, callEndpoint, ENDPOINTS, UNKNOWN } from '../api/endpoints.js';
 import { HttpClient } from '../support/http.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
@@ -20,7 +20,8 @@ async function expectUnavailable(jobId: string) {
   const error = 'Storage did not answer; the outcome of this request is unknown';
   await Promise.all(
     ENDPOINTS.map(async (endpoint) => {
-      const { status, headers, body } = await callEndpoint(service, endpoint, { ...UNKNOWN, jobId });
+      const target = { ...UNKNOWN, jobId };
+      const { status, headers, body } = await callEndpoint(service, endpoint, target, askingRedis(endpoint));
       expect({ endpoint: endpoint.name, status, retryAfter: headers['retry-after'], body }).toEqual({
         endpoint: endpoint.name,
         status: 503,

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { VARIABLES } from '@yardmaster/runtime';
 import { Webhook } from 'standardwebhooks';
 import { answer } from '../support/behaviours.js';
-import { attemptsOf, historyOf, sent, settled } from '../support/callbacks.js';
+import { attemptsOf, historyOf, masterOf, secretOf, sent, settled } from '../support/callbacks.js';
 import { freePort } from '../support/free-port.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { type Received, withReceiver } from '../support/receiver.js';
@@ -14,15 +14,14 @@ import { until } from '../support/until.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = readFileSync(`${root}docs/callbacks.md`, 'utf8');
-const SECRET = /`(whsec_\S+)`\)/.exec(docs)?.[1] as string;
-const [OTHER, UNUSED] = ['b', 'c'].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`) as [
-  string,
-  string,
-];
+const MASTER = /master secret \(here `(whsec_\S+)`/.exec(docs)?.[1] as string;
+const OTHER = masterOf('b');
+/** The secrets of the space that the jobs are of. */
+const [SECRET, OTHER_SECRET] = [MASTER, OTHER].map((master) => secretOf(master, 'requests')) as [string, string];
 
 /** Signs nothing. */
 const service = withService();
-const signing = withService({ CALLBACK_SIGNING_SECRET: `${SECRET},${OTHER}`, CALLBACK_RETRY_DELAYS: '0.05' });
+const signing = withService({ CALLBACK_SIGNING_SECRET: `${MASTER},${OTHER}`, CALLBACK_RETRY_DELAYS: '0.05' });
 const receiver = withReceiver();
 
 let count = 0;
@@ -236,7 +235,7 @@ function expectSignature(request: Received, jobId: string) {
   const named = namedHeaders(request);
   const timestamp = named['webhook-timestamp'] as string;
   const at = new Date(Number(timestamp) * 1_000);
-  const signatures = [SECRET, OTHER].map((secret) => new Webhook(secret).sign(`msg_${jobId}`, at, request.body));
+  const signatures = [SECRET, OTHER_SECRET].map((secret) => new Webhook(secret).sign(`msg_${jobId}`, at, request.body));
   expect(Object.fromEntries(Object.entries(named).filter(([name]) => name.startsWith('webhook-')))).toEqual({
     'webhook-id': `msg_${jobId}`,
     'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
@@ -245,19 +244,21 @@ function expectSignature(request: Received, jobId: string) {
   expect(Math.abs(Number(timestamp) - request.at / 1_000)).toBeLessThan(60);
 }
 
-describe('a callback of a service with signing secrets', () => {
+describe('a callback of a service with master secrets', () => {
   const verify = ({ body, named }: { body: Buffer; named: Record<string, string> }, secret: string) =>
     new Webhook(secret).verify(body, named);
 
   it.each(['complete', 'fail'] as const)(
-    'is signed by each, over the very bytes that arrive, after %s',
+    'is signed by the secret that its space has from each, over the very bytes that arrive, after %s',
     async (end) => {
       const name = 'unusual "🚂" \u2028 \n';
       const { job, request } = await endJob(end, '{"error":"x"}', { name }, signing);
       const signed = { body: request.body, named: namedHeaders(request) };
-      for (const secret of [SECRET, OTHER])
+      for (const secret of [SECRET, OTHER_SECRET])
         expect(verify(signed, secret)).toMatchObject({ jobId: job.id, name, status: job.status });
-      expect(() => verify(signed, UNUSED)).toThrow('No matching signature found');
+      // Neither the master nor the secret of another space, even one whose name begins in the same way.
+      for (const secret of [MASTER, OTHER, secretOf(MASTER, 'request'), secretOf(masterOf('c'), 'requests')])
+        expect(() => verify(signed, secret)).toThrow('No matching signature found');
       expectSignature(request, job.id);
     },
   );
@@ -302,7 +303,9 @@ describe('docs/callbacks.md', () => {
     const [head, body = ''] = blockOf('http').trimEnd().split('\n\n');
     const header = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(head as string)?.[1] as string;
     const at = new Date(Number(header('webhook-timestamp')) * 1000);
-    expect(header('webhook-signature')).toBe(new Webhook(SECRET).sign(header('webhook-id'), at, body));
+    const secret = secretOf(MASTER, JSON.parse(body).spaceId);
+    expect(docs).toContain(`of the space \`${JSON.parse(body).spaceId}\` is \`${secret}\``);
+    expect(header('webhook-signature')).toBe(new Webhook(secret).sign(header('webhook-id'), at, body));
     expect(header('content-length')).toBe(String(Buffer.byteLength(body)));
     expect(header('webhook-id')).toBe(`msg_${JSON.parse(body).jobId}`);
   });
@@ -317,11 +320,13 @@ describe('docs/callbacks.md', () => {
     expect(seconds.join()).toBe(VARIABLES.CALLBACK_RETRY_DELAYS.default);
   });
 
-  it('shows a receiver that verifies what we send', async () => {
+  it('shows a receiver that verifies what we send with the secret that the API shows', async () => {
+    const { body } = await signing.call('GET', '/spaces/requests/callback-secret');
+    expect(body).toEqual({ secrets: [SECRET, OTHER_SECRET] });
     const PORT = String(await freePort());
     const shown = spawn(process.execPath, ['--input-type=module', '-e', blockOf('js')], {
       cwd: root,
-      env: { PORT, CALLBACK_SIGNING_SECRET: SECRET },
+      env: { PORT, CALLBACK_SECRET: SECRET },
     });
     let output = '';
     for (const stream of [shown.stdout, shown.stderr]) stream.on('data', (chunk) => (output += chunk));

@@ -53,10 +53,10 @@ it('the standalone honours REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redi
   expect(await standalone.stop()).toBe(0);
 });
 
-it('the standalone names every fault of its configuration and does not start', async () => {
-  const { ended, output } = launch({ PORT: 'eighty', LOG_LEVEL: 'loud', REDIS_URL: 'http://x' });
+it('the standalone names every fault of its configuration once and does not start', async () => {
+  const faulty = { REDIS_URL: 'http://x', PORT: 'eighty', CALLBACK_SIGNING_SECRET: 'whsec_', LOG_LEVEL: 'loud' };
+  const { ended, output } = launch(faulty);
   expect(await ended()).toBe(1);
-  expect(output()).toContain('PORT must be an integer between 0 and 65535');
-  expect(output()).toContain('LOG_LEVEL must be trace, debug');
-  expect(output()).toContain('REDIS_URL must be redis://');
+  const named = [...output().matchAll(/^ {2}([A-Z_]+) must be /gm)].map(([, name]) => name);
+  expect(named.sort()).toEqual(Object.keys(faulty).sort());
 });

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { answer } from './behaviours.js';
 import { jobIn } from './jobs.js';
 import type { Receiver } from './receiver.js';
@@ -19,6 +20,15 @@ export const failed = (error: unknown, attempt = 1, willRetry = false): Attempt 
   type: 'callback_failed',
   data: { error, attempt, willRetry },
 });
+
+/** A master secret that signs callbacks: 32 times this character. */
+export const masterOf = (character: string) => `whsec_${Buffer.alloc(32, character).toString('base64')}`;
+
+/** The secret that a space has from a master secret. Written down again on purpose: receivers rely on it. */
+export function secretOf(master: string, spaceId: string): string {
+  const key = Buffer.from(master.replace('whsec_', ''), 'base64');
+  return `whsec_${createHmac('sha256', key).update(`callback:${spaceId}`).digest('base64')}`;
+}
 
 /** Refused for its address, which no retry would change. */
 export const REFUSED = [failed('address is not public')];

@@ -39,6 +39,7 @@ export const API_VARIABLES = [
   'MAX_LOG_BATCH_BYTES',
   'MAX_LOG_WIRE_BYTES',
   'MAX_LOG_ENTRY_BYTES',
+  'CALLBACK_SIGNING_SECRET',
   'CORS_ORIGINS',
   'LOG_LEVEL',
 ] as const;
@@ -64,6 +65,7 @@ export function createApiServer({ backend, config, log, streams, isLive = () => 
   const isOverloaded = () => requests.open > config.MAX_IN_FLIGHT;
   const serving = createServing({
     ...{ store, keyRing, log, sizes, redisQueue, isOverloaded },
+    callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
     onOverloaded: overloadMetrics(backend.metrics, redisQueue),
   });
   const limits = { sizes, kept: store.settings };

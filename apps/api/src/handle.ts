@@ -19,6 +19,7 @@ export interface Params {
 export interface Surroundings {
   store: Store;
   keyRing: KeyRing;
+  callbackMasters: readonly Buffer[];
   sizes: SizeLimits;
   incoming: Incoming;
   /** How long Redis may take over one request, milliseconds. */
@@ -51,7 +52,7 @@ export async function handle(
   req: Request,
   around: Surroundings,
 ): Promise<unknown> {
-  const { store, keyRing } = around;
+  const { store, keyRing, callbackMasters } = around;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
   const presented = req.headers['x-api-key'];
@@ -67,7 +68,16 @@ export async function handle(
   authorize(caller, route.scopes, spaceId);
 
   // Its input is put in when it is known: a copy with it, by `...`, is made property by property.
-  const call: Call = { store, keyRing, caller, spaceId: spaceId ?? '', jobId, keyId, input: undefined };
+  const call: Call = {
+    store,
+    keyRing,
+    callbackMasters,
+    caller,
+    spaceId: spaceId ?? '',
+    jobId,
+    keyId,
+    input: undefined,
+  };
   if (route.read) return serveRead(route, route.read, { req, around, call, left });
   // A request that brings nothing, as every ack, is spared the waiting.
   if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, around.sizes);

@@ -16,6 +16,8 @@ export interface Measured {
 export interface Call<B = unknown> {
   store: Store;
   keyRing: KeyRing;
+  /** What the callback secrets of all spaces are derived from, newest first; empty when callbacks are not signed. */
+  callbackMasters: readonly Buffer[];
   caller: Principal;
   /** Space in the path; '' where the path has none. */
   spaceId: string;

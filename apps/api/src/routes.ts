@@ -1,6 +1,8 @@
 import {
   apiKeyList,
   appendedLogs,
+  callbackSecretList,
+  callbackSecrets,
   claimOutcome,
   completeRequest,
   createJobRequest,
@@ -231,6 +233,14 @@ export const ROUTES: readonly Route[] = [
     query: statsQuery,
     answer: spaceStats,
     run: ({ store, spaceId, input }) => getStats(store, spaceId, input),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/spaces/:spaceId/callback-secret',
+    operation: 'getCallbackSecrets',
+    scopes: ['keys:manage'],
+    answer: callbackSecretList,
+    run: async ({ callbackMasters, spaceId }) => ({ secrets: callbackSecrets(callbackMasters, spaceId) }),
   }),
   route({
     method: 'POST',

@@ -42,6 +42,15 @@ key: {{ ternary .existingSecret.key "redis-url" (ne .existingSecret.name "") }}
     secretKeyRef: {{- include "yardmaster.adminKeySecret" . | nindent 6 }}
 {{- end }}
 
+{{- /* Where callbacks are signed, and where the secrets of receivers are shown. */ -}}
+{{- define "yardmaster.signingSecretEnv" -}}
+{{- if .Values.callbackSigning.enabled -}}
+- name: CALLBACK_SIGNING_SECRET
+  valueFrom:
+    secretKeyRef: {{- include "yardmaster.signingSecret" . | nindent 6 }}
+{{- end }}
+{{- end }}
+
 {{- define "yardmaster.extraEnv" -}}
 {{- $root := index . 0 -}}
 {{- with concat $root.Values.extraEnv (index $root.Values (index . 1)).extraEnv }}

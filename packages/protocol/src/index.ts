@@ -1,5 +1,6 @@
 export { doneAnswer, instant, jobStatus } from './answer-fields.js';
 export * from './callback.js';
+export * from './callback-secret.js';
 export * from './errors.js';
 export * from './events.js';
 export { spaceId } from './fields.js';

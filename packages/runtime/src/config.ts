@@ -20,14 +20,14 @@ export class ConfigError extends Error {
 }
 
 /**
- * Read variables from the environment. An empty value counts as unset.
+ * Read variables from the environment. An empty value counts as unset; a name that is given twice is read once.
  *
  * @throws ConfigError with every fault, not only the first
  */
 export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names: readonly N[]): Config<N> {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
-  for (const name of names) {
+  for (const name of new Set(names)) {
     const variable = VARIABLES[name];
     const text = env[name] || variable.default;
     if (text === null) continue;

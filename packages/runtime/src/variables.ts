@@ -104,7 +104,7 @@ export const VARIABLES = {
   ),
   CALLBACK_SIGNING_SECRET: row(
     null,
-    'Sign callbacks by Standard Webhooks with this secret, `whsec_…`; several while it is being changed, comma-separated. Unset: not signed',
+    'Master secret, `whsec_…`. The callbacks of each space are signed by Standard Webhooks with a secret derived from it; several while it is being changed, comma-separated, newest first. The API and the scheduler need the same. Unset: not signed',
     signingSecrets,
   ),
   CALLBACK_RETRY_DELAYS: row(

@@ -6,7 +6,7 @@ export const TAGS = {
   Work: 'For workers: take jobs, say how they go, and end them.',
   Reading: 'For whoever watches. To be told rather than to ask, open a stream.',
   Logs: 'What workers write while they work.',
-  Keys: 'API keys, for administrators.',
+  Keys: 'API keys and the secrets of callbacks, for administrators.',
 } as const;
 
 /** Values, each by the sentence that says what it is an example of. */

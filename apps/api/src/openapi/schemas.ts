@@ -33,6 +33,7 @@ const NAMED = {
   ApiKey: protocol.apiKey,
   ApiKeyList: protocol.apiKeyList,
   NewApiKey: protocol.newApiKey,
+  CallbackSecretList: protocol.callbackSecretList,
   Done: protocol.doneAnswer,
   Error: protocol.errorAnswer,
   JobStatus: protocol.jobStatus,

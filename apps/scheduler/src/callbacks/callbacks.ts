@@ -40,7 +40,7 @@ export function createCallbacks({ backend, bull, config, log, metrics }: Callbac
   const delivery = {
     store,
     agents,
-    keys: config.CALLBACK_SIGNING_SECRET ?? [],
+    masters: config.CALLBACK_SIGNING_SECRET ?? [],
     delays: config.CALLBACK_RETRY_DELAYS,
     metrics,
   };

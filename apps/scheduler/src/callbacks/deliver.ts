@@ -17,8 +17,8 @@ import { type Answer, post } from './send.js';
 export interface DeliverOptions {
   store: Store;
   agents: { http: http.Agent; https: https.Agent };
-  /** Sign with these; none: not signed. */
-  keys: readonly Buffer[];
+  /** Sign with the keys that each space has from these; none: not signed. */
+  masters: readonly Buffer[];
   /** Seconds until each retry. */
   delays: readonly number[];
   metrics: CallbackMetrics;
@@ -39,9 +39,9 @@ export interface Delivered {
  */
 export async function deliver(
   debt: Debt,
-  { store, agents, keys, delays, metrics }: DeliverOptions,
+  { store, agents, masters, delays, metrics }: DeliverOptions,
 ): Promise<Delivered> {
-  const begun = await begin(store, debt, keys);
+  const begun = await begin(store, debt, masters);
   const leaseEnds = performance.now() + CALLBACK_LEASE_MS;
   if ('waitMs' in begun) return { againMs: begun.waitMs, outcome: null };
 
@@ -58,12 +58,12 @@ export async function deliver(
 }
 
 /** Take the next attempt and write down what is sent; nothing else of the job is kept while the receiver thinks. */
-async function begin(store: Store, debt: Debt, keys: readonly Buffer[]) {
+async function begin(store: Store, debt: Debt, masters: readonly Buffer[]) {
   const begun = await beginCallback(store, debt);
   if ('waitMs' in begun) return begun;
   const { url, attempt, lease, nowMs } = begun;
   const body = bodyOf(begun);
-  return { message: { url, headers: headersOf(begun, body, keys), body: Buffer.from(body) }, attempt, lease, nowMs };
+  return { message: { url, headers: headersOf(begun, body, masters), body: Buffer.from(body) }, attempt, lease, nowMs };
 }
 
 interface Shown {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { callbackKeys } from '@yardmaster/protocol';
 import type { CallbackAttempt } from '@yardmaster/store';
 
 /** The body of a callback: the same bytes at every attempt (spec §6.3.2). */
@@ -13,25 +14,27 @@ export function bodyOf(attempt: CallbackAttempt): string {
 const OURS = { 'content-type': 'application/json', 'user-agent': 'Yardmaster/1.0' };
 
 /** All headers of a callback, names in lower case; those of the job over the others (spec §6.3.3). */
-export function headersOf(attempt: CallbackAttempt, body: string, keys: readonly Buffer[]): Record<string, string> {
+export function headersOf(attempt: CallbackAttempt, body: string, masters: readonly Buffer[]): Record<string, string> {
   const theirs = Object.entries(attempt.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return { ...signatureOf(attempt, body, keys), ...Object.fromEntries(theirs), ...OURS };
+  return { ...signatureOf(attempt, body, masters), ...Object.fromEntries(theirs), ...OURS };
 }
 
 /**
- * The headers of Standard Webhooks, or none without a key.
+ * The headers of Standard Webhooks, or none without a master.
  *
- * @param keys the newest first; with several, a receiver that knows any of them can verify
+ * @param masters the newest first; with several, a receiver that knows the secret from any of them can verify
  * @see https://github.com/standard-webhooks/standard-webhooks
  */
-function signatureOf({ jobId, nowMs }: CallbackAttempt, body: string, keys: readonly Buffer[]): Record<string, string> {
-  if (keys.length === 0) return {};
+function signatureOf(attempt: CallbackAttempt, body: string, masters: readonly Buffer[]): Record<string, string> {
+  if (masters.length === 0) return {};
+  const { jobId, spaceId, nowMs } = attempt;
   const id = `msg_${jobId}`;
   const timestamp = String(Math.floor(nowMs / 1000));
   const sign = (key: Buffer) => createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const signatures = callbackKeys(masters, spaceId).map(sign);
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': keys.map((key) => `v1,${sign(key)}`).join(' '),
+    'webhook-signature': signatures.map((signature) => `v1,${signature}`).join(' '),
   };
 }

@@ -1,8 +1,8 @@
 import type { Operation } from '../operation.js';
-import { API_KEY, SPACE_ID } from '../samples.js';
+import { API_KEY, CALLBACK_SECRET, SPACE_ID } from '../samples.js';
 import { DONE } from './done.js';
 
-/** The administration of API keys. */
+/** The administration of API keys and callback secrets. */
 export const KEYS = {
   createKey: {
     tag: 'Keys',
@@ -31,5 +31,13 @@ export const KEYS = {
     summary: 'Revoke an API key',
     description: 'It is refused from now on, everywhere within a second, and its streams are closed.',
     answer: DONE,
+  },
+  getCallbackSecrets: {
+    tag: 'Keys',
+    summary: 'Get the callback secrets of a space',
+    description:
+      'Receivers verify the callbacks of the space with them, by Standard Webhooks. Any one of them is enough. There are ' +
+      'several while `CALLBACK_SIGNING_SECRET` is being changed.',
+    answer: { 'One secret': { secrets: [CALLBACK_SECRET] }, 'Callbacks are not signed': { secrets: [] } },
   },
 } as const satisfies Record<string, Operation>;
