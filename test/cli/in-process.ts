@@ -1,4 +1,5 @@
 import { plainLine, runProgram, type ShowLogsOptions, showLogs } from '@yardmaster/cli';
+import { showCallbackSecrets } from '../../apps/cli/src/callback-secret.js';
 import { jsonDisplay, plainDisplay } from '../../apps/cli/src/display.js';
 import { runFsck } from '../../apps/cli/src/fsck/run-fsck.js';
 import { jsonLine } from '../../apps/cli/src/logs/entry-line.js';
@@ -41,6 +42,7 @@ export function yardmasterHere(
       return codeOf(await showLogs({ request: limited, lineOf, out: write, drained, notice }));
     },
     fsck: (request) => runFsck(request, { ...channels, drained, signal: new AbortController().signal }),
+    callbackSecret: async (request) => codeOf(await showCallbackSecrets(request, write)),
   });
   return run(() => ended);
 }

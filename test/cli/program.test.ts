@@ -23,6 +23,7 @@ async function run(args: string[], env = KEY) {
     watch: endWith(3),
     logs: endWith(4),
     fsck: endWith(1),
+    callbackSecret: endWith(5),
   });
   return { code, out, err, request: request as object | null };
 }
@@ -36,6 +37,7 @@ const redis = { REDIS_URL: 'redis://one', KEY_PREFIX: 'p', RETENTION_SECONDS: '5
 it.each([
   ['watch job', {}, 3, { ...atHome, ...ofJob }],
   ['logs job', KEY, 4, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
+  ['callback-secret s', KEY, 5, { ...withKey, spaceId: 's' }],
   ['fsck', redis, 1, { isMending: false, isVerbose: false, format: 'auto', variables: redis }],
 ] as [string, Env, number, object][])(
   'passes "%s" to its command with all defaults, and returns the exit code of the command',
@@ -65,6 +67,8 @@ it.each([
     elsewhere,
     { jobId: 'job', follow: true, levels: ['warn', 'error'], grep: 'a "b" .*', tail: 50, ...fromFlags },
   ],
+  [['callback-secret', 's'], elsewhere, { ...at('https://yard.example/base', 'k'), spaceId: 's' }],
+  [['callback-secret', 's', ...flags.slice(0, 4)], elsewhere, { ...at('http://other', 't'), spaceId: 's' }],
   [['logs', '-f', 'job'], KEY, { follow: true }],
   [['logs', '--level', 'warn', '--level', 'error,fatal', 'job'], KEY, { levels: ['warn', 'error', 'fatal'] }],
   [['logs', '--level', ' info , trace', 'job'], KEY, { levels: ['info', 'trace'] }],
@@ -85,6 +89,7 @@ it.each([
   ['', ['watch [options] [jobId] ', 'logs [options] <jobId> ', 'fsck [options] ', 'Print the logs of a job']],
   ['watch', ['$YARDMASTER_API_KEY, the better place:', '  124  gave up after --timeout']],
   ['logs', ['-f, --follow', '--level <levels>', '--grep <text>', '--tail <count>', 'jobs:read']],
+  ['callback-secret', ['keys:manage', '--url <url>', '--token <key>']],
   ['fsck', ['--repair', '--verbose', '--redis <url>', '--prefix <prefix>', 'RETENTION_SECONDS', '    1  something']],
 ])('explains "%s" with --help', async (command, texts) => {
   const { code, out, err } = await run([...command.split(' ').filter(Boolean), '--help'], {});
@@ -138,6 +143,12 @@ it.each([
   [['logs', 'job', '--folow'], KEY, "unknown option '--folow'\n(Did you mean --follow?)"],
   [['logs', 'job', '--follow'], {}, 'an API key that holds jobs:read; put it into YARDMASTER_API_KEY\n'],
   [['logs', 'job'], { YARDMASTER_API_KEY: '' }, 'an API key that holds jobs:read; put it into YARDMASTER_API_KEY\n'],
+  [['callback-secret'], KEY, "missing required argument 'spaceId'"],
+  [['callback-secret', ''], KEY, 'the id is empty'],
+  [['callback-secret', 's', 's'], KEY, 'too many arguments'],
+  [['callback-secret', 's', '--json'], KEY, "unknown option '--json'"],
+  [['callback-secret', 's'], {}, 'an API key that has keys:manage; put it into YARDMASTER_API_KEY\n'],
+  [['callback-secret', 's'], { YARDMASTER_API_KEY: 'ym_secret\n' }, ODD_KEY],
   [['fsck', '--json', '--plain'], {}, '--json and --plain exclude each other'],
   [['fsck', '--repiar'], {}, "unknown option '--repiar'"],
   [['fsck', 'job'], {}, 'too many arguments'],
@@ -148,7 +159,7 @@ it.each([
     expect([code, request]).toEqual([2, null]);
     expect(err).toContain(sentence);
     // Neither a key nor a password is quoted.
-    expect(err).not.toMatch(/secret|cret|quoted/);
+    expect(err).not.toMatch(/ym_|[:=]secret|\ncret|quoted/);
   },
 );
 

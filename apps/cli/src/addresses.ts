@@ -33,6 +33,10 @@ export function logsUrlOf(url: URL, jobId: string, query: URLSearchParams): URL 
   return address;
 }
 
+export function callbackSecretUrlOf(url: URL, spaceId: string): URL {
+  return below(url, `spaces/${encodeURIComponent(spaceId)}/callback-secret`);
+}
+
 function below(url: URL, path: string): URL {
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/${path}`, url);
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { showCallbackSecrets } from './callback-secret.js';
 import { type Display, jsonDisplay, plainDisplay } from './display.js';
 import { EXIT } from './exit-codes.js';
 import { jsonLine, plainLine, terminalLine } from './logs/entry-line.js';
@@ -57,6 +58,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const { runFsck } = await import('./fsck/run-fsck.js');
     return runFsck(request, { ...channels, drained, signal: interruptible.signal });
   },
+  callbackSecret: async (request) => codeOf(await showCallbackSecrets(request, (text) => stdout.write(text))),
 });
 
 function codeOf({ code, sentence }: Outcome): number {

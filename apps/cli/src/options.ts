@@ -7,10 +7,14 @@ export type Env = Record<string, string | undefined>;
 /** Where the output goes, and how: `auto` is coloured on a terminal, else plain. */
 export type Format = 'auto' | 'plain' | 'json';
 
-/** Flags that every command has which calls the service. */
-export interface CommonFlags {
+/** Flags by which a command finds the service. */
+export interface ServiceFlags {
   url?: string;
   token?: string;
+}
+
+/** Flags of commands that print what comes from the service. */
+export interface CommonFlags extends ServiceFlags {
   timeout?: number;
   plain?: boolean;
   json?: boolean;
@@ -29,14 +33,19 @@ export class UsageError extends Error {}
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 
-/** Add the flags that every command has which calls the service. */
-export function withCommonOptions(command: Command, { json }: { json: string }): Command {
+/** Add the flags by which a command finds the service. */
+export function withServiceOptions(command: Command): Command {
   return command
     .option('--url <url>', `where the service is (default: $YARDMASTER_URL, else ${DEFAULT_URL})`)
     .option(
       '--token <key>',
       'API key (default: $YARDMASTER_API_KEY, the better place: a flag shows in the process list)',
-    )
+    );
+}
+
+/** Add the flags of commands that print what comes from the service. */
+export function withCommonOptions(command: Command, { json }: { json: string }): Command {
+  return withServiceOptions(command)
     .option('--timeout <seconds>', 'give up after so long', secondsOf)
     .option('--plain', 'plain lines, as when the output is no terminal or NO_COLOR is set')
     .option('--json', json);
@@ -61,17 +70,18 @@ export function actionOf<A extends unknown[]>(command: Command, run: (...inputs:
 /** @throws UsageError */
 export function commonRequestOf(flags: CommonFlags, env: Env): CommonRequest {
   const format = formatOf(flags, env);
+  return { service: serviceOf(flags, env), timeoutSeconds: flags.timeout ?? null, format };
+}
+
+/** @throws UsageError */
+export function serviceOf(flags: ServiceFlags, env: Env): Service {
   if (flags.token === '') throw new UsageError('--token is empty');
   const token = flags.token ?? (env.YARDMASTER_API_KEY || null);
   // It is not quoted: the rest of it may be a key.
   if (token !== null && !/^[\x21-\x7e]+$/.test(token)) {
     throw new UsageError('the API key holds a character that no key has, such as a blank or a line end');
   }
-  return {
-    service: { url: urlOf(flags.url, env.YARDMASTER_URL), token },
-    timeoutSeconds: flags.timeout ?? null,
-    format,
-  };
+  return { url: urlOf(flags.url, env.YARDMASTER_URL), token };
 }
 
 /** @throws UsageError */

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addCallbackSecret, type CallbackSecretRequest } from './callback-secret-command.js';
 import { EXIT } from './exit-codes.js';
 import { addFsck, type FsckRequest } from './fsck-command.js';
 import { addLogs, type LogsRequest } from './logs-command.js';
@@ -13,6 +14,7 @@ export interface ProgramOptions {
   watch: (request: WatchRequest) => Promise<number>;
   logs: (request: LogsRequest) => Promise<number>;
   fsck: (request: FsckRequest) => Promise<number>;
+  callbackSecret: (request: CallbackSecretRequest) => Promise<number>;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface ProgramOptions {
 export async function runProgram(args: string[], options: ProgramOptions): Promise<number> {
   let code: number = EXIT.completed;
   const program = new Command('yardmaster').description(
-    'Watch the jobs of a Yardmaster service, read their logs, and check what it stores.',
+    'Watch the jobs of a Yardmaster service, read their logs and its callback secrets, and check what it stores.',
   );
   program.exitOverride().configureOutput({
     writeOut: options.out,
@@ -40,6 +42,9 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   });
   addFsck(program, options.env, async (request) => {
     code = await options.fsck(request);
+  });
+  addCallbackSecret(program, options.env, async (request) => {
+    code = await options.callbackSecret(request);
   });
   try {
     await program.parseAsync(args, { from: 'user' });
