@@ -87,7 +87,7 @@ const reader = { name: MADE, scopes: ['jobs:read'] };
 const FORBIDDEN_HEADERS = [
   ...['host', 'Host', 'content-length', 'Content-Length', 'transfer-encoding', 'TRANSFER-ENCODING', 'connection'],
   ...['keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
-  ...['expect', '__proto__'],
+  ...['expect', '__proto__', 'webhook-id', 'Webhook-Timestamp', 'WEBHOOK-SIGNATURE', 'webhook-', 'wEbHoOk-x'],
 ];
 const header = (name: string, value: unknown) => ({ ...work, callbackHeaders: { 'x-fine': 'v', [name]: value } });
 const NOT_URLS = [
@@ -280,7 +280,14 @@ describe.each(Object.entries(REFUSED))('%s', (name, rows) => {
 /** Bodies with each of several values of one field at the edge of what is allowed, beside other fields. */
 const edges = (field: string, allowed: unknown[], rest: object) =>
   allowed.map((value) => ({ ...rest, [field]: value }));
-const HEADERS = { 'Content-Type': 'text/plain', 'user-agent': 'me', Authorization: 'Bearer ü\t!' };
+const HEADERS = {
+  webhook: 'v',
+  webhook_id: 'v',
+  'x-webhook-id': 'v',
+  'Content-Type': 'text/plain',
+  'user-agent': 'me',
+  Authorization: 'Bearer ü\t!',
+};
 const URLS = ['http://localhost:1/a?b#c', 'HTTPS://example.com:8443/a?b#c', `https://[::1]/${'a'.repeat(2_034)}`];
 const STAGES = { '': { percent: 0 }, b: { percent: 100, message: '' } };
 

@@ -42,13 +42,22 @@ const FORBIDDEN = new Set([
   '__proto__', // No header, but a name that gets lost in the objects of every library on the way.
 ]);
 
+/** Headers that sign are the service's: callers could else replace a signature, or add one where none is made. */
+const OF_SIGNATURE = /^webhook-/i;
+
+/** Whether only the service may send a header because receivers read signatures there. */
+export const isSignatureHeader = (header: string) => OF_SIGNATURE.test(header);
+
+/** The same without the flag, which JSON Schema has not. */
+const SHOWN_OF_SIGNATURE = OF_SIGNATURE.source.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** A tab is the one control character that a header value may hold. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function headerFault(header: string, value: unknown): string | null {
   if (!TOKEN.test(header)) return 'is not a valid header name';
-  if (FORBIDDEN.has(header.toLowerCase())) return 'is a header that callers cannot set';
+  if (FORBIDDEN.has(header.toLowerCase()) || isSignatureHeader(header)) return 'is a header that callers cannot set';
   if (typeof value !== 'string') return 'must be a string';
   if (!FIELD_VALUE.test(value)) return 'has a character that a header cannot carry';
   return null;
@@ -76,7 +85,7 @@ const checkedHeaders = z
     }
   });
 
-/** Headers to merge into the callback request: strings by name, at most 20 and 4 KB, none that steers the connection. */
+/** Headers to merge into the callback request: strings by name, at most 20 and 4 KB, none that steers the connection or signs. */
 export const callbackHeaders = shownAs(
   checkedHeaders,
   z
@@ -84,11 +93,11 @@ export const callbackHeaders = shownAs(
       z
         .string()
         .regex(TOKEN)
-        .meta({ not: { enum: [...FORBIDDEN] } }),
+        .meta({ not: { anyOf: [{ enum: [...FORBIDDEN] }, { pattern: SHOWN_OF_SIGNATURE }] } }),
       z.string().regex(FIELD_VALUE),
     )
     .meta({
       maxProperties: LIMITS.callbackHeaders,
-      description: `Headers to send along, ${LIMITS.callbackHeadersBytes} bytes in all; no name twice, nor one that steers the connection, in any case of letters`,
+      description: `Headers to send along, ${LIMITS.callbackHeadersBytes} bytes in all; no name twice, none that steers the connection, none that begins with webhook-, in any case of letters`,
     }),
 );

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { callbackKeys } from '@yardmaster/protocol';
+import { callbackKeys, isSignatureHeader } from '@yardmaster/protocol';
 import type { CallbackAttempt } from '@yardmaster/store';
 
 /** The body of a callback: the same bytes at every attempt (spec §6.3.2). */
@@ -13,9 +13,14 @@ export function bodyOf(attempt: CallbackAttempt): string {
 /** Headers that stay ours, whatever the job's `callbackHeaders` say. */
 const OURS = { 'content-type': 'application/json', 'user-agent': 'Yardmaster/1.0' };
 
-/** All headers of a callback, names in lower case; those of the job over the others (spec §6.3.3). */
+/**
+ * All headers of a callback, names in lower case; those of the job over the others (spec §6.3.3), but for signature
+ * headers. Create refuses those; a job that an earlier release stored may have some.
+ */
 export function headersOf(attempt: CallbackAttempt, body: string, masters: readonly Buffer[]): Record<string, string> {
-  const theirs = Object.entries(attempt.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const theirs = Object.entries(attempt.headers)
+    .filter(([name]) => !isSignatureHeader(name))
+    .map(([name, value]) => [name.toLowerCase(), value] as const);
   return { ...signatureOf(attempt, body, masters), ...Object.fromEntries(theirs), ...OURS };
 }
 
