@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, completeJob, getJob } from '@yardmaster/store';
-import { isPublic } from '../../apps/scheduler/src/callbacks/addresses.js';
+import { checkGuard, isPublic } from '../../apps/scheduler/src/callbacks/addresses.js';
 import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
 import { answer } from '../support/behaviours.js';
 import { attemptsOf, attemptsTo, failed, historyOf, REFUSED, sent } from '../support/callbacks.js';
@@ -70,6 +70,41 @@ describe('an address is public', () => {
   });
   it('only when it is one', () => {
     expect(NO_ADDRESS.filter(isPublic)).toEqual([]);
+  });
+});
+
+describe('the guard', () => {
+  const KINDS: [kind: string, address: string][] = [
+    ['this network', '0.0.0.0'],
+    ['private', '10.0.0.1'],
+    ['shared (CGNAT)', '100.64.0.1'],
+    ['loopback', '127.0.0.1'],
+    ['link-local, metadata', '169.254.169.254'],
+    ['private', '172.16.0.1'],
+    ['private', '192.168.0.1'],
+    ['metadata of Azure', '168.63.129.16'],
+    ['benchmarking', '198.18.0.1'],
+    ['multicast', '224.0.0.1'],
+    ['reserved', '240.0.0.1'],
+    ['loopback', '::1'],
+    ['IPv4-mapped', '::ffff:127.0.0.1'],
+    ['NAT64', '64:ff9b::7f00:1'],
+    ['Teredo', '2001::1'],
+    ['6to4', '2002:7f00:1::'],
+    ['documentation', '3fff::1'],
+    ['unique-local, metadata', 'fd00:ec2::254'],
+    ['link-local', 'fe80::1'],
+    ['multicast', 'ff02::1'],
+  ];
+
+  it.each(KINDS)('is found faulty when it lets an address through that is %s: %s', (_, address) => {
+    expect(() => checkGuard((tried) => tried === address)).toThrow(
+      `callbacks could reach ${address}: the dependency ipaddr.js is the wrong version`,
+    );
+  });
+
+  it('is found good as it is', () => {
+    expect(() => checkGuard()).not.toThrow();
   });
 });
 

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, completeJob, getJob } from '@yardmaster/store';
 import { answer } from '../support/behaviours.js';
@@ -5,13 +7,36 @@ import { attemptsOf, historyOf, readJob, sent, settled } from '../support/callba
 import { keysOf } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
+import { runApp } from '../support/process.js';
 import { withReceiver } from '../support/receiver.js';
 import { runMany, withFleet } from '../support/schedulers.js';
-import { withService } from '../support/service.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
+import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const preload = (source: string) => `--import=data:text/javascript,${encodeURIComponent(source)}`;
 const receiver = withReceiver();
+
+/** A process in which Node finds the ipaddr.js of proxy-addr, which is older than ours, as if npm had nested them otherwise. */
+function withOldGuard(): string {
+  const old = createRequire(createRequire(import.meta.url).resolve('proxy-addr')).resolve('ipaddr.js');
+  const hooks = `export const resolve = (name, context, next) =>
+    name === 'ipaddr.js' ? { url: '${pathToFileURL(old)}', shortCircuit: true } : next(name, context);`;
+  const url = JSON.stringify(`data:text/javascript,${encodeURIComponent(hooks)}`);
+  return preload(`import { register } from 'node:module'; register(${url});`);
+}
+
+it.each(['scheduler', 'standalone'])(
+  'the %s does not start when its version of ipaddr.js takes some networks for public, and says so',
+  async (app) => {
+    const env = { REDIS_URL: sharedService().redisUrl, KEY_PREFIX: 'old-guard', PORT: '0', ADMIN_API_KEY: ADMIN_KEY };
+    const { ended, output } = runApp(app, { ...env, NODE_OPTIONS: withOldGuard() });
+    expect(await ended()).toBe(1);
+    const fault =
+      'callbacks could reach 198.18.0.1, 3fff::1: the dependency ipaddr.js is the wrong version; install with npm ci';
+    expect(output()).toBe(`Configuration is not valid:\n  ${fault}\n`);
+  },
+);
 
 describe('a scheduler', () => {
   /** A clock of the process for durations: SIGUSR2 skips 10 s, SIGWINCH stops it or lets it go on. Redis has its own. */

@@ -1,6 +1,7 @@
 import { type Backend, type Duties, within } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
 import { createBull } from './bull.js';
+import { checkGuard } from './callbacks/addresses.js';
 import { type CALLBACK_VARIABLES, createCallbacks } from './callbacks/callbacks.js';
 import { createKeyRemoval } from './expired-keys.js';
 import { backlogMetrics, type METRICS_VARIABLES } from './metrics/backlog-metrics.js';
@@ -17,8 +18,13 @@ export interface DutiesOptions {
   log: Logger;
 }
 
-/** Make what a scheduler does: time-outs, retention, callbacks. Any number of processes may do it at once. */
+/**
+ * Make what a scheduler does: time-outs, retention, callbacks. Any number of processes may do it at once.
+ *
+ * @throws ConfigError when callbacks could reach addresses that are not public
+ */
 export function createDuties({ backend, config, log }: DutiesOptions): Duties {
+  checkGuard();
   const sweeper = createSweeper(backend, log);
   const metrics = callbackMetrics(backend.metrics);
   const keyRemoval = createKeyRemoval(backend, log);

@@ -13,7 +13,7 @@ export type Config<N extends VariableName> = {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
-  /** @param faults one sentence each, starting with the variable's name */
+  /** @param faults one sentence each, starting with the variable's name where it is about one */
   constructor(readonly faults: readonly string[]) {
     super(`Configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }

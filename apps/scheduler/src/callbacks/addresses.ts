@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { ConfigError } from '@yardmaster/runtime';
 import ipaddr from 'ipaddr.js';
 
 /** All of IPv6 that is given out to the public; NAT64, mapped, compatible and local addresses lie outside. */
@@ -20,4 +21,26 @@ export function isPublic(address: string): boolean {
   if (parsed.range() !== 'unicast') return false;
   if (parsed instanceof ipaddr.IPv6) return parsed.match(GLOBAL_UNICAST);
   return parsed.toString() !== AZURE_PLATFORM;
+}
+
+/** An address of each kind that callbacks must not reach. Releases of ipaddr.js before 2.4 take some of them for public. */
+const MUST_BE_REFUSED = [
+  ...['0.0.0.0', '10.0.0.1', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.16.0.1', '192.168.0.1'],
+  ...[AZURE_PLATFORM, '198.18.0.1', '224.0.0.1', '240.0.0.1'],
+  ...['::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1', '2001::1', '2002:7f00:1::', '3fff::1', 'fd00:ec2::254'],
+  ...['fe80::1', 'ff02::1'],
+];
+
+/**
+ * Try the guard once. Which networks ipaddr.js knows depends on its version, and which version Node finds depends on
+ * where npm has put it: a wrong one would open the network of the schedulers without any other sign.
+ *
+ * @throws ConfigError naming the addresses that it lets through
+ */
+export function checkGuard(guard: (address: string) => boolean = isPublic): void {
+  const reached = MUST_BE_REFUSED.filter(guard);
+  if (reached.length === 0) return;
+  throw new ConfigError([
+    `callbacks could reach ${reached.join(', ')}: the dependency ipaddr.js is the wrong version; install with npm ci`,
+  ]);
 }
