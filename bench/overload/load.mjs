@@ -1,0 +1,115 @@
+// A producer that creates jobs at an even rate however long each takes, callers that call one after the other, and workers
+// that keep their jobs alive.
+import { Connection, requestText } from '../http.mjs';
+import { atEvenRate, now, serve } from '../worker.mjs';
+
+/** Connections at most. When all wait for a response, creates wait here, and count as not sent after so long. */
+const CONNECTIONS = 3_000;
+const SENT_WITHIN_MS = 2_000;
+
+const codeOf = (text) => /"code":"(\w+)"/.exec(text)?.[1] ?? null;
+
+serve({
+  /** Create jobs; of each, by its number: status, code, time in ms. */
+  async offer({ url, key, spaceId, rate, seconds }) {
+    const place = new URL(url);
+    const idle = [];
+    const due = [];
+    const outcomes = [];
+    let opened = 0;
+    let open = 0;
+
+    async function create(connection, { n, dueAt }) {
+      open++;
+      const body = JSON.stringify({ name: 'work', payload: { n } });
+      const request = requestText({ url: place, key, path: `/spaces/${spaceId}/jobs`, body });
+      try {
+        const { status, text } = await connection.send(request);
+        outcomes.push([n, status, status < 300 ? null : codeOf(text), now() - dueAt]);
+      } catch {
+        outcomes.push([n, null, null, now() - dueAt]);
+      }
+      open--;
+      if (!connection.isOpen) opened--;
+      else if (due.length > 0) void create(connection, due.shift());
+      else idle.push(connection);
+    }
+
+    async function begin(n, dueAt) {
+      const connection = idle.pop();
+      if (connection !== undefined) return create(connection, { n, dueAt });
+      due.push({ n, dueAt });
+      while (due.length > 0 && now() - due[0].dueAt > SENT_WITHIN_MS) due.shift();
+      if (opened === CONNECTIONS) return;
+      opened++;
+      const fresh = await Connection.open(place).catch(() => null);
+      if (fresh === null) opened--;
+      else if (due.length > 0) await create(fresh, due.shift());
+      else idle.push(fresh);
+    }
+
+    await atEvenRate({ rate, seconds }, (n, dueAt) => void begin(n, dueAt));
+    while (open > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const connection of idle) connection.close();
+    return outcomes;
+  },
+
+  /** Create jobs one after the other over some connections, for a while; how many a second succeed. */
+  async capacity({ url, key, spaceId, connections, seconds }) {
+    const place = new URL(url);
+    const body = JSON.stringify({ name: 'work' });
+    const request = requestText({ url: place, key, path: `/spaces/${spaceId}/jobs`, body });
+    const end = now() + seconds * 1_000;
+    let created = 0;
+    const one = async () => {
+      const connection = await Connection.open(place);
+      while (now() < end) if ((await connection.send(request)).status === 201) created++;
+      connection.close();
+    };
+    await Promise.all(Array.from({ length: connections }, one));
+    return created / seconds;
+  },
+
+  /** Call some paths, one after the other every so often, for a while; of each, its times in ms, and what was not 200. */
+  async probe({ url, key, paths, everyMs, seconds }) {
+    const place = new URL(url);
+    const end = now() + seconds * 1_000;
+    const results = await Promise.all(
+      paths.map(async (path) => {
+        const connection = await Connection.open(place);
+        const request = requestText({ url: place, key, method: 'GET', path });
+        const text = path === '/livez' ? request.replace('/api/v1/livez', '/livez') : request;
+        const [times, failures] = [[], []];
+        for (let dueAt = now(); dueAt < end; dueAt += everyMs) {
+          await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt - now())));
+          const { status, text: response } = await connection.send(text);
+          times.push(now() - dueAt);
+          if (status !== 200) failures.push(`${status} ${codeOf(response)}`);
+        }
+        connection.close();
+        return [path, { times, failures }];
+      }),
+    );
+    return Object.fromEntries(results);
+  },
+
+  /** Work on jobs of a space and keep each alive, for a while; their ids. */
+  async keepAlive({ url, key, spaceId, jobs, timeoutSeconds, everyMs, seconds }) {
+    const place = new URL(url);
+    const one = async () => {
+      const connection = await Connection.open(place);
+      const call = (path, body = '') => connection.send(requestText({ url: place, key, path, body }));
+      const created = await call(`/spaces/${spaceId}/jobs`, JSON.stringify({ name: 'quiet', timeoutSeconds }));
+      const { id } = JSON.parse(created.text);
+      await call(`/jobs/${id}/claim`);
+      await call(`/jobs/${id}/ack`);
+      for (const end = now() + seconds * 1_000; now() < end; ) {
+        await new Promise((resolve) => setTimeout(resolve, everyMs));
+        await call(`/jobs/${id}/keepalive`);
+      }
+      connection.close();
+      return id;
+    };
+    return Promise.all(Array.from({ length: jobs }, one));
+  },
+});
