@@ -1,4 +1,4 @@
-import { authenticate, authorize, knownCaller } from '@yardmaster/backend';
+import { authenticate, authorize, knownCaller, ownerIs } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { KeyRing, Store } from '@yardmaster/store';
 import type { Request } from 'express';
@@ -65,6 +65,7 @@ export async function handle(
     caller = await around.redisQueue.send({ isUrgent: true, keyId: '', withinMs: left, run });
     left -= performance.now() - began;
   }
+  ownerIs(req.socket, caller.keyId, route.isUrgent === true);
   authorize(caller, route.scopes, spaceId);
 
   // Its input is put in when it is known: a copy with it, by `...`, is made property by property.

@@ -24,7 +24,7 @@ export { protectServer, SERVER_OPTIONS } from './http/server.js';
 export { attachStreams } from './http/upgrades.js';
 export { createMetrics, type Metrics } from './metrics/metrics.js';
 export { overloadMetrics } from './metrics/overload.js';
-export { type RequestMetrics, routeIs, UNKNOWN_ROUTE } from './metrics/requests.js';
+export { ownerIs, type RequestMetrics, routeIs, UNKNOWN_ROUTE } from './metrics/requests.js';
 export { sharedRead } from './metrics/shared-read.js';
 export { type AppOptions, runApp } from './run-app.js';
 export type { Streams } from './streams.js';

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { OpenResponses } from '../metrics/open-responses.js';
 import { unansweredOn } from '../metrics/requests.js';
+import { readingOf } from './reading.js';
 
 /** Requests of one connection that are served at once; while more wait, nothing is read from it. */
 const AT_ONCE = 16;
@@ -12,16 +13,10 @@ const RESUME_AT = 8;
 /** Node sets it while it reads the head. */
 type Upgradable = IncomingMessage & { upgrade?: boolean };
 
-/** What Node's HTTP server has on a socket; there is nothing public to stop reading requests. */
-interface HttpSocket extends Socket {
-  parser: Parser;
-  _paused: boolean; // Whether the server has stopped reading, because answers are not read.
-}
-
+/** Node's parser of a connection. */
 interface Parser {
   /** Called with the head of each request; what it returns says how to go on: 2 for an upgrade, else 0. */
   onIncoming: (req: IncomingMessage, keepAlive: boolean) => number;
-  resume(): void;
 }
 
 /**
@@ -33,7 +28,7 @@ interface Parser {
  * connections have theirs.
  */
 export function boundPipelines(server: Server): void {
-  server.on('connection', (socket: HttpSocket) => {
+  server.on('connection', (socket: Socket & { parser: Parser }) => {
     const { parser } = socket;
     const begin = parser.onIncoming;
     const unanswered = unansweredOn(socket);
@@ -48,38 +43,27 @@ export function boundPipelines(server: Server): void {
 
 /** The requests of one connection, once it has sent too many at once. */
 class Pipeline {
-  readonly #socket: HttpSocket;
+  readonly #socket: Socket;
   readonly #begin: Parser['onIncoming'];
   readonly #unanswered: OpenResponses<ServerResponse>;
   #waiting: { req: IncomingMessage; keepAlive: boolean }[] = [];
   #isPaused = false;
   #isScheduled = false;
 
-  constructor(socket: HttpSocket, begin: Parser['onIncoming']) {
+  constructor(socket: Socket, begin: Parser['onIncoming']) {
     this.#socket = socket;
     this.#begin = begin;
     this.#unanswered = unansweredOn(socket);
     this.#unanswered.onFewer = () => this.#goOn();
-    let isPausedByNode = socket._paused;
-    // Node would go on reading once answers are read: it must find that it is still paused.
-    Object.defineProperty(socket, '_paused', {
-      get: () => this.#isPaused || isPausedByNode,
-      set(isPaused: boolean) {
-        isPausedByNode = isPaused;
-      },
-    });
   }
 
   add(req: IncomingMessage, keepAlive: boolean): number {
     const isFree = this.#waiting.length === 0 && this.#unanswered.size < AT_ONCE;
     if (isFree) return this.#begin(req, keepAlive);
     if ((req as Upgradable).upgrade) this.#socket.destroy(); // No client does that; it would overtake those that wait.
-    this.#waiting.push({ req, keepAlive });
-    this.#unanswered.waiting++;
-    if (!this.#isPaused) {
-      this.#isPaused = true;
-      this.#socket.pause();
-    }
+    this.#unanswered.waiting = this.#waiting.push({ req, keepAlive });
+    if (!this.#isPaused) readingOf(this.#socket).pause(this);
+    this.#isPaused = true;
     return 0;
   }
 
@@ -96,12 +80,10 @@ class Pipeline {
 
   #serveMore(): void {
     const next = this.#waiting.splice(0, AT_ONCE - this.#unanswered.size);
-    this.#unanswered.waiting -= next.length;
+    this.#unanswered.waiting = this.#waiting.length;
     for (const { req, keepAlive } of next) this.#begin(req, keepAlive);
     if (this.#waiting.length > 0 || this.#unanswered.size > RESUME_AT) return;
     this.#isPaused = false;
-    if (this.#socket._paused) return;
-    this.#socket.parser?.resume();
-    this.#socket.resume();
+    readingOf(this.#socket).resume(this);
   }
 }

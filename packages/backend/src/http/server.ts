@@ -6,6 +6,7 @@ import { openResponseOf } from './answered.js';
 import { trackSockets } from './open-sockets.js';
 import { boundPipelines } from './pipelines.js';
 import { rawAnswer } from './raw-answer.js';
+import { createReadingTurns } from './reading-turns.js';
 
 /** Time-outs that keep slow and endless requests from piling up. */
 export const SERVER_OPTIONS: ServerOptions = {
@@ -19,7 +20,7 @@ export const SERVER_OPTIONS: ServerOptions = {
 
 /** Make a server answer, or end, what never becomes a request; and have everything observed that does. */
 export function protectServer(server: Server, requests: RequestMetrics): Server {
-  requests.watch(server);
+  requests.watch(server, createReadingTurns(requests));
   boundPipelines(server);
   trackSockets(server);
   // A server that is closing: the next request of this connection must go to another process.

@@ -13,6 +13,9 @@ export class OpenResponses<R extends ServerResponse> {
   size = 0;
   /** Requests behind them that nobody has begun to serve. */
   waiting = 0;
+  /** Whose connection it is, by its latest request: id of the API key, and whether that request was urgent. */
+  owner = '';
+  isUrgent = false;
   /** Called when there is one less. */
   onFewer: (() => void) | null = null;
   #first: Linked<R> | null = null;

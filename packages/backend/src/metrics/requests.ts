@@ -35,6 +35,13 @@ type WatchedSocket = Duplex & { [UNANSWERED]?: OpenResponses<Watched> };
 /** The responses of a connection of a watched server that are not answered yet. */
 export const unansweredOn = (socket: Duplex) => (socket as WatchedSocket)[UNANSWERED] as OpenResponses<ServerResponse>;
 
+/** Say whose request a connection has sent, by the id of the API key, and whether running jobs depend on it. */
+export function ownerIs(socket: Duplex, keyId: string, isUrgent: boolean): void {
+  const unanswered = unansweredOn(socket);
+  unanswered.owner = keyId;
+  unanswered.isUrgent = isUrgent;
+}
+
 /** Say which route a response is for: the pattern of the path and never the path, of which there is no end. */
 export function routeIs(res: ServerResponse, route: string): void {
   (res as Watched)[ROUTE] = route;
@@ -42,8 +49,8 @@ export function routeIs(res: ServerResponse, route: string): void {
 
 /** Observes requests: how long each took until its answer was with the system, and how it was answered. */
 export interface RequestMetrics {
-  /** Observe every request of a server. */
-  watch(server: Server): void;
+  /** Observe every request of a server. @param onEnded called with each response, when it is answered or its client is gone */
+  watch(server: Server, onEnded: (res: ServerResponse) => void): void;
   /** Requests that are not answered yet. */
   readonly open: number;
   /** What came on a socket was answered, in place of the app, since it is no request. */
@@ -84,9 +91,11 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   }
 
   let open = 0;
+  let onEnded: (res: ServerResponse) => void = () => undefined;
   function settle(res: Watched, status: number): void {
     if ((res.req.socket as WatchedSocket)[UNANSWERED]?.delete(res) !== true) return;
     open--;
+    onEnded(res);
     observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[BEGAN] as number);
   }
 
@@ -101,7 +110,8 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     get open() {
       return open;
     },
-    watch(server) {
+    watch(server, listener) {
+      onEnded = listener;
       server.on('connection', (socket: WatchedSocket) => {
         const unanswered = new OpenResponses<Watched>();
         socket[UNANSWERED] = unanswered;

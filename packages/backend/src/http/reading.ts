@@ -1,0 +1,47 @@
+import type { Socket } from 'node:net';
+
+/** What Node's HTTP server has on a socket; there is nothing public to stop reading requests. */
+interface HttpSocket extends Socket {
+  parser: { resume(): void } | null;
+  _paused: boolean; // Whether the server has stopped reading, because responses are not read.
+}
+
+/** Reads the requests of a connection, unless somebody has a reason not to. */
+export class Reading {
+  readonly #socket: HttpSocket;
+  readonly #reasons = new Set<unknown>();
+  #isPausedByNode: boolean;
+
+  constructor(socket: Socket) {
+    this.#socket = socket as HttpSocket;
+    this.#isPausedByNode = this.#socket._paused;
+    // Node goes on reading once responses are read: it must find that it is still paused.
+    Object.defineProperty(socket, '_paused', {
+      get: () => this.#isPausedByNode || this.#reasons.size > 0,
+      set: (isPaused: boolean) => {
+        this.#isPausedByNode = isPaused;
+      },
+    });
+  }
+
+  /** Read no more. What is read already is still served. */
+  pause(reason: unknown): void {
+    this.#reasons.add(reason);
+    this.#socket.pause();
+  }
+
+  /** Go on, unless there is another reason not to. */
+  resume(reason: unknown): void {
+    if (!this.#reasons.delete(reason) || this.#socket._paused || this.#socket.destroyed) return;
+    this.#socket.parser?.resume();
+    this.#socket.resume();
+  }
+}
+
+const READING = Symbol('reading of a connection');
+
+/** The reading of a connection, from the first time on that somebody stops it. */
+export function readingOf(socket: Socket & { [READING]?: Reading }): Reading {
+  socket[READING] ??= new Reading(socket);
+  return socket[READING];
+}
