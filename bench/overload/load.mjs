@@ -80,10 +80,11 @@ serve({
         const request = requestText({ url: place, key, method: 'GET', path });
         const text = path === '/livez' ? request.replace('/api/v1/livez', '/livez') : request;
         const [times, failures] = [[], []];
-        for (let dueAt = now(); dueAt < end; dueAt += everyMs) {
-          await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt - now())));
+        while (now() < end) {
+          const sentAt = now();
           const { status, text: response } = await connection.send(text);
-          times.push(now() - dueAt);
+          times.push(now() - sentAt);
+          await new Promise((resolve) => setTimeout(resolve, everyMs));
           if (status !== 200) failures.push(`${status} ${codeOf(response)}`);
         }
         connection.close();
@@ -93,7 +94,7 @@ serve({
     return Object.fromEntries(results);
   },
 
-  /** Work on jobs of a space and keep each alive, for a while; their ids. */
+  /** Work on jobs of a space and keep each alive, for a while; how many of them have failed meanwhile. */
   async keepAlive({ url, key, spaceId, jobs, timeoutSeconds, everyMs, seconds }) {
     const place = new URL(url);
     const one = async () => {
@@ -107,9 +108,12 @@ serve({
         await new Promise((resolve) => setTimeout(resolve, everyMs));
         await call(`/jobs/${id}/keepalive`);
       }
+      const { text } = await connection.send(requestText({ url: place, key, method: 'GET', path: `/jobs/${id}` }));
       connection.close();
-      return id;
+      const { status, attemptNumber } = JSON.parse(text);
+      return status === 'running' && attemptNumber === 1 ? 0 : 1;
     };
-    return Promise.all(Array.from({ length: jobs }, one));
+    const failed = await Promise.all(Array.from({ length: jobs }, one));
+    return failed.reduce((sum, one) => sum + one, 0);
   },
 });

@@ -113,13 +113,12 @@ async function offered({ redis, api, of, load, others }, { rate, slow, capacity 
   });
   const backMs = performance.now() - back;
   const created = await numbersOf(redis, spaceId);
-  const jobs = await keeping;
+  const timedOut = await keeping;
   const of503 = (code) => outcomes.filter(([, status, given]) => status === 503 && given === code);
   const happened = (some) => some.filter(([n]) => created.has(n)).length;
   const overloaded = of503('OVERLOADED');
   const unknown = outcomes.filter(([, status, code]) => status !== 201 && code !== 'OVERLOADED');
   const succeeded = outcomes.filter(([, status]) => status === 201);
-  const timedOut = await countTimeOuts(redis, jobs);
   const perSecond = succeeded.length / SECONDS;
   return [
     ['creates, of them 201', `${outcomes.length}, ${succeeded.length}`, true],
@@ -143,11 +142,6 @@ async function numbersOf({ store, redis }, spaceId) {
     for (const payload of payloads) numbers.add(JSON.parse(payload ?? '{}').n);
   }
   return numbers;
-}
-
-async function countTimeOuts({ store, redis }, jobs) {
-  const attempts = await Promise.all(jobs.map((id) => redis.hmget(store.keys.job(id), 'attempt', 'status')));
-  return attempts.filter(([attempt, status]) => Number(attempt) !== 1 || status !== 'running').length;
 }
 
 /** Measure the capacity of a limited service, and offer three times as much. */

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { OpenResponses } from '../metrics/open-responses.js';
 import { unansweredOn } from '../metrics/requests.js';
 import { readingOf } from './reading.js';
+import type { ReadingTurns } from './reading-turns.js';
 
 /** Requests of one connection that are served at once; while more wait, nothing is read from it. */
 const AT_ONCE = 16;
@@ -27,14 +28,14 @@ interface Parser {
  * paused until it is served. The rest of a connection's requests is begun in a later turn of the event loop, so that other
  * connections have theirs.
  */
-export function boundPipelines(server: Server): void {
+export function boundPipelines(server: Server, turns: ReadingTurns): void {
   server.on('connection', (socket: Socket & { parser: Parser }) => {
     const { parser } = socket;
     const begin = parser.onIncoming;
     const unanswered = unansweredOn(socket);
     parser.onIncoming = (req, keepAlive) => {
       if (unanswered.size < AT_ONCE) return begin(req, keepAlive);
-      const pipeline = new Pipeline(socket, begin);
+      const pipeline = new Pipeline(socket, begin, turns);
       parser.onIncoming = (next, isKept) => pipeline.add(next, isKept);
       return pipeline.add(req, keepAlive);
     };
@@ -45,14 +46,16 @@ export function boundPipelines(server: Server): void {
 class Pipeline {
   readonly #socket: Socket;
   readonly #begin: Parser['onIncoming'];
+  readonly #turns: ReadingTurns;
   readonly #unanswered: OpenResponses<ServerResponse>;
   #waiting: { req: IncomingMessage; keepAlive: boolean }[] = [];
   #isPaused = false;
   #isScheduled = false;
 
-  constructor(socket: Socket, begin: Parser['onIncoming']) {
+  constructor(socket: Socket, begin: Parser['onIncoming'], turns: ReadingTurns) {
     this.#socket = socket;
     this.#begin = begin;
+    this.#turns = turns;
     this.#unanswered = unansweredOn(socket);
     this.#unanswered.onFewer = () => this.#goOn();
   }
@@ -71,7 +74,7 @@ class Pipeline {
   #goOn(): void {
     if (!this.#isPaused || this.#isScheduled || this.#unanswered.size > RESUME_AT) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    this.#turns.ask(this.#socket, () => {
       this.#isScheduled = false;
       if (this.#socket.destroyed) this.#waiting = [];
       else this.#serveMore();
