@@ -69,6 +69,7 @@ describe('the checker of a run', () => {
       'closes: a cut without Redis of others',
       'closes: a late cut',
       'closes: a stream that stays open',
+      'lateness: a late end of a job that no worker acked',
       'lateness: an outage of others',
       'lateness: more than 2 s',
       'lateness: more than 5 s after an outage',

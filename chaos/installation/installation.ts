@@ -23,6 +23,7 @@ export interface InstallationOptions {
 const ENV = {
   ADMIN_API_KEY: ADMIN_KEY,
   DELIVERY_TIMEOUT_SECONDS: '2',
+  MAX_DELIVERIES: '100',
   CALLBACK_RETRY_DELAYS: '1,2,4',
   CALLBACK_ALLOW_PRIVATE: 'true',
   CALLBACK_SIGNING_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -33,6 +34,7 @@ const ENV = {
 
 const settingsOf = (env: typeof ENV) => ({
   deliveryTimeoutMs: Number(env.DELIVERY_TIMEOUT_SECONDS) * 1_000,
+  maxDeliveries: Number(env.MAX_DELIVERIES),
   retentionMs: Number(env.RETENTION_SECONDS) * 1_000,
   callbackDelays: env.CALLBACK_RETRY_DELAYS.split(',').map(Number), // Seconds until each retry.
   eventsPerJob: Number(env.EVENTS_PER_JOB),

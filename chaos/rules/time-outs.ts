@@ -11,11 +11,14 @@ export interface TimeOut {
 }
 
 const BEATS = ['progress', 'checkpoint', 'event', 'keepalive'];
-const TIMED_OUT = /^Job timed out after .* seconds without a heartbeat$/;
+const SILENT = /^Job timed out after .* seconds without a heartbeat$/;
+const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
 
-/** Whether an attempt ended because its worker was silent. */
-export const isTimeOut = ({ type, data }: JobEvent) =>
-  (type === 'retried' || type === 'dead') && TIMED_OUT.test(String((data as { error?: unknown } | null)?.error));
+const hasError = ({ type, data }: JobEvent, error: RegExp) =>
+  (type === 'retried' || type === 'dead') && error.test(String((data as { error?: unknown } | null)?.error));
+
+/** Whether a scheduler ended an attempt whose worker was silent, or a job that no worker acked. */
+export const isTimeOut = (event: JobEvent) => hasError(event, SILENT) || hasError(event, NEVER_ACKED);
 
 /** Every time-out in the histories of all jobs, with the times that clients and histories give it. */
 export const timeOutsOf = (evidence: Evidence): TimeOut[] =>
@@ -31,7 +34,7 @@ function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Ti
       opened = at;
       signs = [];
     } else if (BEATS.includes(event.type)) signs.push(at);
-    else if (event.type === 'delivery_timeout') {
+    else if (event.type === 'delivery_timeout' || hasError(event, NEVER_ACKED)) {
       found.push({ jobId, event, at, due: opened + deliveryTimeoutMs });
     } else if (isTimeOut(event)) {
       const windowMs = Math.ceil(job.timeoutSeconds * 1_000);

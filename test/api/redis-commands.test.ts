@@ -22,6 +22,13 @@ const job =
   () =>
     jobIn(service, status, SPACE, fields);
 
+/** A delivered job that was not acked when it was delivered before. */
+const unacked = async () => {
+  const id = await jobIn(service, 'delivered', SPACE);
+  await service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 1);
+  return id;
+};
+
 /** Bring about what a call needs. @returns the id of its job; '' when it is for none */
 type Prepare = () => Promise<string>;
 type Row = [name: string, call: string, prepare: Prepare, commands: string, body?: unknown];
@@ -62,6 +69,7 @@ const CALLS: Row[] = [
   ['empty poll, by name', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, zpopmin 1', { types: ['work'] }],
   ofJob('claim', job('pending'), `${MOVED}, zadd 2, zrem 3`),
   ofJob('ack', job('delivered'), `${MOVED}, zadd 2, zrem 1`),
+  ofJob('ack, after a delivery time-out', unacked, `${MOVED.replace('hmget', 'hdel 1, hmget')}, zadd 2, zrem 1`),
   ofJob('progress', job('running'), HEARTBEAT, { percent: 1, message: 'x' }),
   ofJob('keepalive', job('running'), 'evalsha 1, hmget 1, hset 1, time 1, zadd 1, zrem 1'),
   ofJob('checkpoint', job('running'), HEARTBEAT, { at: 1 }),

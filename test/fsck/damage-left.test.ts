@@ -34,6 +34,8 @@ describe('a field of a record', () => {
     ['running', 'startedAt', 'now', 'startedAt is impossible: now'],
     ['running', 'attempt', null, 'attempt is missing'],
     ['running', 'attempt', '5', 'attempt is impossible: 5'],
+    ['dead', 'attempt', null, 'attempt is missing'],
+    ['delivered', 'deliveryTimeouts', 'many', 'deliveryTimeouts is impossible: many'],
     ['running', 'eventsDropped', '-1', 'eventsDropped is impossible: -1'],
     ['completed', 'result', null, 'result is missing'],
     ['completed', 'startedAt', null, 'startedAt is missing'],

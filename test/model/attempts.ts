@@ -9,6 +9,7 @@ export function ack(world: World, { job: id, caller }: OfJob): void {
   const job = jobFor(world, id, caller);
   if (job.status !== 'delivered') throw new Refusal('JOB_NOT_DELIVERED', job.status);
   job.attemptNumber += 1;
+  job.deliveryTimeouts = 0;
   job.startedAt = world.now;
   openWindow(world, job);
   move(world, job, 'running');
@@ -56,11 +57,13 @@ export function failAttempt(world: World, job: ModelJob, error: string | JsonObj
     job.queued = nextPlace(world, job.spaceId);
     takeBack(world, job);
     happen(world, job, 'retried', { error, attemptNumber });
-  } else {
-    job.error = error;
-    end(world, job, 'dead');
-    happen(world, job, 'dead', { error });
-  }
+  } else die(world, job, error);
+}
+
+export function die(world: World, job: ModelJob, error: string | JsonObject): void {
+  job.error = error;
+  end(world, job, 'dead');
+  happen(world, job, 'dead', { error });
 }
 
 /** Back to pending, as if it had not been handed out. Its place in the queue is the caller's to say. */

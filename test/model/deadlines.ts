@@ -1,5 +1,5 @@
 import { type Due, type Expired, PARTITION_TAGS } from '@yardmaster/store';
-import { failAttempt, takeBack } from './attempts.js';
+import { die, failAttempt, takeBack } from './attempts.js';
 import { happen } from './happening.js';
 import { jobsIn, jobsOf, type ModelJob, type World } from './world.js';
 
@@ -12,6 +12,7 @@ export function expire(world: World, { partition }: { partition: string }): Expi
   const expired: Expired = {
     isMore: due.length >= 100,
     redelivered: 0,
+    neverAcked: 0,
     timedOut: 0,
     purged: 0,
     lateMs: due.length === 0 ? 0 : world.now - (due[0]?.deadline as number),
@@ -31,8 +32,14 @@ const dueIn = (world: World, partition: string) =>
     // Of one moment, in the order of their ids, as good as any.
     .sort((a, b) => a.deadline - b.deadline || (a.id < b.id ? -1 : 1));
 
-function meet(world: World, job: ModelJob): 'redelivered' | 'timedOut' | 'purged' | null {
+function meet(world: World, job: ModelJob): 'redelivered' | 'neverAcked' | 'timedOut' | 'purged' | null {
   if (job.status === 'delivered') {
+    const { maxDeliveries } = world.settings;
+    job.deliveryTimeouts += 1;
+    if (job.deliveryTimeouts >= maxDeliveries) {
+      die(world, job, `Job was delivered ${maxDeliveries} times and never acknowledged`); // Contract 2 §6.
+      return 'neverAcked';
+    }
     job.queued = job.born; // docs/api.md: at its place by creation.
     takeBack(world, job);
     happen(world, job, 'delivery_timeout');

@@ -17,6 +17,7 @@ export function create(
     request,
     status: 'pending',
     attemptNumber: 0,
+    deliveryTimeouts: 0,
     deliveredAt: null,
     startedAt: null,
     createdAt: born.at,

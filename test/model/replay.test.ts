@@ -4,7 +4,13 @@ import { JOB_VERBS, refusalOf, replay } from './index.js';
 import type { Unrecorded } from './replay.js';
 
 const START = Date.parse('2026-01-01T12:00:00.000Z');
-const SETTINGS = { deliveryTimeoutMs: 2_000, retentionMs: 0, eventsPerJob: 10, callbackDelays: [10, 100] };
+const SETTINGS = {
+  deliveryTimeoutMs: 2_000,
+  maxDeliveries: 2,
+  retentionMs: 0,
+  eventsPerJob: 10,
+  callbackDelays: [10, 100],
+};
 const HOOK = 'https://example.com/hook';
 
 const isoAt = (ms: number) => new Date(START + ms).toISOString();
@@ -42,6 +48,8 @@ const COMPLETED: Brief[] = [...RUNNING, ['completed', 30, [1]]];
 const SILENT = 'Job timed out after 5 seconds without a heartbeat';
 const silent = (atMs: number): Brief => ['retried', atMs, { error: SILENT, attemptNumber: 1 }];
 const retried = (atMs: number, attemptNumber = 1): Brief => ['retried', atMs, { error: 'no', attemptNumber }];
+const NEVER_ACKED = 'Job was delivered 2 times and never acknowledged';
+const neverAcked = (atMs: number): Brief => ['dead', atMs, { error: NEVER_ACKED }];
 const killed = (atMs: number): Brief => ['killed', atMs, { reason: null }];
 const sent = (atMs: number, attempt: number, [statusCode, willRetry = false]: [number, boolean?]): Brief => [
   'callback_sent',
@@ -53,6 +61,7 @@ const failed = (atMs: number, error: string, willRetry: boolean): Brief => [
   atMs,
   { url: HOOK, error, attempt: 1, willRetry },
 ];
+const AGAIN: Brief[] = [...DELIVERED, ['delivery_timeout', 2_011], ['delivered', 2_100]];
 const SECOND: Brief[] = [...RUNNING, retried(30), ['delivered', 40], ['acked', 50]];
 
 const delivered = { deliveredAt: isoAt(10) };
@@ -70,6 +79,11 @@ describe('replay', () => {
     { title: 'a retry', events: [...RUNNING, retried(30)], fields: { attemptNumber: 1 } },
     { title: 'a death', events: [...SECOND, ['dead', 60, { error: 'no' }]], fields: { ...second, status: 'dead' } },
     { title: 'a delivery that timed out', events: [...DELIVERED, ['delivery_timeout', 2_011]] },
+    {
+      title: 'a job that no worker acked',
+      events: [...AGAIN, neverAcked(4_101)],
+      fields: { deliveredAt: isoAt(2_100), status: 'dead' },
+    },
     { title: 'a silent worker', events: [...RUNNING, silent(5_021)], fields: { attemptNumber: 1 } },
     {
       title: 'a time-out, and a keepalive of the attempt before',
@@ -138,6 +152,12 @@ describe('replay', () => {
       events: [...DELIVERED, ['delivery_timeout', 2_010]],
       says: 'delivery_timeout (a.3) came 1 ms before the window was over',
     },
+    {
+      title: 'an early end of a job that no worker acked',
+      events: [...AGAIN, neverAcked(4_100)],
+      says: 'came 1 ms before',
+    },
+    { title: 'a time-out too many', events: [...AGAIN, ['delivery_timeout', 4_101]], says: 'must be dead (a.5)' },
     { title: 'an early time-out', events: [...RUNNING, silent(4_000)], says: 'came 1021 ms before' },
     {
       title: 'an early time-out after an event',

@@ -133,20 +133,21 @@ const STEPS: Record<EventType, Step> = {
   ...{ callback_sent: calledBack, callback_failed: calledBack },
 };
 
-const TIMED_OUT = /^Job timed out after .* seconds without a heartbeat$/;
+const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
+const TIMED_OUT = new RegExp(`^Job timed out after .* seconds without a heartbeat$|${NEVER_ACKED.source}`);
 
 const errorOf = (data: JsonObject | null) => data?.error ?? '';
 
-/** End an attempt: the worker has failed it, or has been silent. */
+/** End an attempt: the worker has failed it, or has been silent; or end a job that no worker acked. */
 function ended(walk: Walk, event: JobEvent): void {
   const isTimeOut = TIMED_OUT.test(String(errorOf(event.data as JsonObject | null)));
   (isTimeOut ? timedOut : called('fail', errorOf))(walk, event);
 }
 
-function timedOut({ world, job }: Walk, { id, type }: JobEvent): void {
+function timedOut({ world, job }: Walk, { id, type, data }: JobEvent): void {
   const { status, deadline } = job;
-  const isWaiting = status === (type === 'delivery_timeout' ? 'delivered' : 'running');
-  if (!isWaiting || deadline === null)
+  const isOfDelivery = type === 'delivery_timeout' || NEVER_ACKED.test(String(errorOf(data as JsonObject | null)));
+  if (status !== (isOfDelivery ? 'delivered' : 'running') || deadline === null)
     throw new Disagreement(`${type} (${id}) is a time-out, and the job was ${status}`);
   const earlyMs = deadline + 1 - world.now;
   if (earlyMs > 0) throw new Disagreement(`${type} (${id}) came ${earlyMs} ms before the window was over`);

@@ -43,6 +43,8 @@ export interface ModelJob {
   request: CreateJobRequest;
   status: Status;
   attemptNumber: number;
+  /** In a row, with no ack in between. */
+  deliveryTimeouts: number;
   deliveredAt: number | null;
   startedAt: number | null;
   createdAt: number;

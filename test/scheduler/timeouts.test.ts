@@ -10,6 +10,8 @@ import { until } from '../support/until.js';
 const service = withService();
 /** Takes jobs back that are not acked within half a second. */
 const hasty = withService({ DELIVERY_TIMEOUT_SECONDS: '0.5' });
+/** Delivers a job twice. */
+const strict = withService({ MAX_DELIVERIES: '2' });
 
 interface Event {
   type: string;
@@ -146,6 +148,30 @@ describe('a delivery time-out', () => {
     await step(id, 'claim');
     await step(id, 'ack');
     expect(await read(id)).toMatchObject({ status: 'running', attemptNumber: 2 });
+  });
+
+  it('leaves a job dead, with its callback, after MAX_DELIVERIES of them in a row since its last ack', async () => {
+    const call = (verb: string, body?: unknown) => strict.call('POST', `/jobs/${id}/${verb}`, { body });
+    const dropped = async (type: string) => {
+      await call('claim');
+      await makeDue(strict, id);
+      return readAfter(type, id, strict);
+    };
+    // Its callback is refused, so that the attempt at it shows in the history at once.
+    const { id } = await createJob(strict, 'strict', { callbackUrl: 'http://127.0.0.1/' });
+    await dropped('delivery_timeout');
+    await call('claim');
+    await call('ack');
+    await call('fail', { error: 'x' });
+    await dropped('delivery_timeout');
+    const { events, ...job } = await dropped('callback_failed');
+    const error = 'Job was delivered 2 times and never acknowledged';
+    expect(events.at(-2)).toMatchObject({ type: 'dead', data: { error }, createdAt: job.updatedAt });
+    const deliveredAt = events.at(-3).createdAt;
+    expect(job).toMatchObject({ status: 'dead', attemptNumber: 1, deliveredAt, startedAt: null, completedAt: null });
+    const { retentionMs } = strict.store.settings;
+    const purgeAt = await strict.redis.zscore(strict.store.keys.deadlines(id.slice(0, 2)), id);
+    expect(Number(purgeAt)).toBe(Date.parse(job.updatedAt) + retentionMs);
   });
 
   it('does not meet a job that was acked in time', async () => {

@@ -45,7 +45,7 @@ describe('expiry', () => {
   const expire = (store: Store) => expireDue(store, partitionOf('due'));
   const read = (store: Store, id: string) => getJob(store, ANY_SPACE, id);
   const typesOf = async (store: Store, id: string) => (await read(store, id)).events.map(({ type }) => type);
-  const nothing = { isMore: false, redelivered: 0, timedOut: 0, purged: 0, lateMs: 0, broken: [] };
+  const nothing = { isMore: false, redelivered: 0, neverAcked: 0, timedOut: 0, purged: 0, lateMs: 0, broken: [] };
 
   it('passes over a job whose record is broken, and comes back to it later', async () => {
     const store = storeWith();

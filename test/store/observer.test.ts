@@ -39,8 +39,8 @@ describe('the observer of a store', () => {
     cutSearchShort: () => told.push(['cutSearchShort']),
   };
   const settings = { keyPrefix: `t-observer-${process.pid}`, deliveryTimeoutMs: 1, retentionMs: 1 };
-  const watched = (retentionMs = 0, deliveryTimeoutMs = 60_000) =>
-    createStore(redis, { ...settings, retentionMs, deliveryTimeoutMs }, { observer });
+  const watched = (retentionMs = 0, deliveryTimeoutMs = 60_000, maxDeliveries = 100) =>
+    createStore(redis, { ...settings, retentionMs, deliveryTimeoutMs, maxDeliveries }, { observer });
   const create = (fields = {}) => createJob(store, 'seen', createJobRequest.parse({ name: 'work', ...fields }));
   const run = async (fields = {}) => {
     const { id } = await create(fields);
@@ -144,6 +144,12 @@ describe('the observer of a store', () => {
     told = [];
     await sweep();
     expect(told[0]).toEqual(['moved', 'dead', 'none', 1]);
+    store = watched(0, 1, 1);
+    await claimJob(store, ANY_SPACE, (await create()).id);
+    told = [];
+    await sweep();
+    expect(told[0]).toEqual(['moved', 'delivered', 'dead', 1]);
+    store = watched(1);
     const ended = await run();
     await completeJob(store, ANY_SPACE, ended, null);
     told = [];

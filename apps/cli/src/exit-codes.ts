@@ -30,7 +30,7 @@ export const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
   completed: 'the job completed',
   refused: 'refused, or cannot be watched: bad key, unknown job, key revoked',
   usage: 'wrong command line',
-  dead: 'the job is dead: it failed and no retries remain',
+  dead: 'the job is dead: it failed and no retries remain, or no worker acked it',
   killed: 'the job was killed',
   unknown: 'the job ended, and this key may not know how (no key, or jobs:read:progress)',
   timedOut: 'gave up after --timeout',

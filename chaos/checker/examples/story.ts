@@ -33,7 +33,13 @@ export function story(text: string, ...changes: Change[]): Record {
     entries: entriesOf(job),
     dump: { at: START + 60_000, jobs: [job], fsck: [] },
     outages: [],
-    settings: { deliveryTimeoutMs: 2_000, retentionMs: 0, callbackDelays: [1, 2], eventsPerJob: 1_000 },
+    settings: {
+      deliveryTimeoutMs: 2_000,
+      maxDeliveries: 2,
+      retentionMs: 0,
+      callbackDelays: [1, 2],
+      eventsPerJob: 1_000,
+    },
   };
   return numbered(changes.reduce((changed, change) => apply(change, changed), record));
 }
@@ -64,8 +70,10 @@ const DATA: Partial<{ [T in EventType]: (word: string, nth: number) => JsonValue
 };
 
 const SILENT = 'Job timed out after 1 seconds without a heartbeat';
+const NEVER_ACKED = 'Job was delivered 2 times and never acknowledged';
 const urlOf = (word: string) => (word === 'hung' ? HANGING : URL);
-const errorOf = (word: string) => (word === 'silent' ? SILENT : word);
+const ERRORS: { [word: string]: string } = { silent: SILENT, unacked: NEVER_ACKED };
+const errorOf = (word: string) => ERRORS[word] ?? word;
 
 function jobOf(id: string, text: string): DumpedJob {
   const listed = text === '' ? [] : text.split(', ').map((event) => event.split(' ') as [EventType, string, string?]);
@@ -120,8 +128,8 @@ function entriesOf(job: DumpedJob): Entry[] {
     if (type === 'acked') attemptNumber++;
     if (type === 'checkpoint') checkpoint = data;
     const [op, sent] = CALLS[type]?.(data) ?? [];
-    const isSilent = (data as { error?: unknown } | null)?.error === SILENT;
-    return op === undefined || isSilent ? [] : [callOf(op, job.id, at, { sent })];
+    const isTimeOut = Object.values(ERRORS).includes((data as { error?: string } | null)?.error ?? '');
+    return op === undefined || isTimeOut ? [] : [callOf(op, job.id, at, { sent })];
   });
 }
 

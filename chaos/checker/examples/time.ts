@@ -18,6 +18,9 @@ deliveries.allows('one without a response', `${TWICE}, killed 2300 no`, lost('po
 const lateness = examplesOf('lateness');
 const silentAt = (at: number) => `delivered 100, acked 200, dead ${at} silent`;
 lateness.finds('more than 2 s', /came 2001 ms late/, silentAt(3_201));
+const unackedAt = (at: number) => `${TWICE}, dead ${at} unacked`;
+lateness.finds('a late end of a job that no worker acked', /came 2001 ms late/, unackedAt(6_201));
+lateness.allows('the end of a job that no worker acked', unackedAt(4_201));
 lateness.finds('more than 5 s after an outage', /late/, silentAt(9_001), outage('redis', 1_000, 4_000));
 lateness.finds('an outage of others', /came 2800 ms late/, silentAt(4_000), outage('redis', 0, 3_900, 'api-1'));
 lateness.allows('a time-out after an outage', silentAt(8_999), outage('scheduler', 1_000, 4_000));

@@ -12,6 +12,7 @@ export const BACKEND_VARIABLES = [
   'ADMIN_API_KEY',
   'KEY_PREFIX',
   'DELIVERY_TIMEOUT_SECONDS',
+  'MAX_DELIVERIES',
   'RETENTION_SECONDS',
   'EVENTS_PER_JOB',
   'LOGS_PER_JOB',
@@ -56,6 +57,7 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     keyPrefix: config.KEY_PREFIX,
     // Whole, upwards: a window must not end early.
     deliveryTimeoutMs: Math.ceil(config.DELIVERY_TIMEOUT_SECONDS * 1000),
+    maxDeliveries: config.MAX_DELIVERIES,
     retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),
     eventsPerJob: config.EVENTS_PER_JOB,
     logsPerJob: config.LOGS_PER_JOB,

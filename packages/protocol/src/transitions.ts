@@ -19,8 +19,8 @@ export type Trigger =
 
 export interface Transition {
   trigger: Trigger;
-  /** Only for triggers whose outcome depends on the retries left. */
-  when?: 'retries remain' | 'no retries remain';
+  /** Only for triggers whose outcome depends on the retries left, or on the deliveries left (`MAX_DELIVERIES`). */
+  when?: 'retries remain' | 'no retries remain' | 'deliveries remain' | 'no deliveries remain';
   from: readonly Status[];
   to: Status;
   /** Event that is recorded and published, or null when the move leaves no trace. */
@@ -37,7 +37,14 @@ export const TRANSITIONS: readonly Transition[] = [
   { trigger: 'poll', from: ['pending'], to: 'delivered', event: 'delivered' },
   { trigger: 'claim', from: ['pending'], to: 'delivered', event: 'delivered' },
   { trigger: 'ack', from: ['delivered'], to: 'running', event: 'acked' },
-  { trigger: 'delivery_timeout', from: ['delivered'], to: 'pending', event: 'delivery_timeout' },
+  {
+    trigger: 'delivery_timeout',
+    when: 'deliveries remain',
+    from: ['delivered'],
+    to: 'pending',
+    event: 'delivery_timeout',
+  },
+  { trigger: 'delivery_timeout', when: 'no deliveries remain', from: ['delivered'], to: 'dead', event: 'dead' },
   { trigger: 'progress', from: ['running'], to: 'running', event: 'progress' },
   { trigger: 'checkpoint', from: ['running'], to: 'running', event: 'checkpoint' },
   { trigger: 'event', from: ['running'], to: 'running', event: 'event' },

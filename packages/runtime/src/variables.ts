@@ -69,6 +69,11 @@ export const VARIABLES = {
     'How long a delivered job waits for its ack before it is pending again',
     seconds(86_400, { zero: false }),
   ),
+  MAX_DELIVERIES: row(
+    '100',
+    'Delivery time-outs in a row, with no ack in between, after which a job is dead',
+    integer(1, 1_000_000),
+  ),
   RETENTION_SECONDS: row('604800', 'How long an ended job stays; 0 keeps it for ever', seconds(YEARS, { zero: true })),
   EVENTS_PER_JOB: row('1000', 'Events of history kept per job, the newest', integer(10, 100_000)),
   LOGS_PER_JOB: row('10000', 'Log entries kept per job, the newest', integer(1, 1_000_000)),

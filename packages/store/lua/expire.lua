@@ -1,24 +1,32 @@
 -- KEYS deadlines
--- ARGV base limit eventsPerJob retentionMs
+-- ARGV base limit maxDeliveries eventsPerJob retentionMs
 --
--- Do what is due in one partition, oldest first: a delivered job is pending again, at its place by creation; a running one
--- has failed its attempt; an ended one is purged.
---   limit    at most 100, so that Redis is busy for some 3 ms at most
--- Returns {'OK', entries looked at, {delivered jobs pending again, attempts failed of jobs pending again, of jobs now dead,
--- completed jobs purged, dead ones, killed ones}, lateness of the oldest in ms, {id of a job whose record is broken, …}}.
--- @include clock order job move_status queue implied publish record owe retain take_back fail_attempt purge
+-- Do what is due in one partition, oldest first: a delivered job is pending again, at its place by creation, or dead; a
+-- running one has failed its attempt; an ended one is purged.
+--   limit            at most 100, so that Redis is busy for some 3 ms at most
+--   maxDeliveries    delivery time-outs in a row, with no ack in between, that make a job dead
+-- Returns {'OK', entries looked at, {delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending
+-- again, of jobs now dead, completed jobs purged, dead ones, killed ones}, lateness of the oldest in ms, {id of a job whose
+-- record is broken, …}}.
+-- @include clock order job move_status queue implied publish record owe retain die take_back fail_attempt purge
 local now, at = nowMs()
-local FAILED = { pending = 2, dead = 3 }
-local PURGED = { completed = 4, dead = 5, killed = 6 }
+local FAILED = { pending = 3, dead = 4 }
+local PURGED = { completed = 5, dead = 6, killed = 7 }
 
 -- Do what is due for one job, and return which count that adds to.
 local function meet(id)
-  local found = loadJob(base .. 'job:' .. id, base, id)
+  local found, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
   if found.status == 'delivered' then
+    timeouts = tonumber(stored(timeouts) or 0) + 1
+    if timeouts >= tonumber(maxDeliveries) then
+      local failure = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
+      die(found, now, failure, eventsPerJob, retentionMs, 'deliveryTimeouts', digits(timeouts))
+      return 2
+    end
     moveStatus(found, 'pending')
     enqueue(found, found.order)
     redis.call('ZREM', deadlines, id)
-    takeBack(found, at, 'delivery_timeout', 'null', eventsPerJob)
+    takeBack(found, at, 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', digits(timeouts))
     return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
@@ -31,7 +39,7 @@ end
 
 -- Below and not at: both ends of a window were rounded down, and none may end early.
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. at, 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken = { 0, 0, 0, 0, 0, 0 }, {}
+local counts, broken = { 0, 0, 0, 0, 0, 0, 0 }, {}
 for i = 1, #due, 2 do
   local ok, count = pcall(meet, due[i])
   if ok and count then

@@ -4,7 +4,7 @@
 -- End the attempt of a running job: pending again while retries remain, else dead.
 --   failure    JSON text of what the worker gave as error
 -- Returns {'OK', status now}; {'JOB_NOT_RUNNING', status}; JOB_NOT_FOUND or FORBIDDEN.
--- @include clock order job move_status queue implied publish record owe retain take_back fail_attempt
+-- @include clock order job move_status queue implied publish record owe retain die take_back fail_attempt
 local found = loadJob(job, base, jobId)
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end

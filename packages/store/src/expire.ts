@@ -9,6 +9,7 @@ const STEP = 100;
 /** What becomes of a job whose deadline is met, in the order in which the script counts them. */
 const MOVES: readonly [from: Whereabouts, to: Whereabouts][] = [
   ['delivered', 'pending'],
+  ['delivered', 'dead'],
   ['running', 'pending'],
   ['running', 'dead'],
   ['completed', 'none'],
@@ -22,6 +23,8 @@ export interface Expired {
   isMore: boolean;
   /** Delivered jobs that were not acked in time, pending again. */
   redelivered: number;
+  /** Delivered jobs that were not acked in time so often in a row that they are dead. */
+  neverAcked: number;
   /** Attempts that failed because their worker was silent for too long. */
   timedOut: number;
   /** Ended jobs whose retention was over. */
@@ -41,10 +44,10 @@ export interface Expired {
  * @see spec §3, "delivery time-out", rules 3 and 6
  */
 export async function expireDue(store: Store, partition: string): Promise<Expired> {
-  const { eventsPerJob, retentionMs } = store.settings;
+  const { maxDeliveries, eventsPerJob, retentionMs } = store.settings;
   const [, looked, counts, lateMs, broken] = (await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
-    args: { base: store.keys.baseOf(partition), limit: STEP, eventsPerJob, retentionMs },
+    args: { base: store.keys.baseOf(partition), limit: STEP, maxDeliveries, eventsPerJob, retentionMs },
   })) as [string, number, number[], number, string[]];
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: Number(counts[i]) }));
   for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
@@ -53,7 +56,8 @@ export async function expireDue(store: Store, partition: string): Promise<Expire
     done.filter(isIt).reduce((sum, { jobs }) => sum + jobs, 0);
   return {
     isMore: Number(looked) === STEP,
-    redelivered: total(({ from }) => from === 'delivered'),
+    redelivered: total(({ from, to }) => from === 'delivered' && to === 'pending'),
+    neverAcked: total(({ from, to }) => from === 'delivered' && to === 'dead'),
     timedOut: total(({ from }) => from === 'running'),
     purged: total(({ to }) => to === 'none'),
     lateMs,

@@ -8,7 +8,7 @@ import { isoOf, isoOfOrder, isoOrNull } from './time.js';
  * its JSON library would turn `[]` into `{}` and round big integers. A field that would hold its default is left
  * out, see RECORD_DEFAULTS. Times are epoch milliseconds. Beside these there are `callbackUrl`,
  * `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of a dead job, for its callback),
- * `eventsDropped` and `logsDropped` (how many events the history, and how many entries the logs have lost at their old
+ * `deliveryTimeouts` (in a row; an ack removes it), `eventsDropped` and `logsDropped` (how many events the history, and how many entries the logs have lost at their old
  * end), and of a job whose callback was attempted
  * `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` (lua/shared/callback.lua).
  */

@@ -2,7 +2,7 @@
 
 export const ack = {
   name: 'ack',
-  sha1: 'cbf3a651acb75abf8ced309e6c3b8cc1c048af44',
+  sha1: 'e6f4502a4176f1d676051d5418f016af8bca86d6',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'],
   rest: null,
@@ -92,13 +92,14 @@ local function openWindow(job, now)
   local closes = now + math.ceil(tonumber(job.timeoutSeconds) * 1000)
   redis.call('ZADD', job.base .. 'deadlines', digits(closes), job.id)
 end
-local found = loadJob(job, base, jobId)
+local found, deliveryTimeouts = loadJob(job, base, jobId, 'deliveryTimeouts')
 local refusal = refuse(found, keySpaceId)
 if refusal then return { refusal } end
 if found.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', found.status } end
 local now, at = nowMs()
 moveStatus(found, 'running')
 openWindow(found, now)
+if stored(deliveryTimeouts) then redis.call('HDEL', job, 'deliveryTimeouts') end
 record(found, at, 'acked', 'running', 'null', eventsPerJob, 'startedAt', at, 'attempt', digits(found.attempt + 1))
 return { 'OK' }
 `,
@@ -366,7 +367,7 @@ return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
 
 export const check_jobs = {
   name: 'check_jobs',
-  sha1: '61ae39f221c38bd50a1f98848881d1c50edade15',
+  sha1: 'e54849ddbbc21c78d102220c7b0fb9fdbc53c993',
   keys: ['deadlines'],
   args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
   rest: 'ids',
@@ -477,7 +478,7 @@ end
 local STATUSES = { 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }
 local IS_STATUS = {}
 for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end
-local WHOLE = { 'attempt', 'maxRetries', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
+local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WHOLE) }
 local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }
@@ -507,7 +508,7 @@ local function checkedRecord(found, base, id)
   r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder
   if not hasStatus or not areWhole then return r end
   local attempt, status = tonumber(r.attempt or 0), r.status
-  local hasRun = status == 'running' or status == 'completed' or status == 'dead'
+  local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and not r.deliveryTimeouts)
   if attempt > tonumber(r.maxRetries or 3) + 1 or (hasRun and attempt == 0) then broken('attempt')
   else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
@@ -1156,12 +1157,12 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: 'fad3e898c8dc9d2276f53569e35f6c547d44434c',
+  sha1: 'bc78812d2d85fb04e13c6c3cd77d6b9b5c479157',
   keys: ['deadlines'],
-  args: ['base', 'limit', 'eventsPerJob', 'retentionMs'],
+  args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs'],
   rest: null,
   text: `local deadlines = KEYS[1]
-local base, limit, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local base, limit, maxDeliveries, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
@@ -1271,26 +1272,28 @@ local function retain(job, now, retentionMs)
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
 end
-local function takeBack(job, at, type, data, eventsPerJob)
+local function die(job, now, failure, eventsPerJob, retentionMs, ...)
+  moveStatus(job, 'dead')
+  retain(job, now, retentionMs)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+  record(job, digits(now), 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure, ...)
+end
+local function takeBack(job, at, type, data, eventsPerJob, ...)
   local seq = append(job, at, type, data, eventsPerJob)
-  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at)
+  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at, ...)
   redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
   publish(job, seq, type, 'pending', at, data)
 end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
-  local at = digits(now)
   if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
     enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
     local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
-    takeBack(job, at, 'retried', data, eventsPerJob)
+    takeBack(job, digits(now), 'retried', data, eventsPerJob)
     return 'pending'
   else
-    moveStatus(job, 'dead')
-    retain(job, now, retentionMs)
-    if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
-    record(job, at, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+    die(job, now, failure, eventsPerJob, retentionMs)
     return 'dead'
   end
 end
@@ -1310,15 +1313,21 @@ local function purge(job, now)
   return true
 end
 local now, at = nowMs()
-local FAILED = { pending = 2, dead = 3 }
-local PURGED = { completed = 4, dead = 5, killed = 6 }
+local FAILED = { pending = 3, dead = 4 }
+local PURGED = { completed = 5, dead = 6, killed = 7 }
 local function meet(id)
-  local found = loadJob(base .. 'job:' .. id, base, id)
+  local found, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
   if found.status == 'delivered' then
+    timeouts = tonumber(stored(timeouts) or 0) + 1
+    if timeouts >= tonumber(maxDeliveries) then
+      local failure = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
+      die(found, now, failure, eventsPerJob, retentionMs, 'deliveryTimeouts', digits(timeouts))
+      return 2
+    end
     moveStatus(found, 'pending')
     enqueue(found, found.order)
     redis.call('ZREM', deadlines, id)
-    takeBack(found, at, 'delivery_timeout', 'null', eventsPerJob)
+    takeBack(found, at, 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', digits(timeouts))
     return 1
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
@@ -1329,7 +1338,7 @@ local function meet(id)
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. at, 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken = { 0, 0, 0, 0, 0, 0 }, {}
+local counts, broken = { 0, 0, 0, 0, 0, 0, 0 }, {}
 for i = 1, #due, 2 do
   local ok, count = pcall(meet, due[i])
   if ok and count then
@@ -1347,7 +1356,7 @@ return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
 
 export const fail = {
   name: 'fail',
-  sha1: 'e331652dd9e0dd3b2bb520909c2d6e5da9e61b49',
+  sha1: '431896979338dd18d591a71e33f71c4d41d72eab',
   keys: ['job'],
   args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'],
   rest: null,
@@ -1462,26 +1471,28 @@ local function retain(job, now, retentionMs)
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
 end
-local function takeBack(job, at, type, data, eventsPerJob)
+local function die(job, now, failure, eventsPerJob, retentionMs, ...)
+  moveStatus(job, 'dead')
+  retain(job, now, retentionMs)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
+  record(job, digits(now), 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure, ...)
+end
+local function takeBack(job, at, type, data, eventsPerJob, ...)
   local seq = append(job, at, type, data, eventsPerJob)
-  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at)
+  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at, ...)
   redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
   publish(job, seq, type, 'pending', at, data)
 end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
-  local at = digits(now)
   if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
     enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
     local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
-    takeBack(job, at, 'retried', data, eventsPerJob)
+    takeBack(job, digits(now), 'retried', data, eventsPerJob)
     return 'pending'
   else
-    moveStatus(job, 'dead')
-    retain(job, now, retentionMs)
-    if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
-    record(job, at, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+    die(job, now, failure, eventsPerJob, retentionMs)
     return 'dead'
   end
 end

@@ -15,6 +15,8 @@ export interface StoreSettings {
   keyPrefix: string;
   /** How long a delivered job waits for its ack, in milliseconds. Default 30 000. */
   deliveryTimeoutMs: number;
+  /** Delivery time-outs in a row, with no ack in between, that make a job dead. Default 100. */
+  maxDeliveries: number;
   /** How long an ended job stays, in milliseconds; 0 keeps it for ever. Default 7 days. */
   retentionMs: number;
   /** Records of history kept per job, `created` counted. Default 1 000. */
@@ -28,6 +30,7 @@ export interface StoreSettings {
 export const STORE_DEFAULTS: StoreSettings = {
   keyPrefix: 'ym',
   deliveryTimeoutMs: 30_000,
+  maxDeliveries: 100,
   retentionMs: 7 * 24 * 3_600_000,
   eventsPerJob: 1_000,
   logsPerJob: 10_000,

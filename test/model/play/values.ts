@@ -18,6 +18,7 @@ export const jsonOf = (random: Random) => random.of(JSON_VALUES);
 export function settingsOf(random: Random): Omit<StoreSettings, 'keyPrefix'> {
   return {
     deliveryTimeoutMs: random.of([30_000, 3_000]),
+    maxDeliveries: random.of([1, 2, 2, 100]),
     retentionMs: random.of([0, 90_000, 3_600_000]),
     // From the least that can be set: with few, the oldest are dropped soon.
     eventsPerJob: random.of([10, 12, 1_000]),

@@ -11,6 +11,7 @@ export function descriptionOf({ sizes, kept }: Limits): string {
     ['entries of a batch of logs', `${sizes.logEntries}`],
     ['an entry of a log', `${sizes.logEntryBytes} bytes of JSON`],
     ['window in which a claimed job is to be acked', `${kept.deliveryTimeoutMs / 1000} s`],
+    ['delivery time-outs in a row, with no ack in between, after which a job is dead', `${kept.maxDeliveries}`],
     ['how long an ended job stays', kept.retentionMs === 0 ? 'for ever' : `${kept.retentionMs / 1000} s`],
     ['events kept of a job, the newest', `${kept.eventsPerJob}`],
     ['log entries kept of a job, the newest', `${kept.logsPerJob}`],

@@ -4,5 +4,5 @@ import type { SizeLimits } from '../sizes.js';
 /** What a process lets callers send, and how long and how much it keeps. */
 export interface Limits {
   sizes: SizeLimits;
-  kept: Pick<StoreSettings, 'deliveryTimeoutMs' | 'retentionMs' | 'eventsPerJob' | 'logsPerJob'>;
+  kept: Pick<StoreSettings, 'deliveryTimeoutMs' | 'maxDeliveries' | 'retentionMs' | 'eventsPerJob' | 'logsPerJob'>;
 }

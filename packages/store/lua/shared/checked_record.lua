@@ -2,7 +2,7 @@ local STATUSES = { 'pending', 'delivered', 'running', 'completed', 'dead', 'kill
 local IS_STATUS = {}
 for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end
 
-local WHOLE = { 'attempt', 'maxRetries', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
+local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WHOLE) }
 
@@ -40,7 +40,8 @@ local function checkedRecord(found, base, id)
   if not hasStatus or not areWhole then return r end
 
   local attempt, status = tonumber(r.attempt or 0), r.status
-  local hasRun = status == 'running' or status == 'completed' or status == 'dead'
+  -- A dead job with delivery time-outs died of them, perhaps without an attempt.
+  local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and not r.deliveryTimeouts)
   if attempt > tonumber(r.maxRetries or 3) + 1 or (hasRun and attempt == 0) then broken('attempt')
   else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end

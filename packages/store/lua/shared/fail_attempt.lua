@@ -1,19 +1,15 @@
 -- End an attempt that failed: back to the end of the queue while retries remain, else dead with its callback.
 -- `failure` is JSON text. Both ways begin with the ZREM of moveStatus. Returns the status that the job has now.
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
-  local at = digits(now)
   if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
     enqueue(job, nextOrder(job.base, job.space, now * 1024))
     redis.call('ZREM', job.base .. 'deadlines', job.id)
     local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
-    takeBack(job, at, 'retried', data, eventsPerJob)
+    takeBack(job, digits(now), 'retried', data, eventsPerJob)
     return 'pending'
   else
-    moveStatus(job, 'dead')
-    retain(job, now, retentionMs)
-    if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then owe(job, now) end
-    record(job, at, 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure)
+    die(job, now, failure, eventsPerJob, retentionMs)
     return 'dead'
   end
 end
