@@ -67,6 +67,7 @@ describe('the checker of a run', () => {
       'closes: a cut after a fault that closes streams',
       'closes: a cut while all is well',
       'closes: a cut without Redis of others',
+      'closes: a hidden end that never comes',
       'closes: a late cut',
       'closes: a stream that stays open',
       'lateness: a late end of a job that no worker acked',

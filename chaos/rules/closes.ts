@@ -12,7 +12,9 @@ const CLOSES: Partial<Record<Stopped, { code: number; withinMs: number }>> = {
   redis: { code: 1012, withinMs: 5_000 },
 };
 const OWN_MS = 1_000; // The same of a fault that closes streams by itself.
-const OPEN_MS = 5_000 + 5_000; // A client has 5 s to close its stream after the end; 5 s more for a slow machine.
+
+/** A client has 5 s to close its stream after the end, or 60 s if its stream hides the end; 5 s more for a slow machine. */
+const mostOpenMs = (isHidden: boolean) => (isHidden ? 60_000 : 5_000) + 5_000;
 
 const TERMINAL = ['completed', 'dead', 'killed'];
 
@@ -37,6 +39,9 @@ export const closes: Rule = {
 
 type Ended = Stream & { until: number };
 
+/** Without a key no stream reports another end than completion. */
+const hidesEnd = ({ scope }: Stream, { status }: DumpedJob) => scope === 'progress' && status !== 'completed';
+
 function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Outage[]): Finding | null {
   const { closed, until, jobId, openedAt } = stream;
   if (isCut(stream)) {
@@ -47,14 +52,13 @@ function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Ou
   if (job === undefined) return null; // Nothing is known about a job that is gone.
   const end = job.events.find(({ type }) => TERMINAL.includes(type));
   const endedAt = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end.createdAt);
+  const isHidden = hidesEnd(stream, job);
   if (closed === null) {
-    if (until - Math.max(endedAt, openedAt) <= OPEN_MS) return null;
+    if (until - Math.max(endedAt, openedAt) <= mostOpenMs(isHidden)) return null;
     return { says: 'was still open long after the end of its job', during: before(until) };
   }
   if (endedAt > until) return { says: 'was closed as if its job had ended' };
-  // Without a key no stream reports another end than completion.
-  const mayHide = stream.scope === 'progress' && job.status !== 'completed';
-  return mayHide || stream.messages.some(reportsEnd)
+  return isHidden || stream.messages.some(reportsEnd)
     ? null
     : { says: 'was closed at the end, and had not reported it' };
 }

@@ -22,23 +22,25 @@ export interface HeldGateway {
 /**
  * Have an API and beside it a gateway whose calls to Redis can be held back, both on a Redis of their own: moments that are
  * too short to be hit by chance stay open as long as a test needs them.
+ *
+ * @param random see StreamsOptions
  */
-export function withHeldGateway(): { service: TestService; gateway: HeldGateway } {
+export function withHeldGateway(random?: () => number): { service: TestService; gateway: HeldGateway } {
   const redis = withRedis();
   const service = withService({}, { redis, app: 'api' });
   const gateway = during(
-    () => startGateway(redis.url, service),
+    () => startGateway(redis.url, service, random),
     ({ stop }) => stop(),
   );
   return { service, gateway };
 }
 
-async function startGateway(redisUrl: string, { prefix, redis }: TestService) {
+async function startGateway(redisUrl: string, { prefix, redis }: TestService, random = Math.random) {
   const env = { ...LONG_REDIS_TIMEOUT, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent' };
   const config = { ...readConfig(env, GATEWAY_VARIABLES), REDIS_URL: redisUrl };
   const log = createLogger('test', config.LOG_LEVEL);
   const backend = createBackend(config, log);
-  const streams = createStreams({ backend, config, log });
+  const streams = createStreams({ backend, config, log, random });
   class Request extends http.IncomingMessage {}
   const server = http.createServer({ IncomingMessage: Request });
   attachStreams(server, Request, streams);

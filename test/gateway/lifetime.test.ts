@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { WebSocket } from 'ws';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, step } from '../support/jobs.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 import { type StreamClient, withStreams } from '../support/stream-client.js';
 import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
 import { begin, cutAll, shake, UNKNOWN_JOB } from './handshake.js';
+import { withHeldGateway } from './held-replies.js';
 import { withGateway } from './start.js';
 
 const REALTIME = '/api/v1/realtime';
@@ -125,6 +126,22 @@ describe('a client that sends', () => {
     for (const { ws } of hostile) send(ws);
     for (const client of hostile) expect(await client.end()).toMatchObject({ code: 1009 });
     await expectAlive([other]);
+  });
+});
+
+describe('a progress stream', () => {
+  const { service: own, gateway } = withHeldGateway(() => 0);
+
+  it.each([
+    ['complete', { result: 1 }, ['init', 'completed']],
+    ['fail', { error: 'x' }, ['init']],
+    ['kill', { reason: 'x' }, ['init']],
+  ])('is closed with 1000 and no reason after the end of its job, whatever ends it: %s', async (verb, body, types) => {
+    const jobId = await jobIn(own, 'running', 'ends', { maxRetries: 0 });
+    const client = await open(`/${jobId}`, gateway.url);
+    await step(own, jobId, verb, body);
+    expect(await client.end()).toEqual({ code: 1000, reason: '' });
+    expect(client.types()).toEqual(types);
   });
 });
 

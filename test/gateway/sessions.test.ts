@@ -5,7 +5,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { createLogger } from '@yardmaster/runtime';
 import type { KeyRing } from '@yardmaster/store';
 import type { WebSocket } from 'ws';
-import { Session } from '../../apps/gateway/src/session.js';
+import { Session, type SessionOptions } from '../../apps/gateway/src/session.js';
 import { Sessions } from '../../apps/gateway/src/sessions.js';
 
 // What happens after seconds and minutes, by a clock of the test's own.
@@ -40,12 +40,16 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-function open(keyId: string | null = null): { session: Session; socket: FakeSocket } {
+/** @param more options that differ from those of a full stream */
+function open(
+  keyId: string | null = null,
+  more: Partial<SessionOptions> = {},
+): { session: Session; socket: FakeSocket } {
   const socket = new FakeSocket();
   const onGone = (session: Session) => sessions.remove(session);
   const metrics = { sent: 0, closed: () => undefined };
   const ws = socket as unknown as WebSocket;
-  const session = new Session(ws, new PassThrough(), { audience: 'full', keyId, onGone, metrics });
+  const session = new Session(ws, new PassThrough(), { audience: 'full', keyId, onGone, metrics, ...more });
   sessions.add(session);
   socket.terminate.mockImplementation(() => socket.emit('close', 1006));
   return { session, socket };
@@ -79,6 +83,26 @@ it('cuts off a client that does not answer a close within 5 s', async () => {
   await pass(1);
   expect(socket.terminate).toHaveBeenCalledTimes(1);
 });
+
+it.each([
+  { audience: 'full', status: 'dead', random: 0.9, seconds: 5 },
+  { audience: 'full', status: 'completed', random: 0.9, seconds: 5 },
+  { audience: 'progress', status: 'completed', random: 0.9, seconds: 5 },
+  { audience: 'progress', status: 'dead', random: 0, seconds: 5 },
+  { audience: 'progress', status: 'dead', random: 0.5, seconds: 32.5 },
+  { audience: 'progress', status: 'killed', random: 1, seconds: 60 },
+] as const)(
+  'closes a $audience stream with 1000 in $seconds s when its job is $status, and the random number is $random',
+  async ({ audience, status, random, seconds }) => {
+    const { session, socket } = open(null, { audience, random: () => random });
+    session.status = status;
+    session.end();
+    await pass(seconds - 0.001);
+    expect(socket.close).not.toHaveBeenCalled();
+    await pass(0.001);
+    expect(socket.close.mock.calls).toEqual([[1000, '']]);
+  },
+);
 
 // Within 5 s (contract §5), of which a key may be believed for one before its stream is opened.
 it('closes the streams of a key within 4 s when its revocation was not announced', async () => {

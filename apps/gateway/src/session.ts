@@ -8,6 +8,12 @@ import type { StreamMetrics } from './stream-metrics.js';
 /** How long a client may take to close after the end of its job, and to answer a close. */
 const GRACE_MS = 5_000;
 
+/**
+ * Longest time between the end of a job and the close of a stream that must not show how the job ended. After a constant
+ * time, the close itself would show when the job failed or was killed.
+ */
+const HIDDEN_END_MS = 60_000;
+
 /** Longest interval between two signs that a socket is in use: proxies cut idle ones after 60 s. */
 export const PING_MS = 25_000;
 
@@ -29,6 +35,8 @@ export interface SessionOptions {
   /** Called once when its socket is gone. */
   onGone: (session: Session) => void;
   metrics: StreamMetrics;
+  /** A number from 0 up to 1, for a close at a random time. Default `Math.random`. */
+  random?: (() => number) | undefined;
 }
 
 /** Codes with which ws closes for what a client sent; anything else is no WebSocket any more. */
@@ -45,7 +53,8 @@ function codeOfFault({ code = '' }: NodeJS.ErrnoException): number | null {
 /**
  * One open stream: a client, what it may see, and what it has seen.
  *
- *   open ──end()──▶ ended: the client has 5 s to close, then we close with 1000
+ *   open ──end()──▶ ended: the client has 5 s to close, or a random 5 to 60 s when it is not told of the end; then we close
+ *     │                    with 1000
  *     └──close()──▶ closing: nothing more is sent; cut off after 5 s ──▶ gone
  */
 export class Session {
@@ -61,6 +70,7 @@ export class Session {
   status: Status = 'pending';
   readonly #ws: WebSocket;
   readonly #outbox: Outbox;
+  readonly #random: () => number;
   #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
   /** Code that we closed with; null while we have not. */
@@ -68,10 +78,15 @@ export class Session {
   #pingedAt = performance.now();
   #missedPongs = 0;
 
-  constructor(ws: WebSocket, socket: Duplex, { audience, keyId, onGone, metrics }: SessionOptions) {
+  constructor(
+    ws: WebSocket,
+    socket: Duplex,
+    { audience, keyId, onGone, metrics, random = Math.random }: SessionOptions,
+  ) {
     this.audience = audience;
     this.keyId = keyId;
     this.#ws = ws;
+    this.#random = random;
     this.#outbox = new Outbox(ws, socket, { onTooSlow: () => this.close(CLOSE_CODES.tooSlow), metrics });
     ws.on('pong', () => {
       this.#missedPongs = 0;
@@ -113,7 +128,9 @@ export class Session {
   /** The job has ended, which a progress-scope client may not know: give the client time to close by itself. */
   end(): void {
     if (this.#isClosing || this.#timer) return;
-    this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS);
+    const isHidden = this.audience === 'progress' && this.status !== 'completed';
+    const moreMs = isHidden ? this.#random() * (HIDDEN_END_MS - GRACE_MS) : 0;
+    this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS + moreMs);
   }
 
   /** Close with a code, and cut off a client that does not answer. What was sent before still goes out. */

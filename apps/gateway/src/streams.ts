@@ -19,6 +19,8 @@ export interface StreamsOptions {
   log: Logger;
   /** Milliseconds between two pings of a socket. Default 25 000. */
   pingMs?: number;
+  /** A number from 0 up to 1, see Session. Default `Math.random`. */
+  random?: () => number;
 }
 
 /** Largest message of a client, in bytes; whatever it says is ignored. */
@@ -32,7 +34,7 @@ const CLOSE_WITHIN_MS = 5_000;
  *
  * @see spec §4.17, §4.18, §6.1
  */
-export function createStreams({ backend, config, log, pingMs }: StreamsOptions): Streams {
+export function createStreams({ backend, config, log, pingMs, random }: StreamsOptions): Streams {
   const { stopping, metrics } = backend;
   const budgetMs = redisBudgetMs(backend.store);
   const feeds = new Feeds(backend.store, backend.subscriptions, log);
@@ -68,7 +70,13 @@ export function createStreams({ backend, config, log, pingMs }: StreamsOptions):
     const { caller, subject, join } = admitted;
     const audience = subject.kind === 'space' ? 'space' : caller.scope;
     wss.handleUpgrade(req, socket, head, (ws) => {
-      const session = new Session(ws, socket, { audience, keyId: caller.keyId, onGone, metrics: streamMetrics });
+      const session = new Session(ws, socket, {
+        audience,
+        keyId: caller.keyId,
+        onGone,
+        metrics: streamMetrics,
+        random,
+      });
       upgrades.get(req)?.(101);
       sessions.add(session);
       join(session);

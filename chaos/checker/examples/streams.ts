@@ -46,6 +46,10 @@ closes.finds('an end that was not sent', /had not reported it/, stream([1, 2]));
 closes.finds('a completion that was not sent without a key', /had not reported it/, shown(keyless('init')));
 closes.finds('a cut without Redis of others', NO_REASON, cut(1012), outage('redis', 4_000, 6_000, 'gateway-11'));
 closes.finds('a stream that stays open', /still open long after the end/, lateEnd);
+const hidden = (until: number) =>
+  stream([], { scope: 'progress', messages: [keyless('init')], closed: null, until: START + until });
+closes.finds('a hidden end that never comes', /still open long after the end/, 'killed 100 no', hidden(65_101));
+closes.allows('a stream that stays open, so that it does not show the end', 'killed 100 no', hidden(65_100));
 closes.finds('a late cut', NO_REASON, cut(1012, 9_000), outage('redis', 0, 3_900));
 closes.finds('a cut after a fault that closes streams', NO_REASON, cut(1012), outage(closing, 0, 3_900));
 closes.allows('a cut with its gateway', cut(1006), outage('gateway', 4_000, 6_000));
