@@ -37,7 +37,7 @@ function create(config, log) {
       routeIs(res, route.path);
       const { spaceId, jobId = '', keyId = '' } = req.params;
       if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
-      const caller = await within(REDIS_BUDGET_MS, authenticate(keyRing, req.headers['x-api-key']));
+      const caller = await within(REDIS_BUDGET_MS, authenticate(backend, req, req.headers['x-api-key']));
       authorize(caller, route.scopes, spaceId);
       const input = route.body ? validate(route.body, req.body ?? {}) : undefined;
       const work = route.run({

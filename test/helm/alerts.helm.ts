@@ -18,6 +18,7 @@ const HEALTHY: Series = {
   'yardmaster_job_transitions_total{from="running",to="dead"}': stays(500),
   'yardmaster_http_request_duration_seconds_count{status="200"}': grows(1000),
   'yardmaster_http_request_duration_seconds_count{status="503"}': grows(1),
+  yardmaster_rejected_keys_total: grows(10),
   'yardmaster_http_request_duration_seconds_bucket{le="0.1"}': grows(1000),
   'yardmaster_http_request_duration_seconds_bucket{le="10"}': grows(1000),
   'yardmaster_http_request_duration_seconds_bucket{le="+Inf"}': grows(1000),
@@ -43,6 +44,7 @@ const WRONG: Record<string, Series> = {
   YardmasterJobsNotAcked: { yardmaster_jobs_redelivered_total: grows(20) },
   YardmasterJobsDie: { 'yardmaster_job_transitions_total{from="running",to="dead"}': grows(1) },
   YardmasterErrors: { 'yardmaster_http_request_duration_seconds_count{status="503"}': grows(100) },
+  YardmasterKeysRejected: { yardmaster_rejected_keys_total: grows(100) },
   YardmasterSlow: { 'yardmaster_http_request_duration_seconds_bucket{le="0.1"}': grows(900) },
   YardmasterRedisFull: { 'yardmaster_redis_errors_total{class="full"}': grows(2) },
   YardmasterRedisErrors: { 'yardmaster_redis_errors_total{class="timeout"}': grows(10) },
@@ -70,7 +72,7 @@ function firing(series: Series, expected: string[], instance = 'yard') {
 
 it('has rules that promtool accepts', () => {
   const { status, said } = runPromtool(['check', 'rules', 'rules.json'], { 'rules.json': { groups } });
-  expect({ status, said }).toEqual({ status: 0, said: expect.stringContaining('15 rules found') });
+  expect({ status, said }).toEqual({ status: 0, said: expect.stringContaining('16 rules found') });
 });
 
 it('is quiet while nothing is wrong', () => {

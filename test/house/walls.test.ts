@@ -10,7 +10,14 @@ const ALLOWED: Record<string, string[]> = {
   'packages/protocol': ['fastest-levenshtein', 'zod'],
   'packages/store': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis', 'p-limit'],
   'packages/runtime': ['ioredis', 'pino', 'zod'],
-  'packages/backend': ['@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store', 'prom-client'],
+  'packages/backend': [
+    '@yardmaster/protocol',
+    '@yardmaster/runtime',
+    '@yardmaster/store',
+    'ipaddr.js',
+    'prom-client',
+    'proxy-addr',
+  ],
   'apps/api': [
     '@yardmaster/backend',
     '@yardmaster/protocol',
@@ -26,9 +33,7 @@ const ALLOWED: Record<string, string[]> = {
     '@yardmaster/protocol',
     '@yardmaster/runtime',
     '@yardmaster/store',
-    'ipaddr.js',
     'prom-client',
-    'proxy-addr',
     'ws',
   ],
   'apps/scheduler': [

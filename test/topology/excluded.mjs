@@ -25,7 +25,14 @@ const OWN_REDIS = [
 ];
 
 /** Look into a process of their own: its memory, its log, its connections, or parts of it put together otherwise. */
-const OWN_PROCESS = ['api/direct', 'gateway/lifetime', 'gateway/races', 'logs/append-writers', 'scheduler/process'];
+const OWN_PROCESS = [
+  'api/direct',
+  'api/rejected-keys',
+  'gateway/lifetime',
+  'gateway/races',
+  'logs/append-writers',
+  'scheduler/process',
+];
 
 /** Are about bytes, connections and probes, which nginx answers; test/clients/nginx-upstreams.client.ts has what passes it. */
 const BARE_HTTP = ['api/connections', 'api/http', 'gateway/handshake', 'gateway/tokens'];

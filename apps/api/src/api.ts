@@ -58,13 +58,13 @@ export interface ApiServerOptions {
 
 /** Make the HTTP server of the API on a backend. */
 export function createApiServer({ backend, config, log, streams, isLive = () => true }: ApiServerOptions) {
-  const { store, keyRing } = backend;
+  const { store, keyRing, reportRejectedKey } = backend;
   const sizes = sizesOf(config);
   const { requests } = backend.metrics;
   const redisQueue = new RedisQueue();
   const isOverloaded = () => requests.open > config.MAX_IN_FLIGHT;
   const serving = createServing({
-    ...{ store, keyRing, log, sizes, redisQueue, isOverloaded },
+    ...{ store, keyRing, reportRejectedKey, log, sizes, redisQueue, isOverloaded },
     callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
     onOverloaded: overloadMetrics(backend.metrics, redisQueue),
   });

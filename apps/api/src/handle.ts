@@ -1,6 +1,6 @@
-import { authenticate, authorize, knownCaller, ownerIs } from '@yardmaster/backend';
+import { authenticate, authorize, type KeyCheck, knownCaller, ownerIs } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
-import type { KeyRing, Store } from '@yardmaster/store';
+import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
 import type { RedisQueue } from './limits/redis-queue.js';
@@ -16,9 +16,8 @@ export interface Params {
 }
 
 /** What the endpoints work with: all of it shared by every request. */
-export interface Surroundings {
+export interface Surroundings extends KeyCheck {
   store: Store;
-  keyRing: KeyRing;
   callbackMasters: readonly Buffer[];
   sizes: SizeLimits;
   incoming: Incoming;
@@ -61,7 +60,7 @@ export async function handle(
   if (caller === undefined) {
     const began = performance.now();
     // Urgent, because a worker's call may be what needs it; callers whom nobody knows yet have one turn together.
-    const run = () => authenticate(keyRing, presented);
+    const run = () => authenticate(around, req, presented);
     caller = await around.redisQueue.send({ isUrgent: true, keyId: '', withinMs: left, run });
     left -= performance.now() - began;
   }

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { type Backend, checkHost } from '@yardmaster/backend';
+import { type Backend, checkHost, clientAddressBy } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Config } from '@yardmaster/runtime';
 import { callerOf, type StreamCaller } from './caller.js';
-import { clientAddressBy } from './client-address.js';
 import type { Feeds } from './feeds.js';
 import { checkHandshake } from './handshake.js';
 import type { Holds } from './holds.js';
@@ -51,8 +50,8 @@ export interface Admission {
 
 /** Make the checks that stand before every stream. */
 export function createAdmission({ backend, feeds, config }: AdmissionOptions): Admission {
-  const { store, keyRing, stopping } = backend;
-  const rules = { keyRing, anonymousStreams: config.ANONYMOUS_STREAMS };
+  const { store, keyRing, reportRejectedKey, stopping } = backend;
+  const rules = { keyRing, reportRejectedKey, anonymousStreams: config.ANONYMOUS_STREAMS };
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
   const perAddress = new Slots(config.STREAMS_PER_ADDRESS, 'this address without a token');
   const perKey = new Slots(config.STREAMS_PER_KEY, 'this API key');
@@ -70,7 +69,7 @@ export function createAdmission({ backend, feeds, config }: AdmissionOptions): A
       checkHost(req);
       const url = readStreamUrl(req.url as string);
       checkHandshake(req);
-      const caller = await callerOf(url, rules);
+      const caller = await callerOf(req, url, rules);
       const { subject } = url;
       holds.add(caller.keyId === null ? perAddress.take(addressOf(req)) : perKey.take(caller.keyId));
       if (subject.kind === 'space') {

@@ -1,6 +1,6 @@
-import { authenticate, authorize } from '@yardmaster/backend';
+import type { IncomingMessage } from 'node:http';
+import { authenticate, authorize, type KeyCheck } from '@yardmaster/backend';
 import { type StreamScope, YardmasterError } from '@yardmaster/protocol';
-import type { KeyRing } from '@yardmaster/store';
 import type { StreamUrl } from './path.js';
 
 /** Who asks for a stream, and how much of it they may see. */
@@ -12,8 +12,7 @@ export interface StreamCaller {
   scope: StreamScope;
 }
 
-export interface CallerRules {
-  keyRing: KeyRing;
+export interface CallerRules extends KeyCheck {
   /** Whether a job stream may be had without a token. */
   anonymousStreams: boolean;
 }
@@ -26,14 +25,18 @@ export interface CallerRules {
  * @throws UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
  * @see spec §5.2 to §5.4, §5.6
  */
-export async function callerOf({ subject, tokens }: StreamUrl, rules: CallerRules): Promise<StreamCaller> {
+export async function callerOf(
+  req: IncomingMessage,
+  { subject, tokens }: StreamUrl,
+  rules: CallerRules,
+): Promise<StreamCaller> {
   const [token, ...more] = tokens;
   if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must be there once');
   if (token === undefined) {
     if (subject.kind === 'job' && rules.anonymousStreams) return { keyId: null, spaceId: null, scope: 'progress' };
     throw new YardmasterError('UNAUTHENTICATED');
   }
-  const principal = await authenticate(rules.keyRing, token);
+  const principal = await authenticate(rules, req, token);
   if (subject.kind === 'job') authorize(principal, ['jobs:read:progress', 'jobs:read']);
   else authorize(principal, ['jobs:read'], subject.spaceId);
   const { keyId, spaceId, grants } = principal;

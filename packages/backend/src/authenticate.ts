@@ -1,17 +1,31 @@
+import type { IncomingMessage } from 'node:http';
 import { type Scope, YardmasterError } from '@yardmaster/protocol';
 import type { KeyRing, Principal } from '@yardmaster/store';
 
+/** What `authenticate` works with. */
+export interface KeyCheck {
+  keyRing: KeyRing;
+  /** Count a request whose key is wrong, and warn of its client's address, once a minute. */
+  reportRejectedKey(req: IncomingMessage): void;
+}
+
 /**
- * Tell who is calling.
+ * Tell who is calling. A wrong key is counted, unlike none.
  *
  * @param presented what stands where an API key belongs: the header `x-api-key`, the query parameter `token`
  * @throws UNAUTHENTICATED without a valid key; UNAVAILABLE when Redis cannot tell
  * @see spec §5.1, §5.2
  */
-export async function authenticate(keyRing: KeyRing, presented: unknown): Promise<Principal> {
-  const principal = typeof presented === 'string' && presented !== '' ? await keyRing.find(presented) : null;
-  if (principal === null) throw new YardmasterError('UNAUTHENTICATED');
-  return principal;
+export async function authenticate(
+  { keyRing, reportRejectedKey }: KeyCheck,
+  req: IncomingMessage,
+  presented: unknown,
+): Promise<Principal> {
+  if (typeof presented !== 'string' || presented === '') throw new YardmasterError('UNAUTHENTICATED');
+  const principal = await keyRing.find(presented);
+  if (principal !== null) return principal;
+  reportRejectedKey(req);
+  throw new YardmasterError('UNAUTHENTICATED');
 }
 
 /** The same without waiting, when it was found a moment ago; else undefined, and `authenticate` tells. */

@@ -1,9 +1,11 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { type Config, ConfigError, type Logger, onceReachable, type Service } from '@yardmaster/runtime';
 import { createStore, hasKeys, KeyRing, prepareRedis, type Store, type Subscriptions } from '@yardmaster/store';
+import type { KeyCheck } from './authenticate.js';
 import { createConnections } from './connections.js';
 import { countedSubscriptions } from './metrics/counted-subscriptions.js';
 import { createMetrics, type Metrics } from './metrics/metrics.js';
+import { createRejectedKeyReport } from './rejected-keys.js';
 
 /** Variables that the backend reads. */
 export const BACKEND_VARIABLES = [
@@ -16,6 +18,7 @@ export const BACKEND_VARIABLES = [
   'RETENTION_SECONDS',
   'EVENTS_PER_JOB',
   'LOGS_PER_JOB',
+  'TRUSTED_PROXIES',
 ] as const;
 
 export type BackendConfig = Config<(typeof BACKEND_VARIABLES)[number]> & { REDIS_URL: string };
@@ -28,9 +31,8 @@ export interface BackendOptions {
 }
 
 /** A process' connections to Redis and what is made of them, shared by everything that the process serves. */
-export interface Backend extends Service {
+export interface Backend extends Service, KeyCheck {
   store: Store;
-  keyRing: KeyRing;
   subscriptions: Subscriptions;
   /** What it tells at /metrics. */
   metrics: Metrics;
@@ -69,6 +71,8 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     adminKey: config.ADMIN_API_KEY,
     ...(options.keyBelievedMs !== undefined && { cacheMs: options.keyBelievedMs }),
   });
+  const trustedProxies = config.TRUSTED_PROXIES ?? [];
+  const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, trustedProxies, log });
   const stopping = new AbortController();
   let isPrepared = false;
 
@@ -86,6 +90,7 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     keyRing,
     subscriptions,
     metrics,
+    reportRejectedKey,
     stopping: stopping.signal,
     announceStop: () => stopping.abort(),
     async isReady() {

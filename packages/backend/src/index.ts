@@ -1,4 +1,4 @@
-export { authenticate, authorize, knownCaller } from './authenticate.js';
+export { authenticate, authorize, type KeyCheck, knownCaller } from './authenticate.js';
 export { BACKEND_VARIABLES, type Backend, type BackendConfig, type BackendOptions, createBackend } from './backend.js';
 export { redisBudgetMs, within } from './deadline.js';
 export type { Duties } from './duties.js';
@@ -14,6 +14,7 @@ export {
   sendText,
 } from './http/answer.js';
 export { onceAnswered } from './http/answered.js';
+export { clientAddressBy } from './http/client-address.js';
 export { endAnswer } from './http/end-answer.js';
 export { checkHost } from './http/host.js';
 export { createOutageLog } from './http/outage-log.js';

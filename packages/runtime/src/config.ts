@@ -22,6 +22,7 @@ export class ConfigError extends Error {
 /**
  * Read variables from the environment. An empty value counts as unset; a name that is given twice is read once.
  *
+ * @param names several parts of a process may read the same variable
  * @throws ConfigError with every fault, not only the first
  */
 export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names: readonly N[]): Config<N> {

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from '@yardmaster/runtime';
+import { Counter, type Registry } from 'prom-client';
+import { clientAddressBy } from './http/client-address.js';
+
+/** One warning for each address in so long: a worker whose key has expired polls for days. */
+const MINUTE_MS = 60_000;
+
+/** Most addresses to warn of in a minute. The keys of others are only counted: an attacker may have any number of addresses. */
+const MOST_ADDRESSES = 1_000;
+
+/** Longer than any address; a proxy may write anything in its place. */
+const ADDRESS_LENGTH = 64;
+
+export interface RejectedKeyReportOptions {
+  registry: Registry;
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[];
+  log: Logger;
+}
+
+/**
+ * Make a function that counts a request whose API key is wrong, and warns of its client's address once a minute. The key
+ * is not logged, nor any part of it: it may be the password of something else.
+ */
+export function createRejectedKeyReport({ registry, trustedProxies, log }: RejectedKeyReportOptions) {
+  const rejected = new Counter({
+    name: 'yardmaster_rejected_keys_total',
+    help: 'Calls and streams refused because their API key is unknown, revoked or expired, or has a wrong secret.',
+    registers: [registry],
+  });
+  const addressOf = clientAddressBy(trustedProxies);
+  const warnedOf = new Set<string>();
+  let minuteEnds = 0;
+  return (req: IncomingMessage): void => {
+    rejected.inc();
+    const now = performance.now();
+    if (now >= minuteEnds) {
+      minuteEnds = now + MINUTE_MS;
+      warnedOf.clear();
+    }
+    const address = addressOf(req).slice(0, ADDRESS_LENGTH);
+    if (warnedOf.has(address) || warnedOf.size >= MOST_ADDRESSES) return;
+    warnedOf.add(address);
+    log.warn({ address }, 'API key rejected');
+  };
+}
