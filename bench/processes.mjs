@@ -12,7 +12,7 @@ import { createLogger, createRedis, findRedisServer, PrivateRedis } from '@yardm
 import { createStore } from '@yardmaster/store';
 import { now } from './worker.mjs';
 
-export const ADMIN_API_KEY = 'admin-key-of-the-bench-32-characters';
+export const ADMIN_API_KEY = 'admin-key-of-the-bench-of-yardmaster';
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 

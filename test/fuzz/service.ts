@@ -26,7 +26,7 @@ export interface FuzzedService extends Pick<TestService, 'call'> {
 
 export async function startFuzzed(inspector: Inspector): Promise<FuzzedService> {
   const redis = await startRedis();
-  const admin = 'admin-key-of-the-fuzzer';
+  const admin = 'admin-key-of-the-fuzzer-of-yardmaster';
   const env = { PORT: '0', ADMIN_API_KEY: admin, REDIS_URL: redis.url, DELIVERY_TIMEOUT_SECONDS: '86400' };
   const scheduler = runApp('scheduler', env);
   const api = runApp('api', { ...env, ...inspector.env });

@@ -54,7 +54,7 @@ it('reaches a cluster by the certificates that the example mounts', async () => 
     ...find(manifests, 'ConfigMap', '-config').data,
     PORT: String(port),
     REDIS_URL: url,
-    ADMIN_API_KEY: 'admin-key-of-the-tests',
+    ADMIN_API_KEY: 'admin-key-of-the-tests-of-yardmaster',
   });
   const http = new HttpClient(`http://127.0.0.1:${port}`);
   const status = () => http.call('GET', '/readyz').then((answer) => answer.status, String);

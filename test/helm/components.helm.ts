@@ -110,7 +110,7 @@ describe('an update', () => {
   it.each([
     ['a variable', { config: { LOG_LEVEL: 'debug' } }],
     ['the drain', { shutdown: { drainSeconds: 30 } }],
-    ['the admin key', { adminKey: { value: 'another-key-of-the-operator' } }],
+    ['the admin key', { adminKey: { value: 'another-key-of-the-operator-with-32' } }],
   ])('of %s makes new pods', (_, values) => {
     expect(annotationsOf(values)).not.toEqual(annotationsOf({}));
   });

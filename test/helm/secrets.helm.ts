@@ -45,7 +45,11 @@ describe('without a cluster', () => {
   });
 
   it('puts values into a Secret that goes with the release', () => {
-    const given = { url: 'rediss://:p%40ss@redis:6380', key: 'a-key-of-the-operator', signing: 'whsec_AAAA' };
+    const given = {
+      url: 'rediss://:p%40ss@redis:6380',
+      key: 'a-key-of-the-operator-with-32-or-more',
+      signing: 'whsec_AAAA',
+    };
     const manifests = render({
       redis: { url: given.url },
       adminKey: { value: given.key },
@@ -119,7 +123,7 @@ describe('in a cluster', () => {
     await helm('upgrade', TRIAL);
     const second = secrets();
     expect(second).toMatchObject({ ...first, 'callback-signing-secret': expect.stringMatching(/^whsec_/) });
-    await helm('upgrade', { ...LEAST, adminKey: { value: 'a-key-of-the-operator' } });
+    await helm('upgrade', { ...LEAST, adminKey: { value: 'a-key-of-the-operator-with-32-or-more' } });
     await helm('upgrade', TRIAL);
     expect(secrets()).toEqual(second);
   });

@@ -56,7 +56,7 @@ describe('values of the wrong type or size', () => {
     ['redis.url', 'http://redis:6379'],
     ['redis.url', 'redis.example:6379'],
     ['redis.internal.maxmemory', '1 GB'],
-    ['adminKey.value', 'short'],
+    ['adminKey.value', 'k'.repeat(31)],
     ['callbackSigning.value', 'secret'],
     ['config.LOG_LEVEL', 'loud'],
     ['config.MAX_BODY_BYTES', '1 MB'],
@@ -87,7 +87,7 @@ describe('values that contradict each other', () => {
     ['a URL and a Redis inside', { redis: { url: URL, internal: { enabled: true } } }, 'Only one of redis.'],
     [
       'two admin keys',
-      { ...TRIAL, adminKey: { value: 'k'.repeat(16), existingSecret: { name: 'admin' } } },
+      { ...TRIAL, adminKey: { value: 'k'.repeat(32), existingSecret: { name: 'admin' } } },
       'Only one of adminKey.',
     ],
     [

@@ -25,7 +25,7 @@ import { nodeBinary } from './node-binary.js';
 /** Most that the app may take, without node and what is below it. */
 const MOST_MB = 25;
 
-const ADMIN_KEY = 'admin-key-of-the-image';
+const ADMIN_KEY = 'admin-key-of-the-image-of-yardmaster';
 const lock = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8')).packages as Record<string, { dev?: boolean }>;
 
 let dir: string;

@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { sharedService } from '../support/shared-service.js';
 import { isAlive, redisPidOf, withStandalones } from '../support/standalone.js';
 import { until } from '../support/until.js';
+
+/** As short as it may be: 32 characters. */
+const OWN_KEY = 'a-key-of-my-own-choice-just-long';
 
 const { dataDir, launch, start } = withStandalones();
 
@@ -41,13 +44,13 @@ it('the standalone serves, prints a line that works when pasted, and has its key
 it('the standalone honours REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redis of its own', async () => {
   const standalone = await start({
     REDIS_URL: sharedService().redisUrl,
-    ADMIN_API_KEY: 'a-key-of-my-own-choice',
+    ADMIN_API_KEY: OWN_KEY,
     HOST: '127.0.0.2',
     KEY_PREFIX: `t-${process.pid}`,
   });
   expect(standalone.url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
   // The operator knows it, and what is printed may be kept by others.
-  expect(standalone.output()).not.toContain('a-key-of-my-own-choice');
+  expect(standalone.output()).not.toContain(OWN_KEY);
   expect((await standalone.call('POST', '/spaces/x/jobs', { name: 'work' })).status).toBe(201);
   expect(existsSync(dataDir())).toBe(false);
   expect(await standalone.stop()).toBe(0);
@@ -55,8 +58,28 @@ it('the standalone honours REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redi
 
 it('the standalone names every fault of its configuration once and does not start', async () => {
   const faulty = { REDIS_URL: 'http://x', PORT: 'eighty', CALLBACK_SIGNING_SECRET: 'whsec_', LOG_LEVEL: 'loud' };
-  const { ended, output } = launch(faulty);
+  const { ended, output } = launch({ ...faulty, ADMIN_API_KEY: OWN_KEY.slice(1) });
   expect(await ended()).toBe(1);
   const named = [...output().matchAll(/^ {2}([A-Z_]+) must be /gm)].map(([, name]) => name);
   expect(named.sort()).toEqual(Object.keys(faulty).sort());
+  expect(output()).toContain('ADMIN_API_KEY must have at least 32 characters');
+});
+
+it.each([
+  [
+    'replaces an admin key in its data folder that is too short, and says so',
+    OWN_KEY.slice(1),
+    /^ym_admin_[0-9a-f]{64}$/,
+  ],
+  ['keeps an admin key in its data folder that is long enough', OWN_KEY, new RegExp(`^${OWN_KEY}$`)],
+])('the standalone %s', async (_, kept, key) => {
+  const file = join(dataDir(), 'admin-key');
+  await mkdir(dataDir(), { recursive: true });
+  await writeFile(file, `${kept}\n`);
+  const standalone = await start();
+  expect(standalone.key).toMatch(key);
+  expect((await readFile(file, 'utf8')).trim()).toBe(standalone.key);
+  expect(standalone.output().includes(`The admin key in ${file} has fewer than 32 characters.`)).toBe(kept !== OWN_KEY);
+  expect((await standalone.call('GET', '/spaces/x/jobs')).status).toBe(200);
+  expect(await standalone.stop()).toBe(0);
 });

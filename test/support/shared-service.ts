@@ -1,5 +1,5 @@
 /** API key of every service under test, with every scope. */
-export const ADMIN_KEY = 'admin-key-of-the-tests';
+export const ADMIN_KEY = 'admin-key-of-the-tests-of-yardmaster';
 
 /** A long time-out for Redis, so that a slow machine fails no test except those of the time-out itself. */
 export const LONG_REDIS_TIMEOUT = { REDIS_TIMEOUT_SECONDS: '20' };

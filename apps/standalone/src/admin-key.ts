@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ADMIN_KEY_LENGTH } from '@yardmaster/runtime';
 
 async function readKept(file: string): Promise<string> {
   try {
@@ -12,14 +13,21 @@ async function readKept(file: string): Promise<string> {
 }
 
 /**
- * The admin key of a data folder: made at the first start, the same ever after, readable by this user only.
+ * Return the admin key of a data folder: made at the first start, the same ever after, readable by this user only. A
+ * shorter one than ADMIN_API_KEY may be, which somebody has written there, is replaced: it could be guessed.
  *
+ * @param say takes a line for the person at the terminal
  * @returns the key in plain text, to be printed
  */
-export async function adminKeyOf(dataDir: string): Promise<string> {
+export async function adminKeyOf(dataDir: string, say: (text: string) => void): Promise<string> {
   const file = join(dataDir, 'admin-key');
   const kept = await readKept(file);
-  if (kept !== '') return kept;
+  if (kept.length >= ADMIN_KEY_LENGTH) return kept;
+  if (kept !== '') {
+    say(
+      `The admin key in ${file} has fewer than ${ADMIN_KEY_LENGTH} characters. A new one replaces it; clients need the new one.`,
+    );
+  }
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const key = `ym_admin_${randomBytes(32).toString('hex')}`;
   // Whole or not at all: a disk that is full now must not leave an empty key for ever.

@@ -72,7 +72,7 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
     stop,
     async start() {
       try {
-        const adminKey = config.ADMIN_API_KEY ?? (await adminKeyOf(config.DATA_DIR));
+        const adminKey = config.ADMIN_API_KEY ?? (await adminKeyOf(config.DATA_DIR, say));
         const url = config.REDIS_URL ?? (await startRedis());
         front = createWhole({ ...config, REDIS_URL: url, ADMIN_API_KEY: adminKey }, log);
         await front.start();

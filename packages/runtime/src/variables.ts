@@ -31,6 +31,9 @@ const row = <T, D extends string | null>(
   schema,
 });
 
+/** Least characters of an admin key, so that it cannot be guessed even when its owner made it up. */
+export const ADMIN_KEY_LENGTH = 32;
+
 const YEARS = 100 * 366 * 86_400;
 
 export const VARIABLES = {
@@ -49,10 +52,10 @@ export const VARIABLES = {
   ),
   ADMIN_API_KEY: row(
     null,
-    'A key with every scope in every space. Unset: the standalone makes one; the API refuses to start unless keys exist',
+    'A key with every scope in every space, at least 32 characters. Unset: the standalone makes one; the API refuses to start unless keys exist',
     z
       .string()
-      .min(16, { error: 'must have at least 16 characters' })
+      .min(ADMIN_KEY_LENGTH, { error: `must have at least ${ADMIN_KEY_LENGTH} characters` })
       .regex(/^[\x21-\x7e]+$/, {
         error: 'must be printable ASCII without spaces',
       }),

@@ -4,7 +4,7 @@ import { ask } from '../../support/redis/ask.js';
 import { type RedisNode, startNode } from '../../support/redis/node.js';
 import { until } from '../../support/until.js';
 
-const ADMIN_API_KEY = 'admin-key-of-the-tests';
+const ADMIN_API_KEY = 'admin-key-of-the-tests-of-yardmaster';
 
 let redis: RedisNode | null = null;
 const processes: RunningProcess[] = [];
