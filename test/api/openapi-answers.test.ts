@@ -6,7 +6,7 @@ import { jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withRedis } from '../support/own-redis.js';
 import { sendRaw } from '../support/raw-client.js';
-import { withService } from '../support/service.js';
+import { startService, withService } from '../support/service.js';
 import {
   askingRedis,
   callEndpoint,
@@ -123,6 +123,17 @@ it('answers as documented when Redis has no memory left', async () => {
   const targets = await Promise.all(ENDPOINTS.map((endpoint) => targetFor(service, endpoint, 'full')));
   await service.redis.config('SET', 'maxmemory', '1mb');
   for (const [n, endpoint] of ENDPOINTS.entries()) await expectAnswer(endpoint, targets[n] as Target);
+  await service.redis.config('SET', 'maxmemory', '0');
+});
+
+it('answers as documented when Redis would delete jobs', async () => {
+  await service.redis.config('SET', 'maxmemory', '1gb');
+  await service.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  const unsafe = await startService({}, { redis, app: 'api', check: false }); // Looks at its start.
+  const create = endpointOf('Create Job');
+  expectDocumented(create, await callEndpoint(unsafe, create, UNKNOWN), 503);
+  await unsafe.stop();
+  await service.redis.config('SET', 'maxmemory-policy', 'noeviction');
   await service.redis.config('SET', 'maxmemory', '0');
 });
 

@@ -68,7 +68,7 @@ const ENDING: ErrorCode[] = [...JOB, 'JOB_NOT_RUNNING', ...BODY];
 
 /** Written down again on purpose, from the reference and from what the verbs of the store say they throw. */
 const REFUSALS: Record<string, ErrorCode[]> = {
-  'Create Job': [...BODY, 'STORAGE_FULL'],
+  'Create Job': [...BODY, 'STORAGE_FULL', 'STORAGE_UNSAFE'],
   'List Jobs': [],
   'Poll for Jobs': BODY,
   'Get Space Statistics': [],

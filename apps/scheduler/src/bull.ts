@@ -61,7 +61,7 @@ export function createBull(redisUrl: string, { store, metrics }: Backend, log: L
 
 /**
  * BullMQ reads INFO for each of its connections, and prints a text of its own among the log's lines of JSON when Redis may
- * evict keys, each time. By then `prepareRedis` has warned. ioredis asks as well, with a callback, and is not meant.
+ * evict keys, each time. The watch of Redis' settings warns of it. ioredis asks as well, with a callback, and is not meant.
  */
 function keepPolicyFromBull(connection: Bull['connection']): void {
   const info = connection.info.bind(connection) as (...args: unknown[]) => Promise<string>;

@@ -6,6 +6,7 @@ import { createConnections } from './connections.js';
 import { countedSubscriptions } from './metrics/counted-subscriptions.js';
 import { createMetrics, type Metrics } from './metrics/metrics.js';
 import { createRejectedKeyReport } from './rejected-keys.js';
+import { createRedisSettingsWatch } from './redis-settings-watch.js';
 
 /** Variables that the backend reads. */
 export const BACKEND_VARIABLES = [
@@ -19,6 +20,7 @@ export const BACKEND_VARIABLES = [
   'EVENTS_PER_JOB',
   'LOGS_PER_JOB',
   'TRUSTED_PROXIES',
+  'ALLOW_EVICTION',
 ] as const;
 
 export type BackendConfig = Config<(typeof BACKEND_VARIABLES)[number]> & { REDIS_URL: string };
@@ -28,6 +30,8 @@ export interface BackendOptions {
   refuseWithoutKeys?: boolean;
   /** How long a key is believed that nobody was heard to revoke, milliseconds. Default KEY_BELIEVED_MS. */
   keyBelievedMs?: number;
+  /** Between two checks of Redis' settings, milliseconds. Default 30 000. */
+  checkRedisEveryMs?: number;
 }
 
 /** A process' connections to Redis and what is made of them, shared by everything that the process serves. */
@@ -73,12 +77,19 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
   });
   const trustedProxies = config.TRUSTED_PROXIES ?? [];
   const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, trustedProxies, log });
+  const settingsWatch = createRedisSettingsWatch({
+    store,
+    log,
+    registry: metrics.registry,
+    allowEviction: config.ALLOW_EVICTION,
+    everyMs: options.checkRedisEveryMs,
+  });
   const stopping = new AbortController();
   let isPrepared = false;
 
   async function prepare(): Promise<void> {
-    const warnings = await prepareRedis(store);
-    for (const warning of warnings) log.warn(warning);
+    await prepareRedis(store);
+    await settingsWatch.check();
     if (options.refuseWithoutKeys && config.ADMIN_API_KEY === undefined && !(await hasKeys(store))) {
       throw new ConfigError(['ADMIN_API_KEY is required, because there is no API key yet and nobody could make one']);
     }
@@ -106,10 +117,12 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
         signal: stopping.signal,
       });
       await listening;
+      settingsWatch.start();
       isPrepared = true;
     },
     async stop() {
       stopping.abort();
+      settingsWatch.stop();
       connections.end();
     },
   };

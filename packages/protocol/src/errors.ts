@@ -30,6 +30,7 @@ export const ERRORS = {
   UNAVAILABLE: { status: 503, message: 'Storage did not answer; the outcome of this request is unknown' },
   OVERLOADED: { status: 503, message: 'Server is busy; nothing was done, send the request again' },
   STORAGE_FULL: { status: 503, message: 'Storage is full; nothing was stored' },
+  STORAGE_UNSAFE: { status: 503, message: 'Storage may delete jobs when it is full; nothing was stored' },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -85,6 +85,11 @@ export const VARIABLES = {
     'Requests that one process of the API serves at once; more are answered 503 before anything is done',
     integer(1, 1_000_000),
   ),
+  ALLOW_EVICTION: row(
+    'false',
+    'Whether jobs are created although Redis has a memory limit and may evict keys: it then deletes jobs, in any status, once its memory is full',
+    flag,
+  ),
   MAX_BODY_BYTES: row('1048576', 'Largest request body, on the wire and inflated', bytes),
   MAX_PAYLOAD_BYTES: row('262144', 'Largest `payload` and `result`, as JSON', bytes),
   MAX_EVENT_BYTES: row('65536', 'Largest progress, checkpoint, event and error, as JSON', bytes),

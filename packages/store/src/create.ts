@@ -1,4 +1,4 @@
-import type { CreateJobRequest, Job } from '@yardmaster/protocol';
+import { type CreateJobRequest, type Job, YardmasterError } from '@yardmaster/protocol';
 import { newJobId } from './partition.js';
 import { RECORD_DEFAULTS } from './record.js';
 import { runScript } from './script.js';
@@ -10,10 +10,11 @@ import { isoOfOrder } from './time.js';
  * Create a pending job at the end of its space's queue.
  *
  * @returns the job as stored
- * @throws STORAGE_FULL, OVERLOADED, UNAVAILABLE
+ * @throws STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see spec §4.1
  */
 export async function createJob(store: Store, spaceId: string, request: CreateJobRequest): Promise<Job> {
+  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const id = newJobId(spaceId);
   const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
   const reply = await runScript(store, create, {

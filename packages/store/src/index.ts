@@ -35,6 +35,14 @@ export { prepareRedis } from './prepare.js';
 export type { Principal } from './principal.js';
 export { getJob, getProgress, listJobs } from './read.js';
 export { readLogs } from './read-logs.js';
+export {
+  evicts,
+  REDIS_FAULTS,
+  type RedisFault,
+  type RedisSettings,
+  readRedisSettings,
+  redisFaultsOf,
+} from './redis-settings.js';
 export { readSince, type Since } from './since.js';
 export { readSnapshot, type Snapshot } from './snapshot.js';
 export { getStats } from './stats.js';

@@ -69,6 +69,8 @@ export interface Store {
   inSearchTurn: InTurn;
   keys: KeyMap;
   settings: StoreSettings;
+  /** Whether new jobs may be created: false while Redis would evict some. Kept by the process' watch of Redis' settings. */
+  storage: { isSafe: boolean };
   observer: StoreObserver;
   clock: Clock;
 }
@@ -97,6 +99,7 @@ export function createStore(
     inSearchTurn: turns(SEARCHES_AT_ONCE, patienceMs),
     keys: keyMap(all.keyPrefix),
     settings: all,
+    storage: { isSafe: true },
     observer,
     clock,
   };

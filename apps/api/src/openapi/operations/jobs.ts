@@ -8,7 +8,7 @@ export const JOBS = {
     tag: 'Jobs',
     summary: 'Create a job',
     description: 'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it.',
-    refusals: ['STORAGE_FULL'],
+    refusals: ['STORAGE_FULL', 'STORAGE_UNSAFE'],
     request: {
       'Nothing but a name': { name: 'resize' },
       'With a payload and a callback': {

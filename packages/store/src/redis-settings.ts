@@ -1,0 +1,63 @@
+import { Cluster } from 'ioredis';
+import { atEachPrimary, infoField } from './primaries.js';
+import type { Store } from './store.js';
+
+/** How one primary is set up to keep what it is given, from its INFO. A service that hides a field counts as safe. */
+export interface RedisSettings {
+  /** `host:port` of a cluster's, else `redis`. */
+  primary: string;
+  /** 0 for no limit. */
+  maxMemoryBytes: number;
+  policy: string;
+  /** Since Redis started. */
+  evictedKeys: number;
+  isAppendOnly: boolean;
+  /** Whether the last write to the append-only file succeeded. */
+  isAofWritten: boolean;
+  /** Whether the last rewrite of the append-only file succeeded. */
+  isAofRewritten: boolean;
+}
+
+/** What is wrong with the settings of a primary: `evicts`, `evicted`, `aof_write` and `aof_rewrite` lose jobs. */
+export const REDIS_FAULTS = ['evicts', 'evicted', 'aof_write', 'aof_rewrite'] as const;
+
+export type RedisFault = (typeof REDIS_FAULTS)[number];
+
+/**
+ * Read the settings of each primary that answers.
+ *
+ * @throws UNAVAILABLE when none answers
+ */
+export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
+  return atEachPrimary(store, async (redis) => {
+    const info = await redis.info();
+    const { host, port } = redis.options;
+    return {
+      primary: store.redis instanceof Cluster ? `${host}:${port}` : 'redis',
+      maxMemoryBytes: Number(infoField(info, 'maxmemory') ?? 0),
+      policy: infoField(info, 'maxmemory_policy') ?? 'noeviction',
+      evictedKeys: Number(infoField(info, 'evicted_keys') ?? 0),
+      isAppendOnly: infoField(info, 'aof_enabled') !== '0',
+      isAofWritten: infoField(info, 'aof_last_write_status') !== 'err',
+      isAofRewritten: infoField(info, 'aof_last_bgrewrite_status') !== 'err',
+    };
+  });
+}
+
+/** Whether Redis deletes jobs once its memory is full. Without a limit it never is. */
+export const evicts = ({ policy, maxMemoryBytes }: RedisSettings) => policy !== 'noeviction' && maxMemoryBytes > 0;
+
+/**
+ * Name what is wrong with the settings of a primary.
+ *
+ * @param before the same, a check ago; left out for the first check
+ */
+export function redisFaultsOf(now: RedisSettings, before?: RedisSettings): RedisFault[] {
+  const isWrong: Record<RedisFault, boolean> = {
+    evicts: evicts(now),
+    evicted: before !== undefined && now.evictedKeys > before.evictedKeys,
+    aof_write: now.isAppendOnly && !now.isAofWritten,
+    aof_rewrite: now.isAppendOnly && !now.isAofRewritten,
+  };
+  return REDIS_FAULTS.filter((fault) => isWrong[fault]);
+}
