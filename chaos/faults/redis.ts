@@ -87,7 +87,7 @@ async function spin({ redis }: Installation): Promise<void> {
 }
 
 const FLUSH_EVERY_MS = 100;
-/** Pauses between deletions: one of them meets the watchdog that repairs BullMQ's schedule, just before or after it does. */
+/** Pauses between deletions: one of them meets the repair of BullMQ's schedule, just before or after it. */
 const PAUSES_MS = [200, 1_000, 3_000, 3_200, 5_000];
 
 export const faults: Fault[] = [

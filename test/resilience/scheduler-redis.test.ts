@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, createJob, getJob, partitionOf, pollJobs } from '@yardmaster/store';
+import { scrape } from '../metrics/scrape.js';
 import { answer } from '../support/behaviours.js';
 import { during } from '../support/during.js';
 import { jobIn } from '../support/jobs.js';
@@ -35,6 +36,12 @@ it('a scheduler meets every deadline and sends every callback while Redis has no
   await service.redis.zadd(service.store.keys.deadlines(kept.slice(0, 2)), 'XX', 1, kept);
   await service.redis.config('SET', 'maxmemory', '1mb');
 
+  const sweeps = async () => (await scrape(service)).get('yardmaster_sweeps_total') ?? 0;
+  const before = await sweeps();
+  await until(async () => (await sweeps()) >= before + 4);
+  // No tick is ahead: BullMQ cannot write, so those were by the scheduler's own timer.
+  const [, nextTick] = await service.redis.zrange(`${service.store.keys.bull}:sweeps:repeat`, 0, 0, 'WITHSCORES');
+  expect(Number(nextTick ?? 0)).toBeLessThan(Date.now());
   await until(async () => (await typesOf(silent)).includes('retried'));
   await until(async () => (await typesOf(delivered)).includes('delivery_timeout'));
   await until(async () => (await typesOf(doomed)).length === 6, 60_000);

@@ -39,13 +39,14 @@ it.each(['scheduler', 'standalone'])(
 );
 
 describe('a scheduler', () => {
-  /** A clock of the process for durations: SIGUSR2 skips 10 s, SIGWINCH stops it or lets it go on. Redis has its own. */
+  /** A clock of the process for durations: SIGUSR2 skips 10 s, SIGURG 1.5 s, SIGWINCH stops it or lets it go on. Redis has its own. */
   const CLOCK = `
     const now = performance.now.bind(performance);
     let stoppedAt = null, skippedMs = 0;
     performance.now = () => (stoppedAt ?? now()) + skippedMs;
     const done = () => console.log('clock changed');
     process.on('SIGUSR2', () => done((skippedMs += 10_000)));
+    process.on('SIGURG', () => done((skippedMs += 1_500)));
     process.on('SIGWINCH', () => done((stoppedAt = stoppedAt === null ? now() : null)));`;
 
   const redis = withRedis({ 'maxmemory-policy': 'allkeys-lru' });
@@ -54,7 +55,7 @@ describe('a scheduler', () => {
     { app: 'scheduler', redis, hasDefaultTimeouts: true },
   );
 
-  async function changeClock(signal: 'SIGUSR2' | 'SIGWINCH'): Promise<void> {
+  async function changeClock(signal: 'SIGUSR2' | 'SIGURG' | 'SIGWINCH'): Promise<void> {
     const changes = () => scheduler.process?.output().split('clock changed').length ?? 0;
     const before = changes();
     scheduler.process?.child.kill(signal);
@@ -69,6 +70,14 @@ describe('a scheduler', () => {
     (await runMany(scheduler.store, spaceId, 1, fields))[0] as string;
   const typesOf = async (id: string) => (await getJob(scheduler.store, ANY_SPACE, id)).events.map(({ type }) => type);
   const timesOut = (id: string) => until(async () => (await typesOf(id)).includes('retried'));
+
+  /** When BullMQ ticks next; undefined when nothing is scheduled. */
+  const nextTick = async () =>
+    (await scheduler.redis.zrange(`${scheduler.store.keys.bull}:sweeps:repeat`, 0, 0, 'WITHSCORES'))[1];
+  async function ticked(): Promise<void> {
+    const before = await nextTick();
+    await until(async () => ![undefined, before].includes(await nextTick()));
+  }
 
   it('is live and ready while it sweeps', async () => {
     expect(await probe('/livez')).toEqual([200, 'ok']);
@@ -85,7 +94,7 @@ describe('a scheduler', () => {
     await until(async () => (await probe('/readyz'))[0] === 200);
   });
 
-  describe('whose clock stands still, so that no sweep is ever overdue and its watchdog does nothing,', () => {
+  describe('whose clock stands still, so that no tick is ever overdue and its own timer sweeps nothing,', () => {
     beforeAll(() => changeClock('SIGWINCH'));
     afterAll(() => changeClock('SIGWINCH'));
 
@@ -109,9 +118,10 @@ describe('a scheduler', () => {
       }
       await until(async () => (await probe('/livez'))[0] === 200);
       await until(async () => (await probe('/readyz'))[0] === 200);
+      for (let n = 0; n < 2; n++) await ticked(); // From then on no tick is overdue.
     });
 
-    it('sends a callback as it hears of it, and again at its alarm, without a sweep, until its watchdog repairs the ticks', async () => {
+    it('sends a callback as it hears of it, and again at its alarm, without a sweep', async () => {
       const callbackUrl = receiver.script('/news', answer(503), answer(204));
       const id = await run('news', { callbackUrl });
       await scheduler.redis.del(await keysOf(scheduler.redis, `${scheduler.store.keys.bull}:sweeps`));
@@ -119,9 +129,15 @@ describe('a scheduler', () => {
       await completeJob(scheduler.store, ANY_SPACE, id, null);
       await until(async () => (await typesOf(id)).filter((type) => type === 'callback_sent').length === 2);
       expect(await typesOf(due)).toEqual(['created', 'delivered', 'acked']);
+    });
+
+    it('sweeps by its own timer once no tick has come for 1 s, and repairs the ticks after 3 s', async () => {
+      await changeClock('SIGURG');
+      for (let n = 0; n < 3; n++) await timesOut(await run(`own-${n}`, { timeoutSeconds: 0.01 }));
+      expect(await nextTick()).toBeUndefined();
 
       await changeClock('SIGUSR2');
-      await timesOut(due);
+      await until(async () => (await nextTick()) !== undefined);
       for (let n = 0; n < 3; n++) await timesOut(await run(`repaired-${n}`, { timeoutSeconds: 0.01 }));
     });
   });
