@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../../test/support/until.js';
 import { makeOtherRelease } from '../installation/release.js';
 import { isScript, runs } from '../installation/scripts.js';
 import type { AppProcess, Fault, Finding, Run } from '../runs/fault.js';
@@ -42,6 +43,8 @@ export const faults: Fault[] = [
         figures['slowest exit, ms'] = Math.max(figures['slowest exit, ms'] ?? 0, tookMs);
         if (code !== 0) found(`${app.name} exited with ${code} after ${tookMs} ms`);
         await app.start();
+        // As a rollout does: a scheduler that has just started leaves time-outs to the other one.
+        await until(async () => (await fetch(`${app.url}/readyz`)).ok);
       }
       return undefined;
     },

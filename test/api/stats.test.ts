@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ANY_SPACE, completeJob, createStore, expireDue, partitionOf } from '@yardmaster/store';
+import { ANY_SPACE, completeJob, createStore, expireDue, partitionOf, redisNow } from '@yardmaster/store';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -91,7 +91,7 @@ it('forgets a name with its last job', async () => {
     await service.call('POST', `/jobs/${job.id}/ack`);
     await completeJob(store, ANY_SPACE, job.id, null);
     await until(async () => {
-      await expireDue(store, partitionOf('purged'));
+      await expireDue(store, partitionOf('purged'), await redisNow(store));
       return (await statsOf('purged')).jobs.completed === 0;
     });
     expect(await statsOf('purged')).toMatchObject({ jobs: { total: names.length }, names });

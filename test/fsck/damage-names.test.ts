@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
-import { createJob, expireDue, partitionOf } from '@yardmaster/store';
+import { createJob, expireDue, partitionOf, redisNow } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { check, mended, type Short, secondly } from './checking.js';
@@ -86,7 +86,7 @@ it('passes over a space whose jobs are purged all the while', async () => {
     const id = inputs[2] === names ? killed.pop() : undefined;
     if (id !== undefined) {
       await service.redis.zadd(service.store.keys.deadlines(partition), 1, id);
-      expect(await expireDue(service.store, partition)).toMatchObject({ purged: 1 });
+      expect(await expireDue(service.store, partition, await redisNow(service.store))).toMatchObject({ purged: 1 });
     }
     return ask(...inputs);
   };

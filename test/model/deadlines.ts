@@ -1,4 +1,4 @@
-import { type Due, type Expired, PARTITION_TAGS } from '@yardmaster/store';
+import { type Due, type Expired, PARTITION_TAGS, partitionOf } from '@yardmaster/store';
 import { die, failAttempt, takeBack } from './attempts.js';
 import { happen } from './happening.js';
 import { jobsIn, jobsOf, type ModelJob, type World } from './world.js';
@@ -15,14 +15,18 @@ export function expire(world: World, { partition }: { partition: string }): Expi
     neverAcked: 0,
     timedOut: 0,
     purged: 0,
-    lateMs: due.length === 0 ? 0 : world.now - (due[0]?.deadline as number),
+    reopened: 0,
+    lateMs: 0,
     broken: [],
   };
+  const late: number[] = [];
   for (const job of due.slice(0, 100)) {
+    const lateMs = world.now - job.deadline;
     const what = meet(world, job);
     if (what) expired[what] += 1;
+    if (what !== 'reopened') late.push(lateMs);
   }
-  return expired;
+  return { ...expired, lateMs: late[0] ?? 0 };
 }
 
 /** Jobs whose deadline is over: a window lasts to the end of its last millisecond (contract §8, P4: never early). */
@@ -32,7 +36,15 @@ const dueIn = (world: World, partition: string) =>
     // Of one moment, in the order of their ids, as good as any.
     .sort((a, b) => a.deadline - b.deadline || (a.id < b.id ? -1 : 1));
 
-function meet(world: World, job: ModelJob): 'redelivered' | 'neverAcked' | 'timedOut' | 'purged' | null {
+function meet(
+  world: World,
+  job: ModelJob & { deadline: number },
+): 'redelivered' | 'neverAcked' | 'timedOut' | 'purged' | 'reopened' | null {
+  const windowMs = windowOf(world, job);
+  if (windowMs !== null && job.deadline - windowMs < steppedAt(world, partitionOf(job.spaceId))) {
+    job.deadline = world.now + windowMs;
+    return 'reopened';
+  }
   if (job.status === 'delivered') {
     const { maxDeliveries } = world.settings;
     job.deliveryTimeouts += 1;
@@ -58,8 +70,42 @@ function meet(world: World, job: ModelJob): 'redelivered' | 'neverAcked' | 'time
   return 'purged';
 }
 
+/** How long a delivered or running job may be silent; null for one that is neither. */
+function windowOf({ settings }: World, { status, request }: ModelJob): number | null {
+  if (status === 'delivered') return settings.deliveryTimeoutMs;
+  return status === 'running' ? Math.ceil(request.timeoutSeconds * 1_000) : null;
+}
+
+// Contract 2 §6, "Clock steps": a delivered or running job whose last sign of life is from before a step gets one more
+// window of its own. After a step forward when it is due, after one back at once.
+
+/** Of a time in the future, which is from before a step back, nothing can be said. */
+function steppedAt({ now, stepped }: World, partition: string): number {
+  const at = stepped.get(partition) ?? 0;
+  return at <= now ? at : 0;
+}
+
+/** A scheduler notices a step forward. @returns whether it is the first */
+export function markStep(world: World, { partition, lookedAt }: { partition: string; lookedAt: number }): boolean {
+  if (steppedAt(world, partition) > lookedAt) return false;
+  world.stepped.set(partition, world.now);
+  return true;
+}
+
+/** A scheduler notices a step back. @returns jobs whose last sign of life is in the future */
+export function bringBack(world: World, { partition }: { partition: string }): number {
+  let count = 0;
+  for (const job of jobsIn(world, partition)) {
+    const windowMs = windowOf(world, job);
+    if (windowMs === null || (job.deadline as number) - windowMs <= world.now) continue;
+    job.deadline = world.now + windowMs;
+    count++;
+  }
+  return count;
+}
+
 /** Where something may be due: by the millisecond, of which the one that is not over yet is none. */
-export function due(world: World): Due {
+export function due(world: World): Omit<Due, 'clocks'> {
   const { now } = world;
   const where = (dueAt: (job: ModelJob) => number | null | undefined) =>
     PARTITION_TAGS.filter((partition) => jobsIn(world, partition).some((job) => (dueAt(job) ?? now + 1) <= now));

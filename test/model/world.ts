@@ -91,6 +91,8 @@ export interface World {
   jobs: Map<string, ModelJob>;
   /** The last place that was given in each space that has jobs. */
   last: Map<string, Place>;
+  /** When a scheduler last noticed that the clock had stepped forward, by partition. */
+  stepped: Map<string, number>;
   /** By job, since calls at once come in any order. */
   news: Map<string, ModelNews[]>;
 }
@@ -116,6 +118,7 @@ export const newWorld = (settings: StoreSettings, now: number): World => ({
   settings,
   jobs: new Map(),
   last: new Map(),
+  stepped: new Map(),
   news: new Map(),
 });
 
@@ -125,7 +128,8 @@ export function copyOf(world: World): World {
     id,
     { ...job, events: [...job.events], logs: [...job.logs], callback: job.callback && { ...job.callback } },
   ]);
-  return { ...world, jobs: new Map(jobs), last: new Map(world.last), news: new Map(world.news) };
+  const { last, stepped, news } = world;
+  return { ...world, jobs: new Map(jobs), last: new Map(last), stepped: new Map(stepped), news: new Map(news) };
 }
 
 /** The next place of a space: at its end. Its time does not go back when the clock does. */

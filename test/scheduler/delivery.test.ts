@@ -22,7 +22,7 @@ describe('an attempt at a callback', () => {
   const delivery = {
     store: tested.store,
     agents: createAgents({ resolve: createResolve(undefined), allowPrivate: true }),
-    keys: [],
+    masters: [],
     delays: [3_600],
     metrics: { began() {}, ended() {} },
   };
@@ -53,7 +53,7 @@ describe('an attempt at a callback', () => {
     const jobId = await tested.owe({ callbackUrl });
     let failures = 0;
     const observer = { ...NOBODY, failed: () => failures++ };
-    const store = createStore(impatient, { keyPrefix: tested.prefix }, impatient, observer);
+    const store = createStore(impatient, { keyPrefix: tested.prefix }, { observer });
     try {
       const delivered = deliver({ jobId, round: 0 }, { ...delivery, store });
       await until(() => failures > 0);

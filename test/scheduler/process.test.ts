@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, completeJob, getJob } from '@yardmaster/store';
+import { scrape } from '../metrics/scrape.js';
 import { answer } from '../support/behaviours.js';
 import { attemptsOf, historyOf, readJob, sent, settled } from '../support/callbacks.js';
 import { keysOf } from '../support/fsck.js';
@@ -10,7 +11,7 @@ import { withRedis } from '../support/own-redis.js';
 import { runApp } from '../support/process.js';
 import { withReceiver } from '../support/receiver.js';
 import { runMany, withFleet } from '../support/schedulers.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { ADMIN_KEY, startService, withService } from '../support/service.js';
 import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
@@ -81,6 +82,7 @@ describe('a scheduler', () => {
 
   it('is live and ready while it sweeps', async () => {
     expect(await probe('/livez')).toEqual([200, 'ok']);
+    await until(async () => (await probe('/readyz'))[0] === 200);
     expect(await probe('/readyz')).toEqual([200, 'ok']);
   });
 
@@ -95,7 +97,10 @@ describe('a scheduler', () => {
   });
 
   describe('whose clock stands still, so that no tick is ever overdue and its own timer sweeps nothing,', () => {
-    beforeAll(() => changeClock('SIGWINCH'));
+    beforeAll(async () => {
+      await until(async () => (await probe('/readyz'))[0] === 200); // It has watched Redis' clock for long enough.
+      await changeClock('SIGWINCH');
+    });
     afterAll(() => changeClock('SIGWINCH'));
 
     it('sweeps at the ticks of BullMQ', async () => {
@@ -148,6 +153,18 @@ describe('a scheduler', () => {
     const warnings = lines.filter((line) => line.includes('allkeys-lru')).map((line) => JSON.parse(line));
     expect(warnings).toEqual([expect.objectContaining({ level: 'warn' })]);
   });
+});
+
+it('is live but not ready while it has not watched the clock of Redis for long enough', async () => {
+  // By its own clock for durations, which is slow.
+  const NODE_OPTIONS = preload('const now = performance.now.bind(performance); performance.now = () => now() / 1_000;');
+  const scheduler = await startService({ NODE_OPTIONS }, { app: 'scheduler' });
+  const sweeps = async () => (await scrape(scheduler)).get('yardmaster_sweeps_total') ?? 0;
+  await until(async () => (await sweeps()) >= 3);
+  expect((await scheduler.http.call('GET', '/livez')).status).toBe(200);
+  expect((await scheduler.http.call('GET', '/readyz')).status).toBe(503);
+  scheduler.http.close(); // Else it would wait for a second of silence on each connection.
+  await scheduler.stop();
 });
 
 describe('schedulers whose clocks are off', () => {

@@ -42,10 +42,19 @@ describe('expiry', () => {
     await ackJob(store, ANY_SPACE, id);
     return id;
   };
-  const expire = (store: Store) => expireDue(store, partitionOf('due'));
+  const expire = async (store: Store) => expireDue(store, partitionOf('due'), await redisNow(store));
   const read = (store: Store, id: string) => getJob(store, ANY_SPACE, id);
   const typesOf = async (store: Store, id: string) => (await read(store, id)).events.map(({ type }) => type);
-  const nothing = { isMore: false, redelivered: 0, neverAcked: 0, timedOut: 0, purged: 0, lateMs: 0, broken: [] };
+  const nothing = {
+    isMore: false,
+    redelivered: 0,
+    neverAcked: 0,
+    timedOut: 0,
+    purged: 0,
+    reopened: 0,
+    lateMs: 0,
+    broken: [],
+  };
 
   it('passes over a job whose record is broken, and comes back to it later', async () => {
     const store = storeWith();

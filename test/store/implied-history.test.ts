@@ -14,6 +14,7 @@ import {
   partitionOf,
   readSince,
   readSnapshot,
+  redisNow,
 } from '@yardmaster/store';
 import { fsck } from '../support/fsck.js';
 import { type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
@@ -70,7 +71,7 @@ describe('the history', () => {
     kill: (id) => killJob(owing.store, ANY_SPACE, id, null),
     async expire(id) {
       await redis.zadd(owing.store.keys.deadlines(id.slice(0, 2)), 1, id);
-      await expireDue(owing.store, partitionOf('owing'));
+      await expireDue(owing.store, partitionOf('owing'), await redisNow(owing.store));
     },
     async callback(id) {
       await owing.begin(id);

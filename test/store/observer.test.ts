@@ -15,6 +15,7 @@ import {
   packLog,
   partitionOf,
   pollJobs,
+  redisNow,
   type Store,
   type StoreObserver,
 } from '@yardmaster/store';
@@ -53,7 +54,7 @@ describe('the observer of a store', () => {
   /** Sweep until something was due. */
   const sweep = async () => {
     await until(async () => {
-      await expireDue(store, partitionOf('seen'));
+      await expireDue(store, partitionOf('seen'), await redisNow(store));
       return told.length > 0;
     });
   };

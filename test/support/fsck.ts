@@ -51,7 +51,7 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
     else if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
     else if (id) all.jobs.set(id, await redis.hgetall(key));
     else if (/^\{..\}:(space:|deadlines$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
-    else if (!/^(meta$|\{keys\}:records$|\{..\}:spaces$|\{bull\}:)/.test(name)) all.unknown.push(key);
+    else if (!/^(meta$|\{keys\}:records$|\{..\}:(spaces|stepped)$|\{bull\}:)/.test(name)) all.unknown.push(key);
   }
   return all;
 }

@@ -29,8 +29,9 @@ export type SchedulerConfig = Config<(typeof SCHEDULER_VARIABLES)[number]>;
 export function createScheduler(config: SchedulerConfig & { REDIS_URL: string }, log: Logger): Front {
   const backend = createBackend(config, log);
   const duties = createDuties({ backend, config, log });
+  const { isLive, isReady } = duties;
   const server = protectServer(
-    http.createServer(SERVER_OPTIONS, (req, res) => answerProbe(req, res, { backend, isLive: duties.isLive })),
+    http.createServer(SERVER_OPTIONS, (req, res) => answerProbe(req, res, { backend, isLive, isReady })),
     backend.metrics.requests,
   );
   return createFront({ name: 'scheduler', backend, server, duties, config, log });

@@ -1,6 +1,6 @@
 import type { Backend } from '@yardmaster/backend';
 import type { Logger } from '@yardmaster/runtime';
-import { expireDue, findDue } from '@yardmaster/store';
+import { type ClockLook, createClockWatch, expireDue, findDue } from '@yardmaster/store';
 import pLimit from 'p-limit';
 import { sweepMetrics } from './metrics/sweep-metrics.js';
 
@@ -13,7 +13,11 @@ const LOOK_AGAIN_MS = 500;
  */
 const AT_ONCE = 4;
 
+type Clocks = ReadonlyMap<string, ClockLook>;
+
 interface Round {
+  /** A look at Redis' clock: what is due later is for the next one. */
+  clocks: Clocks;
   /** Gets what went wrong. */
   faults: unknown[];
   /** `performance.now()` at which one that meets a fault is over. */
@@ -27,21 +31,47 @@ export interface Sweeper {
   onOwed(wake: (partition: string) => void): void;
   /** How long ago a sweep last got on, in milliseconds. */
   idleMs(): number;
+  /** Whether it meets deadlines by now: it has watched Redis' clock for long enough. */
+  isSure(): boolean;
 }
 
-/** Make what does the work of a tick. A sweep with a long backlog ends early when the process is about to. */
-export function createSweeper({ store, stopping, metrics }: Backend, log: Logger): Sweeper {
+/**
+ * Make what does the work of a tick. A sweep with a long backlog ends early when the process is about to.
+ *
+ * @param unsureMs see createClockWatch
+ */
+export function createSweeper(
+  { store, stopping, metrics }: Pick<Backend, 'store' | 'stopping' | 'metrics'>,
+  log: Logger,
+  unsureMs?: number,
+): Sweeper {
   let wake: (partition: string) => void = () => undefined;
   let gotOnAt = performance.now();
   let sweeping: Promise<void> | null = null;
   let isFailing = false;
+  let isSure = false;
   const abreast = pLimit(AT_ONCE);
   const idleMs = () => performance.now() - gotOnAt;
   const counts = sweepMetrics(metrics, idleMs);
+  const clockWatch = createClockWatch(store, unsureMs);
+
+  /** Deal with a step of Redis' clock, if there was one, and return the partitions in which deadlines may be met. */
+  async function followClocks(clocks: Clocks, faults: unknown[]): Promise<ReadonlySet<string>> {
+    const { sure, steppedMs, broughtBack, ...followed } = await clockWatch.follow(clocks);
+    faults.push(...followed.faults);
+    isSure = sure.size > 0;
+    if (steppedMs !== 0) {
+      counts.stepped(steppedMs > 0 ? 'forward' : 'back');
+      log.warn({ steppedMs, broughtBack }, 'the clock of redis has stepped');
+    } else if (broughtBack > 0) {
+      log.warn({ broughtBack }, 'the clock of redis has stepped back while no scheduler was watching it');
+    }
+    return sure;
+  }
 
   /** Do a step in a partition, and return whether more is due there. */
-  async function step(partition: string): Promise<boolean> {
-    const { isMore, broken, ...done } = await expireDue(store, partition);
+  async function step(partition: string, dueBefore: number): Promise<boolean> {
+    const { isMore, broken, ...done } = await expireDue(store, partition, dueBefore);
     gotOnAt = performance.now();
     if (broken.length > 0) log.error({ partition, broken }, 'jobs whose records are broken');
     log.debug({ partition, ...done }, 'deadlines met');
@@ -52,13 +82,13 @@ export function createSweeper({ store, stopping, metrics }: Backend, log: Logger
    * Do a step in each partition, and return those in which more is due. A fault in one holds up no other; when it took
    * its time, so would the same fault in the next ones, which the next look leaves out.
    */
-  async function round(partitions: readonly string[], { faults, until }: Round): Promise<string[]> {
+  async function round(partitions: readonly string[], { clocks, faults, until }: Round): Promise<string[]> {
     const unfinished: string[] = [];
     let isOver = false;
     const stepIn = async (partition: string) => {
       if (isOver) return;
       try {
-        if (await step(partition)) unfinished.push(partition);
+        if (await step(partition, clocks.get(partition)?.redisMs ?? 0)) unfinished.push(partition);
       } catch (error) {
         faults.push(error);
         isOver ||= performance.now() >= until;
@@ -75,11 +105,13 @@ export function createSweeper({ store, stopping, metrics }: Backend, log: Logger
       const due = await findDue(store);
       due.callbacks.forEach(wake);
       faults.push(...due.faults);
+      const sure = await followClocks(due.clocks, faults);
       gotOnAt = performance.now();
       // Round by round, so that a long backlog in one partition holds up no other, nor one that is not due yet.
       const lookAgain = gotOnAt + LOOK_AGAIN_MS;
-      left = due.deadlines;
-      while (left.length > 0 && performance.now() < lookAgain) left = await round(left, { faults, until: lookAgain });
+      left = due.deadlines.filter((partition) => sure.has(partition));
+      const how = { clocks: due.clocks, faults, until: lookAgain };
+      while (left.length > 0 && performance.now() < lookAgain) left = await round(left, how);
       if (faults.length > 0) throw faults[0];
     }
   }
@@ -111,5 +143,6 @@ export function createSweeper({ store, stopping, metrics }: Backend, log: Logger
       wake = listener;
     },
     idleMs,
+    isSure: () => isSure,
   };
 }

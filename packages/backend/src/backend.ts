@@ -5,8 +5,8 @@ import type { KeyCheck } from './authenticate.js';
 import { createConnections } from './connections.js';
 import { countedSubscriptions } from './metrics/counted-subscriptions.js';
 import { createMetrics, type Metrics } from './metrics/metrics.js';
-import { createRejectedKeyReport } from './rejected-keys.js';
 import { createRedisSettingsWatch } from './redis-settings-watch.js';
+import { createRejectedKeyReport } from './rejected-keys.js';
 
 /** Variables that the backend reads. */
 export const BACKEND_VARIABLES = [

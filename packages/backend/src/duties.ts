@@ -2,6 +2,8 @@
 export interface Duties {
   /** Whether it gets its work done; a process that does not had better be started anew. */
   isLive(): boolean;
+  /** Whether it does all of its work by now; not right after its start. In a rollout another does it until then. */
+  isReady(): boolean;
   /** Called once Redis is there. */
   start(): Promise<void>;
   /**

@@ -1,21 +1,26 @@
 -- KEYS deadlines
--- ARGV base limit maxDeliveries eventsPerJob retentionMs
+-- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore
 --
 -- Do what is due in one partition, oldest first: a delivered job is pending again, at its place by creation, or dead; a
--- running one has failed its attempt; an ended one is purged.
+-- running one has failed its attempt; an ended one is purged. A job that was last heard of before Redis' clock stepped
+-- forward had less than its window, and gets another.
 --   limit            at most 100, so that Redis is busy for some 3 ms at most
 --   maxDeliveries    delivery time-outs in a row, with no ack in between, that make a job dead
+--   dueBefore        a look at Redis' clock, in ms, after which nothing is due yet: the clock may have stepped since
 -- Returns {'OK', entries looked at, {delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending
--- again, of jobs now dead, completed jobs purged, dead ones, killed ones}, lateness of the oldest in ms, {id of a job whose
--- record is broken, …}}.
--- @include clock order job move_status queue implied publish record owe retain die take_back fail_attempt purge
+-- again, of jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window}, lateness in ms of the
+-- oldest that was not given one, {id of a job whose record is broken, …}}.
+-- @include clock order job move_status queue implied publish record owe retain die take_back fail_attempt purge reopen_window cut_short
 local now, at = nowMs()
 local FAILED = { pending = 3, dead = 4 }
 local PURGED = { completed = 5, dead = 6, killed = 7 }
+local REOPENED = 8
+local steppedAt = lastStep(base, now)
 
 -- Do what is due for one job, and return which count that adds to.
-local function meet(id)
+local function meet(id, due)
   local found, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
+  if reopenIfCutShort(found, due, steppedAt, now, deliveryTimeoutMs) then return REOPENED end
   if found.status == 'delivered' then
     timeouts = tonumber(stored(timeouts) or 0) + 1
     if timeouts >= tonumber(maxDeliveries) then
@@ -38,10 +43,12 @@ local function meet(id)
 end
 
 -- Below and not at: both ends of a window were rounded down, and none may end early.
-local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. at, 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken = { 0, 0, 0, 0, 0, 0, 0 }, {}
+local before = digits(math.min(now, tonumber(dueBefore)))
+local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
+local counts, broken, late = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
 for i = 1, #due, 2 do
-  local ok, count = pcall(meet, due[i])
+  local ok, count = pcall(meet, due[i], tonumber(due[i + 1]))
+  if count ~= REOPENED then late = late or now - tonumber(due[i + 1]) end
   if ok and count then
     counts[count] = counts[count] + 1
   elseif not ok then
@@ -51,5 +58,4 @@ for i = 1, #due, 2 do
     broken[#broken + 1] = due[i]
   end
 end
-local late = #due > 0 and now - tonumber(due[2]) or 0
-return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
+return { 'OK', #due / 2, { unpack(counts) }, late or 0, { unpack(broken) } }

@@ -1,8 +1,8 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { ask } from './ask.js';
+import { type ClockLook, lookAtClocks } from './clock-looks.js';
 import { PARTITION_TAGS } from './partition.js';
 import type { Store } from './store.js';
-import { redisNow } from './time.js';
 
 /** Tags of the partitions that have something due. */
 export interface Due {
@@ -10,12 +10,14 @@ export interface Due {
   deadlines: string[];
   /** For `relayCallbacks`. */
   callbacks: string[];
+  /** The clock of each partition that could be looked at, by its tag. */
+  clocks: ReadonlyMap<string, ClockLook>;
   /** Why nobody knows of some partitions: the primaries of a cluster that have them are away. */
   faults: unknown[];
 }
 
 /**
- * Look where something is due, by Redis' clock. Changes nothing.
+ * Look where something is due, by Redis' clock: of a cluster, by that of the partition's primary. Changes nothing.
  *
  * @throws UNAVAILABLE when no partition could be looked at
  */
@@ -31,17 +33,20 @@ export async function findDue(store: Store): Promise<Due> {
     }
   };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
-  const [now, deadlines, callbacks] = await Promise.all([
-    redisNow(store),
+  const [{ clocks, fault }, deadlines, callbacks] = await Promise.all([
+    lookAtClocks(store),
     firsts(store.keys.deadlines),
     firsts(store.keys.callbacks),
   ]);
-  if (faults.length === deadlines.length + callbacks.length) throw faults[0];
+  if (clocks.size === 0 || faults.length === deadlines.length + callbacks.length) throw fault ?? faults[0];
+  if (fault !== null) faults.push(fault);
+  const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
     // NaN, of an empty set or of one that nobody could ask for, is never due. Which side of `now` counts is each
     // script's to say.
-    deadlines: PARTITION_TAGS.filter((_, n) => (deadlines[n] as number) <= now),
-    callbacks: PARTITION_TAGS.filter((_, n) => (callbacks[n] as number) <= now),
+    deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
+    callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
+    clocks,
     faults,
   };
 }

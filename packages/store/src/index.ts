@@ -13,6 +13,9 @@ export {
 } from './callback-attempt.js';
 export { type Debt, type Relayed, redeliverCallback, relayCallbacks } from './callbacks.js';
 export * from './claim.js';
+export { type ClockLook, stepBetween } from './clock-looks.js';
+export { bringBack, markStep } from './clock-steps.js';
+export { type ClockWatch, createClockWatch, type Followed } from './clock-watch.js';
 export { createJob } from './create.js';
 export { type Due, findDue } from './due.js';
 export { type Expired, expireDue } from './expire.js';

@@ -19,6 +19,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
+ * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
  * | `ym:{bull}:*` | BullMQ's | the scheduler's alarms, nothing that could not be lost | scheduler | BullMQ |
@@ -31,6 +32,7 @@ export function keyMap(prefix: string) {
     baseOf: base,
     spaces: (partition: string) => `${base(partition)}spaces`,
     deadlines: (partition: string) => `${base(partition)}deadlines`,
+    stepped: (partition: string) => `${base(partition)}stepped`,
     callbacks: (partition: string) => `${base(partition)}callbacks`,
     /** What every key of a job's partition starts with. */
     baseOfJob: (jobId: string) => base(partitionOfJob(jobId)),

@@ -242,6 +242,75 @@ return { 'OK', at, callback.attempts + 1, digits(lease), told }
 `,
 } as const;
 
+export const bring_back = {
+  name: 'bring_back',
+  sha1: '59fd9aa6542ad4a2c6211150b065763431d95f4d',
+  keys: ['index'],
+  args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'],
+  rest: null,
+  text: `local index = KEYS[1]
+local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local function nowMs()
+  local time = redis.call('TIME')
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
+end
+local function digits(number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = stored(v[5]) or '0',
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+  return job, unpack(v, 9, 8 + select('#', ...))
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local function windowOf(job, deliveryTimeoutMs)
+  if job.status == 'delivered' then return tonumber(deliveryTimeoutMs) end
+  return math.ceil(tonumber(job.timeoutSeconds) * 1000)
+end
+local function reopenWindow(job, now, windowMs)
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  redis.call('ZADD', job.base .. 'deadlines', digits(now + windowMs), job.id)
+end
+local now = nowMs()
+local function bringBack(id)
+  local found, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt')
+  if found.status ~= 'delivered' and found.status ~= 'running' then return 0 end -- A stray entry.
+  local windowMs = windowOf(found, deliveryTimeoutMs)
+  local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
+  if due <= now + windowMs then return 0 end
+  if found.status == 'delivered' and tonumber(deliveredAt) <= now then return 0 end
+  reopenWindow(found, now, windowMs)
+  return 1
+end
+local page = redis.call('ZRANGEBYSCORE', index, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local broughtBack = 0
+for i = 1, #page, 2 do
+  local ok, count = pcall(bringBack, page[i]) -- Not of a record that is not what we write: fsck names it.
+  if ok then broughtBack = broughtBack + count end
+end
+return { 'OK', #page / 2, page[#page] or afterOrder, broughtBack }
+`,
+} as const;
+
 export const check_entries = {
   name: 'check_entries',
   sha1: 'ee0f9516360988d8f90959e210d7c7b52b6929db',
@@ -1157,12 +1226,12 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: 'bc78812d2d85fb04e13c6c3cd77d6b9b5c479157',
+  sha1: '094f56ffa1822d0dbaea058d2f94add4cfe2ec7a',
   keys: ['deadlines'],
-  args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs'],
+  args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'],
   rest: null,
   text: `local deadlines = KEYS[1]
-local base, limit, maxDeliveries, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local function nowMs()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
@@ -1312,11 +1381,33 @@ local function purge(job, now)
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
   return true
 end
+local function windowOf(job, deliveryTimeoutMs)
+  if job.status == 'delivered' then return tonumber(deliveryTimeoutMs) end
+  return math.ceil(tonumber(job.timeoutSeconds) * 1000)
+end
+local function reopenWindow(job, now, windowMs)
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  redis.call('ZADD', job.base .. 'deadlines', digits(now + windowMs), job.id)
+end
+local function lastStep(base, now)
+  local at = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
+  return at <= now and at or 0
+end
+local function reopenIfCutShort(job, due, steppedAt, now, deliveryTimeoutMs)
+  if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
+  local windowMs = windowOf(job, deliveryTimeoutMs)
+  if due - windowMs >= steppedAt then return false end
+  reopenWindow(job, now, windowMs)
+  return true
+end
 local now, at = nowMs()
 local FAILED = { pending = 3, dead = 4 }
 local PURGED = { completed = 5, dead = 6, killed = 7 }
-local function meet(id)
+local REOPENED = 8
+local steppedAt = lastStep(base, now)
+local function meet(id, due)
   local found, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
+  if reopenIfCutShort(found, due, steppedAt, now, deliveryTimeoutMs) then return REOPENED end
   if found.status == 'delivered' then
     timeouts = tonumber(stored(timeouts) or 0) + 1
     if timeouts >= tonumber(maxDeliveries) then
@@ -1337,10 +1428,12 @@ local function meet(id)
   end
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
-local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. at, 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken = { 0, 0, 0, 0, 0, 0, 0 }, {}
+local before = digits(math.min(now, tonumber(dueBefore)))
+local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
+local counts, broken, late = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
 for i = 1, #due, 2 do
-  local ok, count = pcall(meet, due[i])
+  local ok, count = pcall(meet, due[i], tonumber(due[i + 1]))
+  if count ~= REOPENED then late = late or now - tonumber(due[i + 1]) end
   if ok and count then
     counts[count] = counts[count] + 1
   elseif not ok then
@@ -1349,8 +1442,7 @@ for i = 1, #due, 2 do
     broken[#broken + 1] = due[i]
   end
 end
-local late = #due > 0 and now - tonumber(due[2]) or 0
-return { 'OK', #due / 2, { unpack(counts) }, late, { unpack(broken) } }
+return { 'OK', #due / 2, { unpack(counts) }, late or 0, { unpack(broken) } }
 `,
 } as const;
 
@@ -1835,6 +1927,55 @@ for _, id in ipairs(ids) do
   end
 end
 return { 'OK', looked, #ids - looked, unpack(rows) }
+`,
+} as const;
+
+export const mark_step = {
+  name: 'mark_step',
+  sha1: '9d18e0712b61835ca6303b007328f5f59efe163e',
+  keys: ['stepped'],
+  args: ['lookedAt'],
+  rest: null,
+  text: `local stepped = KEYS[1]
+local lookedAt = ARGV[1]
+local function nowMs()
+  local time = redis.call('TIME')
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end
+local function isTooLate(now, deadline)
+  return deadline ~= '' and now > tonumber(deadline)
+end
+local function digits(number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
+end
+local function stored(value)
+  return type(value) == 'string' and value or nil
+end
+local function loadJob(key, base, id, ...)
+  local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
+  local job = {
+    key = key, base = base, id = id,
+    status = stored(v[1]), space = v[2], name = v[3], order = v[4],
+    attempt = stored(v[5]) or '0',
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
+    eventsDropped = tonumber(stored(v[8]) or 0),
+  }
+  return job, unpack(v, 9, 8 + select('#', ...))
+end
+local function refuse(job, keySpaceId)
+  if not job.status then return 'JOB_NOT_FOUND' end
+  if keySpaceId ~= '' and keySpaceId ~= job.space then return 'FORBIDDEN' end
+end
+local now, at = nowMs()
+local known = tonumber(stored(redis.call('GET', stepped)) or 0)
+if known > tonumber(lookedAt) and known <= now then return { 'OK', 0 } end
+redis.call('DEL', stepped) -- A full Redis lets the rest pass once something was removed.
+redis.call('SET', stepped, at)
+return { 'OK', 1 }
 `,
 } as const;
 

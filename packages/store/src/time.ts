@@ -7,9 +7,11 @@ import { primariesOf, type RedisClient, type Store } from './store.js';
  * @throws UNAVAILABLE
  */
 export async function redisNow(store: Store): Promise<number> {
-  const [seconds, micros] = await ask(store, 'time', timeOf(store.redis));
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  return msOf(await ask(store, 'time', timeOf(store.redis)));
 }
+
+/** Epoch milliseconds of what TIME replies with. */
+export const msOf = ([seconds, micros]: unknown[]) => Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 
 /** Of a cluster the first answer: ioredis would ask one at random, which may be the one that is away. */
 async function timeOf(redis: RedisClient): Promise<unknown[]> {

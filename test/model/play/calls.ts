@@ -2,7 +2,7 @@ import type { CreateJobRequest, JsonObject, JsonValue, LogsQuery, NewLog } from 
 import * as store from '@yardmaster/store';
 import * as attempts from '../attempts.js';
 import * as callbacks from '../callbacks.js';
-import { due, expire } from '../deadlines.js';
+import { bringBack, due, expire, markStep } from '../deadlines.js';
 import { claim, create, poll } from '../handing-out.js';
 import * as logs from '../logs.js';
 import * as reading from '../reading.js';
@@ -26,6 +26,8 @@ export interface Asked {
   fail: OfJob & { error: string | JsonObject };
   kill: OfJob & { reason: string | null };
   expire: { partition: string };
+  markStep: { partition: string; lookedAt: number };
+  bringBack: { partition: string };
   relay: { partition: string };
   begin: { job: string; round: number };
   record: callbacks.Outcome;
@@ -69,7 +71,12 @@ const VERBS: { [V in Verb]: Sides<Asked[V]> } = {
   complete: { perform: (at, it) => store.completeJob(at, of(it), it.job, it.result), foretell: attempts.complete },
   fail: { perform: (at, it) => store.failJob(at, of(it), it.job, it.error), foretell: attempts.fail },
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), foretell: attempts.kill },
-  expire: { perform: (at, { partition }) => store.expireDue(at, partition), foretell: expire },
+  expire: {
+    perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),
+    foretell: expire,
+  },
+  markStep: { perform: (at, it) => store.markStep(at, it.partition, it.lookedAt), foretell: markStep },
+  bringBack: { perform: (at, { partition }) => store.bringBack(at, partition), foretell: bringBack },
   relay: { perform: (at, { partition }) => store.relayCallbacks(at, partition), foretell: callbacks.relay },
   begin: {
     perform: (at, { job, round }) => store.beginCallback(at, { jobId: job, round }),
@@ -94,7 +101,13 @@ const VERBS: { [V in Verb]: Sides<Asked[V]> } = {
     foretell: reading.list,
   },
   stats: { perform: (at, { space, ...query }) => store.getStats(at, space, query), foretell: reading.stats },
-  due: { perform: (at) => store.findDue(at), foretell: due },
+  due: {
+    perform: async (at) => {
+      const { clocks, ...found } = await store.findDue(at);
+      return found;
+    },
+    foretell: due,
+  },
 };
 
 /** The two sides of a call: those of its verb, which the type of the table cannot say. */

@@ -11,8 +11,8 @@ export interface Drawing {
   random: Random;
   world: World;
   given: GivenOut;
-  /** Whether Redis' clock may go back. */
-  goesBack: boolean;
+  /** Whether Redis' clock may go back, and step. */
+  isUnsteady: boolean;
   /** Number of the step, for labels. */
   at: number;
   /** The job that is to be asked about; null or left out for any. */
@@ -20,7 +20,7 @@ export interface Drawing {
 }
 
 /** How often each verb is asked. */
-export const WEIGHTS: Record<Verb, number> = {
+export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = {
   ...{ create: 8, poll: 12, claim: 5, ack: 10, heartbeat: 14, complete: 8, fail: 12, kill: 4 },
   ...{ expire: 7, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
   ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, due: 1 },
@@ -85,7 +85,7 @@ function logsQueryOf(random: Random) {
 }
 
 /** What a verb is asked, at random. */
-export const ASKED: { [V in Verb]: (drawing: Drawing) => Asked[V] } = {
+export const ASKED: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Asked[V] } = {
   create: ({ random, at }) => ({ label: `j${at}`, space: random.of(SPACES), request: requestOf(random) }),
   poll: ({ random, about }) => ({
     space: about?.spaceId ?? random.of([...SPACES, 'nobody']),

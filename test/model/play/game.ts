@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JobWithEvents } from '@yardmaster/protocol';
-import type { StoreSettings } from '@yardmaster/store';
+import { partitionOf, type StoreSettings } from '@yardmaster/store';
 import { isCut, replay } from '../replay.js';
 import { newWorld, type World } from '../world.js';
 import { answerOf } from './answer.js';
@@ -10,12 +10,21 @@ import type { Call } from './calls.js';
 import { agreeing, type Told, worldsAfter } from './candidates.js';
 import { Disagreement, shown } from './disagreement.js';
 import { GivenOut, type Step } from './step.js';
+import { SPACES } from './values.js';
 
 /** When every sequence begins. */
 const BEGINNING = Date.UTC(2027, 0, 1);
 
 /** Not more, since the store lets long reads wait for one another for a while only, and the machine may be slow. */
 const READS_AT_ONCE = 8;
+
+/** What two schedulers do in each partition, one after the other, when they notice a step of the clock. */
+function noticing(stepMs: number, lookedAt: number): Call[] {
+  const partitions = [...new Set(SPACES.map(partitionOf))];
+  const notice = (partition: string): Call =>
+    stepMs > 0 ? { verb: 'markStep', partition, lookedAt } : { verb: 'bringBack', partition };
+  return [...partitions, ...partitions].map(notice);
+}
 
 /** Where a sequence stands. */
 export interface Position {
@@ -86,10 +95,18 @@ export class Game {
       const told = await this.ask(step.calls.map((call) => this.given.resolved(call)));
       for (const { call, answer } of told) if ('value' in answer) this.given.note(call, answer.value);
       this.worlds = worldsAfter(this.worlds, told);
+    } else if ('passMs' in step) {
+      await this.moveClock(step.passMs);
     } else {
-      for (const world of this.worlds) world.now += step.passMs;
-      await this.arena.setClock(this.world.now);
+      const lookedAt = this.world.now;
+      await this.moveClock(step.stepMs);
+      for (const call of noticing(step.stepMs, lookedAt)) await this.take({ calls: [call] });
     }
+  }
+
+  private async moveClock(byMs: number): Promise<void> {
+    for (const world of this.worlds) world.now += byMs;
+    await this.arena.setClock(this.world.now);
   }
 
   /** Ask the store, on several connections, without waiting for one answer before the next call. */
@@ -116,8 +133,8 @@ export class Game {
 
   /** Walk the history of a job that was read: what the world was led to must be what its events lead to. */
   private replay({ call, answer }: Told): void {
-    const hasGoneBack = this.steps.some((step) => 'passMs' in step && step.passMs < 0);
-    if (call.verb !== 'get' || !('value' in answer) || hasGoneBack) return;
+    const hasStepped = this.steps.some((step) => 'stepMs' in step || ('passMs' in step && step.passMs < 0));
+    if (call.verb !== 'get' || !('value' in answer) || hasStepped) return;
     const job = answer.value as JobWithEvents;
     if (isCut(job, this.rules.settings)) return;
     // What callbacks came to is drawn without regard to how many there were.

@@ -49,10 +49,10 @@ export async function playSeed(arenas: Arenas, seed: number, { atOnce, drawn }: 
   const settings = settingsOf(random);
   const length = atOnce ? random.between(15, 40) : random.between(50, 150);
   const draw = atOnce ? drawCallsAtOnce : drawStep;
-  const goesBack = random.chance(0.25); // Not in all, since histories are replayed only if it does not.
+  const isUnsteady = random.chance(0.25); // Not in all, since histories are replayed only if the clock is steady.
   const next: Rules['next'] = (position) => {
     if (position.at > length) return null;
-    const step = draw({ random, goesBack, ...position });
+    const step = draw({ random, isUnsteady, ...position });
     if ('calls' in step) for (const call of step.calls) drawn.add(call.verb).add(callOnStatus(call, position));
     return step;
   };

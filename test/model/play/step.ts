@@ -2,11 +2,12 @@ import { newJobId } from '@yardmaster/store';
 import type { Call } from './calls.js';
 
 /**
- * What a sequence is made of: time that passes, or calls at once, of which most are alone. Jobs go by their labels, so that
+ * What a sequence is made of: time that passes, a step of the clock which schedulers notice, or calls at once, of which most
+ * are alone. Jobs go by their labels, so that
  * a sequence from which steps were dropped still says something: a job that was not created is one that nobody knows.
  * The lease of an attempt at a callback is `held` (the latest that was given), `earlier` (the one before), or `none`.
  */
-export type Step = { passMs: number } | { calls: Call[] };
+export type Step = { passMs: number } | { stepMs: number } | { calls: Call[] };
 
 /** A text that is no id of a job, as its own label. */
 export const NO_ID = 'nonsense';
@@ -56,6 +57,7 @@ export class GivenOut {
 /** A step as a line to read. */
 export function lineOf(step: Step): string {
   if ('passMs' in step) return `${step.passMs} ms pass`;
+  if ('stepMs' in step) return `the clock steps by ${step.stepMs} ms`;
   return step.calls.map(textOf).join('  ||  ');
 }
 

@@ -5,6 +5,8 @@ import { Counter, Gauge } from 'prom-client';
 export interface SweepMetrics {
   swept(): void;
   failed(): void;
+  /** A step of Redis' clock was noticed. */
+  stepped(direction: 'forward' | 'back'): void;
 }
 
 /** Make the metrics of sweeps. */
@@ -21,8 +23,16 @@ export function sweepMetrics({ registry }: Metrics, idleMs: () => number): Sweep
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
   const sweeps = counter('yardmaster_sweeps_total', 'Sweeps for deadlines that were made, failed ones included.');
   const failures = counter('yardmaster_sweep_failures_total', 'Sweeps for deadlines that failed.');
+  const steps = new Counter({
+    name: 'yardmaster_redis_clock_steps_total',
+    help: "Steps of Redis' clock of more than 2 s that this process has noticed, forward or back.",
+    labelNames: ['direction'],
+    registers,
+  });
+  for (const direction of ['forward', 'back']) steps.inc({ direction }, 0);
   return {
     swept: () => sweeps.inc(),
     failed: () => failures.inc(),
+    stepped: (direction) => steps.inc({ direction }),
   };
 }

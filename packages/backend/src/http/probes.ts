@@ -19,6 +19,8 @@ export interface Health {
   backend: Backend;
   /** Whether the process does what it is there for; of one that only serves, that it answers says so. */
   isLive: () => boolean;
+  /** Whether it does so by now. Default: as soon as the backend is ready. */
+  isReady?: () => boolean;
 }
 
 /**
@@ -44,8 +46,9 @@ export async function answerProbe(req: IncomingMessage, res: ServerResponse, hea
 }
 
 /** Answer whether the process is live or ready, 200 or 503; or with its metrics, in any case. */
-export async function answerCheck(res: ServerResponse, path: Probe, { backend, isLive }: Health): Promise<void> {
+export async function answerCheck(res: ServerResponse, path: Probe, health: Health): Promise<void> {
+  const { backend, isLive, isReady = () => true } = health;
   if (path === '/metrics') return answerMetrics(res, backend.metrics.registry);
-  const ok = path === '/livez' ? isLive() : await backend.isReady();
+  const ok = path === '/livez' ? isLive() : isReady() && (await backend.isReady());
   sendJson(res, ok ? 200 : 503, { status: ok ? 'ok' : `not ${path === '/livez' ? 'live' : 'ready'}` });
 }

@@ -9,6 +9,7 @@ export type KeyKind =
   | { kind: 'index'; partition: string; spaceId: string | null; name: string | null }
   | { kind: 'names'; spaceId: string }
   | { kind: 'spaces'; partition: string }
+  | { kind: 'stepped' }
   | { kind: 'meta' }
   | { kind: 'apiKeys' }
   /** BullMQ's own. Nothing that could not be lost, so nothing is said about it. */
@@ -22,6 +23,7 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   index: 'zset',
   names: 'zset',
   spaces: 'zset',
+  stepped: 'string',
   meta: 'hash',
   apiKeys: 'hash',
   bull: null,
@@ -45,6 +47,7 @@ export function keyKindOf(name: string): KeyKind {
   const [, partition = '', rest = ''] = /^\{(..)\}:(.+)$/s.exec(name) ?? [];
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
   if (rest === 'spaces') return { kind: 'spaces', partition };
+  if (rest === 'stepped') return { kind: 'stepped' };
   if (rest === 'deadlines' || rest === 'callbacks') return { kind: 'index', partition, spaceId: null, name: null };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
   return rest.startsWith('space:') ? spaceKey(partition, rest.slice('space:'.length)) : UNKNOWN;

@@ -1,0 +1,15 @@
+-- KEYS stepped
+-- ARGV lookedAt
+--
+-- Note that Redis' clock has just stepped forward: expire gives one more window to whom it finds due of the jobs that were
+-- last heard of before now. Once for each step, however many schedulers notice it.
+--   lookedAt   when the caller looked at this clock last, before the step, in Redis' time
+-- Returns {'OK', 1 when it is noted now, 0 when another scheduler had done so}.
+-- @include clock job
+local now, at = nowMs()
+local known = tonumber(stored(redis.call('GET', stepped)) or 0)
+-- One in the future is from before a step back.
+if known > tonumber(lookedAt) and known <= now then return { 'OK', 0 } end
+redis.call('DEL', stepped) -- A full Redis lets the rest pass once something was removed.
+redis.call('SET', stepped, at)
+return { 'OK', 1 }

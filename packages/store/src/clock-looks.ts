@@ -1,0 +1,67 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import { Cluster, type Redis } from 'ioredis';
+import { ask } from './ask.js';
+import { PARTITION_TAGS } from './partition.js';
+import { primariesOf, type Store } from './store.js';
+import { slotOf } from './subscriptions/slot.js';
+import { msOf } from './time.js';
+
+/** One look at the clock of a Redis. */
+export interface ClockLook {
+  /** What it said, epoch milliseconds. */
+  redisMs: number;
+  /** When this process asked and when it heard, by its monotonic clock, milliseconds: Redis read its clock in between. */
+  askedAt: number;
+  heardAt: number;
+}
+
+/** Steps of the clock up to so much are none: deadlines are met within 2 s. */
+const SMALL_MS = 2_000;
+
+/**
+ * Tell by how much Redis' clock has stepped between two looks, compared with the monotonic clock of this process. Only as
+ * far as it is certain: a slow reply, or a process that stood still, shows no step.
+ *
+ * @returns milliseconds, at least; negative for a step back; 0 for none, or one of at most 2 s
+ */
+export function stepBetween(before: ClockLook, now: ClockLook): number {
+  const passed = now.redisMs - before.redisMs;
+  const forward = passed - (now.heardAt - before.askedAt);
+  if (forward > SMALL_MS) return Math.round(forward);
+  const back = passed - (now.askedAt - before.heardAt);
+  return back < -SMALL_MS ? Math.round(back) : 0;
+}
+
+const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
+
+/**
+ * Look at the clock of each partition: of a cluster, at that of the primary that has it. They differ somewhat, so a step is
+ * told by the looks of one partition.
+ *
+ * @returns the looks by partition, without those whose primary is away, and why these are missing; null when none is
+ */
+export async function lookAtClocks(store: Store): Promise<{ clocks: Map<string, ClockLook>; fault: unknown }> {
+  const { redis, keys } = store;
+  let fault: unknown = null;
+  const looks = new Map<string, ClockLook>();
+  const look = async (primary: Redis) => {
+    const askedAt = performance.now();
+    try {
+      const redisMs = msOf(await ask(store, 'time', primary.time()));
+      looks.set(addressOf(primary), { redisMs, askedAt, heardAt: performance.now() });
+    } catch (error) {
+      fault = error;
+    }
+  };
+  await Promise.all(primariesOf(redis).map(look));
+
+  const [only] = looks.values();
+  const lookOf = (tag: string) =>
+    redis instanceof Cluster ? looks.get(redis.slots[slotOf(keys.baseOf(tag))]?.[0] ?? '') : only;
+  const known = PARTITION_TAGS.flatMap((tag) => {
+    const found = lookOf(tag);
+    return found === undefined ? [] : [[tag, found] as const];
+  });
+  if (known.length < PARTITION_TAGS.length) fault ??= new YardmasterError('UNAVAILABLE');
+  return { clocks: new Map(known), fault };
+}

@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { createJobRequest } from '@yardmaster/protocol';
+import { createLogger, type Logger } from '@yardmaster/runtime';
+import {
+  ANY_SPACE,
+  ackJob,
+  type ClockLook,
+  claimJob,
+  createJob,
+  createStore,
+  expireDue,
+  getJob,
+  markStep,
+  partitionOf,
+  redisNow,
+  type Store,
+  stepBetween,
+} from '@yardmaster/store';
+import type { Redis } from 'ioredis';
+import { createSweeper } from '../../apps/scheduler/src/sweeper.js';
+import { createMetrics } from '../../packages/backend/src/metrics/metrics.js';
+import { connectTo } from '../support/connect.js';
+import { during } from '../support/during.js';
+import { fsck } from '../support/fsck.js';
+import { withRedis } from '../support/own-redis.js';
+import { readSteppedClock } from '../support/stepped-clock.js';
+import { until } from '../support/until.js';
+
+const HOUR_S = 3_600;
+const SPACE = 'stepped';
+const PARTITION = partitionOf(SPACE);
+const DELIVERY_MS = 60_000;
+
+const own = withRedis();
+/** Seconds by which the clock is off. */
+const STEP = 'step';
+
+const connections = during(
+  async () => {
+    const all = Array.from({ length: 3 }, () => connectTo(own.url)) as [Redis, Redis, Redis];
+    for (const each of all) readSteppedClock(each, STEP);
+    return { all };
+  },
+  async ({ all }) => {
+    for (const each of all) each.disconnect();
+  },
+);
+
+let prefix: string;
+let store: Store;
+let lines: [fields: Record<string, number>, text: string][];
+
+beforeEach(async () => {
+  prefix = `t-${randomUUID().slice(0, 8)}`;
+  lines = [];
+  store = storeOn(0);
+  await stepTo(0);
+});
+
+const storeOn = (n: 0 | 1 | 2) =>
+  createStore(connections.all[n], { keyPrefix: prefix, deliveryTimeoutMs: DELIVERY_MS });
+
+/** Let Redis' clock be so many seconds off from now on. */
+const stepTo = (seconds: number) => store.redis.set(STEP, seconds);
+
+/** A scheduler, as far as it sweeps. One that has run for a while is sure of the clock; one that has just started is not. */
+function startScheduler(n: 0 | 1 | 2, { isNew = false } = {}) {
+  const log = createLogger('test', 'silent') as Logger;
+  log.warn = (fields: unknown, text?: string) => void lines.push([fields as Record<string, number>, text ?? '']);
+  const metrics = createMetrics();
+  const backend = { store: storeOn(n), stopping: new AbortController().signal, metrics };
+  return { ...createSweeper(backend, log, isNew ? undefined : 0), metrics };
+}
+
+async function bringTo(status: 'delivered' | 'running', fields = {}): Promise<string> {
+  const { id } = await createJob(store, SPACE, createJobRequest.parse({ name: 'work', ...fields }));
+  await claimJob(store, ANY_SPACE, id);
+  if (status === 'running') await ackJob(store, ANY_SPACE, id);
+  return id;
+}
+
+const statusOf = async (id: string) => (await getJob(store, ANY_SPACE, id)).status;
+const dueIn = async (id: string) =>
+  Number(await store.redis.zscore(store.keys.deadlines(PARTITION), id)) - (await redisNow(store));
+
+/** Expect a window to be open that was opened just now. */
+async function expectWindow(id: string, windowMs: number): Promise<void> {
+  const left = await dueIn(id);
+  expect(left).toBeLessThanOrEqual(windowMs);
+  expect(left).toBeGreaterThan(windowMs - 60_000);
+}
+
+const stepsOf = async ({ metrics }: ReturnType<typeof startScheduler>) =>
+  [...(await metrics.registry.metrics()).matchAll(/clock_steps_total\{direction="(\w+)"\} ([1-9]\d*)/g)].map((found) =>
+    found.slice(1).join(' '),
+  );
+
+describe('a step forward of the clock of Redis', () => {
+  it('ends no attempt: each job that was last heard of before gets one more window, and then times out', async () => {
+    const scheduler = startScheduler(1);
+    const running = await bringTo('running', { timeoutSeconds: 600 });
+    const delivered = await bringTo('delivered');
+    const short = await bringTo('running', { timeoutSeconds: 0.5 });
+    await scheduler.sweep();
+    await stepTo(HOUR_S);
+    await scheduler.sweep();
+    await expectWindow(running, 600_000);
+    await expectWindow(delivered, DELIVERY_MS);
+    expect([await statusOf(running), await statusOf(delivered)]).toEqual(['running', 'delivered']);
+    await until(async () => {
+      await scheduler.sweep();
+      return (await statusOf(short)) === 'pending';
+    });
+    const { events } = await getJob(store, ANY_SPACE, short);
+    const [ackedAt, retriedAt] = events.slice(2).map(({ createdAt }) => Date.parse(createdAt));
+    expect((retriedAt as number) - (ackedAt as number)).toBeGreaterThan(HOUR_S * 1_000 + 500);
+    expect(lines).toEqual([[expect.objectContaining({ broughtBack: 0 }), 'the clock of redis has stepped']]);
+    expect(lines[0]?.[0].steppedMs).toBeGreaterThan(HOUR_S * 1_000 - 60_000);
+    expect(await stepsOf(scheduler)).toEqual(['forward 1']);
+    expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
+  });
+
+  it('changes nothing for a job that was heard of since', async () => {
+    const scheduler = startScheduler(1);
+    await scheduler.sweep();
+    await stepTo(HOUR_S);
+    await scheduler.sweep();
+    const id = await bringTo('running', { timeoutSeconds: 0.001 });
+    await until(async () => {
+      await scheduler.sweep();
+      return (await statusOf(id)) === 'pending';
+    });
+  });
+
+  it('ends no attempt between a look at the clock and the script that ends attempts', async () => {
+    const id = await bringTo('running', { timeoutSeconds: 600 });
+    const before = await redisNow(store);
+    await stepTo(HOUR_S);
+    expect(await expireDue(store, PARTITION, before)).toMatchObject({ timedOut: 0, reopened: 0 });
+    expect(await statusOf(id)).toBe('running');
+  });
+
+  it('ends no attempt by a scheduler that has just started and cannot know of it', async () => {
+    const [old, fresh] = [startScheduler(1), startScheduler(2, { isNew: true })];
+    const id = await bringTo('running', { timeoutSeconds: 600 });
+    await old.sweep();
+    await stepTo(HOUR_S);
+    await fresh.sweep(); // It cannot tell a step from a time in which no scheduler was there.
+    expect(await statusOf(id)).toBe('running');
+    await old.sweep();
+    const silent = await bringTo('running', { timeoutSeconds: 0.001 });
+    await until(async () => {
+      await fresh.sweep();
+      return (await statusOf(silent)) === 'pending';
+    });
+    expect(await statusOf(id)).toBe('running');
+    await expectWindow(id, 600_000);
+  });
+
+  it('is marked once, by the first scheduler to notice it', async () => {
+    const [first, second] = [startScheduler(1), startScheduler(2)];
+    for (const each of [first, second]) await each.sweep();
+    await stepTo(HOUR_S);
+    await first.sweep();
+    const marked = await store.redis.get(store.keys.stepped(PARTITION));
+    expect(marked).not.toBeNull();
+    await until(async () => (await redisNow(store)) > Number(marked));
+    await second.sweep();
+    expect(await store.redis.get(store.keys.stepped(PARTITION))).toBe(marked);
+    expect([await stepsOf(first), await stepsOf(second)]).toEqual([['forward 1'], ['forward 1']]);
+  });
+
+  it('is marked although Redis has no memory left', async () => {
+    await store.redis.config('SET', 'maxmemory', '1');
+    try {
+      await expect(store.redis.set('any', 'x')).rejects.toThrow('OOM');
+      expect(await markStep(store, PARTITION, 0)).toBe(true);
+    } finally {
+      await store.redis.config('SET', 'maxmemory', '0');
+    }
+  });
+
+  it('is none that happened while no scheduler was there: what is due then is met', async () => {
+    const id = await bringTo('running', { timeoutSeconds: 600 });
+    await stepTo(HOUR_S);
+    const scheduler = startScheduler(1);
+    for (let n = 0; n < 2; n++) await scheduler.sweep(); // The first only looks.
+    expect(await statusOf(id)).toBe('pending');
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('a step back of the clock of Redis', () => {
+  it('keeps no job waiting for as long as it was: each gets one more window from then on', async () => {
+    const scheduler = startScheduler(1);
+    const running = await bringTo('running', { timeoutSeconds: 600 });
+    const delivered = await bringTo('delivered');
+    await scheduler.sweep();
+    await stepTo(-HOUR_S);
+    await scheduler.sweep();
+    await expectWindow(running, 600_000);
+    await expectWindow(delivered, DELIVERY_MS);
+    const steppedMs = expect.any(Number);
+    expect(lines).toEqual([[{ steppedMs, broughtBack: 2 }, 'the clock of redis has stepped']]);
+    expect(await stepsOf(scheduler)).toEqual(['back 1']);
+    expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
+  });
+
+  it('is repaired by a scheduler that starts after it', async () => {
+    const ids = await Promise.all(Array.from({ length: 250 }, () => bringTo('running', { timeoutSeconds: 600 })));
+    await stepTo(-HOUR_S);
+    await startScheduler(1).sweep();
+    for (const id of ids) await expectWindow(id, 600_000);
+    expect(lines).toEqual([[{ broughtBack: 250 }, expect.stringContaining('while no scheduler was watching it')]]);
+  });
+
+  it('shortens no window that was opened when DELIVERY_TIMEOUT_SECONDS was longer', async () => {
+    store = createStore(store.redis, { keyPrefix: prefix, deliveryTimeoutMs: HOUR_S * 1_000 });
+    const id = await bringTo('delivered');
+    await startScheduler(1).sweep();
+    expect(await dueIn(id)).toBeGreaterThan(DELIVERY_MS);
+  });
+
+  it('ends nothing early by a look at the clock from before it', async () => {
+    const before = await redisNow(store);
+    await stepTo(-HOUR_S);
+    const id = await bringTo('running', { timeoutSeconds: 600 });
+    await expireDue(store, PARTITION, before);
+    expect(await statusOf(id)).toBe('running');
+  });
+
+  it('after one forward puts off no time-out again and again', async () => {
+    const scheduler = startScheduler(1);
+    await scheduler.sweep();
+    await stepTo(HOUR_S);
+    await scheduler.sweep();
+    await stepTo(0);
+    await scheduler.sweep();
+    const id = await bringTo('running', { timeoutSeconds: 0.001 });
+    await until(async () => {
+      await scheduler.sweep();
+      return (await statusOf(id)) === 'pending';
+    });
+  });
+});
+
+describe('a step between two looks', () => {
+  const look = (redisMs: number, askedAt: number, heardAt = askedAt): ClockLook => ({ redisMs, askedAt, heardAt });
+
+  it.each<[string, ClockLook, ClockLook, number]>([
+    ['is none when time has passed', look(0, 0), look(60_000, 60_000), 0],
+    ['is none of 2 s forward', look(0, 0), look(3_000, 1_000), 0],
+    ['is none of 2 s back', look(0, 0), look(-1_000, 1_000), 0],
+    ['is told of more forward', look(0, 0), look(3_001, 1_000), 2_001],
+    ['is told of more back', look(0, 0), look(-1_001, 1_000), -2_001],
+    ['is none when the second reply may have been slow', look(0, 0), look(5_000, 1_000, 5_000), 0],
+    ['is none when the first reply may have been slow', look(0, 0, 5_000), look(1_000, 5_500), 0],
+    ['is told as far as it is certain, forward', look(0, 0, 300), look(60_000, 1_000, 1_500), 58_500],
+    ['is told as far as it is certain, back', look(0, 0, 300), look(-60_000, 1_000, 1_500), -60_700],
+  ])('%s', (_, before, now, steppedMs) => {
+    expect(stepBetween(before, now)).toBe(steppedMs);
+  });
+});
