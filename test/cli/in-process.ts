@@ -4,6 +4,7 @@ import { jsonDisplay, plainDisplay } from '../../apps/cli/src/display.js';
 import { runFsck } from '../../apps/cli/src/fsck/run-fsck.js';
 import { jsonLine } from '../../apps/cli/src/logs/entry-line.js';
 import type { Outcome } from '../../apps/cli/src/outcome.js';
+import { runFormat } from '../../apps/cli/src/run-format.js';
 import { watch } from '../../apps/cli/src/watch.js';
 import { keepOutput, type Run } from './yardmaster.js';
 
@@ -41,6 +42,7 @@ export function yardmasterHere(
       const notice = (sentence: string) => complain(`${sentence}\n`);
       return codeOf(await showLogs({ request: limited, lineOf, out: write, drained, notice }));
     },
+    format: (request) => runFormat(request, channels),
     fsck: (request) => runFsck(request, { ...channels, drained, signal: new AbortController().signal }),
     callbackSecret: async (request) => codeOf(await showCallbackSecrets(request, write)),
   });

@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { EXIT, EXIT_MEANINGS, FSCK_EXIT, FSCK_EXIT_MEANINGS, runProgram } from '@yardmaster/cli';
+import {
+  EXIT,
+  EXIT_MEANINGS,
+  FORMAT_EXIT,
+  FORMAT_EXIT_MEANINGS,
+  FSCK_EXIT,
+  FSCK_EXIT_MEANINGS,
+  runProgram,
+} from '@yardmaster/cli';
 import { FAULTS } from '@yardmaster/store';
 
 type Env = Record<string, string>;
@@ -24,6 +32,7 @@ async function run(args: string[], env = KEY) {
     logs: endWith(4),
     fsck: endWith(1),
     callbackSecret: endWith(5),
+    format: endWith(2),
   });
   return { code, out, err, request: request as object | null };
 }
@@ -39,6 +48,7 @@ it.each([
   ['logs job', KEY, 4, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
   ['callback-secret s', KEY, 5, { ...withKey, spaceId: 's' }],
   ['fsck', redis, 1, { isMending: false, isVerbose: false, format: 'auto', variables: redis }],
+  ['format', redis, 2, { isRaising: false, variables: redis }],
 ] as [string, Env, number, object][])(
   'passes "%s" to its command with all defaults, and returns the exit code of the command',
   async (line, env, code, request) => {
@@ -81,16 +91,34 @@ it.each([
     { ...redis, NO_COLOR: '1' },
     { isMending: true, isVerbose: true, format: 'json', variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
   ],
+  [
+    ['format', 'raise', '--redis', 'redis://two', '--prefix', 'q'],
+    redis,
+    { isRaising: true, variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
+  ],
 ] as [string[], Env, object][])('reads %j with the variables %j', async (args, env, fields) => {
   expect((await run(args, env)).request).toMatchObject(fields);
 });
 
 it.each([
-  ['', ['watch [options] [jobId] ', 'logs [options] <jobId> ', 'fsck [options] ', 'Print the logs of a job']],
+  [
+    '',
+    [
+      'watch [options] [jobId] ',
+      'logs [options] <jobId> ',
+      'fsck [options] ',
+      'format [options] [raise] ',
+      'Print the logs of a job',
+    ],
+  ],
   ['watch', ['$YARDMASTER_API_KEY, the better place:', '  124  gave up after --timeout']],
   ['logs', ['-f, --follow', '--level <levels>', '--grep <text>', '--tail <count>', 'jobs:read']],
   ['callback-secret', ['keys:manage', '--url <url>', '--token <key>']],
   ['fsck', ['--repair', '--verbose', '--redis <url>', '--prefix <prefix>', 'RETENTION_SECONDS', '    1  something']],
+  [
+    'format',
+    ['raise it to the highest', '--redis <url>', '--prefix <prefix>', '    1  the format is of a newer release'],
+  ],
 ])('explains "%s" with --help', async (command, texts) => {
   const { code, out, err } = await run([...command.split(' ').filter(Boolean), '--help'], {});
   expect([code, err]).toEqual([0, '']);
@@ -152,6 +180,7 @@ it.each([
   [['fsck', '--json', '--plain'], {}, '--json and --plain exclude each other'],
   [['fsck', '--repiar'], {}, "unknown option '--repiar'"],
   [['fsck', 'job'], {}, 'too many arguments'],
+  [['format', 'rise'], {}, 'Allowed choices are raise'],
 ] as [string[], Env, string][])(
   'refuses %j with 2 and says why, with the variables %j',
   async (args, env, sentence) => {
@@ -168,6 +197,7 @@ const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
 it.each([
   ['## Exit codes of watch and logs', EXIT, EXIT_MEANINGS],
   ['### Exit codes of fsck', FSCK_EXIT, FSCK_EXIT_MEANINGS],
+  ['### Exit codes of format', FORMAT_EXIT, FORMAT_EXIT_MEANINGS],
 ])('has every exit code with its meaning in docs/cli.md, and no others: %s', (title, codes, meanings) => {
   const [section = ''] = docs.split(`\n${title}\n`)[1]?.split(/^#/m) ?? [];
   const rows = [...section.matchAll(/^\| (\d+) \| (.+?) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);

@@ -87,6 +87,16 @@ it('the API does not start on jobs that are spread over another number of partit
   expect(api.output()).toContain('Redis holds jobs spread over 32 partitions, this release uses 64');
 });
 
+it('the API does not start on jobs in the format of a newer release', async () => {
+  const env = { REDIS_URL, KEY_PREFIX: newPrefix(), ADMIN_API_KEY: ADMIN_KEY };
+  await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 64, 'format', 2);
+  const api = run(env);
+  expect(await api.ended()).toBe(1);
+  expect(api.output()).toContain(
+    'Redis holds jobs in format 2, made by a newer release; this release knows formats up to 1: use the newer release',
+  );
+});
+
 it('the API is live but not ready while Redis is away at its start, and serves once it is there', async () => {
   const redis = await ownRedis();
   await redis.halt();

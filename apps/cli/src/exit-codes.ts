@@ -55,3 +55,21 @@ export const FSCK_EXIT_MEANINGS: Record<keyof typeof FSCK_EXIT, string> = {
   interrupted: 'Ctrl-C',
   outputClosed: 'nobody reads the output any more',
 };
+
+/** How `format` ends. As above, none ever gets another meaning. */
+export const FORMAT_EXIT = {
+  done: 0,
+  newer: 1,
+  failed: 2,
+  interrupted: 130,
+  outputClosed: 141,
+} as const;
+
+/** What each code means, for people; `--help` and docs/cli.md say the same. */
+export const FORMAT_EXIT_MEANINGS: Record<keyof typeof FORMAT_EXIT, string> = {
+  done: 'the format is shown, or raised, or was the highest that this release knows',
+  newer: 'the format is of a newer release',
+  failed: 'could not: wrong command line, Redis away, nothing of ours in it',
+  interrupted: 'Ctrl-C',
+  outputClosed: 'nobody reads the output any more',
+};

@@ -1,8 +1,16 @@
 export { streamUrlOf } from './addresses.js';
 export { backoffMs, retryAfterMs } from './backoff.js';
 export { connect, type Ending } from './connection.js';
-export { EXIT, EXIT_MEANINGS, FSCK_EXIT, FSCK_EXIT_MEANINGS } from './exit-codes.js';
+export {
+  EXIT,
+  EXIT_MEANINGS,
+  FORMAT_EXIT,
+  FORMAT_EXIT_MEANINGS,
+  FSCK_EXIT,
+  FSCK_EXIT_MEANINGS,
+} from './exit-codes.js';
 export { follow } from './follow.js';
+export type { FormatRequest } from './format-command.js';
 export type { FsckRequest } from './fsck-command.js';
 export { type JobView, unseen, viewAfter } from './job-view.js';
 export { lineOf } from './lines.js';

@@ -59,6 +59,10 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     return runFsck(request, { ...channels, drained, signal: interruptible.signal });
   },
   callbackSecret: async (request) => codeOf(await showCallbackSecrets(request, (text) => stdout.write(text))),
+  format: async (request) => {
+    const { runFormat } = await import('./run-format.js'); // Late, as above.
+    return runFormat(request, channels);
+  },
 });
 
 function codeOf({ code, sentence }: Outcome): number {

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addCallbackSecret, type CallbackSecretRequest } from './callback-secret-command.js';
 import { EXIT } from './exit-codes.js';
+import { addFormat, type FormatRequest } from './format-command.js';
 import { addFsck, type FsckRequest } from './fsck-command.js';
 import { addLogs, type LogsRequest } from './logs-command.js';
 import type { Env } from './options.js';
@@ -15,6 +16,7 @@ export interface ProgramOptions {
   logs: (request: LogsRequest) => Promise<number>;
   fsck: (request: FsckRequest) => Promise<number>;
   callbackSecret: (request: CallbackSecretRequest) => Promise<number>;
+  format: (request: FormatRequest) => Promise<number>;
 }
 
 /**
@@ -45,6 +47,9 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   });
   addCallbackSecret(program, options.env, async (request) => {
     code = await options.callbackSecret(request);
+  });
+  addFormat(program, options.env, async (request) => {
+    code = await options.format(request);
   });
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -20,6 +20,7 @@ export { createJob } from './create.js';
 export { type Due, findDue } from './due.js';
 export { type Expired, expireDue } from './expire.js';
 export { FairQueue } from './fair-queue.js';
+export { FORMAT, FormatError, isInUse, raiseFormat, readFormat } from './format.js';
 export { FAULTS, type Fault, type FaultKind, type Repair } from './fsck/faults.js';
 export { FsckError, type FsckOptions, type FsckProgress, fsck } from './fsck/fsck.js';
 export { KEY_BELIEVED_MS, KeyRing, type KeyRingOptions } from './key-ring.js';

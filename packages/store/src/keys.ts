@@ -8,7 +8,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  *
  * | key | type | members | written by | goes |
  * |---|---|---|---|---|
- * | `ym:meta` | hash | partitions | first start | never |
+ * | `ym:meta` | hash | partitions; format, see format.ts | first start; `yardmaster format raise` | never |
  * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
  * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see record.lua | events, once one does not follow from the record | purge |
  * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`, see logs.ts | append | purge |

@@ -1,4 +1,5 @@
 import { Cluster, type Redis } from 'ioredis';
+import { readFormat } from './format.js';
 import { PARTITIONS } from './partition.js';
 import { atEachPrimary, infoField } from './primaries.js';
 import { asked } from './redis-errors.js';
@@ -42,7 +43,7 @@ async function checkServer(redis: Redis, isOfCluster: boolean): Promise<void> {
  * Check that this Redis can hold our jobs, mark it as ours at the first start, and give it our scripts. Of a cluster,
  * every primary that is there.
  *
- * @throws Error when the Redis is too old, or holds jobs in another layout; UNAVAILABLE
+ * @throws Error when the Redis is too old, or holds jobs in another layout or a newer format; UNAVAILABLE
  */
 export async function prepareRedis(store: Store): Promise<void> {
   await atEachPrimary(store, (redis) => checkServer(redis, store.redis instanceof Cluster));
@@ -51,6 +52,8 @@ export async function prepareRedis(store: Store): Promise<void> {
   if (partitions !== String(PARTITIONS)) {
     throw new Error(`Redis holds jobs spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
   }
+
+  await readFormat(store);
 
   // Calls that find a script missing send it again and so fall behind calls that came later: better not at start.
   const texts = Object.values(scripts).map((script) => textOn(store.redis, script).text);

@@ -1,3 +1,4 @@
+import { readFormat } from '../format.js';
 import { PARTITIONS } from '../partition.js';
 import { asked } from '../redis-errors.js';
 import { primariesOf, type Store } from '../store.js';
@@ -39,13 +40,14 @@ const REMEMBERED = 10_000;
  * Jobs that are created meanwhile may be looked at or not.
  *
  * @returns what was looked at
- * @throws FsckError; UNAVAILABLE when Redis is away for long
+ * @throws FsckError; FormatError when what is stored is of a newer release; UNAVAILABLE when Redis is away for long
  */
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
   const { isMending = false, onFault, onProgress, signal } = options;
   const checked: Checked = { store, isMending };
   const holders = await holdersOf(store);
   const partitions = await partitionsOf(store);
+  await patiently(() => readFormat(store));
   const progress: FsckProgress = {
     keys: 0,
     jobs: 0,
