@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { JobWithEvents, LogEntry, SpaceStats, Status } from '@yardmaster/protocol';
+import {
+  ANY_SPACE,
+  ackJob,
+  appendLogs,
+  beginCallback,
+  completeJob,
+  createStore,
+  expireDue,
+  failJob,
+  fsck,
+  getJob,
+  getStats,
+  heartbeatJob,
+  KeyRing,
+  killJob,
+  PARTITION_TAGS,
+  packLog,
+  pollJobs,
+  readLogs,
+  recordCallback,
+  redeliverCallback,
+  redisNow,
+  relayCallbacks,
+  type Store,
+} from '@yardmaster/store';
+import { connectTo } from '../support/connect.js';
+import { during } from '../support/during.js';
+import { withRedis } from '../support/own-redis.js';
+import { startService } from '../support/service.js';
+
+/** What a release has left in Redis, and what it showed of it; see make.mjs. */
+interface Golden {
+  version: string;
+  prefix: string;
+  key: { id: string; text: string; spaceId: string };
+  spaces: {
+    spaceId: string;
+    jobs: { job: JobWithEvents; logs: LogEntry[] }[];
+    counts: SpaceStats['jobs'];
+    names: Pick<SpaceStats['names'][number], 'name' | 'total' | 'pending'>[];
+    /** Ids of its pending jobs, in the order in which they are handed out. */
+    queue: string[];
+  }[];
+  commands: [command: string, ...words: string[]][];
+}
+
+const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+const releases = readdirSync(new URL('.', import.meta.url))
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => JSON.parse(read(name)) as Golden);
+
+it('has a dump of this release', () => {
+  const { version } = JSON.parse(read('../../package.json'));
+  expect(releases.map((golden) => golden.version)).toContain(version);
+});
+
+const server = withRedis();
+const connection = during(
+  async () => ({ redis: connectTo(server.url) }),
+  async ({ redis }) => redis.disconnect(),
+);
+
+/** How the work on a job ends. */
+const ENDS: readonly ((store: Store, id: string) => Promise<void>)[] = [
+  (store, id) => completeJob(store, ANY_SPACE, id, { ok: true }),
+  (store, id) => killJob(store, ANY_SPACE, id, null),
+  (store, id) => failJob(store, ANY_SPACE, id, 'broken'),
+];
+const ENDED = [/completed/, /killed/, /pending|dead/];
+
+describe.each(releases)('what release $version has left in Redis', ({ prefix, key, spaces, commands }) => {
+  const jobs = spaces.flatMap((space) => space.jobs);
+  const idsOf = (...statuses: Status[]) => jobs.flatMap(({ job }) => (statuses.includes(job.status) ? [job.id] : []));
+  let store: Store;
+
+  beforeEach(async () => {
+    await connection.redis.flushall();
+    for (const [command, ...words] of commands) await connection.redis.call(command, ...words);
+    store = createStore(connection.redis, { keyPrefix: prefix });
+  });
+
+  async function expectNoFaults(): Promise<void> {
+    const faults: unknown[] = [];
+    await fsck(store, { onFault: (fault) => faults.push(fault) });
+    expect(faults).toEqual([]);
+  }
+
+  const statusOf = async (id: string) => (await getJob(store, ANY_SPACE, id)).status;
+  const expectStatus = async (ids: readonly string[], status: Status) =>
+    expect(await Promise.all(ids.map(statusOf))).toEqual(ids.map(() => status));
+
+  it('has jobs in every status', () => {
+    const found = new Set(jobs.map(({ job }) => job.status));
+    expect([...found].sort()).toEqual(['completed', 'dead', 'delivered', 'killed', 'pending', 'running']);
+  });
+
+  it('is found intact by fsck', expectNoFaults);
+
+  it('is shown as that release showed it', async () => {
+    const query = { mode: 'latest' as const, bound: null, limit: 100, levels: null, terms: [] };
+    for (const { job, logs } of jobs) {
+      expect(await getJob(store, ANY_SPACE, job.id)).toMatchObject(job);
+      expect((await readLogs(store, ANY_SPACE, job.id, query)).logs).toMatchObject(logs);
+    }
+    for (const { spaceId, counts, names } of spaces)
+      expect(await getStats(store, spaceId, { limit: 100, names: [] })).toMatchObject({ jobs: counts, names });
+  });
+
+  it('is served by a process of this release, to the holder of a key of that one', async () => {
+    const service = await startService({ KEY_PREFIX: prefix }, { redis: server, app: 'api' });
+    for (const { job } of jobs) {
+      const { status, body } = await service.call('GET', `/jobs/${job.id}`, { key: key.text });
+      expect(status).toBe(job.spaceId === key.spaceId ? 200 : 403);
+      if (status === 200) expect(body).toMatchObject(job);
+    }
+    await service.stop();
+  });
+
+  it('knows its API keys', async () => {
+    expect(await new KeyRing(store).find(key.text)).toMatchObject({ keyId: key.id, spaceId: key.spaceId });
+  });
+
+  it('hands out its pending jobs in their order, and lets them be worked on to their end', async () => {
+    for (const { spaceId, queue } of spaces) {
+      const claimed = await pollJobs(store, spaceId, { count: 50, names: [] });
+      expect(claimed.map(({ id }) => id)).toEqual(queue);
+    }
+    const delivered = idsOf('pending', 'delivered');
+    for (const id of delivered) await ackJob(store, ANY_SPACE, id);
+    const running = [...delivered, ...idsOf('running')];
+    await expectStatus(running, 'running');
+    for (const id of running) {
+      await heartbeatJob(store, ANY_SPACE, id, { kind: 'progress', data: { percent: 50, message: 'on' } });
+      await appendLogs(store, ANY_SPACE, id, [packLog({ message: 'on' })]);
+    }
+    for (const [n, id] of running.entries()) await ENDS[n % ENDS.length]?.(store, id);
+    for (const [n, id] of running.entries()) expect(await statusOf(id)).toMatch(ENDED[n % ENDS.length] as RegExp);
+    await expectNoFaults();
+  });
+
+  it('times out its delivered and running jobs', async () => {
+    for (const { job } of jobs) {
+      const due = ['delivered', 'running'].includes(job.status) ? 1 : '+inf';
+      await connection.redis.zadd(store.keys.deadlines(job.id.slice(0, 2)), 'XX', due, job.id);
+    }
+    const now = await redisNow(store);
+    for (const partition of PARTITION_TAGS) await expireDue(store, partition, now);
+    await expectStatus(idsOf('delivered', 'running'), 'pending');
+    await expectNoFaults();
+  });
+
+  /** Send every callback that is due, and return how many there were. */
+  async function settle(): Promise<number> {
+    const relayed = await Promise.all(PARTITION_TAGS.map((partition) => relayCallbacks(store, partition)));
+    const all = relayed.flatMap(({ debts, overdue }) => [...debts, ...overdue]);
+    for (const debt of all) {
+      const begun = await beginCallback(store, debt);
+      if (!('lease' in begun)) throw new Error(`the callback of ${debt.jobId} cannot begin`);
+      const { lease, url, attempt } = begun;
+      const data = { url, statusCode: 200, attempt, willRetry: false };
+      await recordCallback(store, debt, { lease, type: 'callback_sent', data, retryMs: null });
+    }
+    return all.length;
+  }
+
+  it('has its callbacks sent that are owed, and those of ended jobs again', async () => {
+    const calling = jobs.filter(({ job }) => job.callbackUrl !== null && ['completed', 'dead'].includes(job.status));
+    const isSettled = ({ job }: (typeof jobs)[number]) =>
+      job.events.some(({ type, data }) => type === 'callback_sent' && !(data as { willRetry: boolean }).willRetry);
+    expect(await settle()).toBe(calling.filter((each) => !isSettled(each)).length);
+    for (const { job } of calling) await redeliverCallback(store, ANY_SPACE, job.id);
+    expect(await settle()).toBe(calling.length);
+    await expectNoFaults();
+  });
+});
