@@ -73,6 +73,7 @@ describe('the checker of a run', () => {
       'lateness: a late end of a job that no worker acked',
       'lateness: an outage of others',
       'lateness: more than 2 s',
+      'lateness: more than 2 s without memory',
       'lateness: more than 5 s after an outage',
       'responses: a 503 long after an outage',
       'responses: a 503 of an API with Redis',

@@ -54,13 +54,10 @@ const mayHaveExtended = ({ op, outcome, sentAt }: Call, began: number, ended: nu
 export const stopsSchedulers = (outage: Outage) =>
   outage.stops.some((one) => one === 'scheduler' || (one === 'redis' && affects(outage, 'scheduler')));
 
-/** Deadlines may be missed: the timers of BullMQ also need memory. */
-const stopsTimeOuts = (outage: Outage) => stopsSchedulers(outage) || outage.stops.includes('room');
-
 /** How late a time-out was, without the time in which nobody could have met it, milliseconds. */
 export function latenessOf({ at, due }: TimeOut, outages: readonly Outage[]): number {
   const stopped = outages
-    .filter(stopsTimeOuts)
+    .filter(stopsSchedulers)
     .reduce((sum, { from, until }) => sum + Math.max(0, Math.min(at, until) - Math.max(due, from)), 0);
   return Math.max(0, at - due - stopped);
 }
@@ -78,7 +75,7 @@ export const lateness: Rule = {
     return timeOutsOf(evidence).flatMap((timeOut): Finding[] => {
       const { jobId, event, at, due } = timeOut;
       const ends = outages
-        .filter((outage) => stopsTimeOuts(outage) && outage.from <= due + LATE_MS)
+        .filter((outage) => stopsSchedulers(outage) && outage.from <= due + LATE_MS)
         .map(({ until }) => until);
       if (at <= Math.max(due + LATE_MS, ...ends.map((end) => end + LATE_UNDER_FAULT_MS))) return [];
       const says = `${event.type} (${event.id}) came ${latenessOf(timeOut, outages)} ms late`;

@@ -24,7 +24,7 @@ lateness.allows('the end of a job that no worker acked', unackedAt(4_201));
 lateness.finds('more than 5 s after an outage', /late/, silentAt(9_001), outage('redis', 1_000, 4_000));
 lateness.finds('an outage of others', /came 2800 ms late/, silentAt(4_000), outage('redis', 0, 3_900, 'api-1'));
 lateness.allows('a time-out after an outage', silentAt(8_999), outage('scheduler', 1_000, 4_000));
-lateness.allows('a time-out without memory', silentAt(8_999), outage('room', 1_000, 4_000));
+lateness.finds('more than 2 s without memory', /came 2001 ms late/, silentAt(3_201), outage('room', 1_000, 4_000));
 lateness.allows('a window that a keepalive extended', silentAt(3_500), call('keepalive', 900));
 
 const drained = examplesOf('drained');
