@@ -14,7 +14,9 @@ export function requestText({ url, key, method = 'POST', path, body = '' }) {
 /** One connection, and the response that it waits for. */
 export class Connection {
   #socket;
-  #received = null;
+  #received = [];
+  #bytes = 0;
+  #needed = 0; // Bytes of the response; 0 while its head is not in.
   #response = null;
 
   static async open(url) {
@@ -51,15 +53,19 @@ export class Connection {
   }
 
   #onData(chunk) {
-    const all = this.#received === null ? chunk : Buffer.concat([this.#received, chunk]);
+    this.#received.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes < this.#needed) return; // A large one comes in hundreds of pieces.
+    const all = this.#received.length === 1 ? chunk : Buffer.concat(this.#received);
+    this.#received = [all];
     const headBytes = all.indexOf(HEAD_END) + HEAD_END.length;
-    const head = headBytes >= HEAD_END.length ? all.latin1Slice(0, headBytes) : null;
-    const length = head && Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
-    if (head === null || all.length < headBytes + length) {
-      this.#received = all;
-      return;
-    }
-    this.#received = null;
+    if (headBytes < HEAD_END.length) return;
+    const head = all.latin1Slice(0, headBytes);
+    this.#needed = headBytes + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
+    if (all.length < this.#needed) return;
+    this.#received = [];
+    this.#bytes = 0;
+    this.#needed = 0;
     // A server may also say that it gives up a connection on which no request comes.
     this.#response?.resolve({ status: Number(head.slice(9, 12)), text: all.utf8Slice(headBytes) });
   }

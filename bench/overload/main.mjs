@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ADMIN_API_KEY, rssBytes, startApp, startRedis, startWorker, until } from '../processes.mjs';
-import { limitCpu } from './slow-process.mjs';
+import { limitCpu } from '../slow-process.mjs';
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, seconds: { type: 'string', default: '60' } },

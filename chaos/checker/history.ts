@@ -21,8 +21,11 @@ export interface Call {
   sent: Body;
   sentAt: number;
   answeredAt: number;
-  /** `ok`: it happened (2xx). `refused`: it did not (4xx). `unknown`: it may have happened, or may still (5xx, or no response). */
-  outcome: 'ok' | 'refused' | 'unknown';
+  /**
+   * `ok`: it happened (2xx). `refused`: it did not (4xx). `not now`: it did not, and may be sent again (503 with a code that says
+   * so). `unknown`: it may have happened, or may still (other 5xx, or no response).
+   */
+  outcome: 'ok' | 'refused' | 'not now' | 'unknown';
   status: number | null; // HTTP status; null without a response.
   code: string | null;
   body: Body; // The response, or the reason why there is none.

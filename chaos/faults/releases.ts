@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../../test/support/until.js';
-import { makeOtherRelease } from '../installation/release.js';
+import { makeOlderRelease, makeOtherRelease } from '../installation/release.js';
 import { isScript, runs } from '../installation/scripts.js';
+import { nextNumber } from '../load/own-jobs.js';
 import type { AppProcess, Fault, Finding, Run } from '../runs/fault.js';
 import { cutsOtherThan, strayPrints, unserved } from '../runs/measures.js';
 import { within } from '../runs/waiting.js';
@@ -19,6 +20,8 @@ function notBack({ history }: Run): Finding[] {
 }
 
 const POLICY = 'allkeys-lru';
+const SETTINGS_CHECKED_MS = 30_000; // By each process.
+const ROOM_BYTES = 500_000_000;
 
 /** How often a process has printed the warning of its start. */
 const warnings = ({ output }: AppProcess) =>
@@ -74,6 +77,15 @@ export const faults: Fault[] = [
     },
   },
   {
+    name: 'F30-older',
+    title: 'the release before this one runs beside it',
+    promises: ['P15', 'P16'],
+    stops: [],
+    lastsMs: 10_000,
+    installation: { gateways: 2, makeOtherRelease: makeOlderRelease },
+    inject: async () => undefined,
+  },
+  {
     name: 'F16-from-start',
     title: `maxmemory-policy is ${POLICY} when all processes start`,
     promises: ['P1'],
@@ -106,5 +118,33 @@ export const faults: Fault[] = [
       return async () => void (await connection.config('SET', 'maxmemory-policy', 'noeviction'));
     },
     expect: ({ installation }) => strayPrints(installation.apps),
+  },
+  {
+    name: 'F16-with-limit',
+    title: `maxmemory-policy becomes ${POLICY} while Redis has a limit of memory`,
+    promises: ['P1', 'P12'],
+    stops: ['safety'],
+    lastsMs: SETTINGS_CHECKED_MS,
+    async inject({ installation, call, found }) {
+      const { connection, apis } = installation;
+      const stats = async (name: string) =>
+        Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await connection.info())?.[1]);
+      await connection.config('SET', 'maxmemory', (await stats('used_memory')) + ROOM_BYTES);
+      await connection.config('SET', 'maxmemory-policy', POLICY);
+      const create = async (api: number) => {
+        const sent = { name: 'unsafe', payload: { n: nextNumber() } };
+        const { jobId, code } = await call({ client: 'producer', op: 'create', spaceId: 'unsafe', sent, api });
+        if (jobId !== null) await call({ client: 'operator', op: 'kill', jobId, sent: { reason: jobId } });
+        return code;
+      };
+      const answer = (code: string | null) =>
+        Promise.all(apis.map((_, api) => until(async () => (await create(api)) === code, 2 * SETTINGS_CHECKED_MS)));
+      return async () => {
+        await answer('STORAGE_UNSAFE');
+        await connection.config('SET', 'maxmemory-policy', 'noeviction');
+        await answer(null);
+        if ((await stats('evicted_keys')) > 0) found('Redis has evicted keys');
+      };
+    },
   },
 ];

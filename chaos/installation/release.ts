@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +8,8 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 const PACKAGES = ['protocol', 'store', 'runtime', 'backend'].map((name) => `packages/${name}`);
 const APPS = ['api', 'gateway', 'scheduler'].map((name) => `apps/${name}`);
+const FOLDERS = [...PACKAGES, ...APPS];
+const ARCHIVE_BYTES = 100_000_000; // At most.
 
 /** Compiled apps of another release than this one. */
 export interface Release {
@@ -22,18 +25,49 @@ export async function makeOtherRelease(): Promise<Release> {
   return release;
 }
 
+/** The last commit before Redis had a format, time-outs of deliveries were counted and callbacks were signed by space. */
+const OLDER = 'bd56be8754b753da6a8bc4c1aeba2f2451df9013';
+
+/** Build the release before this one from the history of the repository, with the modules of this one. */
+export async function makeOlderRelease(): Promise<Release> {
+  const root = await newFolder('older');
+  const archive = execFileSync('git', ['archive', OLDER, 'tsconfig.base.json', ...FOLDERS], {
+    cwd: ROOT,
+    maxBuffer: ARCHIVE_BYTES,
+  });
+  execFileSync('tar', ['x', '-C', root], { input: archive });
+  await linkModules(root);
+  execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', ...APPS], { cwd: root });
+  return { root, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
 /** Copy this release into .cache, where Node finds other modules as here. @param parts more folders, e.g. `src` */
 export async function copyRelease(name: string, parts: readonly string[] = []): Promise<Release> {
+  const root = await newFolder(name);
+  for (const folder of FOLDERS) {
+    for (const part of ['package.json', 'dist', ...parts])
+      await cp(join(ROOT, folder, part), join(root, folder, part), { recursive: true }).catch(ignoreAbsent);
+  }
+  await linkModules(root);
+  return { root, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+async function newFolder(name: string): Promise<string> {
   const root = join(ROOT, '.cache', 'faults', `${name}-${process.pid}`);
   await rm(root, { recursive: true, force: true });
-  for (const folder of [...PACKAGES, ...APPS]) {
-    for (const part of ['package.json', 'dist', 'node_modules', ...parts])
-      await cp(join(ROOT, folder, part), join(root, folder, part), { recursive: true }).catch(ignoreAbsent);
+  await mkdir(root, { recursive: true });
+  return root;
+}
+
+/** Let the packages of a release find each other, and all other modules of this one. */
+async function linkModules(root: string): Promise<void> {
+  for (const folder of FOLDERS) {
+    const modules = join(folder, 'node_modules');
+    await cp(join(ROOT, modules), join(root, modules), { recursive: true }).catch(ignoreAbsent);
     const link = join(root, 'node_modules', '@yardmaster', folder.replace(/.*\//, ''));
     await mkdir(dirname(link), { recursive: true });
     await symlink(join(root, folder), link);
   }
-  return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
 /** Not every package has modules of its own. */

@@ -74,7 +74,11 @@ function pathOf({ op, spaceId, jobId }: Request): string {
   return `/jobs/${jobId}/${op === 'redeliver' ? 'callback/redeliver' : op}`;
 }
 
-function outcomeOf(status: number | null): Call['outcome'] {
+/** Codes of 503 by which a caller knows that nothing has happened. */
+const NOTHING_DONE = ['OVERLOADED', 'STORAGE_UNSAFE'];
+
+function outcomeOf(status: number | null, code: string | null): Call['outcome'] {
+  if (status === 503 && NOTHING_DONE.includes(code as string)) return 'not now';
   if (status === null || status >= 500) return 'unknown';
   return status < 300 ? 'ok' : 'refused';
 }
@@ -82,7 +86,7 @@ function outcomeOf(status: number | null): Call['outcome'] {
 function callOf(request: Request, sentAt: number, { api, status, body }: Response & { api: string }) {
   const { client, op, jobId = null, spaceId = null, sent = null } = request;
   const { id, code = null } = (body ?? {}) as { id?: string; code?: string };
-  const outcome = outcomeOf(status);
+  const outcome = outcomeOf(status, code);
   const known = op === 'create' && outcome === 'ok' ? (id ?? null) : jobId;
   const answered = { sentAt, answeredAt: Date.now(), outcome, status, code, body, mayBe: [] };
   return { kind: 'call' as const, client, api, op, jobId: known, spaceId, sent, ...answered };

@@ -64,10 +64,10 @@ async function work(client: string, job: Claimed, crew: Crew): Promise<void> {
   await end(life, report, crew);
 }
 
-/** Ack, and again if the outcome is unknown: then the job may be running already. */
+/** Ack, and again if it was not served: then the job may be running already. */
 async function started(report: Report): Promise<boolean> {
   const acked = await report('ack');
-  if (acked.outcome !== 'unknown') return acked.outcome === 'ok';
+  if (acked.outcome === 'ok' || acked.outcome === 'refused') return acked.outcome === 'ok';
   const again = await report('ack');
   return again.outcome === 'ok' || again.body?.jobStatus === 'running';
 }
@@ -76,5 +76,5 @@ async function end({ end: how }: Life, report: Report, { token }: Crew): Promise
   const once = () =>
     how.startsWith('fails') ? report('fail', BODIES.fail?.(token())) : report('complete', BODIES.complete?.(token()));
   const ended = await once();
-  if (how.endsWith('twice') || ended.outcome === 'unknown') await once();
+  if (how.endsWith('twice') || ended.outcome === 'unknown' || ended.outcome === 'not now') await once();
 }

@@ -21,7 +21,7 @@ const TRACES: Partial<Record<Operation, Trace>> = {
 };
 
 /**
- * A call with a 2xx response has happened once, a refused one never, one of unknown outcome once or never; and nothing has
+ * A call with a 2xx response has happened once, a refused one never, also with 503 `OVERLOADED`, one of unknown outcome once or never; and nothing has
  * happened that nobody asked for (P3).
  */
 export const effects = ruleForEachJob('effects', 'P3', (one) => [
@@ -49,7 +49,8 @@ function ofOperation({ job, calls }: StoredCase, op: Operation, trace: Trace): F
 function faultOf({ op, outcome, line }: Call, times: number, { status }: DumpedJob): Finding[] {
   const lines = [line];
   if (times > 1) return [{ damage: 'duplicated', says: `happened ${times} times`, lines }];
-  if (times === 1 && outcome === 'refused') return [{ says: 'was refused, and happened', lines }];
+  if (times === 1 && (outcome === 'refused' || outcome === 'not now'))
+    return [{ says: 'was refused, and happened', lines }];
   const isRepeatedKill = op === 'kill' && status === 'killed'; // It succeeds, and leaves no event.
   if (times === 1 || outcome !== 'ok' || isRepeatedKill) return [];
   return [{ damage: 'lost', says: 'was answered 2xx, and is not in the history', lines }];
@@ -57,7 +58,7 @@ function faultOf({ op, outcome, line }: Call, times: number, { status }: DumpedJ
 
 /** An ack has no text of its own. */
 function ofAcks({ job, calls }: StoredCase): Finding[] {
-  const asked = calls.filter(({ op, outcome }) => op === 'ack' && outcome !== 'refused');
+  const asked = calls.filter(({ op, outcome }) => op === 'ack' && (outcome === 'ok' || outcome === 'unknown'));
   const sure = asked.filter(({ outcome }) => outcome === 'ok').length;
   const happened = job.events.filter(({ type }) => type === 'acked').length;
   const lines = linesOf(asked);
@@ -84,7 +85,7 @@ function ofBatch({ sent, line, outcome, body }: Call, entries: readonly LogEntry
     { damage, says: `its logs ${sent[0]} … ${says}`, lines: [line] },
   ];
   if (stored.length === 0) return outcome === 'ok' ? found('are gone', 'lost') : [];
-  if (outcome === 'refused') return found('were refused, and are there');
+  if (outcome === 'refused' || outcome === 'not now') return found('were refused, and are there');
   if (stored.length > sent.length) return found('are there twice', 'duplicated');
   const from = stored[0]?.seq as number;
   const isWhole = sent.every((text: string, i: number) => stored[i]?.message === text && stored[i]?.seq === from + i);

@@ -1,5 +1,5 @@
 import { before } from '../checker/stalls.js';
-import { affects, type Call, type Finding, type Outage, type Rule } from './rule.js';
+import { affects, type Call, type Finding, type Outage, type Rule, type Stopped } from './rule.js';
 
 /** A call is answered within 2 s; half a second more for the client and the network. */
 export const RESPONSE_MS = 2_000 + 500;
@@ -7,7 +7,7 @@ const AGAIN_MS = 2_000; // After the end of an outage calls are served again wit
 const REFUSED = 409; // A client may be refused for the state of its job, and for nothing else.
 
 /**
- * Every call is answered in time, with 503 only while Redis is unavailable or full or its API is stopped, and it is refused only
+ * Every call is answered in time, with 503 only while Redis is unavailable, full, unsafe or too slow for the load, or its API is stopped, and it is refused only
  * for what it asks (P12).
  */
 export const responses: Rule = {
@@ -35,11 +35,18 @@ function* faultsOf(call: Call, outages: readonly Outage[]): Generator<Finding> {
   yield { says, ...(code !== 'STORAGE_FULL' && { during: before(answeredAt) }) };
 }
 
-/** An API answers 503 while it cannot reach Redis, or Redis is full; only a stopped API answers nothing. */
+/** What was not available when a call is answered 503 with this code; with any other it is Redis. */
+const WITHOUT: Record<string, Stopped[]> = {
+  OVERLOADED: ['capacity', 'redis'],
+  STORAGE_FULL: ['room'],
+  STORAGE_UNSAFE: ['safety'],
+};
+
+/** An API answers 503 while it cannot reach Redis, or Redis is full, slow or unsafe; only a stopped API answers nothing. */
 function excuses(outage: Outage, { api, status, code, sentAt, answeredAt }: Call): boolean {
   const { stops, from, until } = outage;
   if (answeredAt < from || sentAt > until + AGAIN_MS) return false;
-  if (code === 'STORAGE_FULL') return stops.includes('room');
-  const isStopped = stops.includes(status === null ? 'api' : 'redis');
-  return isStopped && (status === null || code === 'UNAVAILABLE') && affects(outage, api);
+  const without = status === null ? (['api'] as const) : WITHOUT[code ?? ''];
+  if (without === undefined) return code === 'UNAVAILABLE' && stops.includes('redis') && affects(outage, api);
+  return without.some((one) => stops.includes(one)) && affects(outage, api);
 }

@@ -27,10 +27,10 @@ export interface Violation {
 export type Finding = Pick<Violation, 'says'> & Partial<Violation>;
 
 /**
- * What a fault makes unavailable. `room`: Redis refuses what needs memory. `hanging callbacks`: a scheduler that stops
- * does not wait for a receiver that hangs.
+ * What a fault makes unavailable. `room`: Redis refuses what needs memory. `safety`: Redis may evict jobs. `capacity`: there is
+ * more load than Redis or an API can take. `hanging callbacks`: a scheduler that stops does not wait for a receiver that hangs.
  */
-export type Stopped = 'api' | 'gateway' | 'scheduler' | 'redis' | 'room' | 'hanging callbacks';
+export type Stopped = 'api' | 'gateway' | 'scheduler' | 'redis' | 'room' | 'safety' | 'capacity' | 'hanging callbacks';
 
 /** The time in which a fault was active. */
 export interface Outage extends Span {

@@ -10,20 +10,20 @@ import type { Call, FaultContext, Run } from './fault.js';
 export const callsDuring = ({ history, outage: { from, until } }: Run): Call[] =>
   history.ofKind('call').filter(({ sentAt, answeredAt }) => answeredAt >= from && sentAt <= until);
 
+const isUnserved = ({ outcome }: Call) => outcome === 'unknown' || outcome === 'not now';
+
 /** Report those of some calls that were not served. */
 export const unserved = (calls: readonly Call[], why: string, promise: PromiseId = 'P12'): Finding[] =>
-  calls
-    .filter(({ outcome }) => outcome === 'unknown')
-    .map(({ jobId, op, status, code, body, line, sentAt, answeredAt }) => {
-      const says = `${op} was not served, and ${why}: ${status ?? body} ${code ?? ''}`;
-      return { jobId, promise, says, lines: [line], during: { from: sentAt, until: answeredAt } };
-    });
+  calls.filter(isUnserved).map(({ jobId, op, status, code, body, line, sentAt, answeredAt }) => {
+    const says = `${op} was not served, and ${why}: ${status ?? body} ${code ?? ''}`;
+    return { jobId, promise, says, lines: [line], during: { from: sentAt, until: answeredAt } };
+  });
 
 /** Time since a moment until the last call was sent that was not served, without stalls of this machine, milliseconds. */
 export function servedAgainAfter({ history, stalls }: Run, since: number): number {
   const unknown = history
     .ofKind('call')
-    .filter(({ outcome }) => outcome === 'unknown')
+    .filter(isUnserved)
     .map(({ sentAt }) => sentAt);
   const last = Math.max(since, ...unknown);
   return Math.max(0, last - since - stalls.between(since, last));

@@ -17,6 +17,7 @@ export function countsOf(evidence: Evidence): Counts {
     jobs: sum(({ job }) => (job === null ? 0 : 1)),
     calls: calls.length,
     refused: outcomes('refused'),
+    'not now': outcomes('not now'),
     unknown: outcomes('unknown'),
     claims: sum(({ claims }) => claims.length),
     'time-outs': timeOuts.length,

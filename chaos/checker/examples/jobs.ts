@@ -3,7 +3,8 @@ import * as changes from './changes.js';
 import { examplesOf } from './examples.js';
 import { both, DONE, START, story, TWICE } from './story.js';
 
-const { call, change, gone, having, logged, lost, outage, poll, REFUSED, stored, UNKNOWN, without } = changes;
+const { call, change, gone, having, logged, lost, OVERLOADED, outage, poll, REFUSED, stored, UNKNOWN, without } =
+  changes;
 const KILLED = 'killed 100 no';
 const RETRIED =
   'delivered 100, acked 200, checkpoint 300 x, retried 400 x, delivered 500, acked 510, completed 600 done';
@@ -69,6 +70,12 @@ effects.finds('a report that left nothing', /event of x was answered 2xx/, call(
 effects.finds('a killed job that is not', /kill of no was answered 2xx/, call('kill', 99, { sent: { reason: 'no' } }));
 effects.finds('a report that happened twice', /happened 2 times/, REPEATED, lost('event'));
 effects.finds('a refused call that happened', /refused, and happened/, KILLED, change('kill', REFUSED));
+effects.finds(
+  'a call refused as overloaded that happened',
+  /refused, and happened/,
+  KILLED,
+  change('kill', OVERLOADED),
+);
 effects.finds('an effect without a call', /nobody asked for kill/, KILLED, without('kill'));
 effects.finds('an ack that left nothing', /2 acks were answered 2xx, 1 happened/, call('ack', 201));
 effects.finds('an ack that nobody sent', /1 acks happened, 0 were asked for/, without('ack'));

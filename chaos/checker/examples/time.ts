@@ -1,4 +1,4 @@
-import { call, lost, outage, REFUSED, stored, UNKNOWN, without } from './changes.js';
+import { call, lost, OVERLOADED, outage, REFUSED, stored, UNKNOWN, without } from './changes.js';
 import { examplesOf } from './examples.js';
 import { both, START, story, TWICE } from './story.js';
 
@@ -47,8 +47,10 @@ responses.finds('an unknown job', /refused: 404/, beat({ ...REFUSED, status: 404
 responses.finds('a 503 of an API with Redis', without503, beat(UNKNOWN), outage('redis', 100, 6_999, 'api-2'));
 responses.finds('a 503 while the other API is stopped', without503, beat(UNKNOWN), outage('api', 100, 6_999, 'api-2'));
 responses.finds('no room in a Redis that has some', without503, beat(NO_ROOM), NO_REDIS);
+responses.finds('an overload while all is well', without503, beat(OVERLOADED), outage('room', 100, 6_999));
 responses.allows('a 503 just after an outage', call('keepalive', 8_999, UNKNOWN), NO_REDIS);
 responses.allows('an expected refusal', beat({ ...REFUSED, status: 401, mayBe: [401] }));
 responses.allows('a 503 of an API without Redis', beat(UNKNOWN), outage('redis', 100, 6_999, 'api-1'));
 responses.allows('no response of a stopped API', beat({ ...UNKNOWN, status: null }), outage('api', 100, 6_999));
+responses.allows('an overload', beat(OVERLOADED), outage('capacity', 100, 6_999));
 responses.allows('no room in a full Redis', beat(NO_ROOM), outage('room', 100, 6_999));

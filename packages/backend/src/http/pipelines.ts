@@ -1,92 +1,201 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { OpenResponses } from '../metrics/open-responses.js';
 import { unansweredOn } from '../metrics/requests.js';
-import { readingOf } from './reading.js';
-import type { ReadingTurns } from './reading-turns.js';
 
-/** Requests of one connection that are served at once; while more wait, nothing is read from it. */
+/** Requests of one connection that are served at once, and in one turn of the event loop; while more wait, nothing is read. */
 const AT_ONCE = 16;
 
 /** Requests that may be unanswered when reading goes on. */
 const RESUME_AT = 8;
 
-/** Node sets it while it reads the head. */
-type Upgradable = IncomingMessage & { upgrade?: boolean };
+/** Bytes that are parsed at once: some ten small requests. Node reads 64 KB, which may be 500. */
+const SLICE_BYTES = 2_048;
 
-/** Node's parser of a connection. */
-interface Parser {
-  /** Called with the head of each request; what it returns says how to go on: 2 for an upgrade, else 0. */
-  onIncoming: (req: IncomingMessage, keepAlive: boolean) => number;
+/** How long connections that pipeline are served in one turn of the event loop, before all others have theirs. */
+const TURN_MS = 2;
+
+const PIPELINE = Symbol('requests that wait on a connection');
+
+/** What Node's HTTP server has on a socket; there is nothing public to bound what it parses. */
+interface HttpSocket extends Socket {
+  parser: {
+    /** Called with the head of each request; what it returns says how to go on: 2 for an upgrade, else 0. */
+    onIncoming: (req: Incoming, keepAlive: boolean) => number;
+  } | null;
+  _paused: boolean; // Whether the server has stopped reading, because responses are not read.
+  [PIPELINE]?: Pipeline;
 }
 
+type Incoming = IncomingMessage & { upgrade?: boolean };
+type Begin = (req: Incoming, keepAlive: boolean) => number;
+
 /**
- * Bound how many requests of one connection are served at once. A client may send requests without waiting for answers
- * (pipelining): Node would begin to serve all that it reads, and 64 KB may be 500 polls.
+ * Bound how many requests of one connection are served at once. A client may send requests without waiting for responses
+ * (pipelining): Node would begin to serve all that it reads.
  *
- * What was read beyond the bound waits as a request without a response, which takes half the memory, and the socket is
- * paused until it is served. The rest of a connection's requests is begun in a later turn of the event loop, so that other
- * connections have theirs.
+ * From a connection that has sent too many once, only some bytes are parsed at a time; the others wait as they came, and the
+ * socket is paused. Such connections share a short time in each turn of the event loop, so that other callers do not wait.
  */
-export function boundPipelines(server: Server, turns: ReadingTurns): void {
-  server.on('connection', (socket: Socket & { parser: Parser }) => {
+export function boundPipelines(server: Server): void {
+  const turns = new Turns();
+  server.on('connection', (socket: HttpSocket) => {
     const { parser } = socket;
+    if (parser === null) return;
     const begin = parser.onIncoming;
     const unanswered = unansweredOn(socket);
+    let [turn, begun] = [0, 0];
     parser.onIncoming = (req, keepAlive) => {
-      if (unanswered.size < AT_ONCE) return begin(req, keepAlive);
-      const pipeline = new Pipeline(socket, begin, turns);
-      parser.onIncoming = (next, isKept) => pipeline.add(next, isKept);
-      return pipeline.add(req, keepAlive);
+      if (socket[PIPELINE] === undefined) {
+        begun = turn === turns.current() ? begun + 1 : 1; // Refusals may be responded to at once.
+        turn = turns.current();
+        if (begun <= AT_ONCE && unanswered.size < AT_ONCE) return begin(req, keepAlive);
+        socket[PIPELINE] = new Pipeline(socket, begin, turns);
+      }
+      return socket[PIPELINE].add(req, keepAlive);
     };
   });
+  // What follows something that is no request cannot be told from it.
+  server.prependListener('clientError', (_error, socket) => (socket as HttpSocket)[PIPELINE]?.dropHeld());
 }
 
 /** The requests of one connection, once it has sent too many at once. */
 class Pipeline {
-  readonly #socket: Socket;
-  readonly #begin: Parser['onIncoming'];
-  readonly #turns: ReadingTurns;
+  readonly #socket: HttpSocket;
+  readonly #begin: Begin;
+  readonly #turns: Turns;
   readonly #unanswered: OpenResponses<ServerResponse>;
-  #waiting: { req: IncomingMessage; keepAlive: boolean }[] = [];
-  #isPaused = false;
+  /** Node's own parsing of what is read. */
+  readonly #parse: (bytes: Buffer) => void;
+  /** Requests that were parsed too many, since the parser cannot be stopped within what it was given. */
+  #parsed: { req: Incoming; keepAlive: boolean }[] = [];
+  #held: Buffer[] = [];
+  /** Requests begun in this turn of the event loop. */
+  #begun = AT_ONCE;
   #isScheduled = false;
 
-  constructor(socket: Socket, begin: Parser['onIncoming'], turns: ReadingTurns) {
+  constructor(socket: HttpSocket, begin: Begin, turns: Turns) {
     this.#socket = socket;
     this.#begin = begin;
     this.#turns = turns;
     this.#unanswered = unansweredOn(socket);
     this.#unanswered.onFewer = () => this.#goOn();
+    const [parse] = socket.listeners('data') as [(bytes: Buffer) => void];
+    this.#parse = parse;
+    socket.off('data', parse);
+    // From now on Node passes on what it reads, and does not parse it before.
+    socket.on('data', (bytes: Buffer) => {
+      this.#held.push(bytes);
+      this.#tellWaiting();
+      socket.pause();
+      this.#goOn();
+    });
+    // Node resumes a socket whenever a request's body is read, or responses are.
+    const resume = socket.resume.bind(socket);
+    socket.resume = () => {
+      if (this.#unanswered.waiting === 0) return resume();
+      this.#goOn();
+      return socket;
+    };
+    socket.pause();
+    this.#goOn();
   }
 
-  add(req: IncomingMessage, keepAlive: boolean): number {
-    const isFree = this.#waiting.length === 0 && this.#unanswered.size < AT_ONCE;
-    if (isFree) return this.#begin(req, keepAlive);
-    if ((req as Upgradable).upgrade) this.#socket.destroy(); // No client does that; it would overtake those that wait.
-    this.#unanswered.waiting = this.#waiting.push({ req, keepAlive });
-    if (!this.#isPaused) readingOf(this.#socket).pause(this);
-    this.#isPaused = true;
+  add(req: Incoming, keepAlive: boolean): number {
+    if (req.upgrade)
+      this.#socket.destroy(); // No client does that behind other requests.
+    else if (this.#hasRoom()) return this.#serve(req, keepAlive);
+    this.#parsed.push({ req, keepAlive });
+    this.#tellWaiting();
     return 0;
   }
 
-  /** Called when fewer are unanswered. */
+  dropHeld(): void {
+    this.#held = [];
+    this.#tellWaiting();
+  }
+
+  #tellWaiting(): void {
+    this.#unanswered.waiting = this.#parsed.length + this.#held.length;
+  }
+
+  #hasRoom(): boolean {
+    return this.#parsed.length === 0 && this.#begun < AT_ONCE && this.#unanswered.size < AT_ONCE;
+  }
+
+  #serve(req: Incoming, keepAlive: boolean): number {
+    this.#begun++;
+    return this.#begin(req, keepAlive);
+  }
+
+  /** Called when there is something to parse, or room for it. */
   #goOn(): void {
-    if (!this.#isPaused || this.#isScheduled || this.#unanswered.size > RESUME_AT) return;
+    if (this.#isScheduled || this.#unanswered.size > RESUME_AT) return;
     this.#isScheduled = true;
-    this.#turns.ask(this.#socket, () => {
+    this.#turns.ask(() => {
       this.#isScheduled = false;
-      if (this.#socket.destroyed) this.#waiting = [];
-      else this.#serveMore();
+      if (!this.#socket.destroyed) this.#serveMore();
     });
   }
 
   #serveMore(): void {
-    const next = this.#waiting.splice(0, AT_ONCE - this.#unanswered.size);
-    this.#unanswered.waiting = this.#waiting.length;
-    for (const { req, keepAlive } of next) this.#begin(req, keepAlive);
-    if (this.#waiting.length > 0 || this.#unanswered.size > RESUME_AT) return;
-    this.#isPaused = false;
-    readingOf(this.#socket).resume(this);
+    this.#begun = 0;
+    for (const { req, keepAlive } of this.#parsed.splice(0, AT_ONCE - this.#unanswered.size))
+      this.#serve(req, keepAlive);
+    while (this.#hasRoom() && !this.#socket._paused && this.#socket.parser !== null) {
+      const [next, ...rest] = this.#held;
+      if (next === undefined) break;
+      this.#held = next.length > SLICE_BYTES ? [next.subarray(SLICE_BYTES), ...rest] : rest;
+      this.#parse(next.subarray(0, SLICE_BYTES));
+    }
+    this.#tellWaiting();
+    this.#begun = AT_ONCE; // Until the next turn.
+    if (this.#unanswered.waiting > 0) this.#goOn();
+    else if (this.#unanswered.size <= RESUME_AT && !this.#socket._paused) this.#socket.resume();
+  }
+}
+
+/** Lets connections go on in the order in which they ask, for a short time in each turn of the event loop. */
+class Turns {
+  #waiting: (() => void)[] = [];
+  #number = 1;
+  #isCounted = false;
+  #isScheduled = false;
+
+  /** The number of the turn of now. */
+  current(): number {
+    if (!this.#isCounted) {
+      this.#isCounted = true;
+      setImmediate(() => {
+        this.#isCounted = false;
+        this.#number++;
+      });
+    }
+    return this.#number;
+  }
+
+  ask(goOn: () => void): void {
+    this.#waiting.push(goOn);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#run();
+      this.#schedule();
+    });
+  }
+
+  #run(): void {
+    const waiting = this.#waiting;
+    this.#waiting = []; // Who asks meanwhile comes behind those.
+    let served = 0;
+    for (const end = performance.now() + TURN_MS; served < waiting.length && performance.now() < end; served++)
+      waiting[served]?.();
+    this.#waiting = waiting.slice(served).concat(this.#waiting);
   }
 }

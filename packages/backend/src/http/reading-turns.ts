@@ -15,23 +15,17 @@ const AT_ONCE = 32;
 const PER_TICK_BUSY = 16;
 const PER_TICK = 512;
 
-/** Has connections wait for their turn while the process is busy. */
-export interface ReadingTurns {
-  /** Called with each response that has ended: its connection may have to wait before it is read again. */
-  ended(res: ServerResponse): void;
-  /** Go on with a connection on which requests wait: soon, or when its turn comes. */
-  ask(socket: ServerResponse['req']['socket'], goOn: () => void): void;
-}
-
 /**
- * Make the turns of the connections of a server.
+ * Have connections of a server wait for their turn to be read while the process is busy.
  *
  * A request that is not read costs nothing, while one that is read and refused costs a third of one that is served: at three
  * times its capacity a process would do little but refuse. So a busy one does not read on from a connection behind its
  * response, until its turn comes. Connections of running jobs go first, and API keys have their turns one after the other. The
  * first request of a new connection is read at once, as those of probes are.
+ *
+ * @returns to be called with each response that has ended
  */
-export function createReadingTurns(requests: Pick<RequestMetrics, 'open'>): ReadingTurns {
+export function createReadingTurns(requests: Pick<RequestMetrics, 'open'>): (res: ServerResponse) => void {
   const urgent = new FairQueue<() => void>();
   const others = new FairQueue<() => void>();
   let isBusy = false;
@@ -66,21 +60,15 @@ export function createReadingTurns(requests: Pick<RequestMetrics, 'open'>): Read
     (isUrgent ? urgent : others).push(owner, goOn);
   }
 
-  return {
-    ended({ req }) {
-      if (!isBusy) return;
-      const unanswered = unansweredOn(req.socket);
-      // What was begun must come in whole: a body that is not read would keep its request in the process.
-      if (req.complete && unanswered.size + unanswered.waiting === 0 && !req.socket.destroyed) {
-        const reading = readingOf(req.socket);
-        reading.pause(wait);
-        wait(unanswered, () => reading.resume(wait));
-      }
-      goOnLater();
-    },
-    ask(socket, goOn) {
-      if (isBusy) wait(unansweredOn(socket), goOn);
-      else setImmediate(goOn);
-    },
+  return ({ req }) => {
+    if (!isBusy) return;
+    const unanswered = unansweredOn(req.socket);
+    // What was begun must come in whole: a body that is not read would keep its request in the process.
+    if (req.complete && unanswered.size + unanswered.waiting === 0 && !req.socket.destroyed) {
+      const reading = readingOf(req.socket);
+      reading.pause(wait);
+      wait(unanswered, () => reading.resume(wait));
+    }
+    goOnLater();
   };
 }

@@ -20,9 +20,8 @@ export const SERVER_OPTIONS: ServerOptions = {
 
 /** Make a server answer, or end, what never becomes a request; and have everything observed that does. */
 export function protectServer(server: Server, requests: RequestMetrics): Server {
-  const turns = createReadingTurns(requests);
-  requests.watch(server, turns.ended);
-  boundPipelines(server, turns);
+  requests.watch(server, createReadingTurns(requests));
+  boundPipelines(server);
   trackSockets(server);
   // A server that is closing: the next request of this connection must go to another process.
   server.prependListener('request', (_req, res) => {

@@ -1,0 +1,91 @@
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { limitCpu } from '../../bench/slow-process.mjs';
+import { nextNumber } from '../load/own-jobs.js';
+import * as raw from '../load/raw-requests.js';
+import type { Fault, FaultContext } from '../runs/fault.js';
+import { callsDuring, limitMemory } from '../runs/measures.js';
+
+const MOST_MB = 400; // An API has some 120 MB under load, and may have 150 MB more for what was pipelined.
+const PIPELINES = 10; // To each API, with a key, and as many with a wrong one.
+const AT_ONCE = 200; // Requests in a piece; 64 KB, as Node.js reads them.
+
+const poll = (key: string) => `${raw.headOf(raw.POLL, { 'x-api-key': key, 'content-length': 0 })}\r\n`;
+
+/** Send polls of a space without jobs without waiting for responses, as fast as they are read. @returns what ends it */
+function pipeline(url: string, key: string): () => void {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect(Number(port), hostname);
+  const piece = poll(key).replace('yard-a', 'pipelined').repeat(AT_ONCE);
+  const write = () => {
+    while (socket.write(piece));
+  };
+  socket.on('drain', write).on('error', () => undefined);
+  socket.once('connect', write).resume();
+  return () => socket.destroy();
+}
+
+const REDIS_SHARE = 0.05; // Of a core, of which Redis then has too little.
+const SENDERS = 200; // Producers of which each creates one job after the other.
+const OVERLOAD_MS = 8_000;
+
+/** Create jobs, one after the other, until it is over. */
+async function produce({ call }: FaultContext, sender: number, until: number): Promise<void> {
+  while (Date.now() < until) {
+    const sent = { name: 'overload', payload: { n: nextNumber() } };
+    const { outcome } = await call({ client: `producer-${sender}`, op: 'create', spaceId: 'overload', sent });
+    if (outcome !== 'ok') await delay(100); // Far less than Retry-After says.
+  }
+}
+
+/** Remove what was created too much, so that the end of the run can be seen. */
+async function killAll({ call, history }: FaultContext): Promise<void> {
+  const created = history.ofKind('call').filter(({ op, spaceId }) => op === 'create' && spaceId === 'overload');
+  for (const { jobId } of created)
+    if (jobId !== null) await call({ client: 'operator', op: 'kill', jobId, sent: { reason: jobId } });
+}
+
+export const faults: Fault[] = [
+  {
+    name: 'F31',
+    title: `${2 * PIPELINES} connections to each API pipeline polls without end, half of them with a wrong key`,
+    promises: ['P12', 'P13'],
+    stops: [],
+    lastsMs: 8_000,
+    async inject(context) {
+      const { apis, key } = context.installation;
+      const endMemory = limitMemory(context, apis, MOST_MB);
+      const ends = apis.flatMap(({ url }) =>
+        Array.from({ length: PIPELINES }, () => [pipeline(url, key), pipeline(url, 'wrong')]).flat(),
+      );
+      return async () => {
+        for (const end of ends) end();
+        endMemory();
+      };
+    },
+  },
+  {
+    name: 'F32',
+    title: `Redis has ${REDIS_SHARE * 100} % of a core while ${SENDERS} producers create as many jobs as they can`,
+    promises: ['P1', 'P3', 'P12'],
+    stops: ['redis', 'capacity'], // What was sent may also find no response in time.
+    lastsMs: 0,
+    async inject(context) {
+      const { installation } = context;
+      const free = limitCpu(installation.redis.pid, REDIS_SHARE);
+      try {
+        const until = Date.now() + OVERLOAD_MS;
+        await Promise.all(Array.from({ length: SENDERS }, (_, sender) => produce(context, sender, until)));
+      } finally {
+        free();
+      }
+      context.atEnd(() => killAll(context));
+      return undefined;
+    },
+    expect(run) {
+      const refused = callsDuring(run).filter(({ code }) => code === 'OVERLOADED');
+      run.figures['refused as overloaded'] = refused.length;
+      return refused.length > 0 ? [] : [{ says: 'nothing was refused: Redis had enough for all' }];
+    },
+  },
+];
