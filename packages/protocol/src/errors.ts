@@ -67,7 +67,11 @@ export class YardmasterError extends Error {
     readonly extras: ErrorExtras = {},
     options?: ErrorOptions,
   ) {
+    // To write down where it was thrown takes longer than all else of a refusal, and nobody reads it: the cause has its own.
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
     super(message, options);
+    Error.stackTraceLimit = limit;
   }
 
   /** HTTP status of this error. */

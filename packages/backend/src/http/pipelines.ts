@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { OpenResponses } from '../metrics/open-responses.js';
@@ -10,8 +10,8 @@ const AT_ONCE = 16;
 /** Requests that may be unanswered when reading goes on. */
 const RESUME_AT = 8;
 
-/** Bytes that are parsed at once: some ten small requests. Node reads 64 KB, which may be 500. */
-const SLICE_BYTES = 2_048;
+/** Bytes that are parsed at once: a few small requests. Node reads 64 KB, which may be 500. */
+const SLICE_BYTES = 512;
 
 /** How long connections that pipeline are served in one turn of the event loop, before all others have theirs. */
 const TURN_MS = 2;
@@ -69,7 +69,7 @@ class Pipeline {
   /** Node's own parsing of what is read. */
   readonly #parse: (bytes: Buffer) => void;
   /** Requests that were parsed too many, since the parser cannot be stopped within what it was given. */
-  #parsed: { req: Incoming; keepAlive: boolean }[] = [];
+  #parsed: (Parsed | Stored)[] = [];
   #held: Buffer[] = [];
   /** Requests begun in this turn of the event loop. */
   #begun = AT_ONCE;
@@ -106,6 +106,8 @@ class Pipeline {
     if (req.upgrade)
       this.#socket.destroy(); // No client does that behind other requests.
     else if (this.#hasRoom()) return this.#serve(req, keepAlive);
+    const last = this.#parsed.pop();
+    if (last) this.#parsed.push(stored(last));
     this.#parsed.push({ req, keepAlive });
     this.#tellWaiting();
     return 0;
@@ -141,8 +143,10 @@ class Pipeline {
 
   #serveMore(): void {
     this.#begun = 0;
-    for (const { req, keepAlive } of this.#parsed.splice(0, AT_ONCE - this.#unanswered.size))
+    for (const one of this.#parsed.splice(0, AT_ONCE - this.#unanswered.size)) {
+      const { req, keepAlive } = 'req' in one ? one : restored(one, this.#socket);
       this.#serve(req, keepAlive);
+    }
     while (this.#hasRoom() && !this.#socket._paused && this.#socket.parser !== null) {
       const [next, ...rest] = this.#held;
       if (next === undefined) break;
@@ -154,6 +158,42 @@ class Pipeline {
     if (this.#unanswered.waiting > 0) this.#goOn();
     else if (this.#unanswered.size <= RESUME_AT && !this.#socket._paused) this.#socket.resume();
   }
+}
+
+/** A request that waits, with the part of its body that has come so far. */
+interface Parsed {
+  req: Incoming;
+  keepAlive: boolean;
+}
+
+/** One with all of its body, in a tenth of the memory: there may be 500, parsed before it was known that they are too many. */
+interface Stored
+  extends Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'httpVersionMajor' | 'httpVersionMinor'> {
+  /** Names and values of its headers, with a line break behind each but the last. */
+  head: string;
+  body: Buffer | null;
+  keepAlive: boolean;
+}
+
+function stored(parsed: Parsed | Stored): Parsed | Stored {
+  if (!('req' in parsed) || !parsed.req.complete || parsed.req.rawTrailers.length > 0) return parsed;
+  const { req, keepAlive } = parsed;
+  const { method, url, httpVersion, httpVersionMajor, httpVersionMinor, rawHeaders } = req;
+  const line = { method, url, httpVersion, httpVersionMajor, httpVersionMinor };
+  return { ...line, head: rawHeaders.join('\n'), body: req.read(), keepAlive };
+}
+
+/** As Node makes a request. */
+function restored({ head, body, keepAlive, ...line }: Stored, socket: Socket): Parsed {
+  const req = Object.assign(new IncomingMessage(socket), line, { upgrade: false, complete: true });
+  const headers = head.split('\n');
+  (req as unknown as { _addHeaderLines(headers: string[], count: number): void })._addHeaderLines(
+    headers,
+    headers.length,
+  );
+  if (body !== null) req.push(body);
+  req.push(null);
+  return { req, keepAlive };
 }
 
 /** Lets connections go on in the order in which they ask, for a short time in each turn of the event loop. */

@@ -38,6 +38,7 @@ export class OpenResponses<R extends ServerResponse> {
       if (before) before[NEXT] = next;
       else this.#first = next;
       if (next === null) this.#last = before;
+      one[NEXT] = null; // Else one that V8 has moved among the old would keep all that follow it until a full collection.
       this.size--;
       this.onFewer?.();
       return true;
