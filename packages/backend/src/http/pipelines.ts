@@ -185,12 +185,13 @@ function stored(parsed: Parsed | Stored): Parsed | Stored {
 
 /** As Node makes a request. */
 function restored({ head, body, keepAlive, ...line }: Stored, socket: Socket): Parsed {
-  const req = Object.assign(new IncomingMessage(socket), line, { upgrade: false, complete: true });
+  const req = Object.assign(new IncomingMessage(socket), line, { upgrade: false });
   const headers = head.split('\n');
   (req as unknown as { _addHeaderLines(headers: string[], count: number): void })._addHeaderLines(
     headers,
     headers.length,
   );
+  req.complete = true; // Not before: Node would take them for trailers.
   if (body !== null) req.push(body);
   req.push(null);
   return { req, keepAlive };
