@@ -359,7 +359,7 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Complete Job', { result: {} }, [true, true]],
   ['Fail Job', { error: {} }, [true, true]],
   ['Kill Job', {}, [true]],
-  ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [true]],
+  ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [false]],
 ])('%s takes unknown fields exactly where the document allows them: %j', async (name, body, isOpen) => {
   const endpoint = endpointOf(name);
   for (const [place, isTaken] of isOpen.entries()) {
@@ -369,7 +369,6 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
     const raw = JSON.stringify(body, add);
     const to = await targetFor(service, endpoint, 'unknown');
     const answer = await callEndpoint(service, endpoint, to, { raw });
-    if (name === 'Create Key') await service.call('DELETE', `/keys/${answer.body.id}`);
     const isDocumented = documentTakes(name, JSON.parse(raw));
     expect({ raw, isTaken: answer.status < 300, isDocumented }).toEqual({ raw, isTaken, isDocumented: isTaken });
   }

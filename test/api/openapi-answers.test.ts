@@ -5,8 +5,9 @@ import type { Answer, CallOptions } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withRedis } from '../support/own-redis.js';
-import { sendRaw } from '../support/raw-client.js';
-import { startService, withService } from '../support/service.js';
+import { sendRaw, withRaw } from '../support/raw-client.js';
+import { ADMIN_KEY, startService, withService } from '../support/service.js';
+import { until } from '../support/until.js';
 import {
   askingRedis,
   callEndpoint,
@@ -146,6 +147,22 @@ it('answers as documented when keys in Redis are of another type', async () => {
   }
   for (const endpoint of ENDPOINTS) await expectAnswer(endpoint, UNKNOWN, askingRedis(endpoint), 500);
   await service.redis.flushall();
+});
+
+it('answers as documented while as many requests are in flight as may be', async () => {
+  const busy = await startService({ MAX_IN_FLIGHT: '1' }, { redis, app: 'api', check: false });
+  try {
+    await withRaw(busy.url, async ({ socket }) => {
+      const head = `Host: x\r\nx-api-key: ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n`;
+      socket.write(`POST /api/v1/spaces/held/jobs HTTP/1.1\r\n${head}\r\n{`);
+      const list = endpointOf('List Jobs');
+      await until(async () => (await callEndpoint(busy, list, UNKNOWN)).body.code === 'OVERLOADED');
+      for (const endpoint of ENDPOINTS)
+        expectDocumented(endpoint, await callEndpoint(busy, endpoint, UNKNOWN, askingRedis(endpoint)), 503);
+    });
+  } finally {
+    await busy.stop();
+  }
 });
 
 it('answers as documented while Redis is away', async () => {

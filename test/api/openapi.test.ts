@@ -59,7 +59,7 @@ describe('the operations of the OpenAPI document', () => {
 /** Codes of any operation: they have to do with the request and with us, not with what is asked for. */
 const ANYWHERE: ErrorCode[] = [
   ...(['INVALID_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT'] as const),
-  ...(['INTERNAL', 'UNAVAILABLE'] as const),
+  ...(['INTERNAL', 'UNAVAILABLE', 'OVERLOADED'] as const),
 ];
 const BODY: ErrorCode[] = ['TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const JOB: ErrorCode[] = ['JOB_NOT_FOUND'];

@@ -6,6 +6,7 @@ import { createRejectedKeyReport } from '../../packages/backend/src/rejected-key
 import { cutAll, shake } from '../gateway/handshake.js';
 import { movedBy } from '../metrics/scrape.js';
 import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
 
 const METRIC = 'yardmaster_rejected_keys_total';
 
@@ -27,7 +28,19 @@ const WRONG: [what: string, make: () => Promise<string>][] = [
   ['no text of ours', async () => 'garbage'],
   ['unknown', async () => `ym_${'a'.repeat(16)}_${'0'.repeat(64)}`],
   ['an existing one with another secret', async () => `ym_${(await newKey()).id}_${'0'.repeat(64)}`],
-  ['expired', async () => (await newKey({ expiresAt: '2020-01-01T00:00:00.000Z' })).key],
+  [
+    'expired',
+    async () => {
+      const expiresAt = new Date(Date.now() + 1_000).toISOString();
+      const { key } = await newKey({ expiresAt });
+      await until(
+        async () =>
+          (await service.call('GET', '/spaces/a/jobs', { key, headers: { 'x-forwarded-for': '203.0.113.9' } }))
+            .status === 401,
+      );
+      return key;
+    },
+  ],
   [
     'revoked',
     async () => {

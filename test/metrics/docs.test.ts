@@ -6,7 +6,7 @@ import { type ServiceOptions, startService } from '../support/service.js';
 const page = readFileSync(fileURLToPath(new URL('../../docs/metrics.md', import.meta.url)), 'utf8');
 
 const rows = [
-  ...page.matchAll(/^\| `(yardmaster_\w+)` \| (\w+) \| (.*?) ?\| (every|gateway|scheduler) \| (.+) \|$/gm),
+  ...page.matchAll(/^\| `(yardmaster_\w+)` \| (\w+) \| (.*?) ?\| (every|api|gateway|scheduler) \| (.+) \|$/gm),
 ].map(([, name, type, labels = '', process]) => ({
   name: name as string,
   type: type as string,
@@ -38,10 +38,10 @@ async function exportsOf(app: Required<ServiceOptions>['app']) {
 }
 
 const APPS: { app: Required<ServiceOptions>['app']; processes: string[] }[] = [
-  { app: 'api', processes: ['every'] },
+  { app: 'api', processes: ['every', 'api'] },
   { app: 'gateway', processes: ['every', 'gateway'] },
   { app: 'scheduler', processes: ['every', 'scheduler'] },
-  { app: 'standalone', processes: ['every', 'gateway', 'scheduler'] },
+  { app: 'standalone', processes: ['every', 'api', 'gateway', 'scheduler'] },
 ];
 
 it.each(APPS)('docs/metrics.md names just the metrics of the $app, with their types and labels', async (row) => {

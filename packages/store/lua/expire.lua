@@ -2,16 +2,17 @@
 -- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore
 --
 -- Do what is due in one partition, oldest first: a delivered job is pending again, at its place by creation, or dead; a
--- running one has failed its attempt; an ended one is purged. A job that was last heard of before Redis' clock stepped
--- forward had less than its window, and gets another.
---   limit            at most 100, so that Redis is busy for some 3 ms at most
---   maxDeliveries    delivery time-outs in a row, with no ack in between, that make a job dead
---   dueBefore        a look at Redis' clock, in ms, after which nothing is due yet: the clock may have stepped since
+-- running one has failed its attempt; an ended one is purged. Whoever had less than its window, since Redis' clock stepped
+-- forward, gets another.
+--   limit          at most 100, so that Redis is busy for some 3 ms at most
+--   maxDeliveries  delivery time-outs in a row, with no ack in between, that make a job dead
+--   dueBefore      a look at Redis' clock, in ms, after which nothing is due yet: the clock may have stepped since
 -- Returns {'OK', entries looked at, {delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending
 -- again, of jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window}, lateness in ms of the
 -- oldest that was not given one, {id of a job whose record is broken, …}}.
--- @include clock order job move_status queue implied publish record owe retain die take_back fail_attempt purge reopen_window cut_short
-local now, at = nowMs()
+-- @include clock order job move_status queue implied publish record owe retain die take_back expire_delivery fail_attempt purge reopen_window cut_short
+local now = nowMs()
+local DELIVERED = { pending = 1, dead = 2 }
 local FAILED = { pending = 3, dead = 4 }
 local PURGED = { completed = 5, dead = 6, killed = 7 }
 local REOPENED = 8
@@ -22,17 +23,7 @@ local function meet(id, due)
   local found, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
   if reopenIfCutShort(found, due, steppedAt, now, deliveryTimeoutMs) then return REOPENED end
   if found.status == 'delivered' then
-    timeouts = tonumber(stored(timeouts) or 0) + 1
-    if timeouts >= tonumber(maxDeliveries) then
-      local failure = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
-      die(found, now, failure, eventsPerJob, retentionMs, 'deliveryTimeouts', digits(timeouts))
-      return 2
-    end
-    moveStatus(found, 'pending')
-    enqueue(found, found.order)
-    redis.call('ZREM', deadlines, id)
-    takeBack(found, at, 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', digits(timeouts))
-    return 1
+    return DELIVERED[expireDelivery(found, timeouts, now, maxDeliveries, eventsPerJob, retentionMs)]
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
     return FAILED[failAttempt(found, now, failure, eventsPerJob, retentionMs)]

@@ -1226,7 +1226,7 @@ return { 'OK', order }
 
 export const expire = {
   name: 'expire',
-  sha1: '094f56ffa1822d0dbaea058d2f94add4cfe2ec7a',
+  sha1: '528a43586f31c68c513147d40977bb5b63ef5ead',
   keys: ['deadlines'],
   args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'],
   rest: null,
@@ -1353,6 +1353,19 @@ local function takeBack(job, at, type, data, eventsPerJob, ...)
   redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
   publish(job, seq, type, 'pending', at, data)
 end
+local function expireDelivery(job, timeouts, now, maxDeliveries, eventsPerJob, retentionMs)
+  local count = tonumber(stored(timeouts) or 0) + 1
+  if count >= tonumber(maxDeliveries) then
+    local failure = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
+    die(job, now, failure, eventsPerJob, retentionMs, 'deliveryTimeouts', digits(count))
+    return 'dead'
+  end
+  moveStatus(job, 'pending')
+  enqueue(job, job.order)
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  takeBack(job, digits(now), 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', digits(count))
+  return 'pending'
+end
 local function failAttempt(job, now, failure, eventsPerJob, retentionMs)
   if tonumber(job.attempt) <= tonumber(job.maxRetries) then
     moveStatus(job, 'pending')
@@ -1400,7 +1413,8 @@ local function reopenIfCutShort(job, due, steppedAt, now, deliveryTimeoutMs)
   reopenWindow(job, now, windowMs)
   return true
 end
-local now, at = nowMs()
+local now = nowMs()
+local DELIVERED = { pending = 1, dead = 2 }
 local FAILED = { pending = 3, dead = 4 }
 local PURGED = { completed = 5, dead = 6, killed = 7 }
 local REOPENED = 8
@@ -1409,17 +1423,7 @@ local function meet(id, due)
   local found, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
   if reopenIfCutShort(found, due, steppedAt, now, deliveryTimeoutMs) then return REOPENED end
   if found.status == 'delivered' then
-    timeouts = tonumber(stored(timeouts) or 0) + 1
-    if timeouts >= tonumber(maxDeliveries) then
-      local failure = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
-      die(found, now, failure, eventsPerJob, retentionMs, 'deliveryTimeouts', digits(timeouts))
-      return 2
-    end
-    moveStatus(found, 'pending')
-    enqueue(found, found.order)
-    redis.call('ZREM', deadlines, id)
-    takeBack(found, at, 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', digits(timeouts))
-    return 1
+    return DELIVERED[expireDelivery(found, timeouts, now, maxDeliveries, eventsPerJob, retentionMs)]
   elseif found.status == 'running' then
     local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
     return FAILED[failAttempt(found, now, failure, eventsPerJob, retentionMs)]
