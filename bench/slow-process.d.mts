@@ -1,2 +1,2 @@
 /** Let a process run for a share of a core. @returns what ends it */
-export function limitCpu(pid: number, share: number): () => void;
+export function limitCpu(pid: number, share: number, periodMs?: number): () => void;

@@ -1,22 +1,21 @@
 // Limits a process to a part of a core, on any machine and without rights: it is stopped for the rest of each period.
 
-const PERIOD_MS = 20;
-
 /**
  * Let a process run for a part of the time.
  *
  * @param share of a core
+ * @param periodMs in each of which it runs once
  * @returns a function that ends it
  */
-export function limitCpu(pid, share) {
+export function limitCpu(pid, share, periodMs = 20) {
   let timer;
   const run = () => {
     process.kill(pid, 'SIGCONT');
-    timer = setTimeout(pause, PERIOD_MS * share);
+    timer = setTimeout(pause, periodMs * share);
   };
   const pause = () => {
     process.kill(pid, 'SIGSTOP');
-    timer = setTimeout(run, PERIOD_MS * (1 - share));
+    timer = setTimeout(run, periodMs * (1 - share));
   };
   const free = () => process.kill(pid, 'SIGCONT');
   process.once('exit', free);

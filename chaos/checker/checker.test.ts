@@ -80,6 +80,7 @@ describe('the checker of a run', () => {
       'responses: a 503 while all is well',
       'responses: a 503 while the other API is stopped',
       'responses: a slow response',
+      'responses: an overload while all is well',
       'responses: no response',
       'streams: silence',
     ]);

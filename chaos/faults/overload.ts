@@ -25,9 +25,11 @@ function pipeline(url: string, key: string): () => void {
   return () => socket.destroy();
 }
 
-const REDIS_SHARE = 0.05; // Of a core, of which Redis then has too little.
-const SENDERS = 200; // Producers of which each creates one job after the other.
-const OVERLOAD_MS = 8_000;
+const REDIS_SHARE = 0.02; // Of a core, of which Redis then has too little.
+const REDIS_PERIOD_MS = 400;
+const SENDERS = 150; // Producers of which each creates one job after the other.
+const OVERLOAD_MS = 6_000;
+const KILLS_AT_ONCE = 20;
 
 /** Create jobs, one after the other, until it is over. */
 async function produce({ call }: FaultContext, sender: number, until: number): Promise<void> {
@@ -41,8 +43,12 @@ async function produce({ call }: FaultContext, sender: number, until: number): P
 /** Remove what was created too much, so that the end of the run can be seen. */
 async function killAll({ call, history }: FaultContext): Promise<void> {
   const created = history.ofKind('call').filter(({ op, spaceId }) => op === 'create' && spaceId === 'overload');
-  for (const { jobId } of created)
-    if (jobId !== null) await call({ client: 'operator', op: 'kill', jobId, sent: { reason: jobId } });
+  const left = created.flatMap(({ jobId }) => jobId ?? []);
+  const killOne = async () => {
+    for (let jobId = left.pop(); jobId; jobId = left.pop())
+      await call({ client: 'operator', op: 'kill', jobId, sent: { reason: jobId } });
+  };
+  await Promise.all(Array.from({ length: KILLS_AT_ONCE }, killOne));
 }
 
 export const faults: Fault[] = [
@@ -72,15 +78,14 @@ export const faults: Fault[] = [
     lastsMs: 0,
     async inject(context) {
       const { installation } = context;
-      const free = limitCpu(installation.redis.pid, REDIS_SHARE);
+      const free = limitCpu(installation.redis.pid, REDIS_SHARE, REDIS_PERIOD_MS);
       try {
         const until = Date.now() + OVERLOAD_MS;
         await Promise.all(Array.from({ length: SENDERS }, (_, sender) => produce(context, sender, until)));
       } finally {
         free();
       }
-      context.atEnd(() => killAll(context));
-      return undefined;
+      return () => killAll(context);
     },
     expect(run) {
       const refused = callsDuring(run).filter(({ code }) => code === 'OVERLOADED');

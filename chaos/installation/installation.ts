@@ -10,7 +10,6 @@ import type { Release } from './release.js';
 
 export interface InstallationOptions {
   redisLines?: readonly string[]; // Lines of redis.conf, of a single server.
-  redisEnv?: Record<string, string>; // Variables of its environment, of a single server.
   hasSentinels?: boolean; // One primary, two replicas and three Sentinels in place of one server; without proxies.
   isCluster?: boolean; // Three primaries with a replica each in place of one server; without proxies.
   gateways?: number; // Default 1.
@@ -101,12 +100,11 @@ export async function startInstallation(options: InstallationOptions = {}) {
 const RANGES = 4; // With so many ranges of slots per primary, each primary has one of the load's spaces.
 
 /** Start one Redis, or one with Sentinels, or a cluster, and connect to it. */
-async function startServers({ redisLines = [], redisEnv = {}, hasSentinels, isCluster }: InstallationOptions) {
+async function startServers({ redisLines = [], hasSentinels, isCluster }: InstallationOptions) {
   const sentinels = hasSentinels ? await startSentinels() : null;
   const cluster = isCluster ? await startCluster({ ranges: RANGES }) : null;
   const many = sentinels ?? cluster;
-  const redis =
-    many?.nodes[0] ?? (await startNode({ lines: (port) => [`port ${port}`, ...redisLines], env: redisEnv }));
+  const redis = many?.nodes[0] ?? (await startNode({ lines: (port) => [`port ${port}`, ...redisLines] }));
   const connection = connectTo(many?.url ?? `redis://127.0.0.1:${redis.port}`);
   connection.on('error', () => undefined); // Its commands wait, and report it.
   return {

@@ -33,8 +33,6 @@ export interface NodeOptions {
   lines: (port: number, dir: string) => string[] | Promise<string[]>;
   /** Whether it is a Sentinel, which keeps no data. */
   isSentinel?: boolean;
-  /** Variables of its environment beside ours. */
-  env?: Record<string, string>;
 }
 
 /** What a server of jobs has, as the private one of the standalone; replicas are there as soon as they can. */
@@ -51,7 +49,7 @@ const DATA = [
 export const quoted = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
 /** Start a redis-server with a configuration of its own, and wait until it has loaded its data. */
-export async function startNode({ lines, isSentinel = false, env = {} }: NodeOptions): Promise<RedisNode> {
+export async function startNode({ lines, isSentinel = false }: NodeOptions): Promise<RedisNode> {
   const binary = await findRedisServer(CACHE_DIR, () => undefined);
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-redis-'));
   const conf = join(dir, 'redis.conf');
@@ -66,7 +64,6 @@ export async function startNode({ lines, isSentinel = false, env = {} }: NodeOpt
     // A process group of its own, so that Ctrl-C reaches whoever started it first.
     child = spawn(binary.command, [...binary.args, conf, ...mode], {
       detached: true,
-      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.on('error', (error) => (output += error.message));
