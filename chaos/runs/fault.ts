@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Random } from '../../test/support/random.js';
+import type { Record as Evidence } from '../checker/checker.js';
 import type { Dump } from '../checker/dump.js';
 import type { Body, Call, Callback, History, Operation } from '../checker/history.js';
 import type { Span, Stalls } from '../checker/stalls.js';
@@ -33,6 +34,8 @@ export interface Fault {
   drainMs?: number; // How long the drain may take, milliseconds. Default: run-faults.ts.
   /** Make it happen. @returns what heals it, if anything, which resolves once all is available again */
   inject(context: FaultContext): Promise<Heal | undefined>;
+  /** Change what the rules look at: times of a clock that was wrong. Default nothing. */
+  corrected?(record: Evidence): Evidence;
   expect?(run: Run): Finding[]; // What must hold beside the rules.
   forgotten?(run: Run): Span[]; // Spans whose effects may be undone; see forgotten.ts. Default none.
 }

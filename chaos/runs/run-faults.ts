@@ -75,12 +75,13 @@ export async function runFaults(installation: Installation, faults: readonly Fau
     await load.stop();
     stored = await dumpSince(began, installation);
 
-    const record: Record = { entries: history.entries, dump: stored, outages, settings: installation.settings };
+    let record: Record = { entries: history.entries, dump: stored, outages, settings: installation.settings };
     if (faults.length === 1) {
       const [fault, outage] = [faults[0] as Fault, outages[0] as Outage];
       const run: Run = { installation, history, stalls, dump: stored, outage, figures };
       found.push(...(fault.expect?.(run) ?? []).map((what) => violationOf(fault, what)));
       record.forgotten = fault.forgotten?.(run) ?? [];
+      record = fault.corrected?.(record) ?? record;
     }
     const judged = judge([...check(record), ...found], stalls);
     isGood = judged.violations.length === 0;

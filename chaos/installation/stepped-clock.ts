@@ -1,0 +1,15 @@
+import { Redis } from 'ioredis';
+import { readSteppedClock } from '../../test/support/stepped-clock.js';
+
+// Imported before a process of the service: all of its connections read the clock of Redis with a step, once there is one.
+
+/** Holds the step in seconds. */
+export const STEP_KEY = 'stepped-clock';
+
+const patched = new WeakSet<Redis>();
+const { connect } = Redis.prototype;
+Redis.prototype.connect = function connectStepped(this: Redis, ...inputs: Parameters<Redis['connect']>) {
+  if (!patched.has(this)) readSteppedClock(this, STEP_KEY);
+  patched.add(this);
+  return connect.apply(this, inputs);
+};
