@@ -29,7 +29,7 @@ export const faults: Fault[] = [
     promises: ['P4', 'P2'],
     // Whoever was silent before the step has another window, and is timed out late by as much. What was sent with a deadline by
     // the clock before is refused as too late, until the next TIME of its connection.
-    stops: ['scheduler', 'capacity'],
+    stops: ['scheduler', 'capacity', 'clock'],
     lastsMs: WINDOWS_MS,
     installation: {
       env: { NODE_OPTIONS: IMPORTED.map((file) => `--import=${pathToFileURL(ROOT + file)}`).join(' ') },

@@ -29,8 +29,18 @@ export type Finding = Pick<Violation, 'says'> & Partial<Violation>;
 /**
  * What a fault makes unavailable. `room`: Redis refuses what needs memory. `safety`: Redis may evict jobs. `capacity`: there is
  * more load than Redis or an API can take. `hanging callbacks`: a scheduler that stops does not wait for a receiver that hangs.
+ * `clock`: it steps forward, and retries of callbacks that wait come early.
  */
-export type Stopped = 'api' | 'gateway' | 'scheduler' | 'redis' | 'room' | 'safety' | 'capacity' | 'hanging callbacks';
+export type Stopped =
+  | 'api'
+  | 'gateway'
+  | 'scheduler'
+  | 'redis'
+  | 'room'
+  | 'safety'
+  | 'capacity'
+  | 'hanging callbacks'
+  | 'clock';
 
 /** The time in which a fault was active. */
 export interface Outage extends Span {

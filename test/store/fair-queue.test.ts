@@ -29,4 +29,12 @@ describe('a fair queue', () => {
     takenFrom(queue);
     expect([queue.size, queue.shift()]).toEqual([0, undefined]);
   });
+
+  it('drops the oldest of an owner, who keeps its turn', () => {
+    const queue = queueOf('a1', 'a2', 'b1', 'c1');
+    queue.drop('a');
+    queue.drop('b');
+    queue.drop('b');
+    expect([queue.size, takenFrom(queue)]).toEqual([2, ['a2', 'c1']]);
+  });
 });

@@ -58,8 +58,10 @@ histories.finds('an end after the end', /killed \(a\.5\) happened while/, `${DON
 histories.finds('another record', /attemptNumber is 0/, stored({ attemptNumber: 0 }));
 histories.finds('another result', /result is/, stored({ result: { token: 'other' } }));
 histories.finds('a window cut short', /dead \(a\.4\) came/, SILENT, call('keepalive', 900));
-histories.finds('an early retry', /ms too soon/, `${DONE}, callback_failed 600, callback_sent 1300`);
+const EARLY = `${DONE}, callback_failed 600, callback_sent 1300`;
+histories.finds('an early retry', /ms too soon/, EARLY, outage('scheduler', 600, 700));
 histories.allows('a window that is over', SILENT);
+histories.allows('an early retry as the clock steps', EARLY, outage('clock', 600, 700));
 histories.allows('a keepalive that was refused', SILENT, call('keepalive', 900, REFUSED));
 histories.allows('a redelivery', `${DONE}, callback_sent 600, callback_sent 700`, call('redeliver', 650));
 

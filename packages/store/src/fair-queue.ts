@@ -40,4 +40,13 @@ export class FairQueue<T> {
     this.#size--;
     return { owner: next, item };
   }
+
+  /** Drop the oldest of an owner, who keeps its turn. */
+  drop(owner: string): void {
+    const own = this.#byOwner.get(owner);
+    if (own === undefined) return;
+    own.shift();
+    if (own.length === 0) this.#byOwner.delete(owner);
+    this.#size--;
+  }
 }

@@ -22,7 +22,6 @@ export interface ToRedis<T> {
 interface Waiting {
   begin(): void;
   timeout: EqualTimeout;
-  isRefused: boolean;
 }
 
 /**
@@ -55,16 +54,14 @@ export class RedisQueue {
   send<T>(request: ToRedis<T>): Promise<T> {
     if (this.#underWay < this.#limit.value) return this.#begin(request);
     this.#limit.reached();
+    const queue = request.isUrgent ? this.#urgent : this.#others;
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        isRefused: false,
-        begin: () => this.#begin({ ...request, withinMs: request.withinMs - WAIT_MS }).then(resolve, reject),
-        timeout: this.#timeouts.begin(() => {
-          waiting.isRefused = true;
-          reject(new YardmasterError('OVERLOADED'));
-        }),
-      };
-      (request.isUrgent ? this.#urgent : this.#others).push(request.keyId, waiting);
+      const begin = () => this.#begin({ ...request, withinMs: request.withinMs - WAIT_MS }).then(resolve, reject);
+      const timeout = this.#timeouts.begin(() => {
+        queue.drop(request.keyId); // All wait equally long, so it is the oldest of its key.
+        reject(new YardmasterError('OVERLOADED'));
+      });
+      queue.push(request.keyId, { begin, timeout });
     });
   }
 
@@ -87,10 +84,8 @@ export class RedisQueue {
     while (this.#underWay < this.#limit.value) {
       const next = this.#urgent.shift() ?? this.#others.shift();
       if (next === undefined) return;
-      const { begin, timeout, isRefused } = next.item;
-      if (isRefused) continue;
-      timeout.clear();
-      begin();
+      next.item.timeout.clear();
+      next.item.begin();
     }
   }
 }

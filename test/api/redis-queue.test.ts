@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { RedisQueue } from '../../apps/api/src/limits/redis-queue.js';
+import { until } from '../support/until.js';
+
+/** A queue whose requests end when told to. */
+class HeldQueue {
+  readonly queue = new RedisQueue();
+  /** Names of the requests that were sent to Redis, in that order. */
+  readonly sent: string[] = [];
+  readonly #ends: (() => void)[] = [];
+
+  send(name: string, { isUrgent = false, keyId = 'a', withinMs = 60_000 } = {}): Promise<unknown> {
+    const run = () => {
+      this.sent.push(name);
+      return new Promise((resolve) => this.#ends.push(() => resolve(name)));
+    };
+    return this.queue.send({ isUrgent, keyId, withinMs, run });
+  }
+
+  /** As many as may be under way, without end. */
+  fill(): void {
+    while (this.queue.underWay < this.queue.limit) void this.send('first').catch(() => undefined);
+    this.sent.length = 0;
+  }
+
+  /** Have the oldest end, and one that waits begin. */
+  endOldest(): void {
+    this.#ends.shift()?.();
+  }
+
+  /** The same one by one, until none is left. */
+  async endAll(): Promise<void> {
+    while (this.queue.underWay > 0) {
+      this.endOldest();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+describe('the queue before Redis', () => {
+  it('sends urgent requests first, and of each kind those of each API key in turn', async () => {
+    const held = new HeldQueue();
+    held.fill();
+    const all = [
+      held.send('create a1'),
+      held.send('create a2'),
+      held.send('create b1', { keyId: 'b' }),
+      held.send('ack a1', { isUrgent: true }),
+      held.send('ack a2', { isUrgent: true }),
+      held.send('ack b1', { keyId: 'b', isUrgent: true }),
+    ];
+    await held.endAll();
+    expect(held.sent).toEqual(['ack a1', 'ack b1', 'ack a2', 'create a1', 'create b1', 'create a2']);
+    expect(await Promise.all(all)).toContain('create a2');
+  });
+
+  it('refuses what has waited too long, does not send it, and does not keep it', async () => {
+    const held = new HeldQueue();
+    held.fill();
+    const all = Array.from({ length: 10 }, (_, n) => held.send('late', { keyId: String(n % 3), isUrgent: n > 4 }));
+    expect(held.queue.waiting).toBe(10);
+    for (const one of all) await expect(one).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(held.queue.waiting).toBe(0);
+    await held.endAll();
+    expect(held.sent).toEqual([]);
+  });
+
+  it('does not refuse what it has sent', async () => {
+    const held = new HeldQueue();
+    held.fill();
+    const sent = held.send('in time');
+    held.endOldest();
+    await until(() => held.sent.length > 0);
+    held.fill(); // Its limit may have grown.
+    await expect(held.send('late')).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await held.endAll();
+    expect(await sent).toBe('in time');
+  });
+
+  it('gives up a request that takes too long, which counts until Redis has replied', async () => {
+    const held = new HeldQueue();
+    await expect(held.send('hangs', { withinMs: 20 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(held.queue.underWay).toBe(1);
+    await held.endAll();
+  });
+
+  it('counts a request no more once it waits for something else than Redis', async () => {
+    const queue = new RedisQueue();
+    const run = async (leave: () => void) => {
+      leave();
+      leave();
+      return queue.underWay;
+    };
+    expect(await queue.send({ isUrgent: false, keyId: 'a', withinMs: 60_000, run })).toBe(0);
+    expect(queue.underWay).toBe(0);
+  });
+});

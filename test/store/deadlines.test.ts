@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { createJobRequest, pollRequest } from '@yardmaster/protocol';
+import { ANY_SPACE, claimJob, createJob, pollJobs, redisNow } from '@yardmaster/store';
+import { keysOf } from '../support/fsck.js';
+import { storeUnderTest, withConnection } from './store-under-test.js';
+
+const redis = withConnection();
+const SPACE = 'late';
+
+/** A store with a pending job whose clock differs from that of Redis by so many milliseconds. */
+async function clockOffBy(ms: number) {
+  const { store, prefix, create } = storeUnderTest(redis, { redisTimeoutMs: 60_000 }); // Which no reply takes.
+  const id = await create({}, SPACE);
+  const ahead = (await redisNow(store)) - performance.now() + ms;
+  const clock = { isForgotten: false, after: (inMs: number) => Math.floor(ahead + performance.now() + inMs), forget };
+  function forget() {
+    clock.isForgotten = true;
+  }
+  const clocked = { ...store, clock };
+  const calls = {
+    create: () => createJob(clocked, SPACE, createJobRequest.parse({ name: 'work' })),
+    poll: () => pollJobs(clocked, SPACE, pollRequest.parse({})),
+    claim: () => claimJob(clocked, ANY_SPACE, id),
+  };
+  const contents = async () => {
+    const keys = (await keysOf(redis, prefix)).sort();
+    return Promise.all(keys.map(async (key) => [key, await redis.dumpBuffer(key)]));
+  };
+  return { clock, calls, contents };
+}
+
+describe.each(['create', 'poll', 'claim'] as const)('a %s with a deadline', (name) => {
+  it('does nothing after it, and doubts the clock if its reply came at once', async () => {
+    const { clock, calls, contents } = await clockOffBy(-60_000);
+    const before = await contents();
+    await expect(calls[name]()).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(await contents()).toEqual(before);
+    expect(clock.isForgotten).toBe(true);
+  });
+
+  it('is carried out before it', async () => {
+    const { clock, calls, contents } = await clockOffBy(600_000);
+    const before = await contents();
+    await calls[name]();
+    expect(await contents()).not.toEqual(before);
+    expect(clock.isForgotten).toBe(false);
+  });
+});
