@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createMetrics, protectServer, SERVER_OPTIONS } from '@yardmaster/backend';
 import { during } from '../support/during.js';
 import { RawClient, withRaw } from '../support/raw-client.js';
@@ -82,6 +82,46 @@ describe('a connection that sends requests without waiting for answers', () => {
       const answers = await answerAll(raw, 41);
       expect(answers.map(({ status }) => status)).toEqual([...Array(40).fill(200), 400]);
       await raw.closed();
+    });
+  });
+
+  it('is not looked at again and again once it is gone, with something wrong behind what waits', async () => {
+    const turns = jest.spyOn(globalThis, 'setImmediate');
+    try {
+      await withRaw(held.url, async (raw) => {
+        raw.socket.write(`${requests(40).join('')}garbage\r\n\r\n`);
+        await until(() => held.open.length === 16);
+        raw.socket.resetAndDestroy();
+        await until(() => held.sockets.at(-1)?.closed === true);
+      });
+      for (const answer of held.open.splice(0)) answer();
+      let seen = -1;
+      await until(() => {
+        const before = seen;
+        seen = turns.mock.calls.length;
+        return seen === before;
+      });
+    } finally {
+      turns.mockRestore();
+    }
+  });
+
+  it('may be upgraded once all before it is answered', async () => {
+    const upgrade = (path: string) =>
+      `GET ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: letters\r\n\r\n`;
+    await withRaw(held.url, async (raw) => {
+      raw.socket.write(requests(40).join(''));
+      await answerAll(raw, 40);
+      raw.socket.write(upgrade('/ignored'));
+      expect((await answerAll(raw, 41)).at(-1)).toMatchObject({ status: 200, text: '/ignored' });
+      held.server.once('upgrade', (_req, socket, head) => {
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\n\r\n${head.toString().toUpperCase()}`);
+        socket.on('data', (letters: Buffer) => socket.write(letters.toString().toUpperCase()));
+      });
+      raw.socket.write(`${upgrade('/letters')}abc`);
+      await until(() => raw.came.rest.toString() === 'ABC');
+      raw.socket.write('x'.repeat(2_000));
+      await until(() => raw.came.rest.toString() === `ABC${'X'.repeat(2_000)}`);
     });
   });
 

@@ -1,20 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { RedisQueue } from '../../apps/api/src/limits/redis-queue.js';
+import { RedisQueue, type Sent } from '../../apps/api/src/limits/redis-queue.js';
 import { until } from '../support/until.js';
+
+/** With less time left a request is not sent. */
+const LEAST_MS = 10;
 
 /** A queue whose requests end when told to. */
 class HeldQueue {
-  readonly queue = new RedisQueue();
+  readonly queue = new RedisQueue(LEAST_MS);
   /** Names of the requests that were sent to Redis, in that order. */
   readonly sent: string[] = [];
   readonly #ends: (() => void)[] = [];
 
-  send(name: string, { isUrgent = false, keyId = 'a', withinMs = 60_000 } = {}): Promise<unknown> {
+  send(name: string, { isUrgent = false, owner = 'a', withinMs = 60_000 } = {}): Promise<unknown> {
     const run = () => {
       this.sent.push(name);
       return new Promise((resolve) => this.#ends.push(() => resolve(name)));
     };
-    return this.queue.send({ isUrgent, keyId, withinMs, run });
+    return this.queue.send({ isUrgent, owner, withinMs, run });
   }
 
   /** As many as may be under way, without end. */
@@ -44,10 +47,10 @@ describe('the queue before Redis', () => {
     const all = [
       held.send('create a1'),
       held.send('create a2'),
-      held.send('create b1', { keyId: 'b' }),
+      held.send('create b1', { owner: 'b' }),
       held.send('ack a1', { isUrgent: true }),
       held.send('ack a2', { isUrgent: true }),
-      held.send('ack b1', { keyId: 'b', isUrgent: true }),
+      held.send('ack b1', { owner: 'b', isUrgent: true }),
     ];
     await held.endAll();
     expect(held.sent).toEqual(['ack a1', 'ack b1', 'ack a2', 'create a1', 'create b1', 'create a2']);
@@ -57,7 +60,7 @@ describe('the queue before Redis', () => {
   it('refuses what has waited too long, does not send it, and does not keep it', async () => {
     const held = new HeldQueue();
     held.fill();
-    const all = Array.from({ length: 10 }, (_, n) => held.send('late', { keyId: String(n % 3), isUrgent: n > 4 }));
+    const all = Array.from({ length: 10 }, (_, n) => held.send('late', { owner: String(n % 3), isUrgent: n > 4 }));
     expect(held.queue.waiting).toBe(10);
     for (const one of all) await expect(one).rejects.toMatchObject({ code: 'OVERLOADED' });
     expect(held.queue.waiting).toBe(0);
@@ -84,14 +87,26 @@ describe('the queue before Redis', () => {
     await held.endAll();
   });
 
+  it('refuses a request with too little time left, and does not send it', async () => {
+    const held = new HeldQueue();
+    const atOnce = held.send('late', { withinMs: LEAST_MS - 1 });
+    await expect(atOnce).rejects.toMatchObject({ code: 'OVERLOADED' });
+    held.fill();
+    const later = expect(held.send('late', { withinMs: LEAST_MS })).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await held.endAll();
+    await later;
+    expect(held.sent).toEqual([]);
+  });
+
   it('counts a request no more once it waits for something else than Redis', async () => {
-    const queue = new RedisQueue();
-    const run = async (leave: () => void) => {
-      leave();
-      leave();
+    const queue = new RedisQueue(LEAST_MS);
+    const run = async ({ stopCounting }: Sent) => {
+      stopCounting();
+      stopCounting();
       return queue.underWay;
     };
-    expect(await queue.send({ isUrgent: false, keyId: 'a', withinMs: 60_000, run })).toBe(0);
+    expect(await queue.send({ isUrgent: false, owner: 'a', withinMs: 60_000, run })).toBe(0);
     expect(queue.underWay).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { clientAddressBy } from '@yardmaster/backend';
 import type { Logger } from '@yardmaster/runtime';
 import { Registry } from 'prom-client';
 import { createRejectedKeyReport } from '../../packages/backend/src/rejected-keys.js';
@@ -94,7 +95,7 @@ describe('the warnings about wrong API keys', () => {
     jest.useFakeTimers();
     warn.mockClear();
     const log = { warn } as unknown as Logger;
-    report = createRejectedKeyReport({ registry: new Registry(), trustedProxies: ['loopback'], log });
+    report = createRejectedKeyReport({ registry: new Registry(), addressOf: clientAddressBy(['loopback']), log });
   });
   afterEach(() => {
     jest.useRealTimers();

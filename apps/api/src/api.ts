@@ -11,6 +11,7 @@ import {
   type Streams,
 } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
+import { carriedOutWithinMs } from '@yardmaster/store';
 import { createApp } from './app.js';
 import { createDirect } from './direct.js';
 import { createExpressServer } from './fast-express.js';
@@ -58,13 +59,13 @@ export interface ApiServerOptions {
 
 /** Make the HTTP server of the API on a backend. */
 export function createApiServer({ backend, config, log, streams, isLive = () => true }: ApiServerOptions) {
-  const { store, keyRing, reportRejectedKey } = backend;
+  const { store, keyRing, addressOf, reportRejectedKey } = backend;
   const sizes = sizesOf(config);
   const { requests } = backend.metrics;
-  const redisQueue = new RedisQueue();
-  const isOverloaded = () => requests.open > config.MAX_IN_FLIGHT;
+  const redisQueue = new RedisQueue(carriedOutWithinMs(store));
   const serving = createServing({
-    ...{ store, keyRing, reportRejectedKey, log, sizes, redisQueue, isOverloaded },
+    ...{ store, keyRing, addressOf, reportRejectedKey, log, sizes, redisQueue, requests },
+    maxInFlight: config.MAX_IN_FLIGHT,
     callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
     onOverloaded: overloadMetrics(backend.metrics, redisQueue),
   });

@@ -3,7 +3,7 @@ import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
-import type { RedisQueue } from './limits/redis-queue.js';
+import type { RedisQueue, Sent } from './limits/redis-queue.js';
 import type { Incoming } from './logs/incoming.js';
 import type { BodyBounds, Call, Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
@@ -21,10 +21,15 @@ export interface Surroundings extends KeyCheck {
   callbackMasters: readonly Buffer[];
   sizes: SizeLimits;
   incoming: Incoming;
+  /** Address of a request's client. */
+  addressOf(req: Request): string;
   /** How long Redis may take over one request, milliseconds. */
   budgetMs: number;
   redisQueue: RedisQueue;
 }
+
+/** So long before a long read is given up as UNAVAILABLE, milliseconds, it ends as OVERLOADED. */
+const TELL_MS = 200;
 
 /** What a request brings: its query, or its body as JSON. */
 async function inputOf(route: Route, req: Request, sizes: SizeLimits): Promise<unknown> {
@@ -59,9 +64,10 @@ export async function handle(
   let caller = knownCaller(keyRing, presented);
   if (caller === undefined) {
     const began = performance.now();
-    // Urgent, because a worker's call may be what needs it; callers whom nobody knows yet have one turn together.
+    // Nobody knows yet whose key it is, so that who sends wrong ones has the turns of an address.
+    const owner = around.addressOf(req);
     const run = () => authenticate(around, req, presented);
-    caller = await around.redisQueue.send({ isUrgent: true, keyId: '', withinMs: left, run });
+    caller = await around.redisQueue.send({ isUrgent: route.isUrgent === true, owner, withinMs: left, run });
     left -= performance.now() - began;
   }
   ownerIs(req.socket, caller.keyId, route.isUrgent === true);
@@ -84,21 +90,23 @@ export async function handle(
   return sendToRedis(route, call, left, around);
 }
 
-const sendToRedis = (route: Route, call: Call, withinMs: number, { redisQueue }: Surroundings) =>
-  redisQueue.send({
+function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }: Surroundings): Promise<unknown> {
+  if (route.isLocal === true) return route.run(call);
+  return redisQueue.send({
     isUrgent: route.isUrgent === true,
-    keyId: call.caller.keyId,
+    owner: call.caller.keyId,
     withinMs,
-    run: (leave) => route.run(route.isLong === true ? { ...call, store: leavingForTurns(call.store, leave) } : call),
+    run: (sent) => route.run(route.isLong === true ? { ...call, store: leavingForTurns(call.store, sent) } : call),
   });
+}
 
-/** A store whose long reads call this before they wait for their turn. */
-const leavingForTurns = (store: Store, leave: () => void): Store => {
+/** A store whose long reads free their place at Redis before they wait for their turn, which they do not for too long. */
+const leavingForTurns = (store: Store, { stopCounting, endsAt }: Sent): Store => {
   const leaving =
     (inTurn: Store['inTurn']): Store['inTurn'] =>
     (owner, work) => {
-      leave();
-      return inTurn(owner, work);
+      stopCounting();
+      return inTurn(owner, work, endsAt - TELL_MS);
     };
   return { ...store, inTurn: leaving(store.inTurn), inSearchTurn: leaving(store.inSearchTurn) };
 };

@@ -14,6 +14,11 @@ const MAX_WAITING_BYTES = 128 * 1_048_576;
 /** How much of that large answers to one API key may be: whoever reads slowly shall not do so at the cost of others. */
 const MAX_BYTES_PER_KEY = MAX_WAITING_BYTES / 2;
 
+const refusal = (changesNothing: boolean) =>
+  changesNothing
+    ? new YardmasterError('OVERLOADED', 'Server is busy sending large responses; send the request again')
+    : new YardmasterError('UNAVAILABLE', 'Server is busy sending large responses; the request was carried out');
+
 /**
  * Answers that their clients have not read yet: without a bound, a few hundred who ask and do not read would take all
  * the memory there is. A client that reads nothing for long is cut off by the server's time-out.
@@ -28,13 +33,14 @@ export class Outgoing {
    * Check, and count, an answer that is about to be written, until it is gone. To be called with nothing awaited before
    * the writing: of those who come at once, each must see the others.
    *
-   * @throws OVERLOADED when as much is waiting as may be
+   * @param changesNothing whether its request may be sent again: of any other, something was done
+   * @throws OVERLOADED when as much is waiting as may be; UNAVAILABLE when something was done
    */
-  count(res: ServerResponse, bytes: number): void {
+  count(res: ServerResponse, bytes: number, changesNothing: boolean): void {
     const { socket, headers } = res.req;
     if (bytes < COUNTED_BYTES || res.closed || socket.destroyed) return;
     const key = String(headers['x-api-key']);
-    this.#checkRoom(key, bytes);
+    if (!this.#hasRoom(key, bytes)) throw refusal(changesNothing);
     this.#add(key, bytes);
     const waiting = this.#waitingOn(socket);
     const release = () => {
@@ -44,13 +50,12 @@ export class Outgoing {
     res.once('close', release);
   }
 
-  #checkRoom(key: string, bytes: number): void {
+  #hasRoom(key: string, bytes: number): boolean {
     const isLarge = bytes >= LARGE_BYTES;
     // However large, an answer may go when no other waits: else nobody could ever have it.
     const hasRoom = (waiting: number, most: number) => waiting === 0 || waiting + bytes <= most;
     const isRoomForAll = hasRoom(this.#bytes, isLarge ? MAX_WAITING_BYTES : 2 * MAX_WAITING_BYTES);
-    if (isRoomForAll && (!isLarge || hasRoom(this.#ofKey(key), MAX_BYTES_PER_KEY))) return;
-    throw new YardmasterError('OVERLOADED', 'Server is busy sending large responses; retry later');
+    return isRoomForAll && (!isLarge || hasRoom(this.#ofKey(key), MAX_BYTES_PER_KEY));
   }
 
   #ofKey(key: string): number {

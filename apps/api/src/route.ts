@@ -55,6 +55,8 @@ interface Row<B, A> {
   measured?: readonly Measured[];
   /** Whether it goes to Redis before all that is not: what running jobs depend on. Default false. */
   isUrgent?: true;
+  /** Whether it is answered without Redis. Default false. */
+  isLocal?: true;
   /** Whether it may be a long read, which waits for its turn. Default false. */
   isLong?: true;
   /** Status of a success. Default 200. */

@@ -239,6 +239,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/spaces/:spaceId/callback-secret',
     operation: 'getCallbackSecrets',
     scopes: ['keys:manage'],
+    isLocal: true,
     answer: callbackSecretList,
     run: async ({ callbackMasters, spaceId }) => ({ secrets: callbackSecrets(callbackMasters, spaceId) }),
   }),

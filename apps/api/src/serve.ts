@@ -1,6 +1,7 @@
 import {
   createOutageLog,
   internalError,
+  type RequestMetrics,
   redisBudgetMs,
   requestIdOfResponse,
   routeIs,
@@ -17,8 +18,10 @@ import type { Route } from './route.js';
 
 export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetMs'> {
   log: Logger;
-  /** Whether so many requests are open that no more are served. */
-  isOverloaded: () => boolean;
+  /** Counts the requests that are being served. */
+  requests: Pick<RequestMetrics, 'inFlight'>;
+  /** While so many are, no more are. */
+  maxInFlight: number;
   /** Called for each request that is refused as OVERLOADED. */
   onOverloaded: () => void;
 }
@@ -32,7 +35,7 @@ export interface Serving {
 }
 
 /** Make the serving of requests. */
-export function createServing({ log, isOverloaded, onOverloaded, ...surroundings }: ServingOptions): Serving {
+export function createServing({ log, requests, maxInFlight, onOverloaded, ...surroundings }: ServingOptions): Serving {
   const outgoing = new Outgoing();
   const { store } = surroundings;
   const budgetMs = redisBudgetMs(store);
@@ -42,11 +45,16 @@ export function createServing({ log, isOverloaded, onOverloaded, ...surroundings
   return {
     async serve(route, params, req, res) {
       routeIs(res, route.path);
-      if (isOverloaded()) throw new YardmasterError('OVERLOADED');
-      const text = JSON.stringify(await handle(route, params, req, around));
-      const bytes = Buffer.byteLength(text);
-      outgoing.count(res, bytes);
-      sendText(res, route.created ? 201 : 200, { text, bytes });
+      if (requests.inFlight >= maxInFlight) throw new YardmasterError('OVERLOADED');
+      requests.inFlight++;
+      try {
+        const text = JSON.stringify(await handle(route, params, req, around));
+        const bytes = Buffer.byteLength(text);
+        outgoing.count(res, bytes, route.method === 'GET');
+        sendText(res, route.created ? 201 : 200, { text, bytes });
+      } finally {
+        requests.inFlight--;
+      }
     },
     refuse(thrown, req, res) {
       const requestId = requestIdOfResponse(res);

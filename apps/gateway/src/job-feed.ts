@@ -38,6 +38,8 @@ export class JobFeed extends Feed {
   #mustReadAgain = false;
   /** News that have come live since the catching up began; Redis has them too, so that some may be dropped. */
   #live: FramedNews[] = [];
+  /** When those are closed who saw the job end, see Session: of many random times the first would show when it ended. */
+  #endPart: number | undefined;
 
   constructor(options: JobFeedOptions) {
     super(options);
@@ -104,7 +106,9 @@ export class JobFeed extends Feed {
       session.at = framed.news.at;
       session.status = framed.news.status;
       session.deliver(framed);
-      if (framed.isTerminal) session.end();
+      if (!framed.isTerminal) continue;
+      this.#endPart ??= session.random();
+      session.end(this.#endPart);
     }
     return outcome;
   }

@@ -70,7 +70,8 @@ export class Session {
   status: Status = 'pending';
   readonly #ws: WebSocket;
   readonly #outbox: Outbox;
-  readonly #random: () => number;
+  /** A number from 0 up to 1. */
+  readonly random: () => number;
   #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
   /** Code that we closed with; null while we have not. */
@@ -86,7 +87,7 @@ export class Session {
     this.audience = audience;
     this.keyId = keyId;
     this.#ws = ws;
-    this.#random = random;
+    this.random = random;
     this.#outbox = new Outbox(ws, socket, { onTooSlow: () => this.close(CLOSE_CODES.tooSlow), metrics });
     ws.on('pong', () => {
       this.#missedPongs = 0;
@@ -125,11 +126,15 @@ export class Session {
     if (frame !== null) this.#outbox.send(framed.news.jobId, frame, framed);
   }
 
-  /** The job has ended, which a progress-scope client may not know: give the client time to close by itself. */
-  end(): void {
+  /**
+   * The job has ended, which a progress-scope client may not know: give the client time to close by itself.
+   *
+   * @param part of the time after which a client may be closed that does not know, from 0 up to 1
+   */
+  end(part = this.random()): void {
     if (this.#isClosing || this.#timer) return;
     const isHidden = this.audience === 'progress' && this.status !== 'completed';
-    const moreMs = isHidden ? this.#random() * (HIDDEN_END_MS - GRACE_MS) : 0;
+    const moreMs = isHidden ? part * (HIDDEN_END_MS - GRACE_MS) : 0;
     this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS + moreMs);
   }
 

@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import { type Config, ConfigError, type Logger, onceReachable, type Service } from '@yardmaster/runtime';
 import { createStore, hasKeys, KeyRing, prepareRedis, type Store, type Subscriptions } from '@yardmaster/store';
 import type { KeyCheck } from './authenticate.js';
 import { createConnections } from './connections.js';
+import { clientAddressBy } from './http/client-address.js';
 import { countedSubscriptions } from './metrics/counted-subscriptions.js';
 import { createMetrics, type Metrics } from './metrics/metrics.js';
 import { createRedisSettingsWatch } from './redis-settings-watch.js';
@@ -38,6 +40,8 @@ export interface BackendOptions {
 export interface Backend extends Service, KeyCheck {
   store: Store;
   subscriptions: Subscriptions;
+  /** Address of a request's client, behind proxies that are trusted. */
+  addressOf(req: IncomingMessage): string;
   /** What it tells at /metrics. */
   metrics: Metrics;
   /** Aborted once the process is about to end: it is not ready any more and takes nothing new. */
@@ -75,8 +79,8 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     adminKey: config.ADMIN_API_KEY,
     ...(options.keyBelievedMs !== undefined && { cacheMs: options.keyBelievedMs }),
   });
-  const trustedProxies = config.TRUSTED_PROXIES ?? [];
-  const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, trustedProxies, log });
+  const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
+  const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, addressOf, log });
   const settingsWatch = createRedisSettingsWatch({
     store,
     log,
@@ -101,6 +105,7 @@ export function createBackend(config: BackendConfig, log: Logger, options: Backe
     keyRing,
     subscriptions,
     metrics,
+    addressOf,
     reportRejectedKey,
     stopping: stopping.signal,
     announceStop: () => stopping.abort(),

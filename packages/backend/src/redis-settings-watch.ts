@@ -1,6 +1,7 @@
 import type { Logger } from '@yardmaster/runtime';
 import {
   evicts,
+  namesOfPrimaries,
   type RedisFault,
   type RedisSettings,
   readRedisSettings,
@@ -43,8 +44,8 @@ export interface RedisSettingsWatch {
   stop(): void;
 }
 
-/** A line of the log that is written once, when what it says begins. */
-interface Note {
+/** What is wrong with a primary; logged once, when it begins. */
+interface Finding {
   isUnsafe: boolean;
   text: string;
   primary: string;
@@ -56,17 +57,17 @@ export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): Re
   const { store, log, allowEviction, everyMs = EVERY_MS } = options;
   const metrics = redisSettingsMetrics(options.registry);
   let last = new Map<string, RedisSettings>();
-  let told = new Map<string, Note>();
+  let logged = new Map<string, Finding>();
   let timer: NodeJS.Timeout | undefined;
 
-  function tell(notes: readonly Note[]): void {
-    const current = new Map(notes.map((note) => [`${note.primary} ${note.text}`, note]));
+  function logChanges(findings: readonly Finding[]): void {
+    const current = new Map(findings.map((finding) => [`${finding.primary} ${finding.text}`, finding]));
     for (const [id, { isUnsafe, fields, text }] of current) {
-      if (!told.has(id)) log[isUnsafe ? 'error' : 'warn'](fields, text);
+      if (!logged.has(id)) log[isUnsafe ? 'error' : 'warn'](fields, text);
     }
-    const isUnsafe = (all: typeof told) => [...all.values()].some((note) => note.isUnsafe);
-    if (isUnsafe(told) && !isUnsafe(current)) log.info('Redis keeps its jobs again');
-    told = current;
+    const isUnsafe = (all: typeof logged) => [...all.values()].some((finding) => finding.isUnsafe);
+    if (isUnsafe(logged) && !isUnsafe(current)) log.info('Redis keeps its jobs again');
+    logged = current;
   }
 
   async function check(): Promise<void> {
@@ -74,11 +75,15 @@ export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): Re
       metrics.show([]); // Old values would look like new ones.
       throw error;
     });
-    const rows = all.map((settings) => ({ settings, faults: redisFaultsOf(settings, last.get(settings.primary)) }));
-    store.storage.isSafe = allowEviction || !all.some(evicts);
-    metrics.show(rows);
-    tell(rows.flatMap(notesOf));
-    last = new Map(all.map((settings) => [settings.primary, settings]));
+    // One that does not answer this time is taken to be as it was: it may be back before the next check.
+    const names = namesOfPrimaries(store);
+    const answered = new Map(all.map((settings) => [settings.primary, settings]));
+    const known = new Map([...last, ...answered].filter(([name]) => names.has(name)));
+    const rows = [...known].map(([name, settings]) => ({ settings, faults: redisFaultsOf(settings, last.get(name)) }));
+    store.storage.isSafe = allowEviction || ![...known.values()].some(evicts);
+    metrics.show(rows.filter(({ settings }) => answered.has(settings.primary)));
+    logChanges(rows.flatMap(findingsOf));
+    last = known;
   }
 
   return {
@@ -91,23 +96,23 @@ export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): Re
   };
 }
 
-function notesOf({ settings, faults }: CheckedSettings): Note[] {
+function findingsOf({ settings, faults }: CheckedSettings): Finding[] {
   const { primary, policy, maxMemoryBytes, evictedKeys, isAppendOnly } = settings;
-  const note = (isUnsafe: boolean, text: string, fields = {}) => ({
+  const finding = (isUnsafe: boolean, text: string, fields = {}) => ({
     isUnsafe,
     text,
     primary,
     fields: { primary, ...fields },
   });
-  const notes = faults.map((fault) => note(true, SENTENCES[fault], { policy, maxMemoryBytes, evictedKeys }));
+  const findings = faults.map((fault) => finding(true, SENTENCES[fault], { policy, maxMemoryBytes, evictedKeys }));
   // What works for now.
   if (policy !== 'noeviction' && !faults.includes('evicts')) {
-    notes.push(note(false, `Redis may evict jobs: maxmemory-policy is ${policy}, it must be noeviction`));
+    findings.push(finding(false, `Redis may evict jobs: maxmemory-policy is ${policy}, it must be noeviction`));
   }
   if (!isAppendOnly) {
-    notes.push(
-      note(false, 'Redis keeps no append-only file: jobs created since its last snapshot are lost when it crashes'),
+    findings.push(
+      finding(false, 'Redis keeps no append-only file: jobs created since its last snapshot are lost when it crashes'),
     );
   }
-  return notes;
+  return findings;
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from '@yardmaster/runtime';
 import { Counter, type Registry } from 'prom-client';
-import { clientAddressBy } from './http/client-address.js';
 
 /** One warning for each address in so long: a worker whose key has expired polls for days. */
 const MINUTE_MS = 60_000;
@@ -14,8 +13,8 @@ const ADDRESS_LENGTH = 64;
 
 export interface RejectedKeyReportOptions {
   registry: Registry;
-  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
-  trustedProxies: readonly string[];
+  /** Address of a request's client. */
+  addressOf(req: IncomingMessage): string;
   log: Logger;
 }
 
@@ -23,13 +22,12 @@ export interface RejectedKeyReportOptions {
  * Make a function that counts a request whose API key is wrong, and warns of its client's address once a minute. The key
  * is not logged, nor any part of it: it may be the password of something else.
  */
-export function createRejectedKeyReport({ registry, trustedProxies, log }: RejectedKeyReportOptions) {
+export function createRejectedKeyReport({ registry, addressOf, log }: RejectedKeyReportOptions) {
   const rejected = new Counter({
     name: 'yardmaster_rejected_keys_total',
     help: 'Calls and streams refused because their API key is unknown, revoked or expired, or has a wrong secret.',
     registers: [registry],
   });
-  const addressOf = clientAddressBy(trustedProxies);
   const warnedOf = new Set<string>();
   let minuteEnds = 0;
   return (req: IncomingMessage): void => {

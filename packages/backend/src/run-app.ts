@@ -8,6 +8,7 @@ import {
   type Service,
   type VariableName,
 } from '@yardmaster/runtime';
+import { FormatError } from '@yardmaster/store';
 
 /** Variables that every app reads, whatever else it does. */
 type Needed = 'REDIS_URL' | 'LOG_LEVEL' | 'SHUTDOWN_SECONDS';
@@ -37,7 +38,8 @@ export async function runApp<N extends VariableName>(
     const log = createLogger(name, LOG_LEVEL);
     await runProcess(create({ ...config, REDIS_URL }, log), { log, stopWithinMs: SHUTDOWN_SECONDS * 1000 });
   } catch (error) {
-    process.stderr.write(`${error instanceof ConfigError ? error.message : (error as Error).stack}\n`);
+    const isOperators = error instanceof ConfigError || error instanceof FormatError;
+    process.stderr.write(`${isOperators ? error.message : (error as Error).stack}\n`);
     process.exit(1);
   }
 }

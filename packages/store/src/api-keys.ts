@@ -124,13 +124,14 @@ const isValidAt = ({ expiresAt }: Pick<ApiKey, 'expiresAt'>, now: number) =>
   expiresAt === null || Date.parse(expiresAt) > now;
 
 /**
- * Remove every key that has expired. It was of no use any more, so no process has to hear of it.
+ * Remove every key that has expired, by Redis' clock and by ours: what is removed does not come back when a clock that was
+ * wrong is put right. It was of no use any more, so no process has to hear of it.
  *
  * @returns how many
  * @throws UNAVAILABLE
  */
 export async function removeExpiredKeys(store: Store): Promise<number> {
-  const now = await redisNow(store);
+  const now = Math.min(await redisNow(store), Date.now());
   let removed = 0;
   for await (const records of fieldsOf(store, store.keys.apiKeys)) {
     const expired = records.filter(([, record]) => isExpired(record, now)).map(([id]) => id);

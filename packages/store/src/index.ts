@@ -41,6 +41,7 @@ export { getJob, getProgress, listJobs } from './read.js';
 export { readLogs } from './read-logs.js';
 export {
   evicts,
+  namesOfPrimaries,
   REDIS_FAULTS,
   type RedisFault,
   type RedisSettings,
@@ -53,6 +54,7 @@ export { getStats } from './stats.js';
 export {
   ANY_SPACE,
   type Caller,
+  carriedOutWithinMs,
   createStore,
   primariesOf,
   type RedisClient,

@@ -1,6 +1,6 @@
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { atEachPrimary, infoField } from './primaries.js';
-import type { Store } from './store.js';
+import { primariesOf, type Store } from './store.js';
 
 /** How one primary is set up to keep what it is given, from its INFO. A service that hides a field counts as safe. */
 export interface RedisSettings {
@@ -23,6 +23,13 @@ export const REDIS_FAULTS = ['evicts', 'evicted', 'aof_write', 'aof_rewrite'] as
 
 export type RedisFault = (typeof REDIS_FAULTS)[number];
 
+const nameOf = ({ redis: client }: Store, { options: { host, port } }: Redis) =>
+  client instanceof Cluster ? `${host}:${port}` : 'redis';
+
+/** Names of all primaries there are, as in `RedisSettings`. */
+export const namesOfPrimaries = (store: Store): Set<string> =>
+  new Set(primariesOf(store.redis).map((primary) => nameOf(store, primary)));
+
 /**
  * Read the settings of each primary that answers.
  *
@@ -31,9 +38,8 @@ export type RedisFault = (typeof REDIS_FAULTS)[number];
 export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
   return atEachPrimary(store, async (redis) => {
     const info = await redis.info();
-    const { host, port } = redis.options;
     return {
-      primary: store.redis instanceof Cluster ? `${host}:${port}` : 'redis',
+      primary: nameOf(store, redis),
       maxMemoryBytes: Number(infoField(info, 'maxmemory') ?? 0),
       policy: infoField(info, 'maxmemory_policy') ?? 'noeviction',
       evictedKeys: Number(infoField(info, 'evicted_keys') ?? 0),

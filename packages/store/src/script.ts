@@ -46,8 +46,8 @@ export async function runScript<K extends string, A extends string, R extends st
   const word = reply[0] as string;
   if (word === 'STORAGE_FULL') store.observer.failed('full');
   if (word === TOO_LATE) {
-    // By our clock it was in time, so that of Redis has stepped.
-    if (performance.now() - sentAt < carriedOutWithinMs(store)) store.clock.forget();
+    const earlyMs = carriedOutWithinMs(store) - (performance.now() - sentAt);
+    if (earlyMs > 0) store.clock.doubt(earlyMs);
     throw new YardmasterError('OVERLOADED');
   }
   if (word === SLOT_MOVING) {

@@ -41,12 +41,12 @@ export const STORE_DEFAULTS: StoreSettings = {
 export interface Clock {
   /** When it will be so many milliseconds later, epoch milliseconds; null while that is not known. */
   after(inMs: number): number | null;
-  /** Called when it has proven wrong. */
-  forget(): void;
+  /** Hear that Redis found a command too late that was not, by this clock. @param earlyMs by how much at least */
+  doubt(earlyMs: number): void;
 }
 
 /** Knows nothing of Redis' clock: then no command has a deadline. */
-const NO_CLOCK: Clock = { after: () => null, forget: () => undefined };
+const NO_CLOCK: Clock = { after: () => null, doubt: () => undefined };
 
 /** One Redis, or a cluster of them. */
 export type RedisClient = Redis | Cluster;

@@ -13,8 +13,12 @@ export interface Turn {
   check(): void;
 }
 
-/** Does some work when its turn has come; or not at all when that comes too late. */
-export type InTurn = <T>(owner: string, work: (turn: Turn) => Promise<T>) => Promise<T>;
+/**
+ * Does some work when its turn has come; or not at all when that comes too late.
+ *
+ * @param until when its caller will not wait any longer, as `performance.now()` tells the time; left out, only patience ends
+ */
+export type InTurn = <T>(owner: string, work: (turn: Turn) => Promise<T>, until?: number) => Promise<T>;
 
 const tooLate = () => new YardmasterError('OVERLOADED', 'Too many long reads are waiting; send the request again');
 
@@ -49,10 +53,11 @@ export function turns(atOnce: number, patienceMs: number): InTurn {
     goOn();
   }
 
-  return (owner, act) =>
+  return (owner, act, callerWaitsUntil = Number.POSITIVE_INFINITY) =>
     new Promise((resolve, reject) => {
-      const until = performance.now() + patienceMs;
-      const timer = setTimeout(() => reject(tooLate()), patienceMs).unref();
+      const now = performance.now();
+      const until = Math.min(callerWaitsUntil, now + patienceMs);
+      const timer = setTimeout(() => reject(tooLate()), Math.max(0, until - now)).unref();
       const check = () => {
         if (performance.now() > until) throw tooLate();
       };

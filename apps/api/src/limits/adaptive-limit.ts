@@ -1,4 +1,7 @@
-/** Requests at Redis at once: to begin with, and between which bounds the limit is kept. */
+/**
+ * Requests at Redis at once: to begin with, and between which bounds the limit is kept. 64 keep a Redis nearby busy; 8 are
+ * some ms of its work, so that what is urgent is soon there; 1 000 is as many as a Redis 100 ms away needs for 10 000 a second.
+ */
 const FIRST = 64;
 const LEAST = 8;
 const MOST = 1_000;
@@ -6,13 +9,11 @@ const MOST = 1_000;
 /** The limit is changed after so many milliseconds, by what was measured meanwhile. */
 const WINDOW_MS = 250;
 
-/** A request is slow that takes so much longer than the quickest of late: then it waits in Redis, and others behind it. */
+/** A request is slow when it takes so much longer than the quickest of the last 30 to 60 s: it waited in Redis. */
 const SLOW_MS = 150;
+const BASELINE_WINDOW_MS = 30_000;
 
-/** For so long the quickest request counts as one of late. */
-const QUICKEST_FOR_MS = 30_000;
-
-/** What the limit is multiplied by when most requests are slow, and when few are and it was reached. */
+/** What the limit is multiplied by when most requests are slow, and when few are and it was reached: quickly down, and back. */
 const LESS = 0.8;
 const MORE = 1.2;
 
@@ -41,7 +42,7 @@ export class AdaptiveLimit {
 
   /** A request took so many milliseconds. @param now as `performance.now()` tells the time */
   took(ms: number, now: number): void {
-    if (now - this.#quickestSince > QUICKEST_FOR_MS) {
+    if (now - this.#quickestSince > BASELINE_WINDOW_MS) {
       this.#quickestBefore = this.#quickestMs;
       this.#quickestMs = ms;
       this.#quickestSince = now;

@@ -7,20 +7,27 @@ import { AdaptiveLimit } from './adaptive-limit.js';
 /** A request that waited so long is refused, and was not sent. */
 const WAIT_MS = 500;
 
+/** What a request knows that was sent. */
+export interface Sent {
+  /** When it is given up, as `performance.now()` tells the time. */
+  endsAt: number;
+  /** To be called before it waits for anything but Redis; the request then frees its place. */
+  stopCounting(): void;
+}
+
 /** A request on its way to Redis. */
 export interface ToRedis<T> {
   /** Whether it goes before all that is not: a job that runs must not time out because others are created. */
   isUrgent: boolean;
-  /** Id of the API key. Keys have their turns one after the other. */
-  keyId: string;
+  /** Owners have their turns one after the other: id of the API key, or the address of a client whose key is not known yet. */
+  owner: string;
   /** How long it may take in all, milliseconds. */
   withinMs: number;
-  /** @param leave to be called before it waits for something else than Redis: it counts no more as under way */
-  run(leave: () => void): Promise<T>;
+  run(sent: Sent): Promise<T>;
 }
 
 interface Waiting {
-  begin(): void;
+  send(): void;
   timeout: EqualTimeout;
 }
 
@@ -33,7 +40,13 @@ export class RedisQueue {
   readonly #urgent = new FairQueue<Waiting>();
   readonly #others = new FairQueue<Waiting>();
   readonly #timeouts = new EqualTimeouts(WAIT_MS);
+  readonly #leastMs: number;
   #underWay = 0;
+
+  /** @param leastMs for how long Redis may carry out what it gets; with less time left a request is not sent */
+  constructor(leastMs: number) {
+    this.#leastMs = leastMs;
+  }
 
   /** Requests at Redis. */
   get underWay(): number {
@@ -50,42 +63,46 @@ export class RedisQueue {
     return this.#urgent.size + this.#others.size;
   }
 
-  /** @throws OVERLOADED when its turn did not come; UNAVAILABLE when it took too long; what `run` throws */
+  /** @throws OVERLOADED when it was not sent in time; UNAVAILABLE when it took too long; what `run` throws */
   send<T>(request: ToRedis<T>): Promise<T> {
-    if (this.#underWay < this.#limit.value) return this.#begin(request);
+    const now = performance.now();
+    if (this.#underWay < this.#limit.value) return this.#sendNow(request, now, request.withinMs);
     this.#limit.reached();
     const queue = request.isUrgent ? this.#urgent : this.#others;
     return new Promise((resolve, reject) => {
-      const begin = () => this.#begin({ ...request, withinMs: request.withinMs - WAIT_MS }).then(resolve, reject);
+      const send = () => {
+        const sentAt = performance.now();
+        this.#sendNow(request, sentAt, request.withinMs - (sentAt - now)).then(resolve, reject);
+      };
       const timeout = this.#timeouts.begin(() => {
-        queue.drop(request.keyId); // All wait equally long, so it is the oldest of its key.
+        queue.drop(request.owner); // All wait equally long, so it is the oldest of its owner.
         reject(new YardmasterError('OVERLOADED'));
       });
-      queue.push(request.keyId, { begin, timeout });
+      queue.push(request.owner, { send, timeout });
     });
   }
 
-  #begin<T>({ run, withinMs }: ToRedis<T>): Promise<T> {
+  #sendNow<T>({ run }: ToRedis<T>, sentAt: number, leftMs: number): Promise<T> {
+    if (leftMs < this.#leastMs) return Promise.reject(new YardmasterError('OVERLOADED'));
     this.#underWay++;
-    const beganAt = performance.now();
-    let isUnderWay = true;
-    const leave = () => {
-      if (!isUnderWay) return;
-      isUnderWay = false;
+    let isCounted = true;
+    const stopCounting = () => {
+      if (!isCounted) return;
+      isCounted = false;
       this.#underWay--;
       const now = performance.now();
-      this.#limit.took(now - beganAt, now);
-      this.#beginMore();
+      this.#limit.took(now - sentAt, now);
+      this.#sendMore();
     };
-    return within(withinMs, run(leave), leave);
+    return within(leftMs, run({ endsAt: sentAt + leftMs, stopCounting }), stopCounting);
   }
 
-  #beginMore(): void {
+  #sendMore(): void {
     while (this.#underWay < this.#limit.value) {
       const next = this.#urgent.shift() ?? this.#others.shift();
       if (next === undefined) return;
       next.item.timeout.clear();
-      next.item.begin();
+      next.item.send();
     }
   }
 }

@@ -51,7 +51,7 @@ export function boundPipelines(server: Server): void {
         begun = turn === turns.current() ? begun + 1 : 1; // Refusals may be responded to at once.
         turn = turns.current();
         if (begun <= AT_ONCE && unanswered.size < AT_ONCE) return begin(req, keepAlive);
-        socket[PIPELINE] = new Pipeline(socket, begin, turns);
+        socket[PIPELINE] = new Pipeline(socket, { server, begin, turns });
       }
       return socket[PIPELINE].add(req, keepAlive);
     };
@@ -62,7 +62,10 @@ export function boundPipelines(server: Server): void {
 
 /** The requests of one connection, once it has sent too many at once. */
 class Pipeline {
+  readonly #server: Server;
   readonly #socket: HttpSocket;
+  /** As the socket does by itself. */
+  readonly #resume: () => HttpSocket;
   readonly #begin: Begin;
   readonly #turns: Turns;
   readonly #unanswered: OpenResponses<ServerResponse>;
@@ -74,9 +77,12 @@ class Pipeline {
   /** Requests begun in this turn of the event loop. */
   #begun = AT_ONCE;
   #isScheduled = false;
+  /** Whether the connection is upgraded. */
+  #isLeft = false;
 
-  constructor(socket: HttpSocket, begin: Begin, turns: Turns) {
+  constructor(socket: HttpSocket, { server, begin, turns }: { server: Server; begin: Begin; turns: Turns }) {
     this.#socket = socket;
+    this.#server = server;
     this.#begin = begin;
     this.#turns = turns;
     this.#unanswered = unansweredOn(socket);
@@ -85,16 +91,11 @@ class Pipeline {
     this.#parse = parse;
     socket.off('data', parse);
     // From now on Node passes on what it reads, and does not parse it before.
-    socket.on('data', (bytes: Buffer) => {
-      this.#held.push(bytes);
-      this.#tellWaiting();
-      socket.pause();
-      this.#goOn();
-    });
+    socket.on('data', this.#onData);
     // Node resumes a socket whenever a request's body is read, or responses are.
-    const resume = socket.resume.bind(socket);
+    this.#resume = socket.resume.bind(socket) as () => HttpSocket;
     socket.resume = () => {
-      if (this.#unanswered.waiting === 0) return resume();
+      if (this.#unanswered.waiting === 0) return this.#resume();
       this.#goOn();
       return socket;
     };
@@ -103,14 +104,39 @@ class Pipeline {
   }
 
   add(req: Incoming, keepAlive: boolean): number {
-    if (req.upgrade)
-      this.#socket.destroy(); // No client does that behind other requests.
-    else if (this.#hasRoom()) return this.#serve(req, keepAlive);
+    if (this.#isUpgrade(req)) return this.#leaveTo(req, keepAlive);
+    if (this.#hasRoom()) return this.#serve(req, keepAlive);
     const last = this.#parsed.pop();
     if (last) this.#parsed.push(stored(last));
     this.#parsed.push({ req, keepAlive });
     this.#tellWaiting();
     return 0;
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    this.#held.push(bytes);
+    this.#tellWaiting();
+    this.#socket.pause();
+    this.#goOn();
+  };
+
+  /** As Node does. A server that upgrades nothing takes it for any other request. */
+  #isUpgrade({ upgrade, method }: Incoming): boolean {
+    return upgrade === true && (method === 'CONNECT' || this.#server.listenerCount('upgrade') > 0);
+  }
+
+  /** Leave the connection to whoever it is upgraded for. */
+  #leaveTo(req: Incoming, keepAlive: boolean): number {
+    if (this.#parsed.length + this.#unanswered.size > 0) {
+      this.#socket.destroy(); // No client asks for that without waiting for its responses.
+      return 0;
+    }
+    this.#isLeft = true;
+    this.#socket.off('data', this.#onData);
+    this.#socket.resume = this.#resume;
+    this.#socket.unshift(Buffer.concat(this.#held));
+    this.dropHeld();
+    return this.#begin(req, keepAlive);
   }
 
   dropHeld(): void {
@@ -154,6 +180,7 @@ class Pipeline {
       this.#parse(next.subarray(0, SLICE_BYTES));
     }
     this.#tellWaiting();
+    if (this.#isLeft) return;
     this.#begun = AT_ONCE; // Until the next turn.
     if (this.#unanswered.waiting > 0) this.#goOn();
     else if (this.#unanswered.size <= RESUME_AT && !this.#socket._paused) this.#socket.resume();

@@ -2,41 +2,53 @@ import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { FairQueue } from '@yardmaster/store';
 import { type RequestMetrics, unansweredOn } from '../metrics/requests.js';
-import { readingOf } from './reading.js';
+import { type Reading, readingOf } from './reading.js';
 
-/** Of the last so many milliseconds, the event loop has worked for such a part: then the process is busy. */
+/** The reason not to read a connection. */
+const TURN = Symbol('waits for its turn');
+
+/** How often the load is measured, milliseconds. */
 const TICK_MS = 50;
+
+/** Share of that time in which the event loop worked, above which the process is busy. */
 const BUSY = 0.9;
 
 /** Requests that are served at once by a busy process, but for those that it has begun before. */
 const AT_ONCE = 32;
 
-/** How many connections go on at each tick: of a busy process, so that none waits for ever behind what takes long; else. */
+/** Connections that are read at each tick while the process is busy, so that none waits for ever behind what takes long. */
 const PER_TICK_BUSY = 16;
+
+/** Connections that are read at each tick once it is not busy any more. */
 const PER_TICK = 512;
+
+/** One in so many turns is for a connection that is not urgent, if one waits. */
+const NOT_URGENT_EVERY = 8;
 
 /**
  * Have connections of a server wait for their turn to be read while the process is busy.
  *
  * A request that is not read costs nothing, while one that is read and refused costs a third of one that is served: at three
  * times its capacity a process would do little but refuse. So a busy one does not read on from a connection behind its
- * response, until its turn comes. Connections of running jobs go first, and API keys have their turns one after the other. The
- * first request of a new connection is read at once, as those of probes are.
+ * response, until its turn comes. Connections of running jobs go first, but for one turn in eight, and API keys have their turns
+ * one after the other. The first request of a new connection is read at once, as those of probes are.
  *
  * @returns to be called with each response that has ended
  */
-export function createReadingTurns(requests: Pick<RequestMetrics, 'open'>): (res: ServerResponse) => void {
-  const urgent = new FairQueue<() => void>();
-  const others = new FairQueue<() => void>();
+export function createReadingTurns(requests: Pick<RequestMetrics, 'inFlight'>): (res: ServerResponse) => void {
+  const urgent = new FairQueue<Reading>();
+  const others = new FairQueue<Reading>();
+  let taken = 0;
   let isBusy = false;
   let ended = 0; // Responses that have ended in this turn of the event loop.
   let before = performance.eventLoopUtilization();
 
   const goOnWith = (count: number) => {
-    for (let left = count; left > 0; left--) {
-      const next = urgent.shift() ?? others.shift();
+    for (let left = count; left > 0; ) {
+      const [first, second] = ++taken % NOT_URGENT_EVERY === 0 ? [others, urgent] : [urgent, others];
+      const next = first.shift() ?? second.shift();
       if (next === undefined) return;
-      next.item();
+      if (next.item.resume(TURN)) left--;
     }
   };
 
@@ -51,13 +63,9 @@ export function createReadingTurns(requests: Pick<RequestMetrics, 'open'>): (res
   function goOnLater(): void {
     if (ended++ > 0) return;
     setImmediate(() => {
-      goOnWith(Math.min(ended, AT_ONCE - requests.open));
+      goOnWith(Math.min(ended, AT_ONCE - requests.inFlight));
       ended = 0;
     });
-  }
-
-  function wait({ owner, isUrgent }: ReturnType<typeof unansweredOn>, goOn: () => void): void {
-    (isUrgent ? urgent : others).push(owner, goOn);
   }
 
   return ({ req }) => {
@@ -66,8 +74,8 @@ export function createReadingTurns(requests: Pick<RequestMetrics, 'open'>): (res
     // What was begun must come in whole: a body that is not read would keep its request in the process.
     if (req.complete && unanswered.size + unanswered.waiting === 0 && !req.socket.destroyed) {
       const reading = readingOf(req.socket);
-      reading.pause(wait);
-      wait(unanswered, () => reading.resume(wait));
+      reading.pause(TURN);
+      (unanswered.isUrgent ? urgent : others).push(unanswered.owner, reading);
     }
     goOnLater();
   };

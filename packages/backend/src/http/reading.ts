@@ -6,7 +6,7 @@ interface HttpSocket extends Socket {
   _paused: boolean; // Whether the server has stopped reading, because responses are not read.
 }
 
-/** Reads the requests of a connection, unless somebody has a reason not to. */
+/** Pauses the reading of a connection while at least one reason to is set. */
 export class Reading {
   readonly #socket: HttpSocket;
   readonly #reasons = new Set<unknown>();
@@ -30,11 +30,18 @@ export class Reading {
     this.#socket.pause();
   }
 
-  /** Go on, unless there is another reason not to. */
-  resume(reason: unknown): void {
-    if (!this.#reasons.delete(reason) || this.#socket._paused || this.#socket.destroyed) return;
-    this.#socket.parser?.resume();
-    this.#socket.resume();
+  /**
+   * Go on, unless there is another reason not to.
+   *
+   * @returns whether the connection is still there
+   */
+  resume(reason: unknown): boolean {
+    if (this.#socket.destroyed) return false;
+    if (this.#reasons.delete(reason) && !this.#socket._paused) {
+      this.#socket.parser?.resume();
+      this.#socket.resume();
+    }
+    return true;
   }
 }
 

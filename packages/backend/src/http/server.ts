@@ -49,6 +49,7 @@ export function protectServer(server: Server, requests: RequestMetrics): Server 
  * would pass for the answer to the first of them.
  */
 function refuseWhenIdle(socket: Duplex, refusal: string): void {
+  if (socket.destroyed) return;
   const open = openResponseOf(socket);
   // When the request is not complete, it is the broken one, and its answer waits for a body that never comes.
   if (open?.req.complete) open.once('finish', () => refuseWhenIdle(socket, refusal));

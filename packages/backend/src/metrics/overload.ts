@@ -24,7 +24,7 @@ export function overloadMetrics({ registry, requests }: Metrics, queue: QueueSta
         this.set(read());
       },
     });
-  gauge('yardmaster_http_requests_in_flight', 'Requests that are not answered yet.', () => requests.open);
+  gauge('yardmaster_http_requests_in_flight', 'Requests that are being served.', () => requests.inFlight);
   gauge('yardmaster_redis_requests', 'Requests that are at Redis.', () => queue.underWay);
   gauge('yardmaster_redis_requests_limit', 'Requests that may be at Redis at once.', () => queue.limit);
   gauge('yardmaster_redis_requests_waiting', 'Requests that wait because as many are at Redis.', () => queue.waiting);

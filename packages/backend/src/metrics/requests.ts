@@ -51,8 +51,11 @@ export function routeIs(res: ServerResponse, route: string): void {
 export interface RequestMetrics {
   /** Observe every request of a server. @param onEnded called with each response, when it is answered or its client is gone */
   watch(server: Server, onEnded: (res: ServerResponse) => void): void;
-  /** Requests that are not answered yet. */
-  readonly open: number;
+  /**
+   * Requests that are being served; for whoever serves them to count. One whose client does not read the response is not:
+   * anybody can have many of those.
+   */
+  inFlight: number;
   /** What came on a socket was answered, in place of the app, since it is no request. */
   refused(socket: Duplex, status: number): void;
   /**
@@ -90,11 +93,9 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     return made;
   }
 
-  let open = 0;
   let onEnded: (res: ServerResponse) => void = () => undefined;
   function settle(res: Watched, status: number): void {
     if ((res.req.socket as WatchedSocket)[UNANSWERED]?.delete(res) !== true) return;
-    open--;
     onEnded(res);
     observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[BEGAN] as number);
   }
@@ -107,9 +108,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   }
 
   return {
-    get open() {
-      return open;
-    },
+    inFlight: 0,
     watch(server, listener) {
       onEnded = listener;
       server.on('connection', (socket: WatchedSocket) => {
@@ -122,7 +121,6 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
       server.prependListener('request', (_req: IncomingMessage, res: Watched) => {
         res[BEGAN] = performance.now();
         (res.req.socket as WatchedSocket)[UNANSWERED]?.add(res);
-        open++;
         res.on('close', onClose);
       });
     },
