@@ -38,7 +38,7 @@ it.each(['format', 'format raise', 'fsck --repair'])('refuses "%s" on the format
   expect(await stored()).toBe('2');
 });
 
-it('refuses a prefix under which there is nothing of ours', async () => {
+it('refuses a prefix without Yardmaster data', async () => {
   const end = await yardmasterHere(['format', 'raise'], env({ KEY_PREFIX: 'nothing' })).end();
-  expect(end).toEqual([2, [], expect.stringContaining('nothing of ours under the prefix nothing')]);
+  expect(end).toEqual([2, [], expect.stringContaining('no Yardmaster data under the prefix nothing')]);
 });

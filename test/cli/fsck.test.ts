@@ -152,7 +152,7 @@ describe('a Redis user that can only read', () => {
 
 describe('a check that cannot begin', () => {
   it.each([
-    ['without REDIS_URL', [], { REDIS_URL: '' }, 'where is Redis? Put its address into REDIS_URL'],
+    ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it as for the service'],
     ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
     ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
     ['without a key of ours', ['--prefix', 'nobody'], {}, 'there is no key under the prefix nobody'],

@@ -51,7 +51,7 @@ export const FSCK_EXIT = {
 export const FSCK_EXIT_MEANINGS: Record<keyof typeof FSCK_EXIT, string> = {
   clean: 'nothing is wrong, or all that was is mended',
   faults: 'something is wrong and not mended',
-  unchecked: 'could not check: wrong command line, Redis away, nothing of ours in it',
+  unchecked: 'could not check: wrong command line, Redis away, no Yardmaster data under this prefix',
   interrupted: 'Ctrl-C',
   outputClosed: 'nobody reads the output any more',
 };
@@ -69,7 +69,7 @@ export const FORMAT_EXIT = {
 export const FORMAT_EXIT_MEANINGS: Record<keyof typeof FORMAT_EXIT, string> = {
   done: 'the format is shown, or raised, or was the highest that this release knows',
   newer: 'the format is of a newer release',
-  failed: 'could not: wrong command line, Redis away, nothing of ours in it',
+  failed: 'could not: wrong command line, Redis away, no Yardmaster data under this prefix',
   interrupted: 'Ctrl-C',
   outputClosed: 'nobody reads the output any more',
 };

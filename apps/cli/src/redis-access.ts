@@ -12,7 +12,7 @@ export class NoAccess extends Error {}
  */
 export async function connectToRedis({ REDIS_URL }: Config<'REDIS_URL'>): Promise<RedisClient> {
   if (REDIS_URL === undefined) {
-    throw new NoAccess('where is Redis? Put its address into REDIS_URL, as the service has it, or give --redis');
+    throw new NoAccess('REDIS_URL is not set; set it as for the service, or pass --redis <url>');
   }
   const redis = createRedis(REDIS_URL, 'commands', createLogger('cli', 'silent'));
   let reason: unknown;

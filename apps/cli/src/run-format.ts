@@ -37,7 +37,7 @@ export async function runFormat(
 async function expectOurs(store: Store): Promise<void> {
   const { keyPrefix } = store.settings;
   if (!(await isInUse(store)))
-    throw new NoAccess(`there is nothing of ours under the prefix ${keyPrefix}: is this the right Redis?`);
+    throw new NoAccess(`there is no Yardmaster data under the prefix ${keyPrefix}: is this the right Redis?`);
 }
 
 const show = async (store: Store) =>
