@@ -107,8 +107,7 @@ describe('a connection that sends requests without waiting for answers', () => {
   });
 
   it('may be upgraded once all before it is answered', async () => {
-    const upgrade = (path: string) =>
-      `GET ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: letters\r\n\r\n`;
+    const upgrade = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: letters\r\n\r\n`;
     await withRaw(held.url, async (raw) => {
       raw.socket.write(requests(40).join(''));
       await answerAll(raw, 40);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { WebSocket } from 'ws';
 import { jobIn, step } from '../support/jobs.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
@@ -130,7 +130,8 @@ describe('a client that sends', () => {
 });
 
 describe('a progress stream', () => {
-  const { service: own, gateway } = withHeldGateway(() => 0);
+  const random = jest.fn(() => 0);
+  const { service: own, gateway } = withHeldGateway(random);
 
   it.each([
     ['complete', { result: 1 }, ['init', 'completed']],
@@ -142,6 +143,19 @@ describe('a progress stream', () => {
     await step(own, jobId, verb, body);
     expect(await client.end()).toEqual({ code: 1000, reason: '' });
     expect(client.types()).toEqual(types);
+  });
+
+  // The first of many random times would show when it was.
+  it('is closed at the same random time as the others that were open at the end of its job', async () => {
+    const jobId = await jobIn(own, 'running', 'ends', { maxRetries: 0 });
+    const clients = await Promise.all(Array.from({ length: 3 }, () => open(`/${jobId}`, gateway.url)));
+    random.mockClear();
+    await step(own, jobId, 'kill', {});
+    for (const client of clients) expect(await client.end()).toMatchObject({ code: 1000 });
+    expect(random).toHaveBeenCalledTimes(1);
+    for (let n = 0; n < 2; n++)
+      expect(await (await open(`/${jobId}`, gateway.url)).end()).toMatchObject({ code: 1000 });
+    expect(random).toHaveBeenCalledTimes(3);
   });
 });
 

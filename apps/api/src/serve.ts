@@ -61,7 +61,8 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...sur
       const known = thrown instanceof YardmasterError ? thrown : fromExpress(thrown);
       const error = known ?? internalError(requestId);
       const line = { requestId, method: req.method, path: req.path, code: error.code };
-      if (error.code === 'OVERLOADED') onOverloaded();
+      // Else nobody was refused, which counts with status 499.
+      if (error.code === 'OVERLOADED' && !res.closed) onOverloaded();
       if (known === null) log.error({ ...line, err: thrown }, 'request failed');
       else if (error.status >= 500) logOutage(error, line);
       else log.debug(line, 'request refused');

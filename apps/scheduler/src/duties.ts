@@ -32,7 +32,7 @@ export function createDuties({ backend, config, log }: DutiesOptions): Duties {
   let stop: (withinMs: number) => Promise<void> = async () => undefined;
   return {
     isLive: () => sweeper.idleMs() < DEAD_AFTER_MS,
-    isReady: sweeper.isSure,
+    isReady: sweeper.hasSettled,
     async start() {
       const bull = createBull(config.REDIS_URL, backend, log);
       const callbacks = createCallbacks({ backend, bull, config, log, metrics });

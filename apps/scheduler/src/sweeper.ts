@@ -32,41 +32,41 @@ export interface Sweeper {
   /** How long ago a sweep last got on, in milliseconds. */
   idleMs(): number;
   /** Whether it meets deadlines by now: it has watched Redis' clock for long enough. */
-  isSure(): boolean;
+  hasSettled(): boolean;
 }
 
 /**
  * Make what does the work of a tick. A sweep with a long backlog ends early when the process is about to.
  *
- * @param unsureMs see createClockWatch
+ * @param settleMs see createClockWatch
  */
 export function createSweeper(
   { store, stopping, metrics }: Pick<Backend, 'store' | 'stopping' | 'metrics'>,
   log: Logger,
-  unsureMs?: number,
+  settleMs?: number,
 ): Sweeper {
   let wake: (partition: string) => void = () => undefined;
   let gotOnAt = performance.now();
   let sweeping: Promise<void> | null = null;
   let isFailing = false;
-  let isSure = false;
+  let hasSettled = false;
   const abreast = pLimit(AT_ONCE);
   const idleMs = () => performance.now() - gotOnAt;
   const counts = sweepMetrics(metrics, idleMs);
-  const clockWatch = createClockWatch(store, unsureMs);
+  const clockWatch = createClockWatch(store, settleMs);
 
   /** Deal with a step of Redis' clock, if there was one, and return the partitions in which deadlines may be met. */
   async function followClocks(clocks: Clocks, faults: unknown[]): Promise<ReadonlySet<string>> {
-    const { sure, steppedMs, broughtBack, ...followed } = await clockWatch.follow(clocks);
+    const { settled, steppedMs, broughtBack, ...followed } = await clockWatch.follow(clocks);
     faults.push(...followed.faults);
-    isSure = sure.size > 0;
+    hasSettled = settled.size > 0;
     if (steppedMs !== 0) {
       counts.stepped(steppedMs > 0 ? 'forward' : 'back');
       log.warn({ steppedMs, broughtBack }, 'the clock of redis has stepped');
     } else if (broughtBack > 0) {
       log.warn({ broughtBack }, 'the clock of redis has stepped back while no scheduler was watching it');
     }
-    return sure;
+    return settled;
   }
 
   /** Do a step in a partition, and return whether more is due there. */
@@ -105,11 +105,11 @@ export function createSweeper(
       const due = await findDue(store);
       due.callbacks.forEach(wake);
       faults.push(...due.faults);
-      const sure = await followClocks(due.clocks, faults);
+      const settled = await followClocks(due.clocks, faults);
       gotOnAt = performance.now();
       // Round by round, so that a long backlog in one partition holds up no other, nor one that is not due yet.
       const lookAgain = gotOnAt + LOOK_AGAIN_MS;
-      left = due.deadlines.filter((partition) => sure.has(partition));
+      left = due.deadlines.filter((partition) => settled.has(partition));
       const how = { clocks: due.clocks, faults, until: lookAgain };
       while (left.length > 0 && performance.now() < lookAgain) left = await round(left, how);
       if (faults.length > 0) throw faults[0];
@@ -143,6 +143,6 @@ export function createSweeper(
       wake = listener;
     },
     idleMs,
-    isSure: () => isSure,
+    hasSettled: () => hasSettled,
   };
 }

@@ -2,11 +2,11 @@
 -- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore
 --
 -- Do what is due in one partition, oldest first: a delivered job is pending again, at its place by creation, or dead; a
--- running one has failed its attempt; an ended one is purged. Whoever had less than its window, since Redis' clock stepped
--- forward, gets another.
+-- running one has failed its attempt; an ended one is purged. A job whose window a step of Redis' clock cut short gets
+-- another.
 --   limit          at most 100, so that Redis is busy for some 3 ms at most
 --   maxDeliveries  delivery time-outs in a row, with no ack in between, that make a job dead
---   dueBefore      a look at Redis' clock, in ms, after which nothing is due yet: the clock may have stepped since
+--   dueBefore      meet only deadlines before this time, in ms, at which the clock was last looked at: it may have stepped since
 -- Returns {'OK', entries looked at, {delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending
 -- again, of jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window}, lateness in ms of the
 -- oldest that was not given one, {id of a job whose record is broken, …}}.

@@ -1,8 +1,8 @@
 -- KEYS stepped
 -- ARGV lookedAt
 --
--- Note that Redis' clock has just stepped forward: expire gives one more window to whom it finds due of the jobs that were
--- last heard of before now. Once for each step, however many schedulers notice it.
+-- Record that Redis' clock has just stepped forward: expire then gives every job that is due one more window if its last
+-- sign of life is from before that. Once for each step, however many schedulers notice it.
 --   lookedAt   when the caller looked at this clock last, before the step, in Redis' time
 -- Returns {'OK', 1 when it is noted now, 0 when another scheduler had done so}.
 -- @include clock job

@@ -5,10 +5,10 @@ import { bringBack, markStep } from './clock-steps.js';
 import type { Store } from './store.js';
 
 /**
- * For so long a new watch lets nothing be met: a step may have come just before it, which it cannot see, and another
+ * A new watch lets no deadline be met for so long: a step may have come just before it, which it cannot see, and another
  * scheduler looks at the clock at least every 1.6 s (see ticks.ts) and marks it.
  */
-const UNSURE_MS = 2_000;
+const SETTLE_MS = 2_000;
 
 /** Partitions that are walked through at once. */
 const WALKS_AT_ONCE = 4;
@@ -16,7 +16,7 @@ const WALKS_AT_ONCE = 4;
 /** What came of following the clocks. */
 export interface Followed {
   /** Partitions in which deadlines may be met, up to the time of the look. */
-  sure: ReadonlySet<string>;
+  settled: ReadonlySet<string>;
   /** By how much the clock has stepped, milliseconds, negative for back; 0 for no step. Of a cluster that of some partition. */
   steppedMs: number;
   /** Jobs that were given another window, since the clock had stepped back. */
@@ -39,9 +39,9 @@ export interface ClockWatch {
 /**
  * Make a watch of Redis' clock.
  *
- * @param unsureMs for how long it lets nothing be met at first. Default 2 000
+ * @param settleMs for how long it lets no deadline be met at first. Default 2 000
  */
-export function createClockWatch(store: Store, unsureMs = UNSURE_MS): ClockWatch {
+export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch {
   const known = new Map<string, { look: ClockLook; since: number }>();
   const abreast = pLimit(WALKS_AT_ONCE);
 
@@ -67,16 +67,16 @@ export function createClockWatch(store: Store, unsureMs = UNSURE_MS): ClockWatch
     if (steppedMs !== 0) followed.steppedMs = steppedMs;
     const since = before?.since ?? look.heardAt;
     known.set(partition, { look, since });
-    return look.askedAt - since >= unsureMs;
+    return look.askedAt - since >= settleMs;
   }
 
   return {
     async follow(clocks) {
-      const sure = new Set<string>();
-      const followed: Followed = { sure, steppedMs: 0, broughtBack: 0, faults: [] };
+      const settled = new Set<string>();
+      const followed: Followed = { settled, steppedMs: 0, broughtBack: 0, faults: [] };
       const one = async ([partition, look]: [string, ClockLook]) => {
         try {
-          if (await followOne(partition, look, followed)) sure.add(partition);
+          if (await followOne(partition, look, followed)) settled.add(partition);
         } catch (error) {
           followed.faults.push(error);
         }

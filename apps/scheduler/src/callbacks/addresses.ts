@@ -37,8 +37,8 @@ const MUST_BE_REFUSED = [
  *
  * @throws ConfigError naming the addresses that it lets through
  */
-export function checkGuard(guard: (address: string) => boolean = isPublic): void {
-  const reached = MUST_BE_REFUSED.filter(guard);
+export function checkGuard(isAllowed: (address: string) => boolean = isPublic): void {
+  const reached = MUST_BE_REFUSED.filter((address) => isAllowed(address));
   if (reached.length === 0) return;
   throw new ConfigError([
     `callbacks could reach ${reached.join(', ')}: the dependency ipaddr.js is the wrong version; install with npm ci`,
