@@ -14,14 +14,16 @@ const isServing = async () => (await service.call('GET', '/spaces/outage/jobs'))
 const storedIn = async (id: string) => messagesOf(await readLogs(service, id));
 
 const LARGE = gzipped(written('NDJSON', entriesOf(1_000)));
+/** Seconds that Retry-After names with a 503: at random, so that callers do not return all at once. */
+const RETRY_AFTER = expect.stringMatching(/^[1-5]$/);
 const FULL = {
   status: 503,
-  headers: { 'retry-after': '1' },
+  headers: { 'retry-after': RETRY_AFTER },
   body: { error: 'Storage is full; nothing was stored', code: 'STORAGE_FULL' },
 };
 const AWAY = {
   status: 503,
-  headers: { 'retry-after': '1' },
+  headers: { 'retry-after': RETRY_AFTER },
   body: { error: 'Storage did not answer; the outcome of this request is unknown', code: 'UNAVAILABLE' },
 };
 
@@ -112,7 +114,9 @@ describe('while Redis takes no batches', () => {
     try {
       const answers = await Promise.all(Array.from({ length: BATCHES }, () => api.append(id, largest)));
       const refusals = answers.map(({ status, headers, body }) => [status, body.code, headers['retry-after']]);
-      expect(refusals).toEqual(Array(BATCHES).fill([503, 'UNAVAILABLE', '1']));
+      // The few that were sent to Redis may have been done; the others waited too long to be sent.
+      const code = expect.stringMatching(/^(UNAVAILABLE|OVERLOADED)$/);
+      expect(refusals).toEqual(Array(BATCHES).fill([503, code, RETRY_AFTER]));
       expect(api.peakMegabytes() - before).toBeLessThan(MAY_GROW_BY_MB);
     } finally {
       process.kill(redis.pid(), 'SIGCONT');
