@@ -393,6 +393,20 @@ it('names 20 faults at most, and not all of a name that was sent', async () => {
   expect({ status: long.status, isShort: long.text.length < 1_000 }).toEqual({ status: 400, isShort: true });
 });
 
+it('quotes the first 100 characters of an unknown field, in the sentence and as its path', async () => {
+  const field = 'x'.repeat(100_000);
+  const [path, error] = ['x'.repeat(100), `unknown field ${'x'.repeat(100)}`];
+  const code = 'INVALID_REQUEST';
+  const only = await service.call('POST', '/keys', { body: { ...reader, [field]: 1 } });
+  expect(only).toMatchObject({ status: 400, body: { error, code } });
+  const second = await service.call('POST', '/keys', { body: { name: MADE, [field]: 1 } });
+  const details = [
+    { path: 'scopes', message: `scopes ${REQUIRED}` },
+    { path, message: error },
+  ];
+  expect(summary(second)).toEqual({ status: 400, body: { error: `scopes ${REQUIRED}`, code, details } });
+});
+
 describe('an identifier in the path', () => {
   /** A byte that nginx refuses by itself in a path. */
   const NUL = sharedService().isBehindProxy ? [] : ['%00'];

@@ -59,7 +59,8 @@ export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   return z.strictObject(shape, {
     error(issue) {
       if (issue.code !== 'unrecognized_keys') return 'must be an object';
-      const unknown = (issue.keys as string[])[0] as string;
+      // As much of it as a path quotes; what is longer is no misspelt field.
+      const unknown = (issue.keys as [string])[0].slice(0, LIMITS.faultPathCharacters);
       const meant = closest(unknown, fields);
       const isMeant = distance(unknown, meant) <= MISSPELT_BY;
       return `unknown field ${unknown}${isMeant ? `, did you mean ${meant}?` : ''}`;
