@@ -28,11 +28,16 @@ function headRules({ status, headers }: RawAnswer): Rule[] {
   ];
 }
 
+interface Detail {
+  path: string;
+  message: string;
+}
+
 interface Told {
   error?: unknown;
   code?: unknown;
   jobStatus?: unknown;
-  details?: { path: string; message: string }[];
+  details?: Detail[];
 }
 
 const toldIn = (text: string): Told => Object(parsed(text)?.value);
@@ -40,7 +45,8 @@ const toldIn = (text: string): Told => Object(parsed(text)?.value);
 function errorRules(status: number, told: Told): Rule[] {
   const { error, code, jobStatus, details } = told;
   const isListed = ERRORS[code as ErrorCode]?.status === status || (status === 431 && code === 'INVALID_REQUEST');
-  const areDetails = details?.every(({ path, message }) => message.startsWith(path)) && details[0]?.message === error;
+  const names = ({ path, message }: Detail) => message.startsWith(path) || message.startsWith(`unknown field ${path}`);
+  const areDetails = details?.every(names) && details[0]?.message === error;
   return [
     [typeof error === 'string' && error.length > 0 && error.length < 2_000, `error ${error}`],
     [isListed, `${code} with ${status}`],

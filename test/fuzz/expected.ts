@@ -1,5 +1,5 @@
 import { ROUTES, type Route } from '@yardmaster/api';
-import { ERRORS, type ErrorCode, logBatch } from '@yardmaster/protocol';
+import { ERRORS, type ErrorCode, LIMITS, logBatch } from '@yardmaster/protocol';
 import type { z } from 'zod';
 import type { Body } from './bodies.js';
 import { attempt, parsed } from './json-text.js';
@@ -54,8 +54,19 @@ type Reading = { faults: Outcome[]; value?: unknown } | null;
 /** Ask the schema of an endpoint; `taken` is what it makes of the value. Null when it cannot say. */
 function checked(schema: z.ZodType, value: unknown, whole: string) {
   const outcome = attempt(() => schema.safeParse(value))?.value;
-  const faults = outcome?.error?.issues.map(({ path }) => invalid(path.length === 0 ? whole : String(path[0])));
+  const faults = outcome?.error?.issues.map((issue) => invalid(beginningOf(issue, whole)));
   return outcome ? { value, taken: outcome.data, faults: faults ?? [] } : null;
+}
+
+function beginningOf(issue: z.core.$ZodIssue, whole: string): string {
+  if (issue.code === 'unrecognized_keys') return `unknown field ${issue.keys[0]?.slice(0, LIMITS.faultPathCharacters)}`;
+  return issue.path.length === 0 ? whole : String(issue.path[0]);
+}
+
+/** Whether a key would have expired when it is made: the service asks Redis' clock, which is this machine's. */
+function isExpired({ operation }: Route, value: unknown): boolean {
+  const { expiresAt = null } = Object(value) as { expiresAt?: string | null };
+  return operation === 'createKey' && expiresAt !== null && Date.parse(expiresAt) <= Date.now();
 }
 
 /** Text of bytes, of which a mark at the beginning is a part; null for what is no UTF-8. */
@@ -150,6 +161,7 @@ export function expectedOf(request: FuzzRequest): Expected {
   const reading = readInput(request, route);
   if (reading === null) return ANY;
   if (reading.faults.length > 0) return only(...reading.faults);
+  if (isExpired(route, reading.value)) return only(invalid('expiresAt'));
   const taken: Outcome = { status: route.created ? 201 : 200, code: null, at: [] };
   return { outcomes: [jobRefusal(request, route) ?? taken], route, value: reading.value };
 }
