@@ -25,7 +25,7 @@ const documentTakes = (name: string, body: unknown) => {
   return contract.faults(`${pointer}/requestBody/content/application~1json/schema`, body).length === 0;
 };
 
-const detailOf = (message: string) => ({ path: message.slice(0, message.indexOf(' ')), message });
+const detailOf = (message: string) => ({ path: /^(?:unknown field )?([^ ,]*)/.exec(message)?.[1], message });
 /** What a request with these faults is answered. */
 const refusal = (...errors: string[]) => ({
   status: 400,
@@ -252,6 +252,12 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('expiresAt', 'must be in the future', ['2020-01-01T00:00:00Z'], reader),
     fault({ ...reader, space: 'a' }, 'unknown field space, did you mean spaceId?'),
     fault({ ...reader, 'a b': 1 }, 'unknown field a b'),
+    fault(
+      { ...reader, space: 'a', expireAt: 1, x: 2 },
+      'unknown field space, did you mean spaceId?',
+      'unknown field expireAt, did you mean expiresAt?',
+      'unknown field x',
+    ),
     fault('{"name":"k","scopes":["jobs:read"],"__proto__":1}', 'unknown field __proto__'),
     fault(
       { name: '', scopes: ['nope'], spaceId: 'a b', expiresAt: 'tomorrow' },

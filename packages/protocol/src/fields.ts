@@ -53,18 +53,23 @@ export function boundedArray<T extends z.ZodType>(
 /** Changes of a character by which a field may differ from the one that was meant. */
 const MISSPELT_BY = 2;
 
-/** An object with these fields and no others: an unknown one is refused, with the name of the one that was meant. */
+/**
+ * An object with these fields and no others: an unknown one is refused, with the name of the one that was meant. The error
+ * has a line for each.
+ */
 export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   const fields = Object.keys(shape);
+  const sentence = (field: string) => {
+    // As much of it as a path quotes; what is longer is no misspelt field.
+    const unknown = field.slice(0, LIMITS.faultPathCharacters).replaceAll('\n', ' ');
+    const meant = closest(unknown, fields);
+    return `unknown field ${unknown}${distance(unknown, meant) <= MISSPELT_BY ? `, did you mean ${meant}?` : ''}`;
+  };
   return z.strictObject(shape, {
-    error(issue) {
-      if (issue.code !== 'unrecognized_keys') return 'must be an object';
-      // As much of it as a path quotes; what is longer is no misspelt field.
-      const unknown = (issue.keys as [string])[0].slice(0, LIMITS.faultPathCharacters);
-      const meant = closest(unknown, fields);
-      const isMeant = distance(unknown, meant) <= MISSPELT_BY;
-      return `unknown field ${unknown}${isMeant ? `, did you mean ${meant}?` : ''}`;
-    },
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.slice(0, LIMITS.faultDetails).map(sentence).join('\n')
+        : 'must be an object',
   });
 }
 

@@ -18,11 +18,13 @@ type UnknownFields = Pick<z.core.$ZodIssueUnrecognizedKeys, 'keys'>;
  * @param nameOf what a field is called; it is given '' for the input as a whole
  */
 export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: string) => string): FaultDetail[] {
-  return issues.slice(0, LIMITS.faultDetails).map(({ code, path, message, ...issue }) => {
-    if (code === 'unrecognized_keys')
-      return { path: pathOf([...path, (issue as UnknownFields).keys[0] as string]), message };
+  return issues.slice(0, LIMITS.faultDetails).flatMap(({ code, path, message, ...issue }) => {
+    if (code === 'unrecognized_keys') {
+      const { keys } = issue as UnknownFields; // See exactObject.
+      return message.split('\n').map((line, i) => ({ path: pathOf([...path, keys[i] as string]), message: line }));
+    }
     const where = nameOf(pathOf(path));
-    return { path: where, message: `${where} ${message}` };
+    return [{ path: where, message: `${where} ${message}` }];
   });
 }
 
