@@ -55,20 +55,20 @@ const MISSPELT_BY = 2;
 
 /**
  * An object with these fields and no others: an unknown one is refused, with the name of the one that was meant. The error
- * has a line for each.
+ * is a JSON array, with a sentence for each.
  */
 export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   const fields = Object.keys(shape);
   const sentence = (field: string) => {
     // As much of it as a path quotes; what is longer is no misspelt field.
-    const unknown = field.slice(0, LIMITS.faultPathCharacters).replaceAll('\n', ' ');
+    const unknown = field.slice(0, LIMITS.faultPathCharacters);
     const meant = closest(unknown, fields);
     return `unknown field ${unknown}${distance(unknown, meant) <= MISSPELT_BY ? `, did you mean ${meant}?` : ''}`;
   };
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.slice(0, LIMITS.faultDetails).map(sentence).join('\n')
+        ? JSON.stringify(issue.keys.slice(0, LIMITS.faultDetails).map(sentence))
         : 'must be an object',
   });
 }

@@ -21,7 +21,8 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: st
   return issues.slice(0, LIMITS.faultDetails).flatMap(({ code, path, message, ...issue }) => {
     if (code === 'unrecognized_keys') {
       const { keys } = issue as UnknownFields; // See exactObject.
-      return message.split('\n').map((line, i) => ({ path: pathOf([...path, keys[i] as string]), message: line }));
+      const sentences: string[] = JSON.parse(message);
+      return sentences.map((sentence, i) => ({ path: pathOf([...path, keys[i] as string]), message: sentence }));
     }
     const where = nameOf(pathOf(path));
     return [{ path: where, message: `${where} ${message}` }];

@@ -32,7 +32,10 @@ export function protectServer(server: Server, requests: RequestMetrics): Server 
   server.timeout = 35_000;
   // An expectation that we do not know may be ignored; Node's 417 would have no body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
+  const refused = new WeakSet<Duplex>(); // Each piece of what is no request is one error more.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
