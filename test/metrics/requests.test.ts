@@ -86,6 +86,17 @@ it('counts once what is refused before it has a route, and what is refused for i
   });
 });
 
+it('counts once what is no request, however much of it comes behind a request that is being served', async () => {
+  const create = `POST /api/v1/spaces/x/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
+  const valid = `${create}content-type: application/json\r\ncontent-length: 15\r\n\r\n{"name":"work"}`;
+  const moved = await requests(async () => {
+    // Read in many pieces, each of which is no request.
+    const sent = sendRaw(`${valid}nonsense\r\n\r\n${'x'.repeat(4_000_000)}`);
+    await until(() => sent.socket.closed);
+  });
+  expect(moved).toEqual({ ...SCRAPE, [series('POST', CREATE, 201)]: 1, [series('other', 'none', 400)]: 1 });
+});
+
 it('counts requests whose clients left before the answer as 499, also behind another request', async () => {
   // The server asks for the body once it has the request, and the client leaves without sending it.
   const head = `POST /api/v1/spaces/gone/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\nexpect: 100-continue\r\n`;

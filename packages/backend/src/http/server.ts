@@ -32,14 +32,16 @@ export function protectServer(server: Server, requests: RequestMetrics): Server 
   server.timeout = 35_000;
   // An expectation that we do not know may be ignored; Node's 417 would have no body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
-  const refused = new WeakSet<Duplex>(); // Each piece of what is no request is one error more.
+  /** Sockets whose refusal waits for the responses before it. */
+  const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (refused.has(socket)) return;
-    refused.add(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
+    // Whatever is read behind what is no request is no request either: once for each piece.
+    if (refused.has(socket)) return;
+    refused.add(socket);
     const { refusal, status } = refusalOf(error.code);
     requests.refused(socket, status);
     refuseWhenIdle(socket, rawAnswer(refusal, { status }));
