@@ -11,9 +11,6 @@ import { until } from '../until.js';
 
 const CACHE_DIR = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
 
-/** How often another port is tried, since somebody may take it between our look and redis-server's. */
-const PORTS = 3;
-
 /** One redis-server on a port of 127.0.0.1. */
 export interface RedisNode {
   port: number;
@@ -88,28 +85,25 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
     await rm(dir, { recursive: true, force: true });
   }
 
-  for (let attempt = 1; ; attempt++) {
-    const port = await freePort();
-    const common = ['bind 127.0.0.1', `dir ${dir}`, 'daemonize no', 'loglevel notice', ...(isSentinel ? [] : DATA)];
-    await writeFile(conf, `${[...common, ...(await lines(port, dir))].join('\n')}\n`, { mode: 0o600 });
-    if (await run()) {
-      return {
-        port,
-        get pid() {
-          return child.pid as number;
-        },
-        get isRunning() {
-          return !hasEnded();
-        },
-        kill,
-        async resume() {
-          if (!(await run())) throw new Error(`redis-server did not start again: ${output.trim()}`);
-        },
-        stop,
-      };
-    }
-    if (attempt < PORTS && /Address already in use/.test(output)) continue;
+  const port = await freePort();
+  const common = ['bind 127.0.0.1', `dir ${dir}`, 'daemonize no', 'loglevel notice', ...(isSentinel ? [] : DATA)];
+  await writeFile(conf, `${[...common, ...(await lines(port, dir))].join('\n')}\n`, { mode: 0o600 });
+  if (!(await run())) {
     await stop();
     throw new Error(`redis-server did not start: ${output.trim()}`);
   }
+  return {
+    port,
+    get pid() {
+      return child.pid as number;
+    },
+    get isRunning() {
+      return !hasEnded();
+    },
+    kill,
+    async resume() {
+      if (!(await run())) throw new Error(`redis-server did not start again: ${output.trim()}`);
+    },
+    stop,
+  };
 }
