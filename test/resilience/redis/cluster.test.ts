@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { type Cluster, createLogger, createNodeSubscriber, createRedis } from '@yardmaster/runtime';
 import { ClusterSubscriptions, createStore, partitionOf, prepareRedis } from '@yardmaster/store';
+import { Registry } from 'prom-client';
+import { createRedisSettingsWatch } from '../../../packages/backend/src/redis-settings-watch.js';
 import { during } from '../../support/during.js';
 import { createJob, jobIn } from '../../support/jobs.js';
 import { ask, info } from '../../support/redis/ask.js';
@@ -248,6 +250,26 @@ it('lets a process start while one primary is away, but not while all are or one
   await expect(prepare()).rejects.toThrow('Redis 6.2.0 is too old: 7.0 or later is needed of a cluster');
   for (const info of infos) info.mockRejectedValue(away);
   await expect(prepare()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+it('takes a primary that does not answer a check of its settings to be as it was', async () => {
+  const client = await connect();
+  const primaries = client.nodes('master');
+  await Promise.all(primaries.map((node) => node.ping()));
+  const infos = primaries.map((node) => jest.spyOn(node, 'info'));
+  const safe = 'maxmemory:1\r\nmaxmemory_policy:noeviction\r\n';
+  for (const info of infos) info.mockResolvedValue(safe);
+  infos[0]?.mockResolvedValue('maxmemory:1\r\nmaxmemory_policy:allkeys-lru\r\n');
+  const store = createStore(client, { keyPrefix: 'watched' });
+  const watch = createRedisSettingsWatch({ store, log, registry: new Registry(), allowEviction: false });
+  await watch.check();
+  expect(store.storage.isSafe).toBe(false);
+  infos[0]?.mockRejectedValueOnce(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+  await watch.check();
+  expect(store.storage.isSafe).toBe(false);
+  infos[0]?.mockResolvedValue(safe);
+  await watch.check();
+  expect(store.storage.isSafe).toBe(true);
 });
 
 it('does not count a channel as subscribed at a primary that has become a replica', async () => {
