@@ -145,14 +145,14 @@ async function numbersOf({ store, redis }, spaceId) {
 }
 
 /** Measure the capacity of a limited service, and offer three times as much. */
-const saturated = (limited) => () =>
+const saturated = (limited, share, periodMs) => () =>
   withService(async (service) => {
     const { of, load, api } = service;
-    const free = limitCpu(limited(service), 0.3);
+    const free = limitCpu(limited(service), share, periodMs);
     try {
       const key = await keyFor(api, 'capacity');
-      await load.call('capacity', { ...of, key, spaceId: 'capacity', connections: 64, seconds: 3 });
-      const capacity = await load.call('capacity', { ...of, key, spaceId: 'capacity', connections: 64, seconds: 10 });
+      await load.call('capacity', { ...of, key, spaceId: 'capacity', connections: 256, seconds: 3 });
+      const capacity = await load.call('capacity', { ...of, key, spaceId: 'capacity', connections: 256, seconds: 10 });
       return await offered(service, { rate: 3 * capacity, capacity });
     } finally {
       free();
@@ -210,8 +210,8 @@ const SCENARIOS = {
   'connections-no-key': pipelining('the same without a key', { connections: 100, seconds: 30, hasKey: false }),
   'redis-slow': ['Redis stands still for 1 s again and again', stopping(1_000)],
   'redis-stopped': ['Redis stands still for 3 s again and again', stopping(3_000)],
-  'redis-saturated': ['three times the capacity of Redis', saturated(({ redis }) => redis.pid)],
-  'api-saturated': ['three times the capacity of the API', saturated(({ api }) => api.pid)],
+  'redis-saturated': ['three times the capacity of Redis', saturated(({ redis }) => redis.pid, 0.04, 100)],
+  'api-saturated': ['three times the capacity of the API', saturated(({ api }) => api.pid, 0.3, 20)],
   'long-reads': ['40 readers of a page of 25 MB with one key', longReads],
 };
 

@@ -56,6 +56,17 @@ describe('a connection that sends requests without waiting for answers', () => {
     });
   });
 
+  it('gets back what it has sent, in whatever pieces that is read', async () => {
+    const bodies = Array.from({ length: 60 }, (_, n) => String.fromCharCode(65 + n).repeat(30_000 + n));
+    await withRaw(held.url, async (raw) => {
+      for (let round = 0; round < 2; round++) {
+        raw.socket.write(bodies.map((body) => requests(1, body)[0]).join(''));
+        const answers = await answerAll(raw, (round + 1) * bodies.length);
+        expect(answers.slice(-bodies.length).map(({ text }) => text.slice(2))).toEqual(bodies);
+      }
+    });
+  });
+
   it('is not read any further while 16 wait for their answers', async () => {
     await withRaw(held.url, async (raw) => {
       const sent = requests(100_000).join('');

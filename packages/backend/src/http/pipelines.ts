@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { OpenResponses } from '../metrics/open-responses.js';
 import { unansweredOn } from '../metrics/requests.js';
+import { HeldBytes } from './held-bytes.js';
 
 /** Requests of one connection that are served at once, and in one turn of the event loop; while more wait, nothing is read. */
 const AT_ONCE = 16;
@@ -16,6 +17,9 @@ const SLICE_BYTES = 512;
 /** How long connections that pipeline are served in one turn of the event loop, before all others have theirs. */
 const TURN_MS = 2;
 
+/** Requests of all those connections that are served at once: what takes long is moved among the old by V8, and stays for long. */
+const OPEN_AT_MOST = 64;
+
 const PIPELINE = Symbol('requests that wait on a connection');
 
 /** What Node's HTTP server has on a socket; there is nothing public to bound what it parses. */
@@ -24,6 +28,7 @@ interface HttpSocket extends Socket {
     /** Called with the head of each request; what it returns says how to go on: 2 for an upgrade, else 0. */
     onIncoming: (req: Incoming, keepAlive: boolean) => number;
   } | null;
+  _handle: { reading: boolean; readStart(): void; readStop(): void } | null;
   _paused: boolean; // Whether the server has stopped reading, because responses are not read.
   [PIPELINE]?: Pipeline;
 }
@@ -73,10 +78,12 @@ class Pipeline {
   readonly #parse: (bytes: Buffer) => void;
   /** Requests that were parsed too many, since the parser cannot be stopped within what it was given. */
   #parsed: (Parsed | Stored)[] = [];
-  #held: Buffer[] = [];
+  readonly #held = new HeldBytes();
   /** Requests begun in this turn of the event loop. */
   #begun = AT_ONCE;
   #isScheduled = false;
+  /** Its part of `open`. */
+  #counted = 0;
   /** Whether the connection is upgraded. */
   #isLeft = false;
 
@@ -86,19 +93,30 @@ class Pipeline {
     this.#begin = begin;
     this.#turns = turns;
     this.#unanswered = unansweredOn(socket);
-    this.#unanswered.onFewer = () => this.#goOn();
+    this.#count();
+    this.#unanswered.onFewer = () => {
+      this.#count();
+      turns.schedule();
+      this.#goOn();
+    };
     const [parse] = socket.listeners('data') as [(bytes: Buffer) => void];
     this.#parse = parse;
     socket.off('data', parse);
     // From now on Node passes on what it reads, and does not parse it before.
     socket.on('data', this.#onData);
     // Node resumes a socket whenever a request's body is read, or responses are.
-    this.#resume = socket.resume.bind(socket) as () => HttpSocket;
+    const resume = socket.resume.bind(socket);
+    this.#resume = () => {
+      resume();
+      this.#read(true);
+      return socket;
+    };
     socket.resume = () => {
       if (this.#unanswered.waiting === 0) return this.#resume();
       this.#goOn();
       return socket;
     };
+    socket.once('close', () => this.dropHeld());
     socket.pause();
     this.#goOn();
   }
@@ -113,10 +131,20 @@ class Pipeline {
     return 0;
   }
 
+  /** Have the socket read, or not, at once. */
+  #read(isReading: boolean): void {
+    const handle = this.#socket._handle;
+    if (!handle || handle.reading === isReading) return;
+    handle.reading = isReading;
+    if (isReading) handle.readStart();
+    else handle.readStop();
+  }
+
   readonly #onData = (bytes: Buffer): void => {
-    this.#held.push(bytes);
+    this.#held.add(bytes);
     this.#tellWaiting();
     this.#socket.pause();
+    this.#read(false); // Else it reads as much again, to keep it itself.
     this.#goOn();
   };
 
@@ -134,18 +162,26 @@ class Pipeline {
     this.#isLeft = true;
     this.#socket.off('data', this.#onData);
     this.#socket.resume = this.#resume;
-    this.#socket.unshift(Buffer.concat(this.#held));
+    this.#read(true);
+    this.#socket.unshift(this.#held.take(Number.POSITIVE_INFINITY) ?? Buffer.alloc(0));
     this.dropHeld();
     return this.#begin(req, keepAlive);
   }
 
+  /** Keep `open` true. */
+  #count(): void {
+    const { size } = this.#unanswered;
+    this.#turns.open += size - this.#counted;
+    this.#counted = size;
+  }
+
   dropHeld(): void {
-    this.#held = [];
+    this.#held.clear();
     this.#tellWaiting();
   }
 
   #tellWaiting(): void {
-    this.#unanswered.waiting = this.#parsed.length + this.#held.length;
+    this.#unanswered.waiting = this.#parsed.length + this.#held.count;
   }
 
   #hasRoom(): boolean {
@@ -154,7 +190,9 @@ class Pipeline {
 
   #serve(req: Incoming, keepAlive: boolean): number {
     this.#begun++;
-    return this.#begin(req, keepAlive);
+    const goOn = this.#begin(req, keepAlive);
+    this.#count();
+    return goOn;
   }
 
   /** Called when there is something to parse, or room for it. */
@@ -173,17 +211,16 @@ class Pipeline {
       const { req, keepAlive } = 'req' in one ? one : restored(one, this.#socket);
       this.#serve(req, keepAlive);
     }
-    while (this.#hasRoom() && !this.#socket._paused && this.#socket.parser !== null) {
-      const [next, ...rest] = this.#held;
-      if (next === undefined) break;
-      this.#held = next.length > SLICE_BYTES ? [next.subarray(SLICE_BYTES), ...rest] : rest;
-      this.#parse(next.subarray(0, SLICE_BYTES));
+    while (this.#hasRoom() && this.#turns.haveRoom && !this.#socket._paused && this.#socket.parser !== null) {
+      const next = this.#held.take(SLICE_BYTES);
+      if (next === null) break;
+      this.#parse(next);
     }
     this.#tellWaiting();
     if (this.#isLeft) return;
     this.#begun = AT_ONCE; // Until the next turn.
     if (this.#unanswered.waiting > 0) this.#goOn();
-    else if (this.#unanswered.size <= RESUME_AT && !this.#socket._paused) this.#socket.resume();
+    else if (this.#unanswered.size <= RESUME_AT && !this.#socket._paused) this.#resume();
   }
 }
 
@@ -226,6 +263,8 @@ function restored({ head, body, keepAlive, ...line }: Stored, socket: Socket): P
 
 /** Lets connections go on in the order in which they ask, for a short time in each turn of the event loop. */
 class Turns {
+  /** Requests of theirs that are served and not answered yet. */
+  open = 0;
   #waiting: (() => void)[] = [];
   #number = 1;
   #isCounted = false;
@@ -245,16 +284,21 @@ class Turns {
 
   ask(goOn: () => void): void {
     this.#waiting.push(goOn);
-    this.#schedule();
+    this.schedule();
   }
 
-  #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length === 0) return;
+  get haveRoom(): boolean {
+    return this.open < OPEN_AT_MOST;
+  }
+
+  /** Called when one asks, and when there is room again. */
+  schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0 || !this.haveRoom) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
       this.#run();
-      this.#schedule();
+      this.schedule();
     });
   }
 
@@ -262,7 +306,11 @@ class Turns {
     const waiting = this.#waiting;
     this.#waiting = []; // Who asks meanwhile comes behind those.
     let served = 0;
-    for (const end = performance.now() + TURN_MS; served < waiting.length && performance.now() < end; served++)
+    for (
+      const end = performance.now() + TURN_MS;
+      served < waiting.length && this.haveRoom && performance.now() < end;
+      served++
+    )
       waiting[served]?.();
     this.#waiting = waiting.slice(served).concat(this.#waiting);
   }
