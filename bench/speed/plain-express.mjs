@@ -12,7 +12,7 @@ import {
   errorBody,
   FRONT_VARIABLES,
   protectServer,
-  REDIS_BUDGET_MS,
+  redisBudgetMs,
   routeIs,
   runApp,
   SERVER_OPTIONS,
@@ -24,6 +24,7 @@ import express from 'express';
 function create(config, log) {
   const backend = createBackend(config, log);
   const { store, keyRing } = backend;
+  const budgetMs = redisBudgetMs(store);
   const app = express();
   app.use((_req, res, next) => {
     res.set('x-request-id', randomUUID());
@@ -37,7 +38,7 @@ function create(config, log) {
       routeIs(res, route.path);
       const { spaceId, jobId = '', keyId = '' } = req.params;
       if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
-      const caller = await within(REDIS_BUDGET_MS, authenticate(backend, req, req.headers['x-api-key']));
+      const caller = await within(budgetMs, authenticate(backend, req, req.headers['x-api-key']));
       authorize(caller, route.scopes, spaceId);
       const input = route.body ? validate(route.body, req.body ?? {}) : undefined;
       const work = route.run({
@@ -50,7 +51,7 @@ function create(config, log) {
         keyId,
         input,
       });
-      res.status(route.created ? 201 : 200).json(await within(REDIS_BUDGET_MS, work));
+      res.status(route.created ? 201 : 200).json(await within(budgetMs, work));
     });
   }
   app.use((thrown, _req, res, _next) => {

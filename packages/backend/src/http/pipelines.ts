@@ -5,7 +5,7 @@ import type { OpenResponses } from '../metrics/open-responses.js';
 import { unansweredOn } from '../metrics/requests.js';
 import { HeldBytes } from './held-bytes.js';
 
-/** Requests of one connection that are served at once, and in one turn of the event loop; while more wait, nothing is read. */
+/** Requests of one connection that are served at once; while more wait, nothing is read. */
 const AT_ONCE = 16;
 
 /** Requests that may be unanswered when reading goes on. */
@@ -50,12 +50,9 @@ export function boundPipelines(server: Server): void {
     if (parser === null) return;
     const begin = parser.onIncoming;
     const unanswered = unansweredOn(socket);
-    let [turn, begun] = [0, 0];
     parser.onIncoming = (req, keepAlive) => {
       if (socket[PIPELINE] === undefined) {
-        begun = turn === turns.current() ? begun + 1 : 1; // Refusals may be responded to at once.
-        turn = turns.current();
-        if (begun <= AT_ONCE && unanswered.size < AT_ONCE) return begin(req, keepAlive);
+        if (unanswered.size < AT_ONCE) return begin(req, keepAlive);
         socket[PIPELINE] = new Pipeline(socket, { server, begin, turns });
       }
       return socket[PIPELINE].add(req, keepAlive);
@@ -266,21 +263,7 @@ class Turns {
   /** Requests of theirs that are served and not answered yet. */
   open = 0;
   #waiting: (() => void)[] = [];
-  #number = 1;
-  #isCounted = false;
   #isScheduled = false;
-
-  /** The number of the turn of now. */
-  current(): number {
-    if (!this.#isCounted) {
-      this.#isCounted = true;
-      setImmediate(() => {
-        this.#isCounted = false;
-        this.#number++;
-      });
-    }
-    return this.#number;
-  }
 
   ask(goOn: () => void): void {
     this.#waiting.push(goOn);

@@ -14,7 +14,7 @@ const TICK_MS = 50;
 const BUSY = 0.9;
 
 /** Requests that are served at once by a busy process, but for those that it has begun before. */
-const AT_ONCE = 32;
+const AT_ONCE = 128;
 
 /** Connections that are read at each tick while the process is busy, so that none waits for ever behind what takes long. */
 const PER_TICK_BUSY = 16;
@@ -69,7 +69,7 @@ export function createReadingTurns(requests: Pick<RequestMetrics, 'inFlight'>): 
   }
 
   return ({ req }) => {
-    if (!isBusy) return;
+    if (!isBusy || (requests.inFlight < AT_ONCE && urgent.size + others.size === 0)) return;
     const unanswered = unansweredOn(req.socket);
     // What was begun must come in whole: a body that is not read would keep its request in the process.
     if (req.complete && unanswered.size + unanswered.waiting === 0 && !req.socket.destroyed) {
