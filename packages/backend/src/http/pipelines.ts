@@ -5,7 +5,7 @@ import type { OpenResponses } from '../metrics/open-responses.js';
 import { unansweredOn } from '../metrics/requests.js';
 import { HeldBytes } from './held-bytes.js';
 
-/** Requests of one connection that are served at once; while more wait, nothing is read. */
+/** Requests of one connection that are served at once, and in one turn of the event loop; while more wait, nothing is read. */
 const AT_ONCE = 16;
 
 /** Requests that may be unanswered when reading goes on. */
@@ -18,7 +18,7 @@ const SLICE_BYTES = 512;
 const TURN_MS = 2;
 
 /** Requests of all those connections that are served at once: what takes long is moved among the old by V8, and stays for long. */
-const OPEN_AT_MOST = 64;
+const OPEN_AT_MOST = 32;
 
 const PIPELINE = Symbol('requests that wait on a connection');
 
@@ -50,9 +50,13 @@ export function boundPipelines(server: Server): void {
     if (parser === null) return;
     const begin = parser.onIncoming;
     const unanswered = unansweredOn(socket);
+    let [turn, begun] = [0, 0];
     parser.onIncoming = (req, keepAlive) => {
       if (socket[PIPELINE] === undefined) {
-        if (unanswered.size < AT_ONCE) return begin(req, keepAlive);
+        // Refusals are responded to before the next request is parsed: without this they would not be bounded.
+        begun = turn === turns.current() ? begun + 1 : 1;
+        turn = turns.current();
+        if (begun <= AT_ONCE && unanswered.size < AT_ONCE) return begin(req, keepAlive);
         socket[PIPELINE] = new Pipeline(socket, { server, begin, turns });
       }
       return socket[PIPELINE].add(req, keepAlive);
@@ -264,6 +268,20 @@ class Turns {
   open = 0;
   #waiting: (() => void)[] = [];
   #isScheduled = false;
+  #number = 1;
+  #isCounted = false;
+
+  /** The number of the turn of now. */
+  current(): number {
+    if (!this.#isCounted) {
+      this.#isCounted = true;
+      setImmediate(() => {
+        this.#isCounted = false;
+        this.#number++;
+      });
+    }
+    return this.#number;
+  }
 
   ask(goOn: () => void): void {
     this.#waiting.push(goOn);
