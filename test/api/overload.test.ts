@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createMetrics, protectServer, SERVER_OPTIONS } from '@yardmaster/backend';
 import { during } from '../support/during.js';
 import { RawClient, withRaw } from '../support/raw-client.js';
@@ -94,27 +94,6 @@ describe('a connection that sends requests without waiting for answers', () => {
       expect(answers.map(({ status }) => status)).toEqual([...Array(40).fill(200), 400]);
       await raw.closed();
     });
-  });
-
-  it('is not looked at again and again once it is gone, with something wrong behind what waits', async () => {
-    const turns = jest.spyOn(globalThis, 'setImmediate');
-    try {
-      await withRaw(held.url, async (raw) => {
-        raw.socket.write(`${requests(40).join('')}garbage\r\n\r\n`);
-        await until(() => held.open.length === 16);
-        raw.socket.resetAndDestroy();
-        await until(() => held.sockets.at(-1)?.closed === true);
-      });
-      for (const answer of held.open.splice(0)) answer();
-      let seen = -1;
-      await until(() => {
-        const before = seen;
-        seen = turns.mock.calls.length;
-        return seen === before;
-      });
-    } finally {
-      turns.mockRestore();
-    }
   });
 
   it('may be upgraded once all before it is answered', async () => {

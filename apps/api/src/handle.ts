@@ -28,7 +28,7 @@ export interface Surroundings extends KeyCheck {
   redisQueue: RedisQueue;
 }
 
-/** So long before a long read is given up as UNAVAILABLE, milliseconds, it ends as OVERLOADED. */
+/** A long read ends as OVERLOADED so many milliseconds before it would be given up as UNAVAILABLE. */
 const TELL_MS = 200;
 
 /** What a request brings: its query, or its body as JSON. */
@@ -64,7 +64,7 @@ export async function handle(
   let caller = knownCaller(keyRing, presented);
   if (caller === undefined) {
     const began = performance.now();
-    // Nobody knows yet whose key it is, so that who sends wrong ones has the turns of an address.
+    // Whose key it is, is not known yet. A client that sends wrong keys takes turns by its address.
     const owner = around.addressOf(req);
     const run = () => authenticate(around, req, presented);
     caller = await around.redisQueue.send({ isUrgent: route.isUrgent === true, owner, withinMs: left, run });
@@ -100,7 +100,7 @@ function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }:
   });
 }
 
-/** A store whose long reads free their place at Redis before they wait for their turn, which they do not for too long. */
+/** A store whose long reads free their place at Redis while they wait for their turn, and end before they are given up. */
 const leavingForTurns = (store: Store, { stopCounting, endsAt }: Sent): Store => {
   const leaving =
     (inTurn: Store['inTurn']): Store['inTurn'] =>

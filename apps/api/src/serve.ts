@@ -20,7 +20,7 @@ export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetM
   log: Logger;
   /** Counts the requests that are being served. */
   requests: Pick<RequestMetrics, 'inFlight'>;
-  /** While so many are, no more are. */
+  /** Most requests that are served at once; more are refused. */
   maxInFlight: number;
   /** Called for each request that is refused as OVERLOADED. */
   onOverloaded: () => void;
@@ -61,7 +61,7 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...sur
       const known = thrown instanceof YardmasterError ? thrown : fromExpress(thrown);
       const error = known ?? internalError(requestId);
       const line = { requestId, method: req.method, path: req.path, code: error.code };
-      // Else nobody was refused, which counts with status 499.
+      // A client that has left gets no refusal; it is counted with status 499.
       if (error.code === 'OVERLOADED' && !res.closed) onOverloaded();
       if (known === null) log.error({ ...line, err: thrown }, 'request failed');
       else if (error.status >= 500) logOutage(error, line);

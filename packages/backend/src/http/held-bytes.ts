@@ -12,13 +12,13 @@ interface Piece {
 }
 
 /**
- * Bytes of a connection that wait to be parsed, in memory that is used again and again. Those that Node has read would be
- * freed only once V8 collects all of its heap, since they wait for longer than new objects live: 40 MB at a time.
+ * Bytes of a connection that wait to be parsed, copied into memory that is used again. The buffers that Node reads into would
+ * wait so long that V8 takes them for long-lived, and frees 40 MB of them at a time.
  */
 export class HeldBytes {
   #pieces: Piece[] = [];
 
-  /** How many times something was added that has not been taken yet. */
+  /** How many pieces are held. */
   get count(): number {
     return this.#pieces.length;
   }
@@ -30,7 +30,7 @@ export class HeldBytes {
     this.#pieces.push({ memory, from: 0, to: bytes.length });
   }
 
-  /** Take the oldest, but not more than so many: a copy. */
+  /** Take a copy of the oldest bytes, at most so many of one piece; null when nothing is held. */
   take(most: number): Buffer | null {
     const [oldest] = this.#pieces;
     if (oldest === undefined) return null;

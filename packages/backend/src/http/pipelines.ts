@@ -17,7 +17,7 @@ const SLICE_BYTES = 512;
 /** How long connections that pipeline are served in one turn of the event loop, before all others have theirs. */
 const TURN_MS = 2;
 
-/** Requests of all those connections that are served at once: what takes long is moved among the old by V8, and stays for long. */
+/** Requests of all those connections that are served at once. With more, each takes so long that V8 frees its memory late. */
 const OPEN_AT_MOST = 32;
 
 const PIPELINE = Symbol('requests that wait on a connection');
