@@ -1,10 +1,5 @@
 import type { Socket } from 'node:net';
-
-/** What Node's HTTP server has on a socket; there is nothing public to stop reading requests. */
-interface HttpSocket extends Socket {
-  parser: { resume(): void } | null;
-  _paused: boolean; // Whether the server has stopped reading, because responses are not read.
-}
+import type { HttpSocket } from './http-socket.js';
 
 /** Pauses the reading of a connection while at least one reason to is set. */
 export class Reading {

@@ -4,7 +4,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { type RequestMetrics, unansweredOn } from '../metrics/requests.js';
 import { openResponseOf } from './answered.js';
 import { trackSockets } from './open-sockets.js';
-import { boundPipelines } from './pipelines.js';
+import { boundPipelines } from './pipelining/bound-pipelines.js';
 import { rawAnswer } from './raw-answer.js';
 import { createReadingTurns } from './reading-turns.js';
 

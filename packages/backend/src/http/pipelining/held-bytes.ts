@@ -17,6 +17,7 @@ interface Piece {
  */
 export class HeldBytes {
   #pieces: Piece[] = [];
+  #isTaken = false;
 
   /** How many pieces are held. */
   get count(): number {
@@ -30,15 +31,27 @@ export class HeldBytes {
     this.#pieces.push({ memory, from: 0, to: bytes.length });
   }
 
-  /** Take a copy of the oldest bytes, at most so many of one piece; null when nothing is held. */
-  take(most: number): Buffer | null {
+  /**
+   * Take out the oldest bytes, at most so many of one piece.
+   *
+   * @param use must not keep them: their memory is used again
+   * @returns whether there were any
+   */
+  take(most: number, use: (bytes: Buffer) => void): boolean {
     const [oldest] = this.#pieces;
-    if (oldest === undefined) return null;
+    if (oldest === undefined) return false;
     const { memory, from, to } = oldest;
-    const taken = Buffer.from(memory.subarray(from, Math.min(to, from + most)));
-    oldest.from += taken.length;
-    if (oldest.from === to) giveBack(this.#pieces.splice(0, 1));
-    return taken;
+    oldest.from = Math.min(to, from + most);
+    if (oldest.from === to) this.#pieces.shift();
+    use(memory.subarray(from, oldest.from));
+    if (oldest.from === to && !this.#isTaken) giveBack([oldest]);
+    return true;
+  }
+
+  /** Take out all, for good: nothing of their memory is used again, nor of what is being used now. */
+  takeAll(): Buffer {
+    this.#isTaken = true;
+    return Buffer.concat(this.#pieces.splice(0).map(({ memory, from, to }) => memory.subarray(from, to)));
   }
 
   clear(): void {

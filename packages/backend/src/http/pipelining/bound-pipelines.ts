@@ -1,0 +1,39 @@
+import type { Server } from 'node:http';
+import { unansweredOn } from '../../metrics/requests.js';
+import type { HttpSocket } from '../http-socket.js';
+import { AT_ONCE, Pipeline } from './pipeline.js';
+import { Turns } from './turns.js';
+
+const PIPELINE = Symbol('requests that wait on a connection');
+
+type PipelinedSocket = HttpSocket & { [PIPELINE]?: Pipeline };
+
+/**
+ * Bound how many requests of one connection are served at once. A client may send requests without waiting for responses
+ * (pipelining): Node would begin to serve all that it reads.
+ *
+ * From a connection that has sent too many once, only some bytes are parsed at a time; the others wait as they came, and the
+ * socket is paused. Such connections share a short time in each turn of the event loop, so that other callers do not wait.
+ */
+export function boundPipelines(server: Server): void {
+  const turns = new Turns();
+  server.on('connection', (socket: PipelinedSocket) => {
+    const { parser } = socket;
+    if (parser === null) return;
+    const begin = parser.onIncoming;
+    const unanswered = unansweredOn(socket);
+    let [turn, begun] = [0, 0];
+    parser.onIncoming = (req, keepAlive) => {
+      if (socket[PIPELINE] === undefined) {
+        // Refusals are responded to before the next request is parsed: without this they would not be bounded.
+        begun = turn === turns.current() ? begun + 1 : 1;
+        turn = turns.current();
+        if (begun <= AT_ONCE && unanswered.size < AT_ONCE) return begin(req, keepAlive);
+        socket[PIPELINE] = new Pipeline(socket, { server, begin, turns });
+      }
+      return socket[PIPELINE].add(req, keepAlive);
+    };
+  });
+  // What follows something that is no request cannot be told from it.
+  server.prependListener('clientError', (_error, socket) => (socket as PipelinedSocket)[PIPELINE]?.dropHeld());
+}
