@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import type { Logger } from './logger.js';
 
 /** A long-lived part of a process. */
@@ -24,6 +25,9 @@ export interface RunOptions {
  * that takes too long, exits 1 at once.
  */
 export async function runProcess(service: Service, { log, stopWithinMs }: RunOptions): Promise<void> {
+  // Else V8 learns from a burst that the objects of a request live long, makes them among the old from then on, where only a
+  // full collection frees them, and takes 70 MB more (docs/architecture.md).
+  setFlagsFromString('--no-allocation-site-pretenuring');
   let stoppingSince = Number.POSITIVE_INFINITY;
   const stop = async (signal: NodeJS.Signals) => {
     // One Ctrl-C below npm arrives twice: from the terminal, and passed on by npm.
