@@ -59,6 +59,24 @@ describe('a connection that sends requests without waiting for answers', () => {
     });
   });
 
+  it('has 16 served in a turn of the event loop when each is answered at once', async () => {
+    const served = [0];
+    const server = http.createServer(SERVER_OPTIONS, (req, res) => {
+      if (served.at(-1) === 0) setImmediate(() => served.push(0));
+      served[served.length - 1] = (served.at(-1) as number) + 1;
+      req.resume();
+      res.setHeader('content-length', 0).end();
+    });
+    protectServer(server, createMetrics().requests);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await withRaw(`http://127.0.0.1:${(server.address() as { port: number }).port}`, async (raw) => {
+      raw.socket.write(requests(700, '{}').join(''));
+      await raw.answered(700);
+    });
+    server.close();
+    expect(Math.max(...served)).toBe(16);
+  });
+
   it('gets back what it has sent, in whatever pieces that is read', async () => {
     const bodies = Array.from({ length: 60 }, (_, n) => String.fromCharCode(65 + n).repeat(30_000 + n));
     await withRaw(held.url, async (raw) => {
