@@ -7,7 +7,7 @@ import { REVOKED_MS, SLOW_MS } from '../load/key-use.js';
 import { BODIES } from '../load/own-jobs.js';
 import type { Body, FaultContext, Operation } from '../runs/fault.js';
 import { playTwice, seenOf } from './expected.js';
-import { CHANGES, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, READ_FROM, READS } from './rows.js';
+import { BY_ITSELF, CHANGES, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, READ_FROM, READS } from './rows.js';
 import { bring, CLIENT, endAll, makeKey, type Start, type Subject, storedJobs, type TrialKey } from './subject.js';
 import { callApi, LOSING, type LostReply, loseReply, OTHER } from './trial.js';
 
@@ -158,7 +158,7 @@ const lostOf = (row: Row): LostReply => ({
   endpoint: row.endpoint,
   runs: row.runs,
   at: 'api',
-  isLater: LATER.includes(row.runs),
+  isLater: LATER.includes(row.runs) || row.runs === BY_ITSELF,
   begin: (context, n, loss) => beginCall(context, row, n, loss),
 });
 

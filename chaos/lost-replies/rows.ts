@@ -80,5 +80,8 @@ export const KEY_CALLS: readonly [
 /** These are sent only after another reply of the same call, so both cannot be lost at once. */
 export const LATER = ['history', 'hset'];
 
+/** Each connection sends this by itself every second: its reply would be lost before the trials that begin together are ready. */
+export const BY_ITSELF = 'time';
+
 /** The commands that read a key which a process does not know. They are sent together, and so one trial loses both replies. */
 export const KEY_READ = ['hget', 'time'] as const;

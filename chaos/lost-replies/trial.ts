@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient } from '../../test/support/http.js';
 import { until } from '../../test/support/until.js';
 import { lengthOf, type Span } from '../checker/stalls.js';
@@ -18,7 +19,7 @@ interface Row {
 /** A reply, and a trial in which it is lost. */
 export interface LostReply extends Row {
   beside?: string; // Another command, sent together with it, whose reply is lost with it.
-  isLater?: boolean; // It is sent only after another reply of the same call, so both cannot be lost at once.
+  isLater?: boolean; // Its trial is not made together with the others (rows.ts says why).
   /** Prepare everything, and wait for the reply. @param n of no other trial, and of no job of the load */
   begin(
     context: FaultContext,
@@ -74,17 +75,21 @@ export interface ApiRequest {
   key?: string | undefined; // Default the admin key.
 }
 
-/** Call one API, by its index. */
+const OVERLOADED_MS = 20_000;
+
+/** Call one API, by its index. What it refuses with `OVERLOADED` was not done: it is sent again, as clients do. */
 export async function callApi(
   { installation }: FaultContext,
   api: number,
   { method, path, body: sent, key = installation.key }: ApiRequest,
 ): Promise<{ status: number; body: Body; during: Span }> {
   const client = new HttpClient(installation.apis[api]?.url as string);
-  const from = Date.now();
   try {
-    const { status, body } = await client.call(method, `/api/v1${path}`, { key, body: sent });
-    return { status, body, during: { from, until: Date.now() } };
+    for (const end = Date.now() + OVERLOADED_MS; ; await delay(100)) {
+      const from = Date.now();
+      const { status, body } = await client.call(method, `/api/v1${path}`, { key, body: sent });
+      if (body?.code !== 'OVERLOADED' || from > end) return { status, body, during: { from, until: Date.now() } };
+    }
   } finally {
     client.close();
   }

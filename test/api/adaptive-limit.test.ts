@@ -6,7 +6,7 @@ function limitAfter(seconds: number, msOf: (nth: number) => number, { isReached 
   const limit = new AdaptiveLimit();
   for (let now = 0; now < seconds * 1_000; now += 100) {
     if (isReached) limit.reached();
-    for (let nth = 0; nth < 100; nth++) limit.took(msOf(nth), now);
+    for (let nth = 0; nth < 100; nth++) limit.took(msOf(nth), now, 100);
   }
   return limit.value;
 }
@@ -40,7 +40,7 @@ describe('the limit of requests at Redis', () => {
   it('forgets how quick Redis was once it has been slower for a minute', () => {
     const limit = new AdaptiveLimit();
     const phase = (from: number, ms: number) => {
-      for (let now = from; now < from + 70_000; now += 100) for (let nth = 0; nth < 10; nth++) limit.took(ms, now);
+      for (let now = from; now < from + 70_000; now += 100) for (let nth = 0; nth < 10; nth++) limit.took(ms, now, 100);
     };
     phase(0, 2);
     phase(70_000, 300);
@@ -48,8 +48,18 @@ describe('the limit of requests at Redis', () => {
     limit.reached();
     for (let now = 140_000; now < 142_000; now += 100) {
       limit.reached();
-      limit.took(300, now);
+      limit.took(300, now, 100);
     }
     expect(limit.value).toBeGreaterThan(slowed);
+  });
+
+  it('does not shrink when Redis is suddenly far away, as the requests show that were sent before many were under way', () => {
+    const limit = new AdaptiveLimit();
+    for (let now = 0; now < 1_000; now += 10) limit.took(1, now, 0);
+    for (let now = 1_400; now < 3_000; now += 100) {
+      limit.reached();
+      for (let nth = 0; nth < 50; nth++) limit.took(400, now, now === 1_400 ? nth : 100);
+    }
+    expect(limit.value).toBeGreaterThan(first);
   });
 });

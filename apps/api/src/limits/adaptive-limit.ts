@@ -1,8 +1,9 @@
 /**
- * Requests at Redis at once: to begin with, and between which bounds the limit is kept. 64 keep a Redis nearby busy; 8 are
- * some ms of its work, so that what is urgent is soon there; 1 000 is as many as a Redis 100 ms away needs for 10 000 a second.
+ * Requests at Redis at once: to begin with, and between which bounds the limit is kept. 128 keep a Redis busy that is 50 ms away;
+ * 8 are some ms of its work, so that what is urgent is soon there; 1 000 is as many as a Redis 100 ms away needs for 10 000 a
+ * second.
  */
-const FIRST = 64;
+const FIRST = 128;
 const LEAST = 8;
 const MOST = 1_000;
 
@@ -43,8 +44,15 @@ export class AdaptiveLimit {
     this.#wasReached = true;
   }
 
-  /** A request took so many milliseconds. @param now as `performance.now()` tells the time */
-  took(ms: number, now: number): void {
+  /**
+   * A request took so many milliseconds.
+   *
+   * @param now as `performance.now()` tells the time
+   * @param others how many were under way when it was sent
+   */
+  took(ms: number, now: number, others: number): void {
+    // Behind so few it has not waited: so far away is Redis, by now.
+    if (others < LEAST) this.#quickestMs = this.#quickestBefore = ms;
     if (now - this.#quickestSince > BASELINE_WINDOW_MS) {
       this.#quickestBefore = this.#quickestMs;
       this.#quickestMs = ms;

@@ -84,14 +84,14 @@ export class RedisQueue {
 
   #sendNow<T>({ run }: ToRedis<T>, sentAt: number, leftMs: number): Promise<T> {
     if (leftMs < this.#leastMs) return Promise.reject(new YardmasterError('OVERLOADED'));
-    this.#underWay++;
+    const others = this.#underWay++;
     let isCounted = true;
     const stopCounting = () => {
       if (!isCounted) return;
       isCounted = false;
       this.#underWay--;
       const now = performance.now();
-      this.#limit.took(now - sentAt, now);
+      this.#limit.took(now - sentAt, now, others);
       this.#sendMore();
     };
     return within(leftMs, run({ endsAt: sentAt + leftMs, stopCounting }), stopCounting);
