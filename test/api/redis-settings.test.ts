@@ -70,7 +70,7 @@ beforeEach(() => {
 afterEach(async () => {
   await configure('maxmemory-policy', 'noeviction');
   await configure('appendonly', 'yes');
-  // A limit that no test sets: whoever shows it has seen the others changed back too.
+  // No test sets this limit, so an API that shows it has also seen the settings above.
   await configure('maxmemory', '2gb');
   for (const api of [strict, lenient]) await until(async () => (await memoryLimit(api)) === 2 ** 31);
   await configure('maxmemory', '0');

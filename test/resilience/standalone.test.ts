@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
@@ -64,9 +64,11 @@ it.each([[['SIGHUP']], [['SIGTERM', 'SIGINT']]] as NodeJS.Signals[][][])(
 
 it('the standalone refuses a data folder that another one uses, and leaves that one alone', async () => {
   const first = await start();
+  await rm(join(dataDir(), 'admin-key')); // A key that is made now is made in the folder of another.
   const { ended, output } = launch();
   expect(await ended()).toBe(1);
   expect(output()).toContain(`is in use by process ${first.child.pid}`);
+  expect(await readdir(dataDir())).not.toContain('admin-key');
   expect((await first.call('GET', '/spaces/x/jobs')).status).toBe(200);
 });
 

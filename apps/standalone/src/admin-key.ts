@@ -31,8 +31,7 @@ export async function adminKeyOf(dataDir: string, say: (text: string) => void): 
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const key = `ym_admin_${randomBytes(32).toString('hex')}`;
   // Whole or not at all: a disk that is full now must not leave an empty key for ever.
-  const temporary = `${file}.${process.pid}.new`;
-  await writeFile(temporary, `${key}\n`, { mode: 0o600 });
-  await rename(temporary, file);
+  await writeFile(`${file}.new`, `${key}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
   return key;
 }

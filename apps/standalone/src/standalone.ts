@@ -72,7 +72,7 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
     stop,
     async start() {
       try {
-        // First: it refuses a data folder that another process uses, whose key is not ours to make.
+        // Before the key is made, because a data folder that another process uses is refused here.
         const url = config.REDIS_URL ?? (await startRedis());
         const adminKey = config.ADMIN_API_KEY ?? (await adminKeyOf(config.DATA_DIR, say));
         front = createWhole({ ...config, REDIS_URL: url, ADMIN_API_KEY: adminKey }, log);

@@ -25,8 +25,8 @@ export interface RunOptions {
  * that takes too long, exits 1 at once.
  */
 export async function runProcess(service: Service, { log, stopWithinMs }: RunOptions): Promise<void> {
-  // Else V8 learns from a burst that the objects of a request live long, makes them among the old from then on, where only a
-  // full collection frees them, and takes 70 MB more (docs/architecture.md).
+  // With pretenuring, V8 may learn from a burst that the objects of a request live long. From then on it makes them among the
+  // old objects, where only a full collection frees them, and memory grows by 30 to 70 MB more (docs/architecture.md).
   setFlagsFromString('--no-allocation-site-pretenuring');
   let stoppingSince = Number.POSITIVE_INFINITY;
   const stop = async (signal: NodeJS.Signals) => {

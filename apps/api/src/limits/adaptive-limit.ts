@@ -1,7 +1,6 @@
 /**
- * Requests at Redis at once: to begin with, and between which bounds the limit is kept. 128 keep a Redis busy that is 50 ms away;
- * 8 are some ms of its work, so that what is urgent is soon there; 1 000 is as many as a Redis 100 ms away needs for 10 000 a
- * second.
+ * Requests at Redis at once: to begin with, and between which bounds the limit is kept. With 128, a Redis 100 ms away serves
+ * 1 280 a second; 8 are some ms of its work, so that what is urgent is soon there; with 1 000 it serves 10 000 a second.
  */
 const FIRST = 128;
 const LEAST = 8;
@@ -11,8 +10,8 @@ const MOST = 1_000;
 const WINDOW_MS = 250;
 
 /**
- * A request is slow when it takes so much longer than the quickest of the last 30 to 60 s: it waited in Redis. Where Redis has a
- * CPU limit, it stands still for the rest of each 100 ms, and whoever misses its turn twice has not waited behind too many.
+ * A request is slow when it takes so much longer than the quickest of the last 30 to 60 s: it waited in Redis. A Redis
+ * with a CPU limit stands still for the rest of each period of 100 ms, so a request that waits for two periods is not slow.
  */
 const SLOW_MS = 250;
 const BASELINE_WINDOW_MS = 30_000;
@@ -51,7 +50,7 @@ export class AdaptiveLimit {
    * @param others how many were under way when it was sent
    */
   took(ms: number, now: number, others: number): void {
-    // Behind so few it has not waited: so far away is Redis, by now.
+    // Behind so few requests it did not wait in Redis, so its time is the distance to Redis now.
     if (others < LEAST) this.#quickestMs = this.#quickestBefore = ms;
     if (now - this.#quickestSince > BASELINE_WINDOW_MS) {
       this.#quickestBefore = this.#quickestMs;

@@ -34,6 +34,6 @@ export function boundPipelines(server: Server): void {
       return socket[PIPELINE].add(req, keepAlive);
     };
   });
-  // What follows something that is no request cannot be told from it.
+  // Bytes behind an invalid request belong to no request.
   server.prependListener('clientError', (_error, socket) => (socket as PipelinedSocket)[PIPELINE]?.dropHeld());
 }

@@ -117,7 +117,7 @@ export class Pipeline {
     return upgrade === true && (method === 'CONNECT' || this.#server.listenerCount('upgrade') > 0);
   }
 
-  /** Leave the connection to whoever it is upgraded for. */
+  /** Leave the connection to the server that upgrades it. */
   #leaveTo(req: Incoming, keepAlive: boolean): number {
     if (this.#parsed.length + this.#unanswered.size > 0) {
       this.#socket.destroy(); // No client asks for that without waiting for its responses.

@@ -13,6 +13,7 @@ export type Stored = string;
 
 const LATIN1 = 'latin1';
 
+/** Store a request as text, or return it as it is while its body is not complete, or when it has trailers. */
 export function stored(parsed: Parsed | Stored): Parsed | Stored {
   if (typeof parsed === 'string' || !parsed.req.complete || parsed.req.rawTrailers.length > 0) return parsed;
   const { req, keepAlive } = parsed;
@@ -21,7 +22,7 @@ export function stored(parsed: Parsed | Stored): Parsed | Stored {
   return JSON.stringify([line, rawHeaders, (req.read() as Buffer | null)?.toString(LATIN1) ?? null, keepAlive]);
 }
 
-/** As Node makes a request. */
+/** Make the request of a text again, as Node makes one. */
 export function restored(text: Stored, socket: Socket): Parsed {
   const [line, rawHeaders, body, keepAlive] = JSON.parse(text);
   const req = Object.assign(new IncomingMessage(socket), line, { upgrade: false });
