@@ -12,7 +12,7 @@ COPY package.json package-lock.json ./
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/store/package.json packages/store/
 COPY packages/runtime/package.json packages/runtime/
-COPY packages/backend/package.json packages/backend/
+COPY packages/server/package.json packages/server/
 COPY apps/api/package.json apps/api/
 COPY apps/gateway/package.json apps/gateway/
 COPY apps/scheduler/package.json apps/scheduler/

@@ -3,27 +3,27 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { ROUTES } from '@yardmaster/api';
+import { spaceId as spaceIdSchema, validate, YardmasterError } from '@yardmaster/protocol';
 import {
   authenticate,
   authorize,
-  BACKEND_VARIABLES,
-  createBackend,
-  createFront,
+  createHttpService,
+  createServerContext,
   errorBody,
-  FRONT_VARIABLES,
+  HTTP_SERVICE_VARIABLES,
   protectServer,
   redisBudgetMs,
   routeIs,
   runApp,
+  SERVER_CONTEXT_VARIABLES,
   SERVER_OPTIONS,
   within,
-} from '@yardmaster/backend';
-import { spaceId as spaceIdSchema, validate, YardmasterError } from '@yardmaster/protocol';
+} from '@yardmaster/server';
 import express from 'express';
 
 function create(config, log) {
-  const backend = createBackend(config, log);
-  const { store, keyRing } = backend;
+  const context = createServerContext(config, log);
+  const { store, authenticator } = context;
   const budgetMs = redisBudgetMs(store);
   const app = express();
   app.use((_req, res, next) => {
@@ -38,12 +38,12 @@ function create(config, log) {
       routeIs(res, route.path);
       const { spaceId, jobId = '', keyId = '' } = req.params;
       if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
-      const caller = await within(budgetMs, authenticate(backend, req, req.headers['x-api-key']));
+      const caller = await within(budgetMs, authenticate(context, req, req.headers['x-api-key']));
       authorize(caller, route.scopes, spaceId);
       const input = route.body ? validate(route.body, req.body ?? {}) : undefined;
       const work = route.run({
         store,
-        keyRing,
+        authenticator,
         callbackMasters: [],
         caller,
         spaceId: spaceId ?? '',
@@ -58,9 +58,9 @@ function create(config, log) {
     const error = thrown instanceof YardmasterError ? thrown : new YardmasterError('INTERNAL');
     res.status(error.status).json(errorBody(error));
   });
-  const server = protectServer(http.createServer(SERVER_OPTIONS, app), backend.metrics.requests);
-  return createFront({ name: 'plain-express', backend, server, config, log });
+  const server = protectServer(http.createServer(SERVER_OPTIONS, app), context.metrics.requests);
+  return createHttpService({ name: 'plain-express', context, server, config, log });
 }
 
-const variables = [...BACKEND_VARIABLES, ...FRONT_VARIABLES, 'MAX_BODY_BYTES', 'LOG_LEVEL'];
+const variables = [...SERVER_CONTEXT_VARIABLES, ...HTTP_SERVICE_VARIABLES, 'MAX_BODY_BYTES', 'LOG_LEVEL'];
 await runApp({ name: 'plain-express', env: process.env, variables, create });

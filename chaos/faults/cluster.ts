@@ -9,7 +9,7 @@ import { LATE_MS, LATE_UNDER_FAULT_MS, type TimeOut } from '../rules/time-outs.j
 import type { Call, Fault, FaultContext, Finding, Heal, Installation, Run } from '../runs/fault.js';
 import { callsDuring, lateTimeOuts, strayPrints, timeOutsIn, unserved } from '../runs/measures.js';
 import { repeat } from '../runs/waiting.js';
-import { FAILOVER_MS, undoneAround } from './sentinel.js';
+import { FAILOVER_MS, undoneDeps } from './sentinel.js';
 
 // A fault that hits some partitions excuses nothing in the others.
 
@@ -149,7 +149,7 @@ export const faults: Fault[] = [
     lastsMs: 0,
     inject: failOver,
     expect: unhurtElsewhere,
-    forgotten: () => undoneAround(failover.killedAt),
+    forgotten: () => undoneDeps(failover.killedAt),
   },
   {
     ...common, // BullMQ misses a tick that the old primary has in mind, so time-outs may be late.

@@ -137,12 +137,12 @@ export const faults: Fault[] = [
         if (jobId !== null) await call({ client: 'operator', op: 'kill', jobId, sent: { reason: jobId } });
         return code;
       };
-      const answer = (code: string | null) =>
+      const response = (code: string | null) =>
         Promise.all(apis.map((_, api) => until(async () => (await create(api)) === code, 2 * SETTINGS_CHECKED_MS)));
       return async () => {
-        await answer('STORAGE_UNSAFE');
+        await response('STORAGE_UNSAFE');
         await connection.config('SET', 'maxmemory-policy', 'noeviction');
-        await answer(null);
+        await response(null);
         if ((await stats('evicted_keys')) > 0) found('Redis has evicted keys');
       };
     },

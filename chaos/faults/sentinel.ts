@@ -12,7 +12,7 @@ const SETTLED_MS = 2_500; // Sentinels tell each other every 2 s what they have 
 export const FAILOVER_MS = 180_000;
 
 /** Responses around this time may be undone: the last ones of the old primary. */
-export const undoneAround = (at: number) => [{ from: at - UNSENT_MS, until: at + UNSENT_MS }];
+export const undoneDeps = (at: number) => [{ from: at - UNSENT_MS, until: at + UNSENT_MS }];
 
 let killedAt = 0; // When the primary was killed, epoch milliseconds. A process makes one run.
 
@@ -25,7 +25,7 @@ export const faults: Fault[] = [
     name: 'F7-killed',
     title: 'the primary of Sentinel is killed',
     inject: async (context) => failOver(context, await sentinelsOf(context).primary()),
-    forgotten: () => undoneAround(killedAt),
+    forgotten: () => undoneDeps(killedAt),
   },
   {
     ...common,
@@ -42,7 +42,7 @@ export const faults: Fault[] = [
       // A failover undoes what it has done alone: nothing, since it refuses all work.
       return failOver(context, primary);
     },
-    forgotten: ({ outage }) => undoneAround(outage.from),
+    forgotten: ({ outage }) => undoneDeps(outage.from),
   },
 ];
 

@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The repository. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-const PACKAGES = ['protocol', 'store', 'runtime', 'backend'].map((name) => `packages/${name}`);
 const APPS = ['api', 'gateway', 'scheduler'].map((name) => `apps/${name}`);
-const FOLDERS = [...PACKAGES, ...APPS];
 const ARCHIVE_BYTES = 100_000_000; // At most.
 
 /** Compiled apps of another release than this one. */
@@ -31,7 +29,7 @@ const OLDER = 'bd56be8754b753da6a8bc4c1aeba2f2451df9013';
 /** Build the release before this one from the history of the repository, with the modules of this one. */
 export async function makeOlderRelease(): Promise<Release> {
   const root = await newFolder('older');
-  const archive = execFileSync('git', ['archive', OLDER, 'tsconfig.base.json', ...FOLDERS], {
+  const archive = execFileSync('git', ['archive', OLDER, 'tsconfig.base.json', 'packages', ...APPS], {
     cwd: ROOT,
     maxBuffer: ARCHIVE_BYTES,
   });
@@ -44,13 +42,19 @@ export async function makeOlderRelease(): Promise<Release> {
 /** Copy this release into .cache, where Node finds other modules as here. @param parts more folders, e.g. `src` */
 export async function copyRelease(name: string, parts: readonly string[] = []): Promise<Release> {
   const root = await newFolder(name);
-  for (const folder of FOLDERS) {
+  for (const folder of await foldersOf(ROOT)) {
     for (const part of ['package.json', 'dist', ...parts])
       await cp(join(ROOT, folder, part), join(root, folder, part), { recursive: true }).catch(ignoreAbsent);
   }
   await linkModules(root);
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }
+
+/** The folders of a release that its apps need: all packages, whose names differ from release to release, and the apps. */
+const foldersOf = async (root: string) => [
+  ...(await readdir(join(root, 'packages'))).map((name) => `packages/${name}`),
+  ...APPS,
+];
 
 async function newFolder(name: string): Promise<string> {
   const root = join(ROOT, '.cache', 'faults', `${name}-${process.pid}`);
@@ -61,7 +65,7 @@ async function newFolder(name: string): Promise<string> {
 
 /** Let the packages of a release find each other, and all other modules of this one. */
 async function linkModules(root: string): Promise<void> {
-  for (const folder of FOLDERS) {
+  for (const folder of await foldersOf(root)) {
     const modules = join(folder, 'node_modules');
     await cp(join(ROOT, modules), join(root, modules), { recursive: true }).catch(ignoreAbsent);
     const link = join(root, 'node_modules', '@yardmaster', folder.replace(/.*\//, ''));

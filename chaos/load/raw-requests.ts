@@ -22,19 +22,19 @@ export interface RawRequest {
 export async function sendRaw(url: string, { head, again, withinMs }: RawRequest): Promise<RawOutcome> {
   const { hostname, port } = new URL(url);
   const began = Date.now();
-  let answer = '';
+  let response = '';
   const socket = net.connect(Number(port), hostname).setNoDelay();
   socket.on('error', () => undefined); // A reset is also an end.
   socket.on('data', (bytes) => {
-    answer += bytes.toString('latin1');
+    response += bytes.toString('latin1');
   });
   const closed = new Promise<true>((resolve) => socket.on('close', () => resolve(true)));
   socket.write(head);
   if (again) void pour(socket, again);
   const isClosed = (await within(withinMs, closed)) === true;
   socket.destroy();
-  const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(answer) ?? [];
-  const text = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+  const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(response) ?? [];
+  const text = response.slice(response.indexOf('\r\n\r\n') + 4);
   return { status: status === undefined ? null : Number(status), text, isClosed, tookMs: Date.now() - began };
 }
 

@@ -16,7 +16,7 @@ import { callApi, LOSING, type LostReply, loseReply, OTHER } from './trial.js';
 
 const STATS = { method: 'GET', path: '/spaces/lost/stats' };
 
-interface Answered {
+interface Responded {
   status: number | null;
   body: Body;
   during: Span;
@@ -26,7 +26,7 @@ interface Answered {
 type About = Subject & { key: TrialKey };
 
 /** How to make a call, and with which key. */
-type Make = (context: FaultContext, about: About, by: { api: number; key?: string; nth: string }) => Promise<Answered>;
+type Make = (context: FaultContext, about: About, by: { api: number; key?: string; nth: string }) => Promise<Responded>;
 
 interface Row {
   endpoint: string;
@@ -38,7 +38,7 @@ interface Row {
   /** What is compared of all that is stored; default all of it. */
   state?(context: FaultContext, about: About): Promise<unknown>;
   left?: unknown; // That after the call; default the same as before.
-  seen(answered: Answered): unknown; // What is compared of the response to the same call again, and what it must be.
+  seen(answered: Responded): unknown; // What is compared of the response to the same call again, and what it must be.
   again: unknown;
   leftAgain?: unknown; // That after the call is made again; default not compared.
   also?: typeof isRevoked; // What else must hold after the call, of a key that both APIs have cached.
@@ -124,7 +124,7 @@ async function beginCall(context: FaultContext, row: Row, n: number, loss: Param
   if (row.also) for (const api of [LOSING, OTHER]) await callApi(context, api, { ...STATS, key: about.key.text });
   const before = await state();
   const { must, mustBeInTime, over } = loseReply(context, { ...row, at: 'api' }, about.jobId, loss, row.isIt(about));
-  let first: Answered;
+  let first: Responded;
   return {
     async send() {
       first = await row.make(context, about, { api: LOSING, nth: 'first' });

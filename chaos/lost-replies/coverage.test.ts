@@ -47,8 +47,8 @@ afterAll(() => stop(), 60_000);
 async function commandsOf({ proxy }: AppProcess, act: () => Promise<unknown>): Promise<string[]> {
   const seen = new Set<string>();
   const look = (words: string[]) => {
-    const isBullMq = words.some((word) => word.includes('{bull}'));
-    const name = isBullMq ? 'bullmq' : nameOfCommand(words);
+    const isBullMqMq = words.some((word) => word.includes('{bull}'));
+    const name = isBullMqMq ? 'bullmq' : nameOfCommand(words);
     if (!OF_CONNECTIONS.test(name)) seen.add(name);
     return false;
   };

@@ -33,12 +33,12 @@ export async function measure(installation: Installation): Promise<Record<string
 
 /** Keys and megabytes in Redis once all jobs are purged. */
 export async function leftIn({ connection, store }: Installation): Promise<{ keys: string[]; megabytes: number }> {
-  const { meta, bull, apiKeys } = store.keys;
+  const { meta, bull: bullMq, apiKeys } = store.keys;
   const keys: string[] = [];
   for await (const batch of connection.scanStream({ count: 1_000 })) keys.push(...(batch as string[]));
   const memory = await connection.info('memory');
   return {
-    keys: keys.filter((key) => key !== meta && key !== apiKeys && !key.startsWith(`${bull}:`)),
+    keys: keys.filter((key) => key !== meta && key !== apiKeys && !key.startsWith(`${bullMq}:`)),
     megabytes: megabytes(Number(/^used_memory:(\d+)/m.exec(memory)?.[1])),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AdaptiveLimit } from '../../apps/api/src/limits/adaptive-limit.js';
 
-/** A limit after some seconds in which 100 requests in each 100 ms took so long. */
+/** Return the limit after some seconds in which 100 requests took so long in each 100 ms. */
 function limitAfter(seconds: number, msOf: (nth: number) => number, { isReached = true } = {}): number {
   const limit = new AdaptiveLimit();
   for (let now = 0; now < seconds * 1_000; now += 100) {
@@ -14,30 +14,30 @@ function limitAfter(seconds: number, msOf: (nth: number) => number, { isReached 
 const first = new AdaptiveLimit().value;
 
 describe('the limit of requests at Redis', () => {
-  it('grows while it is reached and requests are quick', () => {
+  it('raises the limit while it is reached and requests are quick', () => {
     expect(limitAfter(3, () => 2)).toBeGreaterThan(first);
   });
 
-  it('stays while it is not reached', () => {
+  it('keeps the limit while it is not reached', () => {
     expect(limitAfter(3, () => 2, { isReached: false })).toBe(first);
   });
 
-  it('shrinks, but not to nothing, while most requests take longer than the quickest', () => {
+  it('lowers the limit to 8, and no further, while most requests take longer than the quickest', () => {
     const slow = (nth: number) => (nth < 40 ? 2 : 400);
     expect(limitAfter(1, slow)).toBeLessThan(first);
     expect(limitAfter(60, slow)).toBe(8);
   });
 
-  it('does not shrink because a few requests are slow, or because Redis is far away', () => {
+  it('does not lower the limit because a few requests are slow, or because Redis is far away', () => {
     expect(limitAfter(3, (nth) => (nth < 60 ? 2 : 400))).toBeGreaterThan(first);
     expect(limitAfter(3, () => 400)).toBeGreaterThan(first);
   });
 
-  it('is bounded', () => {
+  it('never raises the limit above 1 000', () => {
     expect(limitAfter(60, () => 2)).toBe(1_000);
   });
 
-  it('forgets how quick Redis was once it has been slower for a minute', () => {
+  it('forgets how quick Redis was once Redis has been slower for a minute', () => {
     const limit = new AdaptiveLimit();
     const phase = (from: number, ms: number) => {
       for (let now = from; now < from + 70_000; now += 100) for (let nth = 0; nth < 10; nth++) limit.took(ms, now, 100);
@@ -53,7 +53,7 @@ describe('the limit of requests at Redis', () => {
     expect(limit.value).toBeGreaterThan(slowed);
   });
 
-  it('does not shrink when Redis is suddenly far away, as the requests show that were sent before many were under way', () => {
+  it('does not lower the limit when requests sent behind few others show that Redis is suddenly far away', () => {
     const limit = new AdaptiveLimit();
     for (let now = 0; now < 1_000; now += 10) limit.took(1, now, 0);
     for (let now = 1_400; now < 3_000; now += 100) {

@@ -7,11 +7,11 @@ import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { callEndpoint, ENDPOINTS, endpointOf, stateOf, type Target } from './endpoints.js';
 
-// How a body may come, and how large: whatever call it is for. What its fields must be is for fields.test.ts to say.
+// Forms and sizes of bodies, for every call that reads one. fields.test.ts tests what their fields must be.
 
 const service = withService();
 const api = withApiProcess(service);
-/** A running job that every refused call names; nothing may happen to it. */
+/** A running job that every refused call names; no refused call may change it. */
 let target: Target;
 let before: unknown;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
   before = await stateOf(service, target);
 });
 
-/** The calls that read a JSON body. Logs have a reader of their own: test/logs. */
+/** Calls that read a JSON body. Logs have a reader of their own: test/logs. */
 const WITH_BODY = ENDPOINTS.filter(({ body, name }) => body !== undefined && name !== 'Append Logs').map(
   ({ name }) => name,
 );
@@ -55,7 +55,7 @@ function withWrongChecksum(bytes: Buffer): Buffer {
   return bytes;
 }
 
-describe('a body that cannot be read', () => {
+describe('unreadable bodies', () => {
   const notJson = unsupported('Content-Type must be application/json');
   const notGzip = unsupported('Content-Encoding must be gzip or identity');
   const malformed = invalid('body must be valid JSON');
@@ -95,11 +95,11 @@ describe('a body that cannot be read', () => {
     ['a gzip bomb', { raw: gzipSync(Buffer.alloc(64 * LIMIT)), headers: GZIP }, overInflated],
   ];
 
-  it.each(FAULTS)('is refused by every call: %s', async (_, options, refusal) => {
+  it.each(FAULTS)('refuses an unreadable body in every call: %s', async (_, options, refusal) => {
     for (const name of WITH_BODY) await expectRefusal(name, options, refusal);
   });
 
-  it('is not inflated beyond the limit: bombs of 200 MB take little memory, all at once', async () => {
+  it('does not inflate a body beyond the limit: bombs of 200 MB, sent at once, take little memory', async () => {
     const raw = gzipSync(Buffer.alloc(200 * LIMIT));
     const usual = api.peakMegabytes();
     const send = () => api.call('POST', '/spaces/target/jobs', { raw, headers: GZIP });
@@ -109,7 +109,7 @@ describe('a body that cannot be read', () => {
   });
 });
 
-describe('a body that can be read', () => {
+describe('readable bodies', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   const FORMS: [what: string, options: (text: string) => CallOptions][] = [
     ['gzip', (text) => ({ raw: gzipSync(text), headers: GZIP })],
@@ -125,9 +125,9 @@ describe('a body that can be read', () => {
     ['an unknown field of 100 000 levels', (text) => ({ raw: text.replace('{', `{"unknown":${nested(100_000)},`) })],
   ];
 
-  it.each(FORMS)('is taken: %s', async (_, options) => {
-    const answer = await service.call('POST', '/spaces/readable/jobs', options('{"name":"Größe","payload":{"a":1}}'));
-    expect(answer).toMatchObject({ status: 201, body: { name: 'Größe', payload: { a: 1 } } });
+  it.each(FORMS)('accepts a readable body: %s', async (_, options) => {
+    const response = await service.call('POST', '/spaces/readable/jobs', options('{"name":"Größe","payload":{"a":1}}'));
+    expect(response).toMatchObject({ status: 201, body: { name: 'Größe', payload: { a: 1 } } });
   });
 
   const required = (...fields: string[]) => {
@@ -143,7 +143,7 @@ describe('a body that can be read', () => {
     ['gzip of nothing', { raw: gzipSync(''), headers: GZIP }],
   ];
 
-  it.each(ABSENT)('is %s, which is enough where no field is required', async (_, options) => {
+  it.each(ABSENT)('accepts a missing body where no field is required: %s', async (_, options) => {
     for (const name of NEEDS_NO_BODY) await expectSuccess(name, options);
     await expectRefusal('Create Job', options, required('name'));
     await expectRefusal('Fail Job', options, required('error'));
@@ -152,7 +152,7 @@ describe('a body that can be read', () => {
   });
 
   it.each(['Claim Specific Job', 'Acknowledge Job', 'Keepalive', 'List Jobs', 'List Keys'])(
-    'is not looked at by %s, which has none',
+    'does not read a body in %s, which has none',
     async (name) => {
       const headers = { 'content-type': 'text/plain', 'content-encoding': 'br' };
       await expectSuccess(name, { raw: '{"broken', headers }, endpointOf(name).on ?? 'pending');
@@ -160,11 +160,11 @@ describe('a body that can be read', () => {
   );
 });
 
-describe('a value of a limited size', () => {
+describe('values of a limited size', () => {
   const PAYLOAD = 262_144;
   const EVENT = 65_536;
   const text = (bytes: number) => 'a'.repeat(bytes);
-  /** Calls whose measured part is `bytes` of JSON. */
+  /** Calls in which the part with a size limit is `bytes` of JSON. */
   const SIZED: [name: string, part: string, limit: number, body: (bytes: number) => unknown][] = [
     ['Create Job', 'payload', PAYLOAD, (bytes) => ({ name: 'work', payload: { a: text(bytes - 8) } })],
     ['Complete Job', 'result', PAYLOAD, (bytes) => ({ result: text(bytes - 2) })],
@@ -176,27 +176,27 @@ describe('a value of a limited size', () => {
   ];
   const over = (part: string, limit: number) => tooLarge(`${part} must be at most ${limit} bytes of JSON`);
 
-  it.each(SIZED)('is taken by %s when its %s has %i bytes, and refused with a byte more', async (...row) => {
+  it.each(SIZED)('%s accepts a %s of %i bytes, and refuses one byte more', async (...row) => {
     const [name, part, limit, body] = row;
     await expectSuccess(name, { body: body(limit) });
     await expectRefusal(name, { body: body(limit + 1) }, over(part, limit));
   });
 
-  it('is measured in bytes, not in characters', async () => {
+  it('measures a value in bytes, not in characters', async () => {
     const body = { name: 'work', payload: { a: '🚂'.repeat(PAYLOAD / 4) } };
     await expectRefusal('Create Job', { body }, over('payload', PAYLOAD));
   });
 
-  it('is measured as it is stored, not as it was written: 1e20 is 21 digits', async () => {
+  it('measures a value as it is stored, not as it was written: 1e20 is 21 digits', async () => {
     await expectRefusal('Checkpoint', { raw: `[${'1e20,'.repeat(2_999)}1e20]` }, over('body', EVENT));
   });
 
-  it('is not measured with the white space around it', async () => {
+  it('measures a value without the white space around it', async () => {
     const raw = `{"name":"work","payload":${' '.repeat(PAYLOAD)}{"a":"b"}}`;
     expect((await service.call('POST', '/spaces/sized/jobs', { raw })).status).toBe(201);
   });
 });
 
-it('stores nothing of what was refused', async () => {
+it('stores nothing of refused bodies', async () => {
   expect(await stateOf(service, target)).toEqual(before);
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { HttpClient } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
-import { pour, type RawAnswer, type RawClient, sendRaw, withRaw } from '../support/raw-client.js';
+import { pour, type RawClient, type RawResponse, sendRaw, withRaw } from '../support/raw-client.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -19,12 +19,12 @@ const HEAD_OF_CREATE = headOfCreate('raw');
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n';
 const MB = 1_048_576;
 
-describe('a request that is not HTTP', () => {
+describe('requests that are not HTTP', () => {
   const NOT_HTTP = { error: 'request must be valid HTTP/1.1', code: 'INVALID_REQUEST' };
-  const expectAnswer = (answers: RawAnswer[], status: number, body: unknown) =>
-    expect(answers.map((answer) => [answer.status, answer.headers['content-type'], JSON.parse(answer.text)])).toEqual([
-      [status, JSON_TYPE, body],
-    ]);
+  const expectResponse = (responses: RawResponse[], status: number, body: unknown) =>
+    expect(
+      responses.map((response) => [response.status, response.headers['content-type'], JSON.parse(response.text)]),
+    ).toEqual([[status, JSON_TYPE, body]]);
 
   const MALFORMED: [what: string, bytes: string][] = [
     ['garbage', 'garbage\r\n\r\n'],
@@ -46,16 +46,16 @@ describe('a request that is not HTTP', () => {
     ['a chunk longer than it says', `${HEAD_OF_CREATE}${CHUNKED}2\r\nabc\r\n`],
     ['an unknown transfer encoding', `${HEAD_OF_CREATE}Transfer-Encoding: gzip\r\n\r\n{}`],
   ];
-  it.each(MALFORMED)('is answered with 400 as JSON, and the connection closes: %s', async (_, bytes) => {
-    expectAnswer(await sendRaw(service.url, bytes), 400, NOT_HTTP);
+  it.each(MALFORMED)('responds to invalid HTTP with 400 as JSON and closes the connection: %s', async (_, bytes) => {
+    expectResponse(await sendRaw(service.url, bytes), 400, NOT_HTTP);
   });
 
-  it('is answered with 400 as JSON: a body that ends before its length', async () => {
-    const answers = await withRaw(service.url, (raw) => {
+  it('responds with 400 as JSON to a body that ends before its length', async () => {
+    const responses = await withRaw(service.url, (raw) => {
       raw.socket.end(`${HEAD_OF_CREATE}Content-Length: 100\r\n\r\n{"name":`);
       return raw.closed();
     });
-    expectAnswer(answers, 400, NOT_HTTP);
+    expectResponse(responses, 400, NOT_HTTP);
   });
 
   const TOO_LONG = { error: 'headers must be at most 16 KB', code: 'INVALID_REQUEST' };
@@ -64,11 +64,11 @@ describe('a request that is not HTTP', () => {
     ['headers over 16 KB', `GET /livez HTTP/1.1\r\n${HOST}x: ${'a'.repeat(20_000)}`, 431, TOO_LONG],
     ['a path over 16 KB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: localhost`, 431, TOO_LONG],
     ['an invalid URL', `GET http://[ HTTP/1.1\r\n${HOST}Connection: close`, 404, NO_PATH],
-  ])('is refused as JSON: %s', async (_, head, status, body) => {
-    expectAnswer(await sendRaw(service.url, `${head}\r\n\r\n`), status, body);
+  ])('refuses %s with a JSON body', async (_, head, status, body) => {
+    expectResponse(await sendRaw(service.url, `${head}\r\n\r\n`), status, body);
   });
 
-  it('stores nothing and leaves the service working', async () => {
+  it('stores nothing of invalid HTTP and keeps working', async () => {
     expect((await service.call('GET', '/spaces/raw/jobs')).body).toEqual([]);
     expect((await service.http.call('GET', '/readyz')).status).toBe(200);
   });
@@ -81,15 +81,15 @@ it.each([
   ['after an empty line', `\r\nGET /livez HTTP/1.1\r\n${HOST}\r\n`],
   ['in HTTP/1.0', 'GET /livez HTTP/1.0\r\n\r\n'],
 ])('serves a request %s like any other', async (_, bytes) => {
-  const answers = await withRaw(service.url, (raw) => {
+  const responses = await withRaw(service.url, (raw) => {
     raw.socket.write(bytes);
     return bytes.includes('HTTP/1.0') ? raw.closed() : raw.answered(1);
   });
-  expect(answers).toMatchObject([{ status: 200, text: '{"status":"ok"}' }]);
+  expect(responses).toMatchObject([{ status: 200, text: '{"status":"ok"}' }]);
 });
 
 describe('several requests on one connection', () => {
-  /** Some that are answered at once, some that go to Redis, some with a body, some refused. */
+  /** Requests with an immediate response, requests that go to Redis, requests with a body, and refused requests. */
   const MIXED: [status: number, call: string, body?: string, headers?: string][] = [
     [200, 'GET /api/v1/jobs/JOB'],
     [200, 'GET /livez'],
@@ -105,46 +105,46 @@ describe('several requests on one connection', () => {
     const own = `${HOST}x-api-key: ${ADMIN_KEY}\r\nx-request-id: ${id}\r\n${headers}`;
     return `${call.replace('JOB', jobId)} HTTP/1.1\r\n${own}content-length: ${body.length}\r\n\r\n${body}`;
   };
-  const seen = (answers: RawAnswer[]) =>
-    answers.map(({ status, headers }) => [Number(headers['x-request-id']), status]);
+  const seen = (responses: RawResponse[]) =>
+    responses.map(({ status, headers }) => [Number(headers['x-request-id']), status]);
 
-  it('are answered in the order in which they were sent', async () => {
+  it('responds to pipelined requests in the order in which they were sent', async () => {
     const ids = Array.from({ length: 70 }, (_, i) => i);
-    const answers = await withRaw(service.url, (raw) => {
+    const responses = await withRaw(service.url, (raw) => {
       raw.socket.write(ids.map(textOf).join(''));
       return raw.answered(ids.length);
     });
-    expect(seen(answers)).toEqual(ids.map((id) => [id, nth(id)[0]]));
+    expect(seen(responses)).toEqual(ids.map((id) => [id, nth(id)[0]]));
   });
 
-  it('are answered when they arrive byte by byte', async () => {
+  it('responds to requests that arrive byte by byte', async () => {
     const bytes = textOf(2) + textOf(7);
-    const answers = await withRaw(service.url, async (raw) => {
+    const responses = await withRaw(service.url, async (raw) => {
       raw.socket.setNoDelay(true);
       for (const byte of bytes) await new Promise<void>((sent) => raw.socket.write(byte, () => sent()));
       return raw.answered(2);
     });
-    expect(seen(answers)).toEqual([
+    expect(seen(responses)).toEqual([
       [2, 200],
       [7, 200],
     ]);
   });
 
-  it('are answered in order also when the last is not HTTP', async () => {
+  it('responds to pipelined requests in order also when the last is not HTTP', async () => {
     const body = '{"name":"work"}';
     const request = `${headOfCreate('pipelined')}Content-Length: ${body.length}\r\n\r\n${body}`;
-    const answers = await sendRaw(service.url, `${request}garbage\r\n\r\n`);
-    expect(answers.map(({ status }) => status)).toEqual([201, 400]);
+    const responses = await sendRaw(service.url, `${request}garbage\r\n\r\n`);
+    expect(responses.map(({ status }) => status)).toEqual([201, 400]);
   });
 });
 
-describe('a body over the limit', () => {
+describe('bodies over the limit', () => {
   const LIMIT = { error: 'body must be at most 1048576 bytes', code: 'TOO_LARGE' };
 
   it.each([
     ['a length', {}],
     ['chunks', { 'content-length': undefined, 'transfer-encoding': 'chunked' }],
-  ])('in %s is refused so that a client that is still sending can read it, and can go on', async (_, headers) => {
+  ])('refuses a large body with %s so that a sending client gets the response and can go on', async (_, headers) => {
     const client = new HttpClient(service.url, 1);
     for (const size of [2 * MB, 15 * MB]) {
       const body = { key: ADMIN_KEY, raw: Buffer.alloc(size, 32), headers };
@@ -159,7 +159,7 @@ describe('a body over the limit', () => {
     ['is refused', HEAD_OF_CREATE, 413],
     ['is of no use', `GET /livez HTTP/1.1\r\n${HOST}`, 200],
     ['goes with OPTIONS', `OPTIONS /livez HTTP/1.1\r\n${HOST}`, 204],
-  ])('that %s is taken without a reset from a client that wants the connection closed', async (_, head, status) => {
+  ])('takes a body that %s without a reset when the client wants the connection closed', async (_, head, status) => {
     await withRaw(service.url, async (raw) => {
       raw.socket.write(`${head}Connection: close\r\nContent-Length: ${2 * MB}\r\n\r\n`);
       await raw.answered(1);
@@ -169,12 +169,12 @@ describe('a body over the limit', () => {
     });
   });
 
-  it('is refused by its length alone, before it is sent', async () => {
-    const answers = await withRaw(service.url, (raw) => {
+  it('refuses a body by its length alone, before it is sent', async () => {
+    const responses = await withRaw(service.url, (raw) => {
       raw.socket.write(`${HEAD_OF_CREATE}Content-Length: ${1_000 * MB}\r\n\r\n`);
       return raw.answered(1);
     });
-    expect(answers).toMatchObject([{ status: 413, text: JSON.stringify(LIMIT) }]);
+    expect(responses).toMatchObject([{ status: 413, text: JSON.stringify(LIMIT) }]);
   });
 
   it.each([
@@ -183,18 +183,18 @@ describe('a body over the limit', () => {
     ['without a path', `POST /nope HTTP/1.1\r\n${HOST}`, 404],
     ['without the right type', HEAD_OF_CREATE.replace('application/json', 'text/plain'), 413],
     ['where there is none', `GET /livez HTTP/1.1\r\n${HOST}`, 200],
-  ])('that never ends is cut off: %s', async (_, head, status) => {
+  ])('cuts off a body that never ends: %s', async (_, head, status) => {
     const attempt = (raw: RawClient) => {
       raw.socket.write(`${head}${CHUNKED}`);
-      return pour(raw.socket, 64 * MB).then(async (sent) => ({ sent, answers: await raw.closed() }));
+      return pour(raw.socket, 64 * MB).then(async (sent) => ({ sent, responses: await raw.closed() }));
     };
-    let seen: Awaited<ReturnType<typeof attempt>> = { sent: 0, answers: [] };
-    // The reset that ends the connection may overtake the response; then it is tried again.
+    let seen: Awaited<ReturnType<typeof attempt>> = { sent: 0, responses: [] };
+    // The reset that ends the connection may arrive before the response; then the test tries again.
     await until(async () => {
       seen = await withRaw(service.url, attempt);
-      return seen.sent >= 64 * MB || seen.answers.length > 0;
+      return seen.sent >= 64 * MB || seen.responses.length > 0;
     });
     expect(seen.sent).toBeLessThan(64 * MB);
-    expect(seen.answers).toMatchObject([{ status }]);
+    expect(seen.responses).toMatchObject([{ status }]);
   });
 });

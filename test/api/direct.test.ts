@@ -5,8 +5,9 @@ import { ADMIN_KEY, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { ENDPOINTS, pathOf, UNKNOWN } from './endpoints.js';
 
-// Calls of producers and workers that are written as usual are served past Express, all others by Express, and in the same
-// way. Which of the two it was shows here by the headers of CORS, which Express adds to every answer of this service.
+// Calls of producers and workers in the usual form are served without Express, all others by Express, with the same
+// result. The CORS headers show here which of the two it was, because Express adds them to every response of this
+// service.
 
 const limits = { MAX_BODY_BYTES: '4096', MAX_PAYLOAD_BYTES: '1024' };
 const service = withService({ ...limits, CORS_ORIGINS: '*', LOG_LEVEL: 'debug' }, { isOwn: true });
@@ -14,9 +15,9 @@ const service = withService({ ...limits, CORS_ORIGINS: '*', LOG_LEVEL: 'debug' }
 /** A way to write the head of a call. */
 interface Spelling {
   name: string;
-  /** What to ask for, in place of the path. */
+  /** Returns the request target, which replaces the path. */
   target: (path: string) => string;
-  /** Lines beside those that the call has anyhow. */
+  /** Lines in addition to those that the call has anyway. */
   lines?: string[];
 }
 const USUAL: Spelling = { name: 'as usual', target: (path) => path };
@@ -38,7 +39,7 @@ const keyOf = async (scope: string, fields = {}) => `x-api-key: ${(await service
 interface Call {
   what: string;
   status: number;
-  /** What it is for: made for each call, which may change it. */
+  /** Returns the path; it is made again for each call, because the call may change what the path names. */
   path: () => Promise<string>;
   /** Lines of its head. Default: those of a call with the admin key. */
   lines?: () => Promise<string[]>;
@@ -82,7 +83,7 @@ const CALLS: Call[] = [
   })),
 ];
 
-/** What the service has logged of a request. */
+/** Return what the service has logged of a request. */
 const loggedOf = (id: string) =>
   (service.process?.output() ?? '')
     .split('\n')
@@ -91,27 +92,27 @@ const loggedOf = (id: string) =>
 
 let calls = 0;
 
-/** Make a call in one way: its answer and what is logged of it, without what differs each time, and who served it. */
+/** Make a call in one way. @returns its response and log lines, without what differs each time, and which router served it */
 async function make({ path, body = '', ...call }: Pick<Call, 'path' | 'lines' | 'body'>, { target, lines }: Spelling) {
   const id = `request-${String(++calls).padStart(6, '0')}`;
   const own = (await call.lines?.()) ?? [HOST, ADMIN, TYPE];
   const rest = [`x-request-id: ${id}`, 'Connection: close', `Content-Length: ${Buffer.byteLength(body)}`];
   const asked = await path();
   const head = `POST ${target(asked)} HTTP/1.1\r\n${[...own, ...(lines ?? []), ...rest].join('\r\n')}\r\n\r\n`;
-  const [answer] = await sendRaw(service.url, head + Buffer.from(body).toString('latin1'));
-  if (answer === undefined) throw new Error('no answer');
+  const [response] = await sendRaw(service.url, head + Buffer.from(body).toString('latin1'));
+  if (response === undefined) throw new Error('no answer');
 
   const {
     'access-control-allow-origin': origin,
     'access-control-expose-headers': exposed,
     ...headers
-  } = answer.headers;
+  } = response.headers;
   expect(headers['x-request-id']).toBe(id);
-  const text = answer.text
+  const text = response.text
     .replace(/[0-3][0-9a-f][a-z2-7]{26}/g, '<job>')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');
   await until(() => loggedOf(id).some(({ msg }) => msg === 'request done'));
-  // Encoded, or with the slash, it is another path.
+  // With an encoded letter, or with the slash, it is another path.
   const isSame = target(asked).split(/[?#]/)[0] === asked;
   const logged = loggedOf(id).map(({ time: _time, ms, requestId: _id, path: shown, ...line }) => {
     if (isSame) expect(shown).toBe(asked);
@@ -119,34 +120,34 @@ async function make({ path, body = '', ...call }: Pick<Call, 'path' | 'lines' | 
   });
   return {
     isByExpress: origin === '*' && exposed === 'x-request-id,retry-after',
-    answer: { status: answer.status, headers: { ...headers, date: '<time>', 'x-request-id': '<id>' }, text },
+    response: { status: response.status, headers: { ...headers, date: '<time>', 'x-request-id': '<id>' }, text },
     logged,
   };
 }
 
-it.each(CALLS)('answers $what with $status and logs it, in the same way however it is written', async (call) => {
+it.each(CALLS)('responds to $what with $status and logs it, however the call is written', async (call) => {
   const usual = await make(call, USUAL);
-  const { status } = usual.answer;
+  const { status } = usual.response;
   expect({ status, isByExpress: usual.isByExpress }).toEqual({ status: call.status, isByExpress: false });
   const done = { level: 'debug', msg: 'request done', method: 'POST', status, isTimed: true };
   expect(usual.logged).toMatchObject(status < 400 ? [done] : [{ msg: 'request refused' }, done]);
   for (const spelling of OTHERS)
     expect({ spelling: spelling.name, ...(await make(call, spelling)) }).toEqual({
       ...{ spelling: spelling.name, isByExpress: true },
-      ...{ answer: usual.answer, logged: usual.logged },
+      ...{ response: usual.response, logged: usual.logged },
     });
 });
 
-// Refused before there are headers of CORS.
+// Refused before there are CORS headers.
 it.each([
   ['two hosts', ['Host: a', 'Host: b', ADMIN]],
   ['the same host twice', ['Host: a', 'host: a', ADMIN]],
   ['no host', [ADMIN]],
-])('answers %s with 400 and logs it, in the same way however it is written', async (_, lines) => {
+])('responds to %s with 400 and logs it, however the call is written', async (_, lines) => {
   const call = { path: poll, lines: async () => lines };
   const usual = await make(call, USUAL);
   const text = '{"error":"Host header must be there once","code":"INVALID_REQUEST"}';
-  expect(usual.answer).toMatchObject({ status: 400, text });
+  expect(usual.response).toMatchObject({ status: 400, text });
   for (const spelling of OTHERS) expect(await make(call, spelling)).toEqual(usual);
 });
 

@@ -1,27 +1,27 @@
 import { basename } from 'node:path';
 import { expect } from '@jest/globals';
 import type { Scope, Status } from '@yardmaster/protocol';
-import type { Answer, CallOptions } from '../support/http.js';
+import type { CallOptions, HttpResponse } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import type { TestService } from '../support/service.js';
 
 export interface Endpoint {
-  /** As §5.4 names it. */
+  /** Name in §5.4. */
   name: string;
   method: string;
-  /** Below /api/v1, with `:parameters`. */
+  /** Path below /api/v1, with `:parameters`. */
   path: string;
-  /** Any one of them will do (§4). */
+  /** Any one of them is enough (§4). */
   scopes: readonly Scope[];
-  /** Status in which a job takes this call. Default pending. */
+  /** Status in which a job accepts this call. Default pending. */
   on?: Status;
-  /** A body that it takes. */
+  /** A body that it accepts. */
   body?: unknown;
   /** Status of a success. Default 200. */
   success?: number;
 }
 
-/** Name of the keys that Create Key makes: of the test file, since several may use one service at once. */
+/** Name of the keys that Create Key makes. It contains the test file, because several files may use one service at once. */
 export const MADE = `made by ${basename(expect.getState().testPath ?? '')}`;
 
 const HALF = { percent: 50, message: 'half' };
@@ -29,8 +29,8 @@ const HALF = { percent: 50, message: 'half' };
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'on' | 'body' | 'success'>];
 
 /**
- * Every endpoint of §4, and those of the contract: keys, statistics, redelivery, callback secrets. Written down again on purpose: the table
- * of the product must not be its own judge.
+ * Every endpoint of §4, and those of the contract: keys, statistics, redelivery, callback secrets. The list is written
+ * here again on purpose, because the table of the product must not be its own judge.
  */
 const ROWS: Row[] = [
   ['Create Job', 'POST /spaces/:spaceId/jobs', ['jobs:create'], { body: { name: 'work' }, success: 201 }],
@@ -64,26 +64,26 @@ export const ENDPOINTS: readonly Endpoint[] = ROWS.map(([name, call, scopes, res
 
 export const endpointOf = (name: string) => ENDPOINTS.find((endpoint) => endpoint.name === name) as Endpoint;
 
-/** What a path is filled with. */
+/** Values for the parameters of a path. */
 export interface Target {
   spaceId: string;
   jobId: string;
   keyId: string;
 }
 
-/** Something that an endpoint finds nothing of. */
+/** A target that no endpoint finds. */
 export const UNKNOWN: Target = { spaceId: 'unknown', jobId: '00aaaaaaaaaaaaaaaaaaaaaaaaaa', keyId: 'aaaa' };
 
-/** A callback of a job goes here: port 9 discards, if anything listens there at all. */
+/** URL for the callbacks of jobs: port 9 discards, if a server listens there at all. */
 const NOWHERE = 'http://127.0.0.1:9/';
 
-/** Make what an endpoint needs to succeed: a job in the right status, or a key to revoke. */
+/** Create what an endpoint needs to succeed: a job in the right status, or a key to revoke. */
 export async function targetFor(service: TestService, { path, on }: Endpoint, spaceId: string): Promise<Target> {
   const jobId = path.includes(':jobId') ? await jobIn(service, on ?? 'pending', spaceId, { callbackUrl: NOWHERE }) : '';
   return { spaceId, jobId, keyId: path.includes(':keyId') ? (await service.key(['jobs:read'])).id : '' };
 }
 
-/** The path of an endpoint for a target, below /api/v1. */
+/** Return the path of an endpoint for a target, below /api/v1. */
 export const pathOf = ({ path }: Pick<Endpoint, 'path'>, target: Target) =>
   path.replace(/:(\w+)/, (_, name) => target[name as keyof Target]);
 
@@ -93,18 +93,18 @@ export function callEndpoint(
   endpoint: Endpoint,
   target: Target,
   options: CallOptions = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return service.call(endpoint.method, pathOf(endpoint, target), { body: endpoint.body, ...options });
 }
 
 /**
- * Options with which a call of an endpoint asks Redis for something: where only the key may need Redis, with a key that no
- * process knows.
+ * Return options with which a call of an endpoint needs Redis. Where only the key may need Redis, it is a key that no
+ * process has cached.
  */
 export const askingRedis = ({ name }: Endpoint): CallOptions =>
   name === 'Get Callback Secrets' ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` } : {};
 
-/** Everything that a refused call could have changed; what others do at the same time on a service that is shared left out. */
+/** Return everything that a refused call could have changed, without what others change on a shared service meanwhile. */
 export async function stateOf(service: TestService, { spaceId, jobId, keyId }: Target): Promise<unknown[]> {
   const read = async (path: string) => (await service.call('GET', path)).body;
   const jobs = await read(`/spaces/${spaceId}/jobs?limit=100`);

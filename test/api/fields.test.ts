@@ -5,14 +5,14 @@ import { withService } from '../support/service.js';
 import { sharedService } from '../support/shared-service.js';
 import { callEndpoint, ENDPOINTS, endpointOf, MADE, stateOf, type Target, targetFor } from './endpoints.js';
 
-// What the fields of each body must be: what is taken, what is refused and with which words, and that the OpenAPI document
-// agrees wherever JSON Schema has words for it.
+// Rules for the fields of each body: what is accepted, what is refused and with which words, and that the OpenAPI
+// document agrees wherever JSON Schema can express the rule.
 
 const service = withService();
-/** A running job that every refused call names; nothing may happen to it. */
+/** A running job that every refused call names; no refused call may change it. */
 let target: Target;
 let before: unknown;
-/** The document; fields that it does not name are fine in a request. */
+/** The OpenAPI document; fields that it does not name are allowed in a request. */
 let contract: Contract;
 beforeAll(async () => {
   target = { spaceId: 'target', jobId: await jobIn(service, 'running', 'target'), keyId: '' };
@@ -26,14 +26,14 @@ const documentTakes = (name: string, body: unknown) => {
 };
 
 const detailOf = (message: string) => ({ path: /^(?:unknown field )?([^ ,]*)/.exec(message)?.[1], message });
-/** What a request with these faults is answered. */
+/** Return the response to a request with these faults. */
 const refusal = (...errors: string[]) => ({
   status: 400,
   body: { error: errors[0], code: 'INVALID_REQUEST', ...(errors.length > 1 && { details: errors.map(detailOf) }) },
 });
 const summary = ({ status, body }: { status: number; body: unknown }) => ({ status, body });
 
-/** A title that fits on a line. */
+/** Shorten a text so that a title fits on a line. */
 const short = (text: string) => ([...text].length > 70 ? `${[...text].slice(0, 70).join('')}…` : text);
 
 interface Fault {
@@ -42,13 +42,13 @@ interface Fault {
   errors: string[];
 }
 
-/** @param body an object, or JSON as it is written */
+/** Describe a refused body. @param body an object, or JSON as it is written */
 const fault = (body: object | string, ...errors: string[]): Fault => ({
   text: typeof body === 'string' ? body : JSON.stringify(body),
   errors,
 });
 
-/** The same sentence for each of several wrong values of one field, beside other fields. */
+/** Describe several wrong values of one field, all with the same sentence, in addition to other fields. */
 const values = (field: string, rule: string, wrong: unknown[], rest: object = {}): Fault[] =>
   wrong.map((value) => fault({ ...rest, [field]: value }, `${field} ${rule}`));
 
@@ -76,7 +76,7 @@ const SCOPE =
   'must be one of jobs:create, jobs:read, jobs:read:progress, jobs:poll, jobs:ack, jobs:progress, jobs:event, ' +
   'jobs:complete, jobs:fail, jobs:kill, jobs:keepalive, jobs:worker, keys:manage';
 
-/** Faults that the document names in sentences, since JSON Schema has no words for them. */
+/** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
   /well-formed|nest deeper|beyond the range|bytes in all|given twice|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400/;
 
@@ -149,7 +149,7 @@ const REFUSED: Record<string, Fault[]> = {
       fault(header(name, 'v'), `callbackHeaders.${name} is not a valid header name`),
     ),
     ...[5, null, true, ['v'], { a: 'v' }].map((value) => fault(header('x-a', value), `callbackHeaders.x-a ${STRING}`)),
-    // What cannot be turned into a string, or only by going down too many levels.
+    // Values that cannot be turned into a string, or only through too many levels.
     fault('{"name":"x","callbackHeaders":{"a":{"toString":1}}}', `callbackHeaders.a ${STRING}`),
     fault(`{"name":"x","callbackHeaders":{"a":${levels(200_000)}}}`, `callbackHeaders.a ${STRING}`),
     ...['a\r\nhost: b', 'a\nb', 'a\rb', 'a\0b', '\x7f', '€'].map((value) =>
@@ -174,7 +174,7 @@ const REFUSED: Record<string, Fault[]> = {
     ...filterFaults('name', FILTER, [5, null, true, {}]),
     ...filterFaults('types', FILTER_LIST, [5, null, true, {}, 'work']),
     ...filterFaults('names', FILTER_LIST, [5, null, true, {}, 'work']),
-    fault({ types: ['work'], name: 5 }, `name ${FILTER}`), // A filter that loses.
+    fault({ types: ['work'], name: 5 }, `name ${FILTER}`), // A filter that another one overrides.
     fault(
       { count: 0, types: 'work', names: [1, 'fine', 2] },
       `count ${COUNT}`,
@@ -283,7 +283,7 @@ describe.each(Object.entries(REFUSED))('%s', (name, rows) => {
   });
 });
 
-/** Bodies with each of several values of one field at the edge of what is allowed, beside other fields. */
+/** Return bodies with each of several values of one field at the edge of what is allowed, in addition to other fields. */
 const edges = (field: string, allowed: unknown[], rest: object) =>
   allowed.map((value) => ({ ...rest, [field]: value }));
 const HEADERS = {
@@ -334,16 +334,16 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
     'takes $title',
     async ({ body }) => {
       const to = await targetFor(service, { ...endpoint, on: name === 'Kill Job' ? 'pending' : 'running' }, 'edge');
-      const answer = await callEndpoint(service, endpoint, to, { body });
-      expect(answer.status).toBe(endpoint.success ?? 200);
+      const response = await callEndpoint(service, endpoint, to, { body });
+      expect(response.status).toBe(endpoint.success ?? 200);
       if (name === 'Create Job') {
-        expect(answer.body).toMatchObject(body);
-        expect((await service.call('GET', `/jobs/${answer.body.id}`)).body).toMatchObject(body);
+        expect(response.body).toMatchObject(body);
+        expect((await service.call('GET', `/jobs/${response.body.id}`)).body).toMatchObject(body);
       }
       if (name === 'Report Progress')
         expect((await service.call('GET', `/jobs/${to.jobId}/progress`)).body.progress).toEqual(body);
       if (name === 'Create Key') {
-        const { id, key: _, ...shown } = answer.body;
+        const { id, key: _, ...shown } = response.body;
         const scopes = [...new Set((body as { scopes: string[] }).scopes)];
         expect(shown).toMatchObject({ ...body, scopes, expiresAt: shown.expiresAt });
         const listed = (await service.call('GET', '/keys')).body.find((one: { id: string }) => one.id === id);
@@ -355,7 +355,7 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
   );
 });
 
-/** Bodies, and which of their objects, in the order in which these begin, may have a field that is unknown. */
+/** Bodies, and whether each of their objects, in the order in which they begin, may have an unknown field. */
 it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Create Job', { ...work, payload: { a: {} }, callbackHeaders: {} }, [true, true, true, false]],
   ['Poll for Jobs', {}, [true]],
@@ -374,9 +374,9 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
       typeof value === 'object' && !Array.isArray(value) && at++ === place ? { ...value, unknown: [1] } : value;
     const raw = JSON.stringify(body, add);
     const to = await targetFor(service, endpoint, 'unknown');
-    const answer = await callEndpoint(service, endpoint, to, { raw });
+    const response = await callEndpoint(service, endpoint, to, { raw });
     const isDocumented = documentTakes(name, JSON.parse(raw));
-    expect({ raw, isTaken: answer.status < 300, isDocumented }).toEqual({ raw, isTaken, isDocumented: isTaken });
+    expect({ raw, isTaken: response.status < 300, isDocumented }).toEqual({ raw, isTaken, isDocumented: isTaken });
   }
 });
 
@@ -384,7 +384,7 @@ it.each([
   ['2030-01-01T00:00:00Z', '2030-01-01T00:00:00.000Z'],
   ['2030-01-01T02:00:00.123456+02:00', '2030-01-01T00:00:00.123Z'],
   ['2028-02-29T12:00:00-00:30', '2028-02-29T12:30:00.000Z'],
-])('takes the end %s of a key and shows it in UTC', async (expiresAt, shown) => {
+])('accepts %s as the expiry of a key and shows it in UTC', async (expiresAt, shown) => {
   const key = { name: 'k', scopes: ['jobs:read'], expiresAt };
   const { status, body } = await service.call('POST', '/keys', { body: key });
   expect({ status, expiresAt: body.expiresAt }).toEqual({ status: 201, expiresAt: shown });
@@ -392,7 +392,7 @@ it.each([
   await service.call('DELETE', `/keys/${body.id}`);
 });
 
-it('names 20 faults at most, and not all of a name that was sent', async () => {
+it('names at most 20 faults, and only part of a long name that was sent', async () => {
   const { status, body } = await service.call('POST', '/keys', { body: { ...work, scopes: Array(50).fill(1) } });
   expect({ status, details: body.details.length }).toEqual({ status: 400, details: 20 });
   const long = await service.call('POST', '/spaces/target/jobs', { body: header('x'.repeat(100_000), 5) });
@@ -413,21 +413,21 @@ it('quotes the first 100 characters of an unknown field, in the sentence and as 
   expect(summary(second)).toEqual({ status: 400, body: { error: `scopes ${REQUIRED}`, code, details } });
 });
 
-describe('an identifier in the path', () => {
-  /** A byte that nginx refuses by itself in a path. */
+describe('identifiers in the path', () => {
+  /** A byte that nginx itself refuses in a path. */
   const NUL = sharedService().isBehindProxy ? [] : ['%00'];
 
   it.each(['a%20b', 'a%2Fb', ...NUL, '%C3%A9', 'a+b', 'a;b', '*', 'x'.repeat(129), 'a%0A'])(
-    'is refused as a space: %s',
+    'refuses an invalid space in the path: %s',
     async (spaceId) => {
       for (const endpoint of ENDPOINTS.filter(({ path }) => path.includes(':spaceId'))) {
-        const answer = await callEndpoint(service, endpoint, { ...target, spaceId });
-        expect(summary(answer)).toEqual(refusal(`spaceId ${SPACE_ID}`));
+        const response = await callEndpoint(service, endpoint, { ...target, spaceId });
+        expect(summary(response)).toEqual(refusal(`spaceId ${SPACE_ID}`));
       }
     },
   );
 
-  it.each(['A.b_c:d-9', '...', 'x'.repeat(128), '%41'])('is taken as a space: %s', async (spaceId) => {
+  it.each(['A.b_c:d-9', '...', 'x'.repeat(128), '%41'])('accepts a valid space in the path: %s', async (spaceId) => {
     const { status, body } = await service.call('POST', `/spaces/${spaceId}/jobs`, { body: work });
     expect({ status, spaceId: body.spaceId }).toEqual({ status: 201, spaceId: decodeURIComponent(spaceId) });
   });
@@ -435,23 +435,23 @@ describe('an identifier in the path', () => {
   it.each([
     ...['0', '...', '%0A', '*', 'x'.repeat(2_000), '%7Bkeys%7D:records', '__proto__', '%F0%9F%9A%82', ...NUL],
     ...['CAPITALS', 'ID%20', 'ID%0A', 'ID.1', 'ID:events'],
-  ])('finds no job: %s', async (text) => {
+  ])('finds no job with the id %s', async (text) => {
     const jobId = text.replace('CAPITALS', target.jobId.toUpperCase()).replace('ID', target.jobId);
     for (const name of ['Get Job', 'Get Job Progress', 'Kill Job']) {
-      const answer = await callEndpoint(service, endpointOf(name), { ...target, jobId });
-      expect(summary(answer)).toEqual({ status: 404, body: { error: 'Job not found', code: 'JOB_NOT_FOUND' } });
+      const response = await callEndpoint(service, endpointOf(name), { ...target, jobId });
+      expect(summary(response)).toEqual({ status: 404, body: { error: 'Job not found', code: 'JOB_NOT_FOUND' } });
     }
   });
 
-  it.each(['0', '...', ...NUL, 'admin', 'x'.repeat(200), '__proto__'])('finds no key: %s', async (keyId) => {
-    const answer = await service.call('DELETE', `/keys/${keyId}`);
-    expect(summary(answer)).toEqual({ status: 404, body: { error: 'Key not found', code: 'KEY_NOT_FOUND' } });
+  it.each(['0', '...', ...NUL, 'admin', 'x'.repeat(200), '__proto__'])('finds no key with the id %s', async (keyId) => {
+    const response = await service.call('DELETE', `/keys/${keyId}`);
+    expect(summary(response)).toEqual({ status: 404, body: { error: 'Key not found', code: 'KEY_NOT_FOUND' } });
   });
 });
 
-/** Patterns of the fields that an operation of the document has in its query and its body. */
+/** Return patterns of the fields that an operation of the document has in its query and its body. */
 function fieldsOf({ parameters, requestBody }: Part): string[] {
-  const inQuery = parameters.flatMap(({ name = [] }: Part) => name); // Those of the path are references.
+  const inQuery = parameters.flatMap(({ name = [] }: Part) => name); // Parameters of the path are references.
   return [...inQuery, ...fieldsIn(requestBody?.content['application/json'].schema)];
 }
 
@@ -461,7 +461,7 @@ function fieldsIn(schema: Part = {}, at = ''): string[] {
   return typeof additionalProperties === 'object' ? [...own, ...fieldsIn(additionalProperties, `${at}\\w+\\.`)] : own;
 }
 
-describe('a query', () => {
+describe('queries', () => {
   const LIMIT = 'limit must be an integer of at least 1';
   const OFFSET = 'offset must be an integer of at least 0';
   const STATUS = 'status must be one of pending, delivered, running, completed, dead, killed';
@@ -483,20 +483,20 @@ describe('a query', () => {
     [`stats?name=a&name=${'x'.repeat(129)}`, 'name[1] must be 1 to 128 characters'],
     [`stats?${'name=x&'.repeat(101)}`, 'name must have at most 100 names'],
   ];
-  it.each(titled(wrong))('is refused: $title', async ({ query, errors }) => {
+  it.each(titled(wrong))('refuses the query $title', async ({ query, errors }) => {
     expect(summary(await service.call('GET', `/spaces/target/${query}`))).toEqual(refusal(...errors));
   });
 
   it.each(['unknown=1', 'limit[]=x', '__proto__=1', '&&=&', `offset=${'9'.repeat(20)}`, `offset=${'9'.repeat(400)}`])(
-    'is taken: %s',
+    'accepts the query %s',
     async (query) => {
       expect((await service.call('GET', `/spaces/target/jobs?${query}`)).status).toBe(200);
     },
   );
 
-  // Those of logs are in test/logs.
+  // Queries of logs are tested in test/logs.
   const notOfLogs = ENDPOINTS.filter(({ name }) => !name.endsWith('Logs'));
-  it.each(notOfLogs)('and the body of $name have no field without a refused value', (endpoint) => {
+  it.each(notOfLogs)('tests a refused value of every field in the query and the body of $name', (endpoint) => {
     const { name, path } = endpoint;
     const inQuery = wrong.filter(([query = '']) => query.startsWith(`${path.split('/').at(-1)}?`)).flat();
     const errors = REFUSED[name]?.flatMap((row) => row.errors) ?? inQuery;
@@ -505,7 +505,7 @@ describe('a query', () => {
   });
 });
 
-it('stores nothing of what was refused, and still works', async () => {
+it('stores nothing of refused requests, and still works', async () => {
   expect(await stateOf(service, target)).toEqual(before);
   expect(await createJob(service, 'works')).toMatchObject({ status: 'pending' });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { Answer } from '../support/http.js';
+import type { HttpResponse } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 import { ENDPOINTS, pathOf, type Target } from './endpoints.js';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
 
-/** Methods of every path (§4, contract §5). */
+/** Allowed methods of every path (§4, contract §5). */
 const ALLOWED = new Map<string, string[]>();
 for (const path of ['/livez', '/readyz', '/metrics', '/api/v1/openapi.json']) ALLOWED.set(path, ['GET', 'HEAD']);
 for (const { path, method } of ENDPOINTS) {
@@ -23,13 +23,13 @@ const PATHS = [...ALLOWED].map(([path, allowed]) => ({ path, allowed }));
 
 const call = (method: string, path: string, headers = {}) =>
   service.http.call(method, pathOf({ path }, target), { headers });
-const allowOf = ({ status, headers }: Answer) => ({ status, allow: (headers.allow ?? '').split(', ').sort() });
+const allowOf = ({ status, headers }: HttpResponse) => ({ status, allow: (headers.allow ?? '').split(', ').sort() });
 
 describe('the API', () => {
   it.each([
     ...['/', '/api', '/api/v1', '/api/v2/keys', '/api/v1/nope', '/api/v1/jobs', '/api/v1/spaces/http'],
     ...['/api/v1/jobs/x/nope', '/api/v1/jobs/x/ack/more', '/API/v1/keys', '/api/v1//keys', '/metrics.json', '/.env'],
-  ])('answers %s with 404 to any method, without a key', async (path) => {
+  ])('responds to %s with 404 for any method, without a key', async (path) => {
     for (const method of [...METHODS, 'OPTIONS']) {
       const { status, body } = await call(method, path);
       const expected = method === 'HEAD' ? null : { error: 'No such path', code: 'NOT_FOUND' };
@@ -37,20 +37,20 @@ describe('the API', () => {
     }
   });
 
-  it.each(PATHS)('answers other methods of $path with 405 and Allow, without a key', async ({ path, allowed }) => {
+  it.each(PATHS)('responds to other methods of $path with 405 and Allow, without a key', async ({ path, allowed }) => {
     const allow = [...allowed, 'OPTIONS'].sort();
     for (const method of METHODS.filter((one) => !allowed.includes(one))) {
-      const answer = await call(method, path);
-      expect({ method, ...allowOf(answer) }).toEqual({ method, status: 405, allow });
+      const response = await call(method, path);
+      expect({ method, ...allowOf(response) }).toEqual({ method, status: 405, allow });
       const body = { error: expect.any(String), code: 'METHOD_NOT_ALLOWED' };
-      expect(answer.body).toEqual(method === 'HEAD' ? null : body);
+      expect(response.body).toEqual(method === 'HEAD' ? null : body);
     }
     const options = await call('OPTIONS', path);
     expect({ ...allowOf(options), text: options.text }).toEqual({ status: 204, allow, text: '' });
   });
 
-  // Not /metrics, which is never the same twice: test/metrics.
-  it('answers a HEAD that is refused like GET, without the body', async () => {
+  // Without /metrics, because it is never the same twice: test/metrics.
+  it('responds to a refused HEAD as to GET, without the body', async () => {
     const headers = { 'x-api-key': ADMIN_KEY, 'x-request-id': 'same' };
     const got = await call('GET', '/api/v1/jobs/nope', headers);
     const head = await call('HEAD', '/api/v1/jobs/nope', headers);
@@ -59,7 +59,7 @@ describe('the API', () => {
   });
 
   const readable = PATHS.filter(({ path, allowed }) => allowed.includes('GET') && path !== '/metrics');
-  it.each(readable)('answers HEAD $path like GET, without the body', async ({ path }) => {
+  it.each(readable)('responds to HEAD $path as to GET, without the body', async ({ path }) => {
     const headers = { 'x-api-key': ADMIN_KEY, 'x-request-id': 'same' };
     const got = await call('GET', path, headers);
     const head = await call('HEAD', path, headers);
@@ -78,7 +78,7 @@ describe('the API', () => {
     ['DELETE', '/api/v1/keys/%'],
     ['PUT', '/api/v1/keys/%'],
     ['OPTIONS', '/api/v1/keys/%'],
-  ])('answers %s %s with 400 for its encoding', async (method, path) => {
+  ])('refuses %s %s with 400 because of its encoding', async (method, path) => {
     const { status, body } = await call(method, path);
     const expected = { error: 'path must be valid percent-encoding', code: 'INVALID_REQUEST' };
     expect({ status, body }).toEqual({ status: 400, body: method === 'HEAD' ? null : expected });
@@ -86,7 +86,7 @@ describe('the API', () => {
 });
 
 describe('headers of a response', () => {
-  const ANSWERS: [status: number, ask: () => Promise<Answer>][] = [
+  const RESPONSES: [status: number, ask: () => Promise<HttpResponse>][] = [
     [200, () => call('GET', '/livez')],
     [200, () => service.call('GET', '/spaces/http/jobs')],
     [201, () => service.call('POST', '/spaces/http/jobs', { body: { name: 'work' } })],
@@ -101,14 +101,14 @@ describe('headers of a response', () => {
     [415, () => service.call('POST', '/spaces/http/jobs', { raw: 'x', headers: { 'content-type': 'a/b' } })],
   ];
 
-  it.each(ANSWERS)(
-    'say of %i that it is JSON, not to be cached or sniffed, and name no framework',
+  it.each(RESPONSES)(
+    'marks a %i response as JSON, forbids caching and sniffing, and names no framework',
     async (status, ask) => {
-      const { headers, ...answer } = await ask();
-      expect(answer.status).toBe(status);
+      const { headers, ...response } = await ask();
+      expect(response.status).toBe(status);
       expect(headers).toMatchObject({
         'content-type': 'application/json; charset=utf-8',
-        'content-length': String(Buffer.byteLength(answer.text)),
+        'content-length': String(Buffer.byteLength(response.text)),
         'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
         'x-request-id': expect.any(String),
@@ -125,7 +125,7 @@ describe('x-request-id', () => {
   const idOf = async (headers: Record<string, string | string[]>, path = '/livez', method = 'GET') =>
     (await call(method, path, headers)).headers['x-request-id'];
 
-  it.each(['a', 'req-42', '!~{}[]"\\', 'x'.repeat(128), '0'])('is returned: %s', async (id) => {
+  it.each(['a', 'req-42', '!~{}[]"\\', 'x'.repeat(128), '0'])('returns a valid x-request-id: %s', async (id) => {
     expect(await idOf({ 'x-request-id': id })).toBe(id);
   });
 
@@ -136,18 +136,18 @@ describe('x-request-id', () => {
     ['a tab', 'a\tb'],
     ['not ASCII', 'é'],
     ['given twice', ['a', 'b']],
-  ])('is replaced when it is %s', async (_, id) => {
+  ])('replaces an x-request-id that is %s', async (_, id) => {
     expect(await idOf({ 'x-request-id': id })).toMatch(UUID);
   });
 
-  it('is made when there is none, another for each request', async () => {
+  it('creates a new x-request-id for each request without one', async () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => idOf({})));
     for (const id of ids) expect(id).toMatch(UUID);
     expect(new Set(ids).size).toBe(50);
   });
 
   it.each(['/api/v1/keys', '/nope', '/api/v1/jobs/%zz', '/api/v1/spaces/a%20b/jobs'])(
-    'is returned with the refusal of %s, and with OPTIONS',
+    'returns the x-request-id with the refusal of %s, and with OPTIONS',
     async (path) => {
       expect(await idOf({ 'x-request-id': 'mine' }, path)).toBe('mine');
       expect(await idOf({ 'x-request-id': 'mine' }, path, 'OPTIONS')).toBe('mine');

@@ -7,7 +7,7 @@ const service = withService();
 const objects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-/** JSON as a caller writes it. Text, since a JavaScript value could not say half of this. */
+/** JSON as a caller writes it. It is text, because JavaScript values could not express half of it. */
 const VALUES: [what: string, text: string][] = [
   ['an empty object', '{}'],
   ['an empty array', '[]'],
@@ -49,7 +49,7 @@ const VALUES: [what: string, text: string][] = [
   ['arrays of 64 levels', arrays(64)],
 ];
 
-/** What JavaScript makes of a text, written again. Unlike toEqual this shows key order and `__proto__`. */
+/** Parse a text as JavaScript does and write it again. Unlike toEqual, this shows key order and `__proto__`. */
 const asRead = (text: string) => JSON.stringify(JSON.parse(text));
 const written = (value: unknown) => JSON.stringify(value);
 
@@ -58,26 +58,26 @@ const isError = (text: string) => ['{', '"'].includes(text.trim().charAt(0));
 
 const get = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body;
 const post = async (path: string, raw?: string) => {
-  const answer = await service.call('POST', path, { raw });
-  if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
-  return answer.body;
+  const response = await service.call('POST', path, { raw });
+  if (response.status >= 300) throw new Error(`${path}: ${response.text}`);
+  return response.body;
 };
 /** Make further calls on a job, each a verb and its body. */
 async function go(id: string, ...calls: [verb: string, raw?: string][]) {
   for (const [verb, raw] of calls) await post(`/jobs/${id}/${verb}`, raw);
 }
 
-/** A space of each case's own, so that lists and polls see its jobs only. */
+/** Number of cases. Each uses a space of its own, so that lists and polls see only its jobs. */
 let cases = 0;
 const newSpace = () => `json-${++cases}`;
 
-/** The data of the latest event of a type, as it is written. */
+/** Return the data of the latest event of a type, as JSON text. */
 const dataOf = async (id: string, wanted: string) =>
   written((await get(id)).events.findLast(({ type }: { type: string }) => type === wanted).data);
 
-it.each(VALUES)('gives back %s as payload, event, checkpoint, error and result', async (_, text) => {
+it.each(VALUES)('returns %s as payload, event, checkpoint, error and result', async (_, text) => {
   const spaceId = newSpace();
-  // An array or a scalar goes into an object, which is a level; those of 64 levels have no room for it.
+  // An array or a scalar goes into an object, which adds a level; values of 64 levels have no room for it.
   const payload = text.trim().startsWith('{') ? text : `{"v":${text.replace(arrays(64), arrays(63))}}`;
   const [value, sent] = [asRead(text), asRead(payload)];
   const error = isError(text) ? text : '"again"';
@@ -101,13 +101,13 @@ it.each(VALUES)('gives back %s as payload, event, checkpoint, error and result',
   expect(await dataOf(id, 'completed')).toBe(value);
 });
 
-it.each(VALUES.filter(([, text]) => isError(text)))('gives back %s as the error of a dead job', async (_, text) => {
+it.each(VALUES.filter(([, text]) => isError(text)))('returns %s as the error of a dead job', async (_, text) => {
   const id = await jobIn(service, 'running', newSpace(), { maxRetries: 0 });
   await go(id, ['fail', `{"error":${text}}`]);
   expect(await dataOf(id, 'dead')).toBe(`{"error":${asRead(text)}}`);
 });
 
-it.each(VALUES.filter(isText))('gives back %s as a progress message and as the reason of a kill', async (_, text) => {
+it.each(VALUES.filter(isText))('returns %s as a progress message and as the reason of a kill', async (_, text) => {
   const id = await jobIn(service, 'running', newSpace());
   if (text !== '""') {
     await go(id, ['progress', `{"percent":1,"message":${text}}`]);
@@ -118,7 +118,7 @@ it.each(VALUES.filter(isText))('gives back %s as a progress message and as the r
   expect(await dataOf(id, 'killed')).toBe(`{"reason":${asRead(text)}}`);
 });
 
-it('reads a payload, a result and a reason that are left out as null', async () => {
+it('reads a missing payload, result or reason as null', async () => {
   const id = await jobIn(service, 'running', 'left-out');
   await go(id, ['complete', '{}']);
   const job = await get(id);
@@ -128,7 +128,7 @@ it('reads a payload, a result and a reason that are left out as null', async () 
   expect([(await get(killed)).payload, await dataOf(killed, 'killed')]).toEqual([null, '{"reason":null}']);
 });
 
-it('replaces the checkpoint before, also by null', async () => {
+it('replaces the previous checkpoint, also by null', async () => {
   const id = await jobIn(service, 'running', 'replaced');
   await go(id, ['checkpoint', '{"page":1}'], ['checkpoint', 'null'], ['fail', '{"error":"again"}']);
   expect((await post(`/jobs/${id}/claim`)).job.checkpoint).toBeNull();
@@ -136,7 +136,7 @@ it('replaces the checkpoint before, also by null', async () => {
   expect((await post(`/jobs/${id}/claim`)).job.checkpoint).toEqual({ page: 3 });
 });
 
-it('keeps the stages of a progress by name and in order', async () => {
+it('keeps the stages of a progress report by name and in order', async () => {
   const id = await jobIn(service, 'running', newSpace());
   const stages =
     '{"z":{"percent":1},"__proto__":{"percent":2,"message":"\\ud800"},"a":{"percent":0.5},"constructor":{"percent":3}}';
@@ -154,7 +154,7 @@ it('keeps the callback headers by name and in order', async () => {
 });
 
 it.each(['\0', '\u2028', '🚂', 'a"b\\c', '../..', '__proto__', 'a:b/c{d}*', ' '])(
-  'finds a job by a poll for its name, %j',
+  'finds a job when a poll asks for its name %j',
   async (name) => {
     const spaceId = newSpace();
     await createJob(service, spaceId, { name: 'other' });

@@ -10,7 +10,7 @@ const service = withService();
 type Listed = { id: string; name: string };
 const idsOf = (jobs: Listed[]) => jobs.map(({ id }) => id);
 
-/** The ids of a whole space, page by page. */
+/** Return the ids of a whole space, page by page. */
 async function listAll(spaceId: string, query = ''): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {
@@ -24,20 +24,20 @@ const poll = async (spaceId: string, raw: string): Promise<Listed[]> =>
   (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { raw })).body.jobs;
 
 describe('List Jobs', () => {
-  it('has 1 000 jobs, created as fast as one client can, in exactly the reverse order, and none twice over pages', async () => {
+  it('lists 1 000 jobs, created as fast as one client can, in exactly the reverse order, and none twice over pages', async () => {
     const body = '{"name":"work"}';
     const head = `POST /api/v1/spaces/lists-fast/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
     const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const answers = await withRaw(service.url, (raw) => {
+    const responses = await withRaw(service.url, (raw) => {
       raw.socket.write(request.repeat(1_000));
       return raw.answered(1_000);
     });
-    const created = answers.map(({ text }) => JSON.parse(text).id);
+    const created = responses.map(({ text }) => JSON.parse(text).id);
     expect(new Set(created).size).toBe(1_000);
     expect(await listAll('lists-fast')).toEqual(created.reverse());
   });
 
-  it('gives a page of large jobs whole and in order, although it is read in steps', async () => {
+  it('returns a page of large jobs complete and in order, although it is read in steps', async () => {
     const payload = { text: 'x'.repeat(250_000) };
     const created: string[] = [];
     for (let i = 0; i < 40; i++) created.push((await createJob(service, 'lists-large', { payload })).id);
@@ -48,7 +48,7 @@ describe('List Jobs', () => {
     expect(await listAll('lists-large')).toHaveLength(41);
   });
 
-  it('filters by status, in the order of creation', async () => {
+  it('lists only jobs of one status, in the order of all jobs', async () => {
     const running = await jobIn(service, 'running', 'filter');
     const dead = await jobIn(service, 'dead', 'filter');
     const pending = await jobIn(service, 'pending', 'filter');
@@ -60,7 +60,7 @@ describe('List Jobs', () => {
     expect(await listAll('unused')).toEqual([]);
   });
 
-  it('shows of each job all but its callback and its history', async () => {
+  it('shows every field of a listed job except its callback and its history', async () => {
     const { id, createdAt } = await createJob(service, 'lists-shape', {
       payload: { a: 1 },
       callbackUrl: 'https://example.com/hook',
@@ -73,13 +73,13 @@ describe('List Jobs', () => {
     expect(body).toEqual([{ id, spaceId: 'lists-shape', ...fields, ...numbers, ...times }]);
   });
 
-  it('does not count the answer of a client that was gone before it was written', async () => {
+  it('does not count the response of a client that left before it was written', async () => {
     const request = `GET /api/v1/spaces/lists-large/jobs?limit=30 HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n\r\n`;
-    // 20 × 7 MB: twice what may wait for the readers of one key.
+    // 20 × 7 MB: twice what may wait for the clients of one key to read it.
     for (let i = 0; i < 20; i++) {
       await withRaw(service.url, async (raw) => {
         raw.socket.write(`GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request}`);
-        await raw.answered(1); // So the service has both requests, and reads the jobs.
+        await raw.answered(1); // Now the service has both requests, and reads the jobs.
         raw.socket.resetAndDestroy();
       });
     }
@@ -87,7 +87,7 @@ describe('List Jobs', () => {
   });
 });
 
-describe('numbers up to the maximum and above', () => {
+describe('limits up to the maximum and above', () => {
   beforeAll(async () => {
     await Promise.all(Array.from({ length: 310 }, () => createJob(service, 'lists-crowd')));
   });
@@ -99,7 +99,7 @@ describe('numbers up to the maximum and above', () => {
     ['?limit=99999999999999999999', 100],
     [`?limit=${'9'.repeat(400)}`, 100],
     ['?limit=100&offset=305', 5],
-  ])('List Jobs with "%s" has %i', async (query, served) => {
+  ])('List Jobs with "%s" returns %i jobs', async (query, served) => {
     expect((await service.call('GET', `/spaces/lists-crowd/jobs${query}`)).body).toHaveLength(served);
   });
 
@@ -109,7 +109,7 @@ describe('numbers up to the maximum and above', () => {
     ['{"count":51}', 50],
     ['{"count":9007199254740992}', 50],
     ['{"count":1e20}', 50],
-  ])('Poll for Jobs with %s takes %i', async (raw, served) => {
+  ])('Poll for Jobs with %s takes %i jobs', async (raw, served) => {
     expect(await poll('lists-crowd', raw)).toHaveLength(served);
   });
 });
@@ -134,7 +134,7 @@ describe('Poll for Jobs', () => {
   ];
 
   it.each(FILTERS.map(([filter, taken], n) => ({ filter: JSON.stringify(filter), taken, n })))(
-    'takes the jobs called $taken with $filter',
+    'polls only jobs named $taken with $filter',
     async ({ filter, taken, n }) => {
       for (const name of NAMES) await createJob(service, `filters-${n}`, { name });
       const jobs = await poll(`filters-${n}`, filter.replace('{', '{"count":50,').replace(',}', '}'));
@@ -142,11 +142,11 @@ describe('Poll for Jobs', () => {
     },
   );
 
-  it('hands each of 1 000 jobs to exactly one of 50 pollers with mixed filters, oldest first within a name', async () => {
+  it('gives each of 1 000 jobs to exactly one of 50 pollers with mixed filters, oldest first within a name', async () => {
     const jobs = Array.from({ length: 1_000 }, (_, n) => createJob(service, 'lists-many', { name: NAMES[n % 4] }));
     await Promise.all(jobs);
     const order = (await listAll('lists-many')).reverse();
-    // Redis publishes each delivery in the step that makes it: the order of the messages is the order of delivery.
+    // Redis publishes each delivery in the step that makes it, so the order of the messages is the order of delivery.
     const stream = await StreamClient.open(service.url, `/spaces/lists-many?token=${ADMIN_KEY}`);
     const filters = ['', '"type":"a"', '"types":["b","c"]', '"names":["d","a"]', '"name":"c"'];
     /** Poll with one filter after the other until none of them finds a job. */
@@ -173,7 +173,7 @@ describe('Poll for Jobs', () => {
     await stream.close();
   });
 
-  it('takes jobs of several names oldest first', async () => {
+  it('polls jobs of several names oldest first', async () => {
     const created: string[] = [];
     for (const name of ['b', 'a', 'c', 'a', 'b', 'c', 'a']) {
       const { id } = await createJob(service, 'merge', { name });
@@ -182,14 +182,14 @@ describe('Poll for Jobs', () => {
     expect(idsOf(await poll('merge', '{"types":["a","b"],"count":50}'))).toEqual(created);
   });
 
-  it('steps over an entry of the queue whose record is gone', async () => {
+  it('skips an entry of the queue whose record is gone', async () => {
     const { id: lost } = await createJob(service, 'orphan');
     const { id: kept } = await createJob(service, 'orphan');
     const { keys } = service.store;
     await service.redis.del(keys.job(lost));
     expect(idsOf(await poll('orphan', '{}'))).toEqual([kept]);
     expect(await listAll('orphan')).toEqual([kept]);
-    // What the poll cannot know of, the test clears away itself.
+    // The test itself removes what the poll cannot know of.
     await service.redis.zrem(keys.jobs('orphan'), lost);
     await service.redis.zrem(keys.jobsByStatus('orphan', 'pending'), lost);
     await service.redis.zrem(`${keys.queue('orphan')}/work`, lost);

@@ -19,7 +19,7 @@ it('serves a document that is valid OpenAPI 3.1', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-it('serves the OpenAPI document without a key, as JSON that may be kept for a while', async () => {
+it('serves the OpenAPI document without a key, as JSON that clients may cache', async () => {
   const { status, headers } = await service.http.call('GET', PATH);
   expect(status).toBe(200);
   expect(headers).toMatchObject({
@@ -40,14 +40,14 @@ it('does not send the OpenAPI document again to a client that has it', async () 
 });
 
 describe('the operations of the OpenAPI document', () => {
-  it('are the endpoints, and nothing else', () => {
+  it('documents every endpoint, and nothing else', () => {
     const documented = contract.operations().map(({ method, path }) => `${method} ${path}`);
     const expected = ENDPOINTS.map(({ method, path }) => `${method} /api/v1${path.replace(/:(\w+)/, '{$1}')}`);
     expect(documented.sort()).toEqual(expected.sort());
     expect(new Set(contract.operations().map(({ operation }) => operation.operationId)).size).toBe(ENDPOINTS.length);
   });
 
-  it.each(ENDPOINTS)('have words, the scopes and one success: $name', (endpoint) => {
+  it.each(ENDPOINTS)('documents a summary, the scopes and one success of $name', (endpoint) => {
     const { operation } = contract.operation(endpoint);
     expect(operation.summary).toMatch(/^[A-Z]/);
     expect(operation.security).toEqual(endpoint.scopes.map((scope) => ({ apiKey: [scope] })));
@@ -56,7 +56,7 @@ describe('the operations of the OpenAPI document', () => {
   });
 });
 
-/** Codes of any operation: they have to do with the request and with us, not with what is asked for. */
+/** Codes of any operation: they depend on the request and on the service, not on the endpoint. */
 const ANYWHERE: ErrorCode[] = [
   ...(['INVALID_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT'] as const),
   ...(['INTERNAL', 'UNAVAILABLE', 'OVERLOADED'] as const),
@@ -66,7 +66,7 @@ const JOB: ErrorCode[] = ['JOB_NOT_FOUND'];
 const HEARTBEAT: ErrorCode[] = [...JOB, 'JOB_NOT_RUNNING', 'JOB_KILLED'];
 const ENDING: ErrorCode[] = [...JOB, 'JOB_NOT_RUNNING', ...BODY];
 
-/** Written down again on purpose, from the reference and from what the verbs of the store say they throw. */
+/** Further codes of each operation. Written again on purpose, from the reference and the docs of the store's verbs. */
 const REFUSALS: Record<string, ErrorCode[]> = {
   'Create Job': [...BODY, 'STORAGE_FULL', 'STORAGE_UNSAFE'],
   'List Jobs': [],
@@ -92,7 +92,7 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Revoke Key': ['KEY_NOT_FOUND'],
 };
 
-it.each(ENDPOINTS)('documents each error that $name may answer, with its status', (endpoint) => {
+it.each(ENDPOINTS)('documents each error that $name may return, with its status', (endpoint) => {
   const operation = contract.operation(endpoint);
   const documented = Object.keys(operation.operation.responses).flatMap((status) =>
     contract.codesOf(operation, status).map((code) => `${status} ${code}`),
@@ -103,7 +103,7 @@ it.each(ENDPOINTS)('documents each error that $name may answer, with its status'
   expect(documented.sort()).toEqual([...expected, '431 INVALID_REQUEST'].sort());
 });
 
-/** Every body that is documented, with the pointer of its schema. */
+/** Return every body that is documented, with the pointer of its schema. */
 function bodies(): { pointer: string; part: Part; type: string }[] {
   return contract.operations().flatMap(({ pointer, operation }) => {
     const places = Object.keys(operation.responses).map((status) => `${pointer}/responses/${status}`);
@@ -119,7 +119,7 @@ function bodies(): { pointer: string; part: Part; type: string }[] {
   });
 }
 
-it('documents examples for every body, and each of them is valid by its schema', () => {
+it('documents examples for every body, and each example is valid by its schema', () => {
   for (const { pointer, part, type } of bodies()) {
     const values = Object.values(part.examples as Part).map(({ value }: Part) => value);
     expect(values.length).toBeGreaterThan(0);
@@ -131,7 +131,7 @@ it('documents examples for every body, and each of them is valid by its schema',
   }
 });
 
-/** Where a part of the document has an empty text. */
+/** Return where a part of the document has an empty text. */
 function emptyTexts(part: unknown, at = ''): string[] {
   if (part === '') return /\/(default|value|example|enum\/\d+)\b|\/value\//.test(at) ? [] : [at];
   if (typeof part !== 'object' || part === null) return [];
@@ -142,19 +142,19 @@ it('has no empty text in the OpenAPI document', () => {
   expect(emptyTexts(contract.document)).toEqual([]);
 });
 
-/** Where a part of the document has a number that need not be whole. */
+/** Return where a part of the document has a number that need not be whole. */
 function fractionsIn(part: Part, at = ''): string[] {
   if (typeof part !== 'object' || part === null) return [];
   if (part.type === 'number' || part.type?.includes?.('number')) return [at];
   return Object.entries(part).flatMap(([key, value]) => fractionsIn(value, `${at}/${key}`));
 }
 
-it('documents whole numbers as such, and as fractions only what is measured', () => {
+it('documents whole numbers as integers, and only measured values as fractions', () => {
   const places = fractionsIn(contract.document).map((at) => /(\w+)(\/(anyOf|oneOf)\/\d+)?$/.exec(at)?.[1]);
   expect([...new Set(places)].sort()).toEqual(['oldestPendingAgeSeconds', 'percent', 'timeoutSeconds']);
 });
 
-/** Where the document has a schema that takes anything. */
+/** Return where the document has a schema that accepts anything. */
 function openSchemas(part: Part, at = ''): string[] {
   if (typeof part !== 'object' || part === null || /\/(value|default|example)$/.test(at)) return [];
   const isSchema = /^\/\w+$|\/(schema|items|additionalProperties|(anyOf|oneOf)\/\d+|properties\/\w+)$/.test(at);
@@ -162,7 +162,7 @@ function openSchemas(part: Part, at = ''): string[] {
   return Object.entries(part).flatMap(([key, value]) => openSchemas(value, `${at}/${key}`));
 }
 
-it('documents bodies that may be anything only where any JSON is meant', () => {
+it('documents bodies without a type only where any JSON is allowed', () => {
   const { components, paths } = contract.document;
   const ofComponents = openSchemas(components.schemas).map((at) => at.replace('/properties', ''));
   const ofJobs = ['/Job/result', '/ListedJob/result', '/JobWithEvents/result', '/JobEvent/data'];
@@ -171,7 +171,7 @@ it('documents bodies that may be anything only where any JSON is meant', () => {
   expect(ofBodies).toEqual(['checkpoint', 'event']);
 });
 
-// Of the other bodies fields.test.ts says so; a batch of logs is taken apart by hand.
+// fields.test.ts tests this for the other bodies; a batch of logs is split by code of our own.
 it.each<[what: string, status: number, batches: unknown[]]>([
   ['takes', 200, [['x'], [''], { logs: ['x', { message: 'y' }] }, [{ message: '', level: 'fatal', source: '' }]]],
   ['takes', 200, [[{ message: 'x', timestamp: '2026-01-31T10:30:04.784+01:00', metadata: {} }]]],
@@ -182,13 +182,13 @@ it.each<[what: string, status: number, batches: unknown[]]>([
     400,
     [[{ message: 'x', metadata: [] }], [{ message: 'x', timestamp: 'now' }], [{ message: 'x', source: 1 }]],
   ],
-])('documents what it %s of batches of logs, which it answers with %i', async (_, status, batches) => {
+])('documents batches of logs that it %s with %i', async (_, status, batches) => {
   const { id } = await createJob(service, 'documented');
   const { pointer } = contract.operation(endpointOf('Append Logs'));
   const schema = `${pointer}/requestBody/content/application~1json/schema`;
   for (const body of batches) {
-    const answer = await service.call('POST', `/jobs/${id}/logs`, { body });
+    const response = await service.call('POST', `/jobs/${id}/logs`, { body });
     const isDocumented = contract.faults(schema, body).length === 0;
-    expect({ body, status: answer.status, isDocumented }).toEqual({ body, status, isDocumented: status === 200 });
+    expect({ body, status: response.status, isDocumented }).toEqual({ body, status, isDocumented: status === 200 });
   }
 });

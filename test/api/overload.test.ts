@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { createMetrics, protectServer, SERVER_OPTIONS } from '@yardmaster/backend';
+import { createMetrics, protectServer, SERVER_OPTIONS } from '@yardmaster/server';
 import { during } from '../support/during.js';
 import { RawClient, withRaw } from '../support/raw-client.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
@@ -8,10 +8,10 @@ import { until } from '../support/until.js';
 
 const HOST = 'Host: localhost\r\n';
 
-/** Bytes that Node reads from a socket at most. */
+/** Most bytes that Node reads from a socket at once. */
 const READ_AT_ONCE = 65_536;
 
-/** A server like ours that answers each request with its path and body, once that is asked for. */
+/** A server like ours that responds to each request with its path and body, but only when the test says so. */
 const held = during(startHeld, async ({ server }) => {
   server.closeAllConnections();
   server.close();
@@ -32,13 +32,13 @@ async function startHeld() {
   return { server, open, sockets, url: `http://127.0.0.1:${port}` };
 }
 
-/** Answer all requests, as they come, until so many are answered. */
-async function answerAll(raw: RawClient, count: number) {
+/** Respond to all requests, as they come, until so many have their responses. */
+async function respondToAll(raw: RawClient, count: number) {
   await until(() => {
-    for (const answer of held.open.splice(0)) answer();
-    return raw.answers.length >= count || raw.socket.closed;
+    for (const response of held.open.splice(0)) response();
+    return raw.responses.length >= count || raw.socket.closed;
   });
-  return raw.answers;
+  return raw.responses;
 }
 
 const requests = (count: number, body = '') =>
@@ -47,19 +47,19 @@ const requests = (count: number, body = '') =>
     (_, n) => `POST /${n} HTTP/1.1\r\n${HOST}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 
-describe('a connection that sends requests without waiting for answers', () => {
-  it.each(['', 'with a bödy'])('has 16 served at once, all in order: %s', async (body) => {
+describe('a connection that sends requests without waiting for responses', () => {
+  it.each(['', 'with a bödy'])('serves 16 pipelined requests at once, all in order: %s', async (body) => {
     await withRaw(held.url, async (raw) => {
       raw.socket.write(requests(700, body).join(''));
       await until(() => held.open.length === 16);
-      const answers = await answerAll(raw, 700);
-      expect(answers.map(({ text }) => text)).toEqual(Array.from({ length: 700 }, (_, n) => `/${n}${body}`));
+      const responses = await respondToAll(raw, 700);
+      expect(responses.map(({ text }) => text)).toEqual(Array.from({ length: 700 }, (_, n) => `/${n}${body}`));
       raw.socket.write(requests(1).join(''));
-      expect((await answerAll(raw, 701)).at(-1)).toMatchObject({ status: 200, text: '/0' });
+      expect((await respondToAll(raw, 701)).at(-1)).toMatchObject({ status: 200, text: '/0' });
     });
   });
 
-  it('has 16 served in a turn of the event loop when each is answered at once', async () => {
+  it('serves 16 pipelined requests in a turn of the event loop when each gets its response at once', async () => {
     const served = [0];
     const server = http.createServer(SERVER_OPTIONS, (req, res) => {
       if (served.at(-1) === 0) setImmediate(() => served.push(0));
@@ -77,24 +77,24 @@ describe('a connection that sends requests without waiting for answers', () => {
     expect(Math.max(...served)).toBe(16);
   });
 
-  it('gets back what it has sent, in whatever pieces that is read', async () => {
+  it('returns pipelined bodies unchanged, in whatever pieces they are read', async () => {
     const bodies = Array.from({ length: 60 }, (_, n) => String.fromCharCode(65 + n).repeat(30_000 + n));
     await withRaw(held.url, async (raw) => {
       for (let round = 0; round < 2; round++) {
         raw.socket.write(bodies.map((body) => requests(1, body)[0]).join(''));
-        const answers = await answerAll(raw, (round + 1) * bodies.length);
-        expect(answers.slice(-bodies.length).map(({ text }) => text.slice(2))).toEqual(bodies);
+        const responses = await respondToAll(raw, (round + 1) * bodies.length);
+        expect(responses.slice(-bodies.length).map(({ text }) => text.slice(2))).toEqual(bodies);
       }
     });
   });
 
-  it('is not read any further while 16 wait for their answers', async () => {
+  it('does not read a connection any further while 16 requests wait for their responses', async () => {
     await withRaw(held.url, async (raw) => {
       const sent = requests(100_000).join('');
       raw.socket.write(sent);
       await until(() => held.open.length === 16);
       const socket = held.sockets.at(-1) as { bytesRead: number } & import('node:net').Socket;
-      // As long as it takes others to be served, it stays as it is.
+      // While another connection is served, this one stays as it is.
       const before = socket.bytesRead;
       await withRaw(held.url, async (other) => {
         other.socket.write(requests(1).join(''));
@@ -108,8 +108,8 @@ describe('a connection that sends requests without waiting for answers', () => {
       const bytesOf = Buffer.byteLength(requests(1_000).join('')) / 1_000;
       let ahead = 0;
       await until(() => {
-        ahead = Math.max(ahead, socket.bytesRead - raw.answers.length * bytesOf);
-        for (const answer of held.open.splice(0)) answer();
+        ahead = Math.max(ahead, socket.bytesRead - raw.responses.length * bytesOf);
+        for (const response of held.open.splice(0)) response();
         return socket.bytesRead > 3 * READ_AT_ONCE;
       });
       expect(ahead).toBeLessThan(1.5 * READ_AT_ONCE);
@@ -117,22 +117,22 @@ describe('a connection that sends requests without waiting for answers', () => {
     held.open.length = 0;
   });
 
-  it('gets to know what it did wrong only after the answers to what came before', async () => {
+  it('refuses invalid input only after the responses to the requests before it', async () => {
     await withRaw(held.url, async (raw) => {
       raw.socket.write(`${requests(40).join('')}garbage\r\n\r\n`);
-      const answers = await answerAll(raw, 41);
-      expect(answers.map(({ status }) => status)).toEqual([...Array(40).fill(200), 400]);
+      const responses = await respondToAll(raw, 41);
+      expect(responses.map(({ status }) => status)).toEqual([...Array(40).fill(200), 400]);
       await raw.closed();
     });
   });
 
-  it('may be upgraded once all before it is answered', async () => {
+  it('upgrades a connection once all earlier requests have their responses', async () => {
     const upgrade = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: letters\r\n\r\n`;
     await withRaw(held.url, async (raw) => {
       raw.socket.write(requests(40).join(''));
-      await answerAll(raw, 40);
+      await respondToAll(raw, 40);
       raw.socket.write(upgrade('/ignored'));
-      expect((await answerAll(raw, 41)).at(-1)).toMatchObject({ status: 200, text: '/ignored' });
+      expect((await respondToAll(raw, 41)).at(-1)).toMatchObject({ status: 200, text: '/ignored' });
       let kept = Buffer.alloc(0);
       held.server.once('upgrade', (_req, socket, head) => {
         kept = head;
@@ -147,22 +147,22 @@ describe('a connection that sends requests without waiting for answers', () => {
       await withRaw(held.url, async (other) => {
         for (let answered = 0; answered < 100; answered += 50) {
           other.socket.write(requests(50).join(''));
-          await answerAll(other, answered + 50);
+          await respondToAll(other, answered + 50);
         }
       });
       expect(kept.toString()).toBe('abc');
     });
   });
 
-  it('may go away while requests wait', async () => {
+  it('serves other connections after a client has left while its requests wait', async () => {
     await withRaw(held.url, async (raw) => {
       raw.socket.write(requests(40).join(''));
       await until(() => held.open.length === 16);
     });
-    for (const answer of held.open.splice(0)) answer();
+    for (const response of held.open.splice(0)) response();
     await withRaw(held.url, async (raw) => {
       raw.socket.write(requests(1).join(''));
-      expect(await answerAll(raw, 1)).toHaveLength(1);
+      expect(await respondToAll(raw, 1)).toHaveLength(1);
     });
   });
 });
@@ -170,7 +170,7 @@ describe('a connection that sends requests without waiting for answers', () => {
 describe('a process that serves MAX_IN_FLIGHT requests', () => {
   const service = withService({ MAX_IN_FLIGHT: '2' });
 
-  it('refuses more before it looks at them, answers probes, and serves again afterwards', async () => {
+  it('refuses requests above MAX_IN_FLIGHT unchecked, responds to probes, and serves again afterwards', async () => {
     const head = `POST /api/v1/spaces/busy/jobs HTTP/1.1\r\n${HOST}x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\n`;
     const open = [1, 2].map(() => new RawClient(service.url));
     for (const raw of open) raw.socket.write(`${head}Content-Length: 16\r\n\r\n{`);

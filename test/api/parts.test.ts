@@ -2,28 +2,28 @@ import http, { type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { within } from '@yardmaster/backend';
+import { within } from '@yardmaster/server';
 import express, { type Express } from 'express';
 import { readWire } from '../../apps/api/src/body.js';
 import { createExpressServer } from '../../apps/api/src/fast-express.js';
 
-// What no call from outside can bring about, or show.
+// Behaviour that no call from outside can cause or show.
 
 describe('readWire', () => {
-  /** A request whose body comes in these pieces. */
+  /** Create a request whose body arrives in these pieces. */
   const requestOf = (pieces: Iterable<Buffer>) => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
     return Object.assign(Readable.from(pieces, { objectMode: false }), { headers }) as unknown as IncomingMessage;
   };
   const read = (request: IncomingMessage) => readWire(request, { types: ['application/json'], limit: 100_000 });
 
-  it.each([1, 1_023, 1_024, 1_025, 5_000])('puts a body together that comes in %i pieces', async (count) => {
+  it.each([1, 1_023, 1_024, 1_025, 5_000])('joins a body that arrives in %i pieces', async (count) => {
     const body = Array.from({ length: count }, (_, n) => String(n % 10)).join('');
     const wire = await read(requestOf([...body].map((character) => Buffer.from(character))));
     expect(wire?.bytes.toString()).toBe(body);
   });
 
-  it('refuses a body whose client was gone before it was read', async () => {
+  it('refuses a body whose client left before it was read', async () => {
     const request = requestOf([Buffer.from('{}')]);
     await new Promise((resolve) => (request as unknown as Readable).once('close', resolve).destroy());
     await expect(read(request)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
@@ -34,13 +34,13 @@ describe('within', () => {
   const never = new Promise<never>(() => undefined);
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
-  it('rejects with UNAVAILABLE when the time is over, and at once when none is left', async () => {
+  it('within rejects with UNAVAILABLE when the time is over, and at once when none is left', async () => {
     const unavailable = { code: 'UNAVAILABLE', status: 503 };
     await expect(within(5, never)).rejects.toMatchObject(unavailable);
     await expect(within(-1, never)).rejects.toMatchObject(unavailable);
   });
 
-  it('passes on a result and an error as they are, also without time left', async () => {
+  it('within passes on a result and an error unchanged, also without time left', async () => {
     const [result, error] = [{ a: 1 }, new Error('of the call')];
     for (const ms of [60_000, -1]) {
       expect(await within(ms, Promise.resolve(result))).toBe(result);
@@ -48,7 +48,7 @@ describe('within', () => {
     }
   });
 
-  it('takes no notice of an error that comes too late', async () => {
+  it('within ignores an error that comes too late', async () => {
     const unhandled: unknown[] = [];
     const hear = (error: unknown) => unhandled.push(error);
     process.on('unhandledRejection', hear);
@@ -61,7 +61,7 @@ describe('within', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('leaves no timer, however it ends, so that the process can end', async () => {
+  it('within leaves no timer, however it ends, so that the process can end', async () => {
     const before = timers();
     const calls = [within(60_000, Promise.resolve()), within(60_000, Promise.reject(new Error('x'))), within(1, never)];
     expect(timers()).toBe(before + 3);
@@ -70,7 +70,7 @@ describe('within', () => {
   });
 });
 
-/** Whether Express leaves a request and its response the prototypes with which they were made. */
+/** Return whether Express keeps the prototypes with which a request and its response were made. */
 async function keepsPrototypes(makeServer: (app: Express) => http.Server): Promise<boolean[]> {
   const app = express();
   const server = makeServer(app);
@@ -90,6 +90,6 @@ async function keepsPrototypes(makeServer: (app: Express) => http.Server): Promi
 
 it('gives requests and responses the prototype that Express would give them', async () => {
   expect(await keepsPrototypes((app) => createExpressServer(app, {}))).toEqual([true, true]);
-  // What it saves us from; when Express stops doing so, fast-express.ts can go.
+  // Plain Express changes prototypes; when it stops doing so, fast-express.ts can go.
   expect(await keepsPrototypes((app) => http.createServer(app))).toEqual([false, false]);
 });

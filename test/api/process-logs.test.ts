@@ -6,7 +6,7 @@ import { ADMIN_KEY, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
 const redis = withRedis();
-// What is stored is not compared with itself at the end: tests damage it.
+// The stored data are not checked at the end, because tests damage them.
 const service = withService({ LOG_LEVEL: 'trace' }, { redis, app: 'api', check: false });
 
 const output = () => service.process?.output() ?? '';
@@ -16,17 +16,20 @@ const lines = (): Record<string, unknown>[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-/** A job whose record was damaged by hand: the one way to a bug of ours that a test can rely on. */
+/** Create a job with a record damaged by hand: the only way to a bug of ours that a test can rely on. */
 async function damagedJob(): Promise<string> {
   const { id } = await createJob(service, 'log', { payload: { text: 'SECRET-payload' } });
   await service.redis.hset(service.store.keys.job(id), 'payload', '{"text":"SECRET-payload"');
   return id;
 }
 
-it('answers a bug with 500 and the request id, and logs it once with its stack under the same id', async () => {
+it('responds to a bug with 500 and the request id, and logs it once with its stack under the same id', async () => {
   const id = await damagedJob();
-  const answer = await service.call('GET', `/jobs/${id}`, { headers: { 'x-request-id': 'find-me' } });
-  expect(answer).toMatchObject({ status: 500, body: { error: 'Internal error (request find-me)', code: 'INTERNAL' } });
+  const response = await service.call('GET', `/jobs/${id}`, { headers: { 'x-request-id': 'find-me' } });
+  expect(response).toMatchObject({
+    status: 500,
+    body: { error: 'Internal error (request find-me)', code: 'INTERNAL' },
+  });
   const logged = () => lines().filter(({ requestId, level }) => requestId === 'find-me' && level === 'error');
   await until(() => logged().length > 0);
   const err = { stack: expect.stringContaining('parseJson') };
@@ -35,7 +38,7 @@ it('answers a bug with 500 and the request id, and logs it once with its stack u
   ]);
 });
 
-it('writes no key, payload, result, callback header or error of a worker, whatever goes wrong', async () => {
+it('logs no key, payload, result, callback header or error of a worker, whatever goes wrong', async () => {
   const secret = (name: string) => ({ [name]: `SECRET-${name}` });
   const { id: keyId, key } = await service.key(['jobs:worker', 'jobs:create']);
   const call = async (path: string, body?: unknown, options: CallOptions = {}) =>
@@ -53,7 +56,7 @@ it('writes no key, payload, result, callback header or error of a worker, whatev
   for (const [verb, body] of [['claim'], ['ack'], ['checkpoint', secret('checkpoint')]] as const)
     expect(await call(`/jobs/${id}/${verb}`, body)).toBe(200);
   expect((await service.call('GET', `/jobs/${await damagedJob()}`)).status).toBe(500);
-  // A reply of the wrong type makes ioredis throw an error that carries the whole command.
+  // A reply of the wrong type makes ioredis throw an error that contains the whole command.
   const events = `${service.store.keys.job(id)}:events`;
   await service.redis.del(events);
   await service.redis.set(events, 'x');

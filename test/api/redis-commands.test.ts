@@ -5,14 +5,14 @@ import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { ENDPOINTS } from './endpoints.js';
 
-// A Redis of its own, and the API alone: nothing but the calls asks it for anything.
+// A Redis of its own, and the API alone, so that only the calls send commands to Redis.
 const redis = withRedis();
 const service = withService({}, { redis, app: 'api' });
 
 const SPACE = 'counted';
 const callback = { callbackUrl: 'http://callback.example/' };
 
-/** Make jobs to poll in a space that has no others. */
+/** Create jobs to poll in a space that has no others. */
 const pending = (spaceId: string, count: number) => async () => {
   await Promise.all(Array.from({ length: count }, () => createJob(service, spaceId)));
   return '';
@@ -22,18 +22,18 @@ const job =
   () =>
     jobIn(service, status, SPACE, fields);
 
-/** A delivered job that was not acked when it was delivered before. */
+/** Create a delivered job that was not acked when it was delivered before. */
 const unacked = async () => {
   const id = await jobIn(service, 'delivered', SPACE);
   await service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 1);
   return id;
 };
 
-/** Bring about what a call needs. @returns the id of its job; '' when it is for none */
+/** Prepares what a call needs. @returns the id of its job; '' when it needs none */
 type Prepare = () => Promise<string>;
 type Row = [name: string, call: string, prepare: Prepare, commands: string, body?: unknown];
 
-/** @param name a verb, and what else there is to say */
+/** Make the row of a call on a job. @param name a verb, and more words after a comma where needed */
 const ofJob = (name: string, ...rest: [Prepare, string, unknown?]): Row => [
   ...([name, `POST /jobs/:jobId/${name.split(',')[0]}`] as const),
   ...rest,
@@ -55,9 +55,10 @@ const STATISTICS = 'evalsha 1, time 1, zcard 10, zrange 2, zrevrange 1';
 const everything = { name: 'work', payload: { n: 1 }, maxRetries: 1, timeoutSeconds: 5, ...callback };
 
 /**
- * Every call of a producer or a worker, and those whose work depends on what they meet, with what Redis does for it: commands
- * by name, with how often. `evalsha` is what the API sends, in one round trip; all else beside it is called by the script. A
- * change of a script that is meant changes this table with it, and nothing else; a failing test shows the row as it is now.
+ * Every call of a producer or a worker, with the commands that Redis runs for it: their names, and how often. Calls
+ * whose work depends on what they find have several rows. The API sends `evalsha`, in one round trip, and the script
+ * calls all other commands of that row. An intended change of a script changes this table with it, and nothing else. A
+ * failing test shows the row as it is now.
  */
 const CALLS: Row[] = [
   ['create', JOBS, none, CREATE, { name: 'work', payload: { n: 1 } }],
@@ -88,14 +89,14 @@ const CALLS: Row[] = [
   ['statistics of 500 jobs', 'GET /spaces/many/stats', pending('many', 500), STATISTICS],
 ];
 
-/** How often Redis has run each command since it started, from wherever it was called. */
+/** Return how often Redis has run each command since it started, whether a client or a script called it. */
 async function countsNow(): Promise<Map<string, number>> {
   const info = await service.redis.info('commandstats');
-  const lines = info.matchAll(/^cmdstat_(?!ping:|info:)(\S+?):calls=(\d+)/gm); // Of the watch, and of this test.
+  const lines = info.matchAll(/^cmdstat_(?!ping:|info:)(\S+?):calls=(\d+)/gm); // Of the keepalive, and of this test.
   return new Map([...lines].map(([, name, calls]) => [name as string, Number(calls)]));
 }
 
-/** What Redis runs while something is done, as a row of the table: what the API sends first, then by name. */
+/** Return the commands that Redis runs during `act`, as a row of the table: what the API sends first, then by name. */
 async function commandsOf(act: () => Promise<void>): Promise<string> {
   const before = await countsNow();
   await act();
@@ -106,10 +107,10 @@ async function commandsOf(act: () => Promise<void>): Promise<string> {
 }
 
 beforeAll(async () => {
-  await createJob(service, SPACE); // The first of a space may be another matter.
+  await createJob(service, SPACE); // The first job of a space may need other commands.
 });
 
-it('counts a call of every endpoint that producers and workers call', () => {
+it('has a row for every endpoint that producers and workers call', () => {
   const expected = ENDPOINTS.filter(({ method, path }) => method === 'POST' && /:(spaceId|jobId)/.test(path));
   const posts = CALLS.map(([, call]) => call.replace(/(?<=spaces\/)[^/]+/, ':spaceId')).filter((call) =>
     /^POST/.test(call),
@@ -117,7 +118,7 @@ it('counts a call of every endpoint that producers and workers call', () => {
   expect([...new Set(posts)].sort()).toEqual(expected.map(({ path }) => `POST ${path}`).sort());
 });
 
-it.each(CALLS)('asks Redis for just this in one round trip: %s', async (_, call, prepare, commands, ...[body]) => {
+it.each(CALLS)('runs only the listed commands in one round trip: %s', async (_, call, prepare, commands, ...[body]) => {
   const [method, path] = call.replace(':jobId', await prepare()).split(' ') as [string, string];
   const counted = await commandsOf(async () => {
     const { status } = await service.call(method, path, { body });
@@ -126,7 +127,7 @@ it.each(CALLS)('asks Redis for just this in one round trip: %s', async (_, call,
   expect(counted).toBe(commands);
 });
 
-it('asks for a key that it does not know with the time of Redis, and then no more for a while', async () => {
+it('reads an uncached key together with the time of Redis, and then not again for a while', async () => {
   const id = await jobIn(service, 'running', SPACE);
   const { key } = await service.key(['jobs:read:progress']);
   const read = async () => {
@@ -136,7 +137,7 @@ it('asks for a key that it does not know with the time of Redis, and then no mor
   await until(async () => (await commandsOf(read)) === 'hmget 1');
 });
 
-it('counts a job whose creation Redis refused nowhere', async () => {
+it('does not count a job whose creation Redis refused', async () => {
   await service.redis.config('SET', 'maxmemory', '1mb');
   const { status } = await service.call('POST', '/spaces/refused/jobs', { body: { name: 'refused' } });
   await service.redis.config('SET', 'maxmemory', '0');

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { RedisQueue, type Sent } from '../../apps/api/src/limits/redis-queue.js';
 import { until } from '../support/until.js';
 
-/** With less time left a request is not sent. */
+/** Least time left with which a request is sent. */
 const LEAST_MS = 10;
 
-/** A queue whose requests end when told to. */
+/** A queue whose requests end when the test ends them. */
 class HeldQueue {
   readonly queue = new RedisQueue(LEAST_MS);
   /** Names of the requests that were sent to Redis, in that order. */
@@ -20,18 +20,18 @@ class HeldQueue {
     return this.queue.send({ isUrgent, owner, withinMs, run });
   }
 
-  /** As many as may be under way, without end. */
+  /** Send as many requests as may be under way; they do not end by themselves. */
   fill(): void {
     while (this.queue.underWay < this.queue.limit) void this.send('first').catch(() => undefined);
     this.sent.length = 0;
   }
 
-  /** Have the oldest end, and one that waits begin. */
+  /** End the oldest request, so that one that waits begins. */
   endOldest(): void {
     this.#ends.shift()?.();
   }
 
-  /** The same one by one, until none is left. */
+  /** End requests one by one, until none is left. */
   async endAll(): Promise<void> {
     while (this.queue.underWay > 0) {
       this.endOldest();
@@ -40,8 +40,8 @@ class HeldQueue {
   }
 }
 
-describe('the queue before Redis', () => {
-  it('sends urgent requests first, and of each kind those of each API key in turn', async () => {
+describe('the queue in front of Redis', () => {
+  it('sends urgent requests first, and lets API keys take turns among requests of each kind', async () => {
     const held = new HeldQueue();
     held.fill();
     const all = [
@@ -57,7 +57,7 @@ describe('the queue before Redis', () => {
     expect(await Promise.all(all)).toContain('create a2');
   });
 
-  it('refuses what has waited too long, does not send it, and does not keep it', async () => {
+  it('refuses a request that has waited too long, and neither sends nor keeps it', async () => {
     const held = new HeldQueue();
     held.fill();
     const all = Array.from({ length: 10 }, (_, n) => held.send('late', { owner: String(n % 3), isUrgent: n > 4 }));
@@ -68,19 +68,19 @@ describe('the queue before Redis', () => {
     expect(held.sent).toEqual([]);
   });
 
-  it('does not refuse what it has sent', async () => {
+  it('does not refuse a request that it has sent', async () => {
     const held = new HeldQueue();
     held.fill();
     const sent = held.send('in time');
     held.endOldest();
     await until(() => held.sent.length > 0);
-    held.fill(); // Its limit may have grown.
+    held.fill(); // The limit may have grown.
     await expect(held.send('late')).rejects.toMatchObject({ code: 'OVERLOADED' });
     await held.endAll();
     expect(await sent).toBe('in time');
   });
 
-  it('gives up a request that takes too long, which counts until Redis has replied', async () => {
+  it('gives up a request that takes too long, but counts it until Redis has replied', async () => {
     const held = new HeldQueue();
     await expect(held.send('hangs', { withinMs: 20 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(held.queue.underWay).toBe(1);
@@ -99,7 +99,7 @@ describe('the queue before Redis', () => {
     expect(held.sent).toEqual([]);
   });
 
-  it('counts a request no more once it waits for something else than Redis', async () => {
+  it('stops counting a request once it waits for something other than Redis', async () => {
     const queue = new RedisQueue(LEAST_MS);
     const run = async ({ stopCounting }: Sent) => {
       stopCounting();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { API_VARIABLES, createApiServer } from '@yardmaster/api';
-import { createBackend, createFront } from '@yardmaster/backend';
 import { createLogger, type Logger, readConfig } from '@yardmaster/runtime';
+import { createHttpService, createServerContext } from '@yardmaster/server';
 import { scrape } from '../metrics/scrape.js';
 import { during } from '../support/during.js';
 import { jobIn, step } from '../support/jobs.js';
@@ -11,7 +11,8 @@ import { openService } from '../support/service.js';
 import { ADMIN_KEY, LONG_REDIS_TIMEOUT } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-// Redis' settings change while the API runs: in this process, where it looks at them every 20 ms and not every 30 s.
+// Redis' settings change while the API runs. It runs in this process, where it checks them every 20 ms and not every 30
+// s.
 
 const redis = withRedis();
 const strict = during(
@@ -34,16 +35,22 @@ async function startApi(env: Record<string, string> = {}) {
   const keep = (level: string) => (fields: unknown, text?: string) => lines.push([level, text ?? String(fields)]);
   const kept = { error: keep('error'), warn: keep('warn'), info: keep('info') };
   const log = Object.assign(createLogger('test', 'silent'), kept) as unknown as Logger;
-  const backend = createBackend(config, log, { checkRedisEveryMs: 20 });
-  const front = createFront({ name: 'test', backend, server: createApiServer({ backend, config, log }), config, log });
-  await front.start();
-  const service = openService({ url: front.url(), redisUrl: redis.url, prefix });
+  const context = createServerContext(config, log, { checkRedisEveryMs: 20 });
+  const httpService = createHttpService({
+    name: 'test',
+    context,
+    server: createApiServer({ context, config, log }),
+    config,
+    log,
+  });
+  await httpService.start();
+  const service = openService({ url: httpService.url(), redisUrl: redis.url, prefix });
   return {
     service,
     lines,
     async stop() {
       await service.stop();
-      await front.stop();
+      await httpService.stop();
     },
   };
 }
@@ -57,7 +64,7 @@ const says = async ({ lines }: Api, [level, text]: readonly [string, string]) =>
   until(() => lines.some((line) => line[0] === level && line[1] === text));
 const memoryLimit = async ({ service }: Api) =>
   (await scrape(service)).get('yardmaster_redis_maxmemory_bytes{primary="redis"}');
-/** What the gauges say is wrong. */
+/** Return the faults that the gauges show. */
 const unsafe = async ({ service }: Api) =>
   [...(await scrape(service))].flatMap(([series, value]) =>
     series.startsWith('yardmaster_redis_unsafe{') && value === 1 ? [/fault="(\w+)"/.exec(series)?.[1]] : [],
@@ -97,7 +104,7 @@ it('refuses to create jobs while Redis has a memory limit and evicts, and serves
   expect(strict.lines.filter(([, text]) => text !== 'request not served')).toEqual([EVICTS, SAFE]);
 });
 
-it('creates jobs on a Redis that evicts when ALLOW_EVICTION is true, and logs it all the same', async () => {
+it('creates jobs on a Redis that evicts when ALLOW_EVICTION is true, but still logs the fault', async () => {
   await configure('maxmemory', '1gb');
   await configure('maxmemory-policy', 'allkeys-lru');
   await says(lenient, EVICTS);
@@ -105,7 +112,7 @@ it('creates jobs on a Redis that evicts when ALLOW_EVICTION is true, and logs it
   expect(await unsafe(lenient)).toEqual(['evicts']);
 });
 
-it('warns of a policy that evicts without a memory limit, and creates jobs', async () => {
+it('warns about a policy that evicts without a memory limit, and creates jobs', async () => {
   await configure('maxmemory-policy', 'allkeys-lru');
   await says(strict, WARNS);
   expect((await create(strict)).status).toBe(201);
@@ -119,11 +126,11 @@ it('warns when the append-only file is switched off', async () => {
   expect((await scrape(strict.service)).get('yardmaster_redis_append_only{primary="redis"}')).toBe(0);
 });
 
-// The last, since it takes keys of the service with it.
-it('reports keys that Redis has evicted since the last look', async () => {
+// The last test, because it evicts keys of the service, too.
+it('reports keys that Redis has evicted since the last check', async () => {
   await strict.service.redis.set('a key of others', 'x');
   await configure('maxmemory-policy', 'allkeys-random');
-  await configure('maxmemory', '1'); // The next command of anyone evicts.
+  await configure('maxmemory', '1'); // The next command of any client evicts.
   await says(strict, ['error', 'Redis has deleted keys because its memory was full: run fsck']);
   const evicted = 'yardmaster_redis_evicted_keys{primary="redis"}';
   await until(async () => ((await scrape(strict.service)).get(evicted) ?? 0) > 0);

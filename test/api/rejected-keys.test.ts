@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { clientAddressBy } from '@yardmaster/backend';
 import type { Logger } from '@yardmaster/runtime';
+import { clientAddressBy } from '@yardmaster/server';
 import { Registry } from 'prom-client';
-import { createRejectedKeyReport } from '../../packages/backend/src/rejected-keys.js';
+import { createRejectedKeyReport } from '../../packages/server/src/rejected-keys.js';
 import { cutAll, shake } from '../gateway/handshake.js';
 import { movedBy } from '../metrics/scrape.js';
 import { withService } from '../support/service.js';
@@ -11,11 +11,11 @@ import { until } from '../support/until.js';
 
 const METRIC = 'yardmaster_rejected_keys_total';
 
-/** X-Forwarded-For is believed from the test itself. */
+/** A service that trusts the X-Forwarded-For of the test itself. */
 const service = withService({ TRUSTED_PROXIES: 'loopback' });
 afterEach(cutAll);
 
-/** Call and open a stream with this text as the key, from an address. @returns both statuses */
+/** Make a call and open a stream with this text as the key, from an address. @returns both statuses */
 async function present(key: string | undefined, from = '203.0.113.9'): Promise<(number | undefined)[]> {
   const headers = { 'x-forwarded-for': from };
   const path = `/api/v1/realtime/spaces/a${key === undefined ? '' : `?token=${key}`}`;
@@ -53,13 +53,13 @@ const WRONG: [what: string, make: () => Promise<string>][] = [
 ];
 
 describe('a wrong API key', () => {
-  it.each(WRONG)('is counted for a call and for a stream: %s', async (_, make) => {
+  it.each(WRONG)('counts a wrong API key of a call and of a stream: %s', async (_, make) => {
     const key = await make();
     const moved = await movedBy(service, METRIC, async () => expect(await present(key)).toEqual([401, 401]));
     expect(moved).toEqual({ [METRIC]: 2 });
   });
 
-  it('is not counted when it is missing, nor when the key is valid and lacks a scope', async () => {
+  it('does not count a missing API key, nor a valid one that lacks a scope', async () => {
     const { key } = await service.key(['jobs:ack']);
     const moved = await movedBy(service, METRIC, async () => {
       expect(await present(undefined)).toEqual([401, 401]);
@@ -69,7 +69,7 @@ describe('a wrong API key', () => {
     expect(moved).toEqual({});
   });
 
-  it('is logged as one warning for each client address, without the key', async () => {
+  it('logs one warning about wrong API keys for each client address, without the key', async () => {
     const wrong = `ym_${(await newKey()).id}_${'7'.repeat(64)}`;
     for (const from of ['203.0.113.1', '203.0.113.1', '203.0.113.2', '2001:db8::1', '2001:db8::2']) {
       await present(wrong, from);
@@ -103,7 +103,7 @@ describe('the warnings about wrong API keys', () => {
   const reportFrom = (address: string) =>
     report({ headers: { 'x-forwarded-for': address }, socket: { remoteAddress: '127.0.0.1' } } as never);
 
-  it('come again for the same address once a minute is over', () => {
+  it('warns about the same address again once a minute is over', () => {
     for (const passMs of [0, 59_999, 1, 1]) {
       jest.advanceTimersByTime(passMs);
       reportFrom('203.0.113.1');
@@ -111,7 +111,7 @@ describe('the warnings about wrong API keys', () => {
     expect(warn).toHaveBeenCalledTimes(2);
   });
 
-  it('name at most 1 000 addresses in a minute, and no text that is longer than an address', () => {
+  it('warns about at most 1 000 addresses in a minute, and logs no text that is longer than an address', () => {
     for (let n = 0; n < 1_500; n++) reportFrom(`10.0.${n >> 8}.${n & 255}`);
     expect(warn).toHaveBeenCalledTimes(1_000);
     jest.advanceTimersByTime(60_000);

@@ -11,7 +11,7 @@ import { callEndpoint, ENDPOINTS, stateOf, targetFor, UNKNOWN } from './endpoint
 const READS = ['List Jobs', 'Get Space Statistics', 'Get Job', 'Get Job Logs', 'Get Job Progress'];
 const EVENTS = ['Checkpoint', 'Custom Event', 'Append Logs'];
 
-/** §5.4: what §4 says of each endpoint, from the other side. */
+/** §5.4: endpoints by scope, where §4 has scopes by endpoint. */
 const GRANTS: Record<Scope, readonly string[]> = {
   'jobs:create': ['Create Job', 'Redeliver Callback'],
   'jobs:read': READS,
@@ -34,9 +34,9 @@ const GRANTS: Record<Scope, readonly string[]> = {
 const ALL_SCOPES = Object.keys(GRANTS) as Scope[];
 const JOB_SCOPES = ALL_SCOPES.filter((scope) => scope !== 'keys:manage');
 
-/** One key per scope that has nothing else, and the one of the administrator. */
+/** One key for each scope that has no other scope, and the admin key. */
 const keys = new Map<string, string>([['ADMIN_API_KEY', ADMIN_KEY]]);
-/** Every scope on jobs, in the space `own` only. */
+/** A key with every scope on jobs, only in the space `own`. */
 let bound: string;
 
 const service = withService();
@@ -49,7 +49,7 @@ beforeAll(async () => {
 
 const UNAUTHENTICATED = { error: expect.any(String), code: 'UNAUTHENTICATED' };
 
-it('has the scopes of the protocol in the table of §5, which agrees with the table of §4', () => {
+it('lists the scopes of the protocol in the table of §5, which agrees with the table of §4', () => {
   expect([...SCOPES].sort()).toEqual([...ALL_SCOPES].sort());
   for (const { name, scopes } of ENDPOINTS) {
     const granting = ALL_SCOPES.filter((scope) => scope !== 'jobs:worker' && GRANTS[scope].includes(name));
@@ -61,7 +61,7 @@ describe.each(ENDPOINTS)('$name', (endpoint) => {
   const granting = ALL_SCOPES.filter((scope) => GRANTS[scope].includes(endpoint.name));
   const callIn = async (spaceId: string, key: string | undefined) =>
     (await callEndpoint(service, endpoint, await targetFor(service, endpoint, spaceId), { key })).status;
-  /** Expect to be refused in a space, with nothing changed. */
+  /** Expect that calls in a space are refused and change nothing. */
   async function expectForbidden(spaceId: string, refused: (string | undefined)[], error: unknown) {
     const target = await targetFor(service, endpoint, spaceId);
     const before = await stateOf(service, target);
@@ -72,24 +72,24 @@ describe.each(ENDPOINTS)('$name', (endpoint) => {
     expect(await stateOf(service, target)).toEqual(before);
   }
 
-  it.each([...granting, 'ADMIN_API_KEY'])('is allowed by %s', async (scope) => {
+  it.each([...granting, 'ADMIN_API_KEY'])('allows the call with %s', async (scope) => {
     expect(await callIn('matrix', keys.get(scope))).toBe(endpoint.success ?? 200);
   });
 
-  it('is refused by each other scope, changes nothing, and names the scope that is missing', async () => {
+  it('refuses the call with any other scope, changes nothing, and names the scope that is missing', async () => {
     const others = ALL_SCOPES.filter((scope) => !granting.includes(scope)).map((scope) => keys.get(scope));
     await expectForbidden('matrix-refused', others, `The API key lacks the scope ${endpoint.scopes.join(' or ')}`);
   });
 
-  if (endpoint.scopes.includes('keys:manage')) return; // No key of one space has it.
-  it('is allowed by a key of the space, and refused in any other space', async () => {
+  if (endpoint.scopes.includes('keys:manage')) return; // No key that is bound to a space has this scope.
+  it('allows the call with a key of the space, and refuses it in any other space', async () => {
     expect(await callIn('own', bound)).toBe(endpoint.success ?? 200);
     for (const space of ['other', 'OWN'])
       await expectForbidden(space, [bound], 'The API key is bound to another space');
   });
 
   if (!endpoint.path.includes(':jobId')) return;
-  it('is refused with 404 for a job that does not exist', async () => {
+  it('refuses the call with 404 for a job that does not exist', async () => {
     for (const jobId of ['nope', UNKNOWN.jobId]) {
       const { status, body } = await callEndpoint(service, endpoint, { ...UNKNOWN, jobId }, { key: bound });
       expect({ status, body }).toEqual({ status: 404, body: { error: 'Job not found', code: 'JOB_NOT_FOUND' } });
@@ -97,7 +97,7 @@ describe.each(ENDPOINTS)('$name', (endpoint) => {
   });
 });
 
-it('allows what any of several scopes grants', async () => {
+it('allows the calls that any of several scopes grants', async () => {
   const { key } = await service.key(['jobs:create', 'jobs:kill']);
   const { id } = await createJob(service, 'several');
   const status = async (method: string, path: string, body?: unknown) =>
@@ -107,7 +107,7 @@ it('allows what any of several scopes grants', async () => {
   expect(await status('GET', `/jobs/${id}`)).toBe(403);
 });
 
-describe('no valid key', () => {
+describe('calls without a valid key', () => {
   const secret = 'f'.repeat(64);
   const CREDENTIALS: [what: string, options: (existing: { id: string; key: string }) => CallOptions][] = [
     ['no key', () => ({ key: undefined })],
@@ -128,7 +128,7 @@ describe('no valid key', () => {
   ];
 
   it.each(CREDENTIALS)(
-    'refuses %s with 401 at every endpoint, before the key is known and after',
+    'refuses %s with 401 at every endpoint, before an existing key is cached and after',
     async (_, options) => {
       const existing = await service.key(ALL_SCOPES);
       const target = { spaceId: 'locked', jobId: await jobIn(service, 'pending', 'locked'), keyId: existing.id };
@@ -144,10 +144,10 @@ describe('no valid key', () => {
     },
   );
 
-  it('refuses a key in the query, where only streams take one', async () => {
+  it('refuses a key in the query, because only streams accept one there', async () => {
     const { key } = await service.key(['jobs:read']);
-    const answer = await service.call('GET', `/spaces/locked/jobs?token=${key}&x-api-key=${key}`, { key: undefined });
-    expect(answer).toMatchObject({ status: 401, body: UNAUTHENTICATED });
+    const response = await service.call('GET', `/spaces/locked/jobs?token=${key}&x-api-key=${key}`, { key: undefined });
+    expect(response).toMatchObject({ status: 401, body: UNAUTHENTICATED });
   });
 });
 
@@ -155,31 +155,31 @@ describe('a key that has ended', () => {
   const list = async (key: string, at: Pick<TestService, 'call'> = service) =>
     (await at.call('GET', '/spaces/ended/jobs', { key })).status;
 
-  it('is refused once its revocation is answered', async () => {
+  it('refuses a key once its revocation has got its response', async () => {
     for (let i = 0; i < 10; i++) {
       const { id, key } = await service.key(['jobs:read']);
       expect(await list(key)).toBe(200);
       expect(await service.call('DELETE', `/keys/${id}`)).toMatchObject({ status: 200, body: { success: true } });
-      // Of several processes, those that were not asked hear of it a moment later.
+      // Of several processes, those that did not get the request hear of it a moment later.
       if (sharedService().isBehindProxy) await until(async () => (await list(key)) === 401);
       const refused = await service.call('GET', '/spaces/ended/jobs', { key });
       expect(refused).toMatchObject({ status: 401, body: UNAUTHENTICATED });
     }
   });
 
-  it('is refused by another process, which had it in its cache, as soon as that hears of it', async () => {
-    // On a cluster announcements have other commands, and the second case would be heard by no process.
+  it('refuses a cached key in another process as soon as that process hears of its revocation', async () => {
+    // On a cluster, announcements use other commands, so no process would hear the second case.
     for (const isRevoked of sharedService().isBehindProxy ? [true] : [true, false]) {
       const { id, key } = await service.key(['jobs:read']);
       await until(async () => (await list(key, other)) === 200);
-      // Announced and not done: then it is not that the cache has forgotten it and Redis was asked again.
+      // Announced and not done: so the refusal does not come from a cache that forgot the key and asked Redis again.
       if (isRevoked) await service.call('DELETE', `/keys/${id}`);
       else await service.redis.publish(service.store.keys.revocations, id);
       await until(async () => (await list(key, other)) === 401);
     }
   });
 
-  it('may revoke itself, is refused from then on, and cannot be revoked again', async () => {
+  it('lets a key revoke itself, refuses it from then on, and does not revoke it again', async () => {
     const { id, key } = await service.key(['keys:manage']);
     expect((await service.call('DELETE', `/keys/${id}`, { key })).status).toBe(200);
     expect((await service.call('GET', '/keys', { key })).status).toBe(401);
@@ -187,7 +187,7 @@ describe('a key that has ended', () => {
     expect({ status, body }).toEqual({ status: 404, body: { error: 'Key not found', code: 'KEY_NOT_FOUND' } });
   });
 
-  it('is refused when it ends while it is known', async () => {
+  it('refuses a key that expires while it is cached', async () => {
     const soon = await service.key(['jobs:read'], { expiresAt: new Date(Date.now() + 700).toISOString() });
     await list(soon.key);
     await until(async () => (await list(soon.key)) === 401);
@@ -204,7 +204,7 @@ describe('the order of checks: path, key, scope, body, job', () => {
   const text: CallOptions = { raw: '{}', headers: { 'content-type': 'text/plain' } };
   type By = Scope | 'bound' | null;
 
-  // PENDING and ELSEWHERE are jobs, of the space `order` and of another one.
+  // PENDING and ELSEWHERE are jobs, one in the space `order` and one in another space.
   const rows: [what: string, call: string, by: By, status: number, options?: CallOptions][] = [
     ['a bad spaceId is 400 without a key', 'POST /spaces/a%20b/jobs', null, 400, broken],
     ['a bad spaceId beats a missing scope', 'POST /spaces/a%20b/jobs', 'jobs:read', 400],
@@ -228,7 +228,7 @@ describe('the order of checks: path, key, scope, body, job', () => {
     const [pending, elsewhere] = [(await createJob(service, 'order')).id, (await createJob(service, 'other')).id];
     const filled = path.replace('PENDING', pending).replace('ELSEWHERE', elsewhere);
     const key = by === 'bound' ? bound : keys.get(by ?? '');
-    const answer = await service.call(method, filled, { ...options, key });
-    expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code: CODES[status] });
+    const response = await service.call(method, filled, { ...options, key });
+    expect({ status: response.status, code: response.body.code }).toEqual({ status, code: CODES[status] });
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer } from '../support/http.js';
+import type { HttpResponse } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 
-// What operators may set. Of the limits everything else is tested with their defaults.
+// Settings of operators. All other tests use the default limits.
 
 const PAGE = 'https://app.example.com';
 const service = withService();
@@ -20,7 +20,7 @@ const set = withService(
   { app: 'api' },
 );
 
-it('refuses what is over a limit, and names the limit that is set', async () => {
+it('refuses what is over a configured limit, and names that limit', async () => {
   const id = await jobIn(set, 'running', 'small');
   const text = (bytes: number) => 'a'.repeat(bytes);
   const ofJson = (part: string, limit: number) => `${part} must be at most ${limit} bytes of JSON`;
@@ -36,7 +36,7 @@ it('refuses what is over a limit, and names the limit that is set', async () => 
   }
 });
 
-it('keeps as many of the newest events as are set, and always `created`', async () => {
+it('keeps only the configured number of events: the newest, and always `created`', async () => {
   const id = await jobIn(set, 'running', 'short');
   for (let n = 0; n < 20; n++) await set.call('POST', `/jobs/${id}/event`, { body: n });
   const events: { id: string; type: string }[] = (await set.call('GET', `/jobs/${id}`)).body.events;
@@ -44,14 +44,14 @@ it('keeps as many of the newest events as are set, and always `created`', async 
   expect(events[0]).toMatchObject({ type: 'created' });
 });
 
-it('shows the limits that are set in the OpenAPI document, which is the same else in every process', async () => {
+it('shows the configured limits in the OpenAPI document, which is otherwise the same in every process', async () => {
   const [usual, own] = [await service.call('GET', '/openapi.json'), await set.call('GET', '/openapi.json')];
   const { paths, info } = own.body;
   expect(paths['/api/v1/spaces/{spaceId}/jobs'].post.requestBody.description).toContain('54321 bytes');
   expect(paths['/api/v1/jobs/{jobId}/logs'].post.requestBody.description).toContain('77 entries');
   expect(info.description).toContain('| 12 s |');
-  // In parts, so that a failure shows what differs and not everything.
-  const withoutNumbers = ({ text }: Answer) => text.replace(/\d+/g, '#').split(',');
+  // Compared in parts, so that a failure shows only what differs.
+  const withoutNumbers = ({ text }: HttpResponse) => text.replace(/\d+/g, '#').split(',');
   expect(withoutNumbers(own)).toEqual(withoutNumbers(usual));
 });
 
@@ -64,14 +64,14 @@ describe('CORS', () => {
   const ask = (method: string, headers: Record<string, string>, path = '/api/v1/keys', at = set) =>
     at.http.call(method, path, { headers });
 
-  it('is off by default, for calls and for preflights', async () => {
+  it('sends no CORS headers by default, neither for calls nor for preflights', async () => {
     const call = await ask('GET', { origin: PAGE }, '/api/v1/keys', service);
     const asked = await ask('OPTIONS', preflight(PAGE), '/api/v1/keys', service);
     for (const { headers } of [call, asked])
       expect(Object.keys(headers).filter((header) => /^(access-control|vary)/.test(header))).toEqual([]);
   });
 
-  it.each([PAGE, 'http://localhost:3000'])('answers the preflight of %s', async (origin) => {
+  it.each([PAGE, 'http://localhost:3000'])('responds to the preflight of %s', async (origin) => {
     const { status, headers } = await ask('OPTIONS', preflight(origin));
     expect(status).toBe(204);
     expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: expect.stringMatching(/\bOrigin\b/) });
@@ -100,16 +100,16 @@ describe('CORS', () => {
   });
 
   it.each([`${PAGE}.evil.com`, 'http://app.example.com', 'null', 'https://APP.example.com:8443'])(
-    'allows nothing to %s',
+    'allows nothing to the origin %s',
     async (origin) => {
-      for (const answer of [await ask('GET', { origin }), await ask('OPTIONS', preflight(origin))]) {
-        expect(answer.headers['access-control-allow-origin']).toBeUndefined();
-        expect(answer.headers.vary).toMatch(/\bOrigin\b/);
+      for (const response of [await ask('GET', { origin }), await ask('OPTIONS', preflight(origin))]) {
+        expect(response.headers['access-control-allow-origin']).toBeUndefined();
+        expect(response.headers.vary).toMatch(/\bOrigin\b/);
       }
     },
   );
 
-  it('leaves a plain OPTIONS as it is', async () => {
+  it('responds to an OPTIONS without an origin as without CORS', async () => {
     const { status, headers } = await ask('OPTIONS', {});
     expect({ status, allow: headers.allow }).toEqual({ status: 204, allow: 'OPTIONS, POST, GET, HEAD' });
     expect((await ask('OPTIONS', {}, '/nope')).status).toBe(404);

@@ -16,7 +16,7 @@ async function statsOf(spaceId: string, query = '') {
 const namesOf = async (spaceId: string, query = '') =>
   (await statsOf(spaceId, query)).names.map(({ name }: { name: string }) => name);
 
-it('has statistics of zeros for a space that has no jobs', async () => {
+it('returns zeros for a space that has no jobs', async () => {
   expect(await statsOf('unused')).toEqual({
     spaceId: 'unused',
     timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -27,7 +27,7 @@ it('has statistics of zeros for a space that has no jobs', async () => {
   });
 });
 
-it('counts jobs by status and by name, those with most jobs first', async () => {
+it('counts jobs by status and by name, names with most jobs first', async () => {
   const statuses = ['pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const;
   for (const status of statuses) await jobIn(service, status, 'counted', { name: 'all "kinds"\n' });
   await jobIn(service, 'pending', 'counted', { name: 'all "kinds"\n' });
@@ -46,7 +46,7 @@ it('counts jobs by status and by name, those with most jobs first', async () => 
   });
 });
 
-it('shows the age of the oldest pending job, of all and of each name, as of its timestamp', async () => {
+it('shows the age of the oldest pending job, in all and for each name, at its timestamp', async () => {
   const old = await createJob(service, 'aged', { name: 'old' });
   await until(async () => Date.parse((await statsOf('aged')).timestamp) > Date.parse(old.createdAt) + 50);
   const young = await createJob(service, 'aged', { name: 'young' });
@@ -60,7 +60,7 @@ it('shows the age of the oldest pending job, of all and of each name, as of its 
   ]);
 });
 
-it('shows 100 names by default, and how many it leaves out', async () => {
+it('shows 100 names by default, and how many names it leaves out', async () => {
   for (let n = 0; n < 105; n++) await createJob(service, 'stats-many', { name: `n${n}` });
   for (let n = 50; n < 55; n++) await createJob(service, 'stats-many', { name: `n${n}` });
   expect(await statsOf('stats-many')).toMatchObject({ jobs: { total: 110 }, namesLeftOut: 5 });
@@ -70,7 +70,7 @@ it('shows 100 names by default, and how many it leaves out', async () => {
   expect(await statsOf('stats-many', '?limit=5000')).toMatchObject({ namesLeftOut: 0 });
 });
 
-it('shows the names that are asked for, in that order and each once, with or without jobs', async () => {
+it('shows the requested names in their order and each once, with or without jobs', async () => {
   await createJob(service, 'asked', { name: 'a,b' });
   await createJob(service, 'asked', { name: 'c' });
   expect(await namesOf('asked', '?name=none&name=a%2Cb&name=none')).toEqual(['none', 'a,b']);
@@ -83,7 +83,7 @@ it('shows the names that are asked for, in that order and each once, with or wit
   });
 });
 
-it('forgets a name with its last job', async () => {
+it('forgets a name when its last job is purged', async () => {
   const store = createStore(service.redis, { keyPrefix: service.prefix, retentionMs: 1 });
   for (let n = 0; n < 2; n++) await createJob(service, 'purged');
   for (const names of [[{ name: 'work', total: 1 }], []]) {

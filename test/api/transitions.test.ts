@@ -28,8 +28,8 @@ const DEAD = 'JOB_KILLED';
 const ENDED = 'JOB_ENDED';
 
 /**
- * §3, every call × every status: the status after it, or the code that refuses it. A failed job has no retries left here.
- * Columns: pending, delivered, running, completed, dead, killed.
+ * Outcome of every call in every status (§3): the status after it, or the code that refuses it. A failed job has no
+ * retries left here. Columns: pending, delivered, running, completed, dead, killed.
  */
 const TABLE: Record<Verb, readonly string[]> = {
   claim: ['delivered', NOT_PENDING, NOT_PENDING, NOT_PENDING, NOT_PENDING, NOT_PENDING],
@@ -51,7 +51,7 @@ const SENTENCES: Record<string, string> = {
   [ENDED]: 'Job has already ended',
 };
 
-/** The event that a move records; none for a keepalive, nor for a second kill. */
+/** Event that a move records; none for a keepalive, nor for a second kill. */
 const EVENTS: Partial<Record<Verb, string>> = {
   claim: 'delivered',
   ack: 'acked',
@@ -75,10 +75,10 @@ it.each(cells.filter(isMove))('$verb moves a $from job to $outcome', async ({ ve
   const id = await jobIn(service, from, 'moves', { maxRetries: 0 });
   const before = await read(id);
 
-  const answer = await call(id, verb);
+  const response = await call(id, verb);
 
-  expect(answer.status).toBe(200);
-  if (verb !== 'claim') expect(answer.body).toEqual({ success: true });
+  expect(response.status).toBe(200);
+  if (verb !== 'claim') expect(response.body).toEqual({ success: true });
   const after = await read(id);
   expect(after.status).toBe(outcome);
   const added = after.events.slice(before.events.length);
@@ -103,7 +103,7 @@ it.each(cells.filter((cell) => !isMove(cell)))(
   },
 );
 
-it('has a table that agrees with the one of the protocol', () => {
+it('has a table of transitions that agrees with that of the protocol', () => {
   const rows = TRANSITIONS.filter(({ when }) => when !== 'retries remain');
   for (const { verb, from, outcome } of cells) {
     const row = rows.find((one) => one.trigger === verb && one.from.includes(from));
@@ -140,7 +140,7 @@ it('counts attempts at the ack, retries while attemptNumber <= maxRetries, and t
   }
 });
 
-it('sends a retried job to the end of the queue, and hands its latest checkpoint to the next attempt', async () => {
+it('sends a retried job to the end of the queue, and gives its latest checkpoint to the next attempt', async () => {
   const first = await jobIn(service, 'running', 'retry-order');
   const second = await createJob(service, 'retry-order');
   for (const page of [1, 2]) await service.call('POST', `/jobs/${first}/checkpoint`, { body: { page } });
@@ -156,7 +156,7 @@ it('sends a retried job to the end of the queue, and hands its latest checkpoint
   expect(listed.body.map((job: { id: string }) => job.id)).toEqual([second.id, first]);
 });
 
-it('shows a long history whole, in order and without gaps', async () => {
+it('shows a long history complete, in order and without gaps', async () => {
   const id = await jobIn(service, 'running', 'long');
   const numbers = Array.from({ length: 250 }, (_, i) => i);
   for (const n of numbers) await service.call('POST', `/jobs/${id}/event`, { body: n });

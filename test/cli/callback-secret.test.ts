@@ -42,7 +42,7 @@ it('exits with 1 and the reason when the service refuses to show callback secret
 it.each([
   ['the page of a proxy', '<html>Welcome</html>'],
   ['other JSON', '{"secrets":7}'],
-])('exits with 1 when %s comes in place of callback secrets', async (_, body) => {
+])('exits with 1 when the response is %s in place of callback secrets', async (_, body) => {
   const fake = await serve((_request, response) => response.writeHead(200).end(body));
   expect(await secretsHere(fake)).toEqual(refused('the server did not answer with callback secrets'));
 });
@@ -52,7 +52,7 @@ it('prints callback secrets without the terminal sequences of a malicious server
   expect(await secretsHere(fake)).toEqual([0, ['whsec_a b'], '']);
 });
 
-it('exits with 1 and asks no second time when the service is away', async () => {
+it('exits with 1 and sends no second request when the service is away', async () => {
   const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"Storage did not answer"}'));
   expect(await secretsHere(fake)).toEqual(refused('Storage did not answer'));
   expect(fake.requests).toBe(1);

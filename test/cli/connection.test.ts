@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { backoffMs, connect, type Ending, retryAfterMs, verdictOf } from '@yardmaster/cli';
+import { backoffMs, connect, type Ending, nextStepOf, retryAfterMs } from '@yardmaster/cli';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { until } from '../support/until.js';
 
@@ -20,7 +20,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-/** Connect to a server that does this to each client. */
+/** Connect to a server that calls `act` for each client. */
 function connectTo(act: (ws: WebSocket) => unknown, options: Partial<Parameters<typeof connect>[0]> = {}) {
   server.on('connection', act);
   const messages: string[] = [];
@@ -29,7 +29,7 @@ function connectTo(act: (ws: WebSocket) => unknown, options: Partial<Parameters<
   return { messages, ended };
 }
 
-it('gives a connection up when nothing came for too long', async () => {
+it('ends a connection when nothing came for too long', async () => {
   const { ended } = connectTo(() => undefined, { silenceMs: 100 });
   expect(await ended).toEqual({ kind: 'closed', code: 1006, reason: 'nothing heard for 0 s', wasGood: false });
 });
@@ -47,7 +47,7 @@ it('keeps a connection for as long as pings come', async () => {
   expect(await connectTo(pingOn, { silenceMs: 60_000 }).ended).toMatchObject({ code: 1000 });
 });
 
-it('closes the connection with 1000 when nothing more is wanted', async () => {
+it('closes the connection with 1000 when no more messages are wanted', async () => {
   let code: number | null = null;
   const { ended, messages } = connectTo((ws) => {
     ws.send('init');
@@ -61,7 +61,7 @@ it('closes the connection with 1000 when nothing more is wanted', async () => {
   await until(() => code === 1000);
 });
 
-it('reads no further while the reader takes nothing, and does not give the connection up meanwhile', async () => {
+it('reads no further while the reader takes nothing, and does not end the connection meanwhile', async () => {
   let drain = () => {};
   const drained = new Promise<void>((resolve) => {
     drain = resolve;
@@ -76,7 +76,7 @@ it('reads no further while the reader takes nothing, and does not give the conne
   const { messages } = connectTo(flood, { drained: () => drained, silenceMs: 500 });
   await until(() => messages.length > 0);
 
-  // Another one with the same limit gets nothing, and is given up meanwhile.
+  // Another connection with the same limit gets nothing, and is ended meanwhile.
   await connectTo(() => undefined, { silenceMs: 500 }).ended;
   expect(messages.length).toBeLessThan(sent);
   expect(flooding?.bufferedAmount).toBeGreaterThan(0);
@@ -88,24 +88,24 @@ const closed = (code: number, reason = ''): Ending => ({ kind: 'closed', code, r
 const refused = (status: number): Ending => ({ kind: 'refused', status, sentence: 'no', notBeforeMs: 7 });
 
 it.each([1001, 1005, 1006, 1011, 1012, 1013])('connects again after close code %i', (code) => {
-  expect(verdictOf(closed(code))).toMatchObject({ kind: 'again' });
+  expect(nextStepOf(closed(code))).toMatchObject({ kind: 'again' });
 });
 
 it.each([429, 502, 503, 504])('connects again after HTTP %i, and not before the server allows it', (status) => {
-  expect(verdictOf(refused(status))).toEqual({ kind: 'again', reason: 'no', notBeforeMs: 7 });
+  expect(nextStepOf(refused(status))).toEqual({ kind: 'again', reason: 'no', notBeforeMs: 7 });
 });
 
-it.each([200, 301, 400, 401, 403, 404, 405, 426, 500])('takes HTTP %i for a refusal', (status) => {
-  expect(verdictOf(refused(status))).toEqual({ kind: 'refused', sentence: 'no' });
+it.each([200, 301, 400, 401, 403, 404, 405, 426, 500])('treats HTTP %i as a refusal', (status) => {
+  expect(nextStepOf(refused(status))).toEqual({ kind: 'refused', sentence: 'no' });
 });
 
-it.each([1008, 1009, 4000])('takes close code %i for a refusal, and 1000 for the end', (code) => {
-  expect(verdictOf(closed(code, 'because'))).toEqual({ kind: 'refused', sentence: 'because' });
-  expect(verdictOf(closed(code))).toEqual({ kind: 'refused', sentence: `the stream was closed with code ${code}` });
-  expect(verdictOf(closed(1000))).toEqual({ kind: 'over' });
+it.each([1008, 1009, 4000])('treats close code %i as a refusal, and 1000 as the end', (code) => {
+  expect(nextStepOf(closed(code, 'because'))).toEqual({ kind: 'refused', sentence: 'because' });
+  expect(nextStepOf(closed(code))).toEqual({ kind: 'refused', sentence: `the stream was closed with code ${code}` });
+  expect(nextStepOf(closed(1000))).toEqual({ kind: 'over' });
 });
 
-it('waits before it connects again for any time up to a limit that doubles from 0.5 s to 15 s', () => {
+it('waits any time up to a limit that doubles from 0.5 s to 15 s before it connects again', () => {
   const limits = [1, 2, 3, 4, 5, 6, 7, 2_000].map((failures) => backoffMs(failures, () => 1));
   expect(limits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
   expect(backoffMs(3, () => 0)).toBe(0);

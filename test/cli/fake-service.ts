@@ -3,21 +3,21 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** Answer a request, the nth from 0. */
-type Answer = (request: http.IncomingMessage, response: http.ServerResponse, nth: number) => void;
+/** Responds to a request, the nth from 0. */
+type Respond = (request: http.IncomingMessage, response: http.ServerResponse, nth: number) => void;
 
-/** Talk to a client whose stream has just been opened; `send` fills in what every message of a job has. */
+/** Serves a stream that has just been opened. `send` adds the fields that every message of a job has. */
 type OnStream = (send: (message: object) => void, ws: WebSocket) => void;
 
 const TIMESTAMP = '2026-01-01T00:00:00.000Z';
 
 const stops: (() => void)[] = [];
 
-/** Serve instead of a service, as a test wants. Without `onStream`, requests for streams are answered like others. */
-export async function serve(answer: Answer, onStream?: OnStream) {
-  /** How many requests there were, streams not counted unless they were answered like others. */
+/** Start a fake service for a test. Without `onStream`, requests for streams get a response like others. */
+export async function serve(answer: Respond, onStream?: OnStream) {
+  /** The fake service. `requests` counts a stream only if it got a response like other requests. */
   const fake = { url: '', requests: 0, openStreams };
-  // Kept open for as long as some proxies do.
+  // Connections stay open for as long as with some proxies.
   const server = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
     answer(request, response, fake.requests++),
   );
@@ -41,20 +41,20 @@ export async function serve(answer: Answer, onStream?: OnStream) {
   return fake;
 }
 
-/** Stop what a test has served. */
+/** Stop all fake services of a test. */
 export function stopServing(): void {
   for (const stop of stops.splice(0)) stop();
 }
 
-/** An entry as the service sends it, as far as the command prints it. */
+/** Make a log entry as the service sends it, with the fields that the command prints. */
 export const entry = (seq: number, message = `entry ${seq}`) => ({ seq, level: 'info', message, loggedAt: TIMESTAMP });
 
-/** The answer of the service to a request for the logs after `after` when it has these entries. */
+/** Make the response of a service with these entries to a request for the logs after `after`. */
 export function pageOf(entries: { seq: number }[], after = 0): string {
   const logs = entries.filter(({ seq }) => seq > after);
   const newestSeq = logs.at(-1)?.seq ?? after;
   return JSON.stringify({ logs, cursor: { mode: 'after', oldestSeq: 1, newestSeq, hasMore: false } });
 }
 
-/** After which entry a request asks for logs; null: for the newest. */
+/** Return the seq after which a request asks for logs; null when it asks for the newest. */
 export const afterIn = ({ url }: http.IncomingMessage) => new URL(`http://x${url}`).searchParams.get('after');

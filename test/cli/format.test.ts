@@ -17,7 +17,7 @@ const stored = () => service.redis.hget(service.store.keys.meta, 'format');
 const NEWER =
   'yardmaster: Redis holds jobs in format 2, made by a newer release; this release knows formats up to 1: use the newer release\n';
 
-it('shows the format, which is the first when nothing is written', async () => {
+it('shows the format, which is the first one when no format is stored', async () => {
   expect(await yardmaster(['format'], env()).end()).toEqual([
     0,
     ['Redis holds format 1. This release knows formats up to 1.'],
@@ -25,7 +25,7 @@ it('shows the format, which is the first when nothing is written', async () => {
   ]);
 });
 
-it('has nothing to raise when it is the highest that this release knows', async () => {
+it('raises nothing when the format is the highest that this release knows', async () => {
   const line = 'Redis holds format 1, the highest that this release knows: there is nothing to do.';
   expect(await yardmasterHere(['format', 'raise'], env()).end()).toEqual([0, [line], '']);
   expect(await stored()).toBeNull();

@@ -22,7 +22,7 @@ afterEach(endAll);
 
 const env = () => ({ REDIS_URL: redis.url, KEY_PREFIX: service.prefix });
 
-/** Exit code, output and errors of a check, with `ym` for the prefix and `T` for the time it took. */
+/** Return exit code, output and errors of a check, with `ym` for the prefix and `T` for the time it took. */
 async function endOf(run: Run) {
   const [code, lines, err] = await run.end();
   return {
@@ -51,7 +51,7 @@ const keyOf = (index: string) => `ym:{${partitionOf('cli')}}:space:cli/${index}`
 it('exits with 0 and counts what it has checked when nothing is wrong', async () => {
   await jobIn(service, 'running', 'cli');
   await service.key(['jobs:read']);
-  // Its record, three of its indexes, one of its names, the list of spaces, API keys and the partitions.
+  // The job's record, three indexes, one index of names, the list of spaces, API keys and the partitions.
   const checked = 'Checked 8 keys: 1 jobs, 3 index entries, 1 spaces, 1 API keys, in T s.';
   const end = await endOf(yardmaster(['fsck'], env()));
   expect(end).toEqual({ code: 0, lines: [checked, 'Nothing is wrong.'], err: '' });
@@ -78,7 +78,7 @@ it('exits with 1, shows the first faults of each kind, and repairs all with --re
   expect((await fsck()).lines.at(-1)).toBe('Nothing is wrong.');
 });
 
-it('exits with 1 when --repair has left something', async () => {
+it('exits with 1 when --repair has left a fault', async () => {
   await harm(1);
   const key = `${service.prefix}:of\u001b[31mstrangers`;
   await service.redis.set(key, 'x');
@@ -89,7 +89,7 @@ it('exits with 1 when --repair has left something', async () => {
   await service.redis.del(key);
 });
 
-it('prints with --json a line for each fault, and a summary', async () => {
+it('prints a JSON line for each fault, and a summary, with --json', async () => {
   const [jobId] = await harm(1);
   const found = await fsck(['--json']);
   expect(found.code).toBe(1);
@@ -98,13 +98,13 @@ it('prints with --json a line for each fault, and a summary', async () => {
   const detail = expect.stringMatching(/^belongs at \d+$/);
   expect(found.lines.map((line) => JSON.parse(line))).toEqual([
     { type: 'fault', kind: 'entry_missing', jobId, key: keyOf('jobs'), detail, repair: 'possible' },
-    { type: 'summary', complete: true, left: 1, mended: 0, kinds: { entry_missing: 1 }, checked },
+    { type: 'summary', complete: true, left: 1, repaired: 0, kinds: { entry_missing: 1 }, checked },
   ]);
   const repaired = await fsck(['--repair', '--json']);
   expect(repaired.code).toBe(0);
   expect(repaired.lines.map((line) => JSON.parse(line))).toMatchObject([
     { kind: 'entry_missing', repair: 'done' },
-    { left: 0, mended: 1 },
+    { left: 0, repaired: 1 },
   ]);
 });
 
@@ -132,7 +132,7 @@ describe('a Redis user that can only read', () => {
     await service.redis.call('ACL', ['SETUSER', 'reader', 'on', '>secret', `~${service.prefix}:*`, ...RULES]);
   });
 
-  it('can check, and cannot repair', async () => {
+  it('checks as a user that can only read, and repairs nothing', async () => {
     await harm(1);
     expect((await fsck([], reader())).lines.at(-1)).toBe('1 faults; --repair would mend 1 of them.');
     const { code, lines } = await fsck(['--repair'], reader());
@@ -141,7 +141,7 @@ describe('a Redis user that can only read', () => {
     expect((await fsck(['--repair'])).code).toBe(0);
   });
 
-  it('sees what Redis refuses: a command, or the password', async () => {
+  it('shows a user what Redis refuses: a command, or the password', async () => {
     const wrong = await fsck([], reader('wrong'));
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('WRONGPASS')]);
     await service.redis.call('ACL', ['SETUSER', 'reader', '-info']);
@@ -156,7 +156,7 @@ describe('a check that cannot begin', () => {
     ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
     ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
     ['without a key of ours', ['--prefix', 'nobody'], {}, 'there is no key under the prefix nobody'],
-  ])('exits with 2 and the reason %s', async (_, args, variables, sentence) => {
+  ])('exits with 2 and the reason when it is started %s', async (_, args, variables, sentence) => {
     const { code, lines, err } = await fsck(args, { ...env(), ...variables });
     expect([code, lines]).toEqual([2, []]);
     expect(err).toContain(sentence);
@@ -164,7 +164,7 @@ describe('a check that cannot begin', () => {
     expect(err).not.toContain('    at ');
   });
 
-  it('ends its process with 2 and the reason without a Redis', async () => {
+  it('ends its process with 2 and the reason when there is no Redis', async () => {
     const run = yardmaster(['fsck'], { ...env(), REDIS_URL: 'redis://:secret@127.0.0.1:1' });
     const error = 'yardmaster: no connection to Redis: connect ECONNREFUSED 127.0.0.1:1\n';
     expect([await run.exit(), run.err()]).toEqual([2, error]);
@@ -176,10 +176,10 @@ describe('a check that cannot begin', () => {
     await harm(1);
   });
 
-  it('shows its progress in one line, and then what is wrong in colours', async () => {
+  it('shows the progress of a check in one line, and then what is wrong in colours', async () => {
     const run = yardmasterOnTerminal('fsck', env());
     expect(await run.exit()).toBe(1);
-    // Each drawing begins by clearing the line, and so does what comes after the last.
+    // Each drawing begins by clearing the line, and so does the output after the last drawing.
     const [before, ...drawn] = run.out().split('\r\u001b[2K');
     const rest = drawn.pop();
     expect(before).toBe('');

@@ -8,11 +8,11 @@ import { runFormat } from '../../apps/cli/src/run-format.js';
 import { watch } from '../../apps/cli/src/watch.js';
 import { keepOutput, type Run } from './yardmaster.js';
 
-/** A run that a failed test leaves behind ends after this time, since there is no process to kill. */
+/** A run that a failed test leaves behind ends after this time, because there is no process to kill. */
 const TIMEOUT_SECONDS = 25;
 
 /**
- * Do what the command does when its output is a pipe, without a process for it: quick enough for a table of cases.
+ * Run the command as if its output was a pipe, but in this process, so that it is quick enough for a table of cases.
  *
  * @param drained see ShowLogsOptions; default: the reader takes all at once
  */

@@ -32,7 +32,7 @@ const ENDS = [
 ] as const;
 
 describe('logs --follow', () => {
-  it('prints what there is, then each entry as it comes, until the job ends', async () => {
+  it('prints all stored entries, then each entry as it comes, until the job ends', async () => {
     const id = await jobIn(service, 'running', 'follow');
     await append(service, id, numbered(2));
     const run = logs(service, id, '--follow');
@@ -59,7 +59,7 @@ describe('logs --follow', () => {
     expect(await run.end()).toEqual([3, lines, '']);
   });
 
-  it.each(ENDS)('prints what came before the job was %s, and exits as watch does', async (_, verb, body, code) => {
+  it.each(ENDS)('prints all that came before the job was %s, and exits as watch does', async (_, verb, body, code) => {
     const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
     const run = await follow(id);
     await append(service, id, numbered(1_000));
@@ -91,7 +91,7 @@ describe('logs --follow', () => {
     [0, []],
     [2, numbered(2, 9)],
     [50, numbered(10)],
-  ])('begins with the newest with --tail %i, and then prints all', async (count, before) => {
+  ])('begins with the newest entries with --tail %i, and then prints all', async (count, before) => {
     const id = await jobIn(service, 'running', 'tail');
     await append(service, id, numbered(10));
     const run = await follow(id, '--tail', `${count}`);
@@ -106,7 +106,7 @@ describe('logs --follow', () => {
     ['--level warn --tail 0', ['new-1', 'new-2']],
     ['--grep W-1 --tail 3', ['new-1']],
     ['--level error --tail 3', []],
-  ])('prints with %s each entry that passes the filters, once', async (flags, messages) => {
+  ])('prints each entry that passes the filters %s exactly once', async (flags, messages) => {
     const warn = (message: string) => ({ level: 'warn', message });
     const id = await jobIn(service, 'running', 'level');
     await append(service, id, [...numbered(3), warn('old-1'), warn('old-2'), ...numbered(3)]);
@@ -130,13 +130,13 @@ describe('the requests of logs --follow', () => {
     return run;
   }
 
-  it('are none while nothing happens, until it gives up after --timeout with 124', async () => {
+  it('sends no request while nothing happens, until it gives up after --timeout with 124', async () => {
     const run = await followTwo(await jobIn(service, 'running', 'idle'), '--timeout', '3');
     expect(await run.end()).toEqual([124, infos(numbered(2)), 'yardmaster: gave up after 3 s\n']);
     expect(proxy.asked).toEqual(BEGINNING);
   });
 
-  it('are one for each append and one at the end, and none for anything else that happens', async () => {
+  it('sends one request for each append and one at the end, and none for other events', async () => {
     const id = await jobIn(service, 'running', 'busy');
     const run = await followTwo(id);
     for (let percent = 0; percent < 20; percent++) await step(service, id, 'progress', { percent, message: 'on' });
@@ -150,7 +150,7 @@ describe('the requests of logs --follow', () => {
     expect(proxy.asked).toEqual([...BEGINNING, '?limit=500&after=2', '?limit=500&after=4']);
   });
 
-  it('go on after what the filters leave out', async () => {
+  it('sends requests that go on after the entries that the filters leave out', async () => {
     const id = await jobIn(service, 'running', 'filtered');
     const run = logsHere(proxy, [id, '--follow', '--level', 'warn,error', '--grep', 'a "b', '--tail', '0']);
     await until(() => proxy.asked.length === 3);
@@ -165,7 +165,7 @@ describe('the requests of logs --follow', () => {
     expect(proxy.asked).toEqual(['?limit=1', 'stream', from(0), from(0), from(5), from(6)]);
   });
 
-  it('are none while its reader takes nothing, and then one for all that came', async () => {
+  it('sends no request while its reader takes nothing, and then one for all that came', async () => {
     const id = await jobIn(service, 'running', 'slow');
     const watcher = await StreamClient.open(service.url, `/${id}?token=${ADMIN_KEY}`);
     await append(service, id, numbered(2));
@@ -190,7 +190,7 @@ describe('the requests of logs --follow', () => {
 });
 
 describe('logs --follow that loses its connection', () => {
-  /** Follow a job that has two entries, the second of which has come by the stream, and cut the connection. */
+  /** Follow a job with two entries, and cut the connection. The stream has announced the second entry. */
   async function followAndCut(id: string): Promise<Run> {
     await append(service, id, numbered(1));
     const run = logsHere(proxy, [id, '--follow']);
@@ -204,7 +204,7 @@ describe('logs --follow that loses its connection', () => {
 
   const LOST = 'connection lost (connection broken), connecting again\n';
 
-  it('connects again, and prints once what it has missed', async () => {
+  it('connects again, and prints each entry that it has missed once', async () => {
     const id = await jobIn(service, 'running', 'cut');
     const run = await followAndCut(id);
     await append(service, id, numbered(2, 3));
@@ -216,7 +216,7 @@ describe('logs --follow that loses its connection', () => {
     expect(await run.end()).toEqual([0, infos(numbered(606)), LOST]);
   });
 
-  it.each(ENDS)('prints the last entries of a job that is %s meanwhile, and exits so', async (_, verb, body, code) => {
+  it.each(ENDS)('prints the last entries and exits when a job was %s in an outage', async (_, verb, body, code) => {
     const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
     const run = await followAndCut(id);
     await append(service, id, numbered(2, 3));
@@ -225,7 +225,7 @@ describe('logs --follow that loses its connection', () => {
     expect(await run.end()).toEqual([code, infos(numbered(4)), LOST]);
   });
 
-  it('waits for a service before which something accepts connections and closes them at once', async () => {
+  it('waits for a service when a proxy before it accepts connections and closes them at once', async () => {
     const id = await jobIn(service, 'completed', 'away');
     await append(service, id, numbered(2));
     proxy.cut();
@@ -249,7 +249,7 @@ describe('logs --follow that loses its connection', () => {
     });
     for (let times = 0; times < 3; times++) {
       proxy.cut();
-      // It is reported once for each outage; but the stream may not be back yet when the next one begins.
+      // The loss is reported once for each outage, but the stream may not be back yet when the next outage begins.
       await until(() => run.err().includes('connection lost'));
       const last = await newest();
       proxy.restore();
@@ -298,11 +298,11 @@ describe('logs --follow that loses its connection', () => {
         send({ type: 'init' });
       },
     );
-    const run = logs(fake, 'job', '--follow'); // A process, which a pending request would keep from ending.
+    const run = logs(fake, 'job', '--follow'); // A process, because a pending request would keep it from ending.
     expect([await run.exit(), run.err().split('\n').at(-2)]).toEqual([1, 'yardmaster: API key is no longer valid']);
   });
 
-  it('prints what has replaced entries that the service has lost, and says so', async () => {
+  it('prints the entries that have replaced lost entries of the service, and reports the loss', async () => {
     let kept = [entry(1, 'one'), entry(2, 'two'), entry(3, 'three')];
     let end: () => void = () => undefined;
     const fake = await serve(

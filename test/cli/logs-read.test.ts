@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(endAll);
 afterEach(stopServing);
 
-/** What `readHere` returns of a command that has printed these lines and nothing else. */
+/** Return what `readHere` returns for a command that has printed these lines and nothing else. */
 const found = (lines: string[]) => [0, lines, ''];
 
 describe('logs of more entries than a page has', () => {
@@ -32,35 +32,35 @@ describe('logs of more entries than a page has', () => {
     for (let i = 0; i < 540; i += 60) await append(service, large, LARGE.slice(i, i + 60));
   });
 
-  it('prints them all, oldest first', async () => {
+  it('prints all entries of several pages, oldest first', async () => {
     expect(await logs(service, id).end()).toEqual(found(infos(numbered(1_200))));
   });
 
-  it.each([1, 120, 500, 501, 1_150, 1_200, 5_000])('prints the newest with --tail %i', async (tail) => {
+  it.each([1, 120, 500, 501, 1_150, 1_200, 5_000])('prints the newest entries with --tail %i', async (tail) => {
     expect(await readHere(service, id, '--tail', `${tail}`)).toEqual(found(infos(numbered(1_200).slice(-tail))));
   });
 
-  it('prints pages that end early because an answer can only be so large', async () => {
+  it('prints pages that end early because the size of a response is limited', async () => {
     expect(await readHere(service, large)).toEqual(found(infos(LARGE)));
     expect(await readHere(service, large, '--tail', '530')).toEqual(found(infos(LARGE.slice(10))));
   });
 
-  it('ends with 141 and without a message behind `head -1`', async () => {
-    // More than a pipe holds, so that the command still writes when `head` ends.
+  it('ends with 141 and without a message when `head -1` reads its output', async () => {
+    // This is more than fits into a pipe, so that the command still writes when `head` ends.
     const line = `{ "${process.execPath}" "${BIN}" logs ${large}; echo "exit $?" >&2; } | head -1`;
     const run = runCommand('sh', ['-c', line], asAdmin(service));
     expect(await run.end()).toEqual([0, infos(LARGE.slice(0, 1)), 'exit 141\n']);
   });
 });
 
-it('reads no further while its reader takes nothing', async () => {
+it('reads no further pages of logs while its reader takes nothing', async () => {
   const job = (await createJob(service, 'large')).id;
   const all = numbered(1_500).map((name) => `${name} ${'x'.repeat(2_000)}`);
   for (let i = 0; i < all.length; i += 300) await append(service, job, all.slice(i, i + 300));
   const stuck = logs(proxy, job);
   stuck.child.stdout?.pause();
   await until(() => proxy.asked.length > 0);
-  // Another one, whose reader takes all, reads three pages meanwhile.
+  // Another run, whose reader takes all, reads three pages meanwhile.
   expect(await logs(proxy, job).exit()).toBe(0);
   expect(proxy.asked).toEqual([0, 0, 500, 1_000].map((after) => `?limit=500&after=${after}`));
   stuck.child.stdout?.resume();
@@ -122,7 +122,7 @@ describe('logs with filters', () => {
     expect(await readHere(service, id, '--grep', grep)).toEqual(found(lines));
   });
 
-  it('searches messages only', async () => {
+  it('searches only the messages of entries with --grep', async () => {
     const job = await jobWith(service, [{ message: 'a', source: 'needle', metadata: { needle: 'needle' } }, 'needle']);
     expect(await readHere(service, job, '--grep', 'needle')).toEqual(found(['info  needle']));
   });
@@ -138,14 +138,14 @@ describe('logs with filters', () => {
     expect(await readHere(service, job, '--grep', 'disk "full', '--tail', '1')).toEqual(found(['info  disk "full" 2']));
   });
 
-  it('asks for whole pages when what the server finds may not be the phrase', async () => {
+  it('asks for whole pages when entries that the server finds may not contain the phrase', async () => {
     const job = await jobWith(service, ['say "disk full"', ...Array(400).fill('disk full, "no"')]);
     expect(await readHere(proxy, job, '--grep', '"disk', '--tail', '1')).toEqual(found(['info  say "disk full"']));
     expect(proxy.asked.length).toBeLessThan(5);
   });
 
   describe('over many pages', () => {
-    /** Every tenth is a warning, every hundredth says so. */
+    /** Every tenth entry is a warning, and every hundredth is called a round number. */
     const entries = numbered(1_000).map((text, i) => {
       const message = (i + 1) % 100 === 0 ? `${text}, "round" number` : text;
       return { level: (i + 1) % 10 === 0 ? 'warn' : 'info', message };
@@ -164,7 +164,7 @@ describe('logs with filters', () => {
       ['--level warn,error --tail 13', all.slice(-13)],
       ['--level warn,error --tail 1', all.slice(-1)],
       ['--level info', []],
-    ])('prints what all filters let through: %s --grep …', async (flags, lines) => {
+    ])('prints the entries that pass all filters: %s --grep …', async (flags, lines) => {
       expect(await readHere(service, job, ...flags.split(' '), '--grep', 'ROUND" n')).toEqual(found(lines));
     });
   });
@@ -181,7 +181,7 @@ describe('logs of which newer entries have replaced older ones', () => {
     [['--tail', '3'], lastTen.slice(-3), ''],
     [['--tail', '50'], lastTen, ''],
     [['--tail', '0'], [], ''],
-  ])('reports the missing ones in a line unless only some were wanted: %j', async (flags, messages, err) => {
+  ])('reports missing entries in a line unless only some were wanted: %j', async (flags, messages, err) => {
     expect(await readHere(small, await jobWith(small, numbered(25)), ...flags)).toEqual([0, messages, err]);
   });
 
@@ -190,7 +190,7 @@ describe('logs of which newer entries have replaced older ones', () => {
     [['--tail', '5'], 'entries 4 to 993 are no longer kept\n'],
     [['--level', 'info'], ''],
     [['--grep', 'entry'], ''],
-  ])('reports them when they are replaced while they are followed, with %j', async (flags, err) => {
+  ])('reports entries that are replaced while they are followed, with %j', async (flags, err) => {
     const id = await jobWith(small, numbered(3));
     const run = logsHere(small, [id, '--follow', ...flags]);
     await run.shows('entry 3');
@@ -208,7 +208,7 @@ describe('printed logs', () => {
   const evilEntry = { message: `m ${evil}`, source: `s ${evil}`, metadata: { [`k ${evil}`]: [`v ${evil}`] } };
   const unsafe = /(?!\n)[\p{Cc}\p{Zl}\u202e]/u;
 
-  it('have one line for each entry: level, other source than worker, message, metadata', async () => {
+  it('prints one line for each entry: level, other source than worker, message, metadata', async () => {
     const rows: [entry: unknown, line: unknown][] = [
       ['hello', 'info  hello'],
       [{ message: 'm', source: 'disk' }, 'info  disk: m'],
@@ -229,7 +229,7 @@ describe('printed logs', () => {
     expect(run.out()).not.toMatch(unsafe);
   });
 
-  it('are with --json the entries as the API sends them, each on a line, with escapes for what could do harm', async () => {
+  it('prints entries with --json as the API sends them, each on a line, with unsafe characters as escapes', async () => {
     const metadata = JSON.parse('{"z":1,"a":[{}],"__proto__":{"x":null},"n":1.5e300}');
     const id = await jobWith(service, ['one', { message: 'a\nb', level: 'fatal', source: 's', metadata }, evilEntry]);
     const run = logsHere(service, [id, '--json']);
@@ -257,7 +257,7 @@ describe('printed logs', () => {
     id = await jobWith(service, ENTRIES);
   });
 
-  /** In a place two hours ahead of UTC. */
+  /** Run the command on a terminal in a time zone two hours ahead of UTC. */
   const onTerminal = (args: string, env: Record<string, string> = {}) =>
     yardmasterOnTerminal(`logs ${args}`, { ...asAdmin(service), TZ: 'Etc/GMT-2', ...env });
   const dim = (text: string) => `\u001b[2m${text}\u001b[0m`;
@@ -265,7 +265,7 @@ describe('printed logs', () => {
   const yellow = (text: string) => `\u001b[33m${text}\u001b[0m`;
   const bold = (text: string) => `\u001b[1m${text}\u001b[0m`;
 
-  it('show the local time of day and colours by level, and cut nothing', async () => {
+  it('shows logs with the local time of day and colours by level, and cuts nothing', async () => {
     const run = onTerminal(id);
     expect(await run.exit()).toBe(0);
     const time = dim('11:30:01');
@@ -280,20 +280,20 @@ describe('printed logs', () => {
     ]);
   });
 
-  it('are plain lines where NO_COLOR is set', async () => {
+  it('prints logs as plain lines where NO_COLOR is set', async () => {
     const run = onTerminal(id, { NO_COLOR: '1' });
     expect(await run.exit()).toBe(0);
     const lines = ['trace one', 'debug two', `info  ${LONG}`, 'warn  disk: three {"used":92}', 'error four', 'fatal'];
     expect(run.out()).toBe(lines.map((line) => `${timestamp} ${line}\r\n`).join(''));
   });
 
-  it('are JSON without colours with --json', async () => {
+  it('prints logs as JSON without colours with --json', async () => {
     const run = onTerminal(`${id} --json --tail 1`);
     expect(await run.exit()).toBe(0);
     expect(JSON.parse(run.out())).toMatchObject({ seq: 6, level: 'fatal' });
   });
 
-  it('are followed in colours until Ctrl-C, which ends the command with 130 below the line it is in', async () => {
+  it('follows logs in colours until Ctrl-C, which ends the command with 130 below the last line', async () => {
     const job = await jobWith(service, ['before']);
     const run = onTerminal(`${job} --follow`);
     await run.shows('before\r\n');
@@ -306,7 +306,7 @@ describe('printed logs', () => {
 });
 
 describe('logs that must not be read', () => {
-  /** Has two entries, and has completed. */
+  /** Id of a job that has two entries and has completed. */
   let id: string;
   beforeAll(async () => {
     id = await jobIn(service, 'completed', 'own');
@@ -316,7 +316,7 @@ describe('logs that must not be read', () => {
   const readWith = (key: string, args: string[]) =>
     yardmasterHere(['logs', ...args], { YARDMASTER_URL: service.url, YARDMASTER_API_KEY: key });
 
-  it.each([[[]], [['--follow']], [['--tail', '0']]])('exit with 1 and the reason, with %j', async (flags) => {
+  it.each([[[]], [['--follow']], [['--tail', '0']]])('exits with 1 and the reason on refusal: %j', async (flags) => {
     const { key: progressOnly } = await service.key(['jobs:read:progress', 'jobs:event', 'jobs:create']);
     const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
     const cases = [
@@ -330,12 +330,12 @@ describe('logs that must not be read', () => {
     }
   });
 
-  it('are read with a key of the space of the job that has jobs:read and nothing else', async () => {
+  it('reads logs with a key of the space of the job that has jobs:read and nothing else', async () => {
     const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
     expect(await readWith(key, [id, '--follow']).end()).toEqual([0, infos(numbered(2)), '']);
   });
 
-  it('are followed until the key is revoked, and exit with 1 then', async () => {
+  it('follows logs until the key is revoked, and then exits with 1', async () => {
     const job = await jobIn(service, 'running', 'revoked');
     const { id: keyId, key } = await service.key(['jobs:read']);
     await append(service, job, numbered(2));
@@ -343,20 +343,20 @@ describe('logs that must not be read', () => {
     await run.shows('entry 2\n');
     await isFollowed(service, job);
     await service.call('DELETE', `/keys/${keyId}`);
-    // The reason comes from the stream that is closed, or from the page that is read as the stream opens.
+    // The reason comes from the stream that is closed, or from the page that is read when the stream opens.
     const err = /^yardmaster: (API key is no longer valid|A valid API key is required)\n$/;
     expect(await run.end()).toEqual([1, infos(numbered(2)), expect.stringMatching(err)]);
   });
 });
 
-describe('logs of a service that answers oddly', () => {
-  it('are asked for again after answers that a later request may not get, which is reported once', async () => {
+describe('logs of a service with unusual responses', () => {
+  it('sends a request for logs again after a failure that may pass, and reports the outage once', async () => {
     const three = [entry(1), entry(2), entry(3)];
     const { url } = await serve((_request, response, nth) => {
       if (nth === 0) response.writeHead(503).end('{"error":"Storage did not answer"}');
       else if (nth === 1) response.writeHead(429).end('{"error":"Slow down"}');
       else if (nth === 2) {
-        // The connection breaks in the middle of the answer.
+        // The connection breaks in the middle of the response.
         response.writeHead(200, { 'content-length': pageOf(three).length }).write(pageOf(three).slice(0, 200));
         setImmediate(() => response.destroy());
       } else response.end(pageOf(three));
@@ -365,15 +365,15 @@ describe('logs of a service that answers oddly', () => {
     expect(await readHere({ url }, 'job')).toEqual([0, infos(numbered(3)), err]);
   });
 
-  it('are not asked for again before the service allows it, and given up after --timeout', async () => {
+  it('sends no request for logs again before the service allows it, and gives up after --timeout', async () => {
     const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
-    // Without Retry-After it would ask again within half a second.
+    // Without Retry-After the command would send the request again within half a second.
     const err = /^no connection to \S+ \(the server .* HTTP 503\), .*\nyardmaster: gave up after 1 s\n$/;
     expect(await readHere(fake, 'job', '--timeout', '1')).toEqual([124, [], expect.stringMatching(err)]);
     expect(fake.requests).toBe(1);
   });
 
-  it('are given up after --timeout while no answer comes', async () => {
+  it('gives up logs after --timeout while no response comes', async () => {
     const fake = await serve(() => undefined);
     const err = 'yardmaster: gave up after 0.5 s\n';
     expect(await readHere(fake, 'job', '--timeout', '0.5')).toEqual([124, [], err]);
@@ -391,13 +391,13 @@ describe('logs of a service that answers oddly', () => {
     ['a sentence with escapes', 400, '{"error":"a\\u001b[2J\\nb\\u202e"}', {}, 'a b'],
     // Another server must not get the key.
     ['a redirect', 302, '', { location: '/elsewhere' }, 'the server answered with HTTP 302'],
-  ])('exit with 1 on %s', async (_, status, body, headers, sentence) => {
+  ])('exits with 1 when the response to a request for logs is %s', async (_, status, body, headers, sentence) => {
     const fake = await serve((_request, response) => response.writeHead(status, headers).end(body));
     expect(await readHere(fake, 'job')).toEqual([1, [], `yardmaster: ${sentence}\n`]);
     expect(fake.requests).toBe(1);
   });
 
-  it('end although a server that changes the protocol keeps the connection', async () => {
+  it('ends although a server switches the protocol and keeps the connection open', async () => {
     const server = net.createServer((socket) => {
       socket.on('error', () => undefined);
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
@@ -408,7 +408,7 @@ describe('logs of a service that answers oddly', () => {
     server.close();
   });
 
-  it('never print the key, however the server quotes what it was asked', async () => {
+  it('never prints the key, however the server quotes the request for logs', async () => {
     const key = 'ym_id_se/cr=et!';
     const { url } = await serve(({ url: path, headers }, response) => {
       const error = `${path} ${headers['x-api-key']} ${encodeURIComponent(key)}`;

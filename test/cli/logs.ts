@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 import { yardmasterHere } from './in-process.js';
 import { type ProcessRun, type Run, yardmaster } from './yardmaster.js';
 
-/** Where the command finds a service, or what stands before it, and the admin's key. */
+/** Return the variables for the address of a service, or of a proxy before it, and for the admin key. */
 export const asAdmin = ({ url }: { url: string }) => ({ YARDMASTER_URL: url, YARDMASTER_API_KEY: ADMIN_KEY });
 
 /** Run `yardmaster logs` as a process and as admin. */
@@ -23,20 +23,20 @@ export const readHere = (at: { url: string }, ...args: string[]) => logsHere(at,
 export const append = (service: TestService, jobId: string, entries: unknown[]) =>
   step(service, jobId, 'logs', entries);
 
-/** Create a job that waits, with these entries. */
+/** Create a pending job with these log entries. */
 export async function jobWith(service: TestService, entries: unknown[]): Promise<string> {
   const { id } = await createJob(service, 'logged');
   await append(service, id, entries);
   return id;
 }
 
-/** So many messages, each with its number: `entry 1`, `entry 2` and so on. */
+/** Make `count` messages, each with its number: `entry 1`, `entry 2` and so on. */
 export const numbered = (count: number, from = 1) => Array.from({ length: count }, (_, i) => `entry ${from + i}`);
 
-/** How entries are printed that have a message and nothing else. */
+/** Return the lines of printed entries that have a message and nothing else. */
 export const infos = (messages: string[]) => messages.map((message) => `info  ${message}`);
 
-/** Entries that were printed with `--json`. */
+/** Parse entries that were printed with `--json`. */
 // biome-ignore lint/suspicious/noExplicitAny: tests compare whole values; a schema here would hide differences
 export const entriesOf = (run: Run): any[] => run.lines().map((line) => JSON.parse(line));
 
@@ -46,7 +46,7 @@ export async function isFollowed(service: TestService, jobId: string): Promise<v
   await until(async () => (await subscribersOf(service.redis, channel)) > 0);
 }
 
-/** On a cluster each node knows its own subscribers, and the channels are sharded. */
+/** Count the subscribers of a channel. On a cluster each node knows its own ones, and the channels are sharded. */
 async function subscribersOf(redis: RedisClient, channel: string): Promise<number> {
   const nodes = isCluster(redis) ? redis.nodes() : [redis];
   const question = isCluster(redis) ? 'SHARDNUMSUB' : 'NUMSUB';

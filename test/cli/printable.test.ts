@@ -20,7 +20,7 @@ describe('printable', () => {
     ['turned direction', 'a\u202egnp.exe\u202c \u2066x\u2069\u200f', 'agnp.exe x'],
     ['half a character', 'a\ud800b', 'a\ufffdb'],
     ['marks in a pile', `a${'\u0301'.repeat(500)}b`, `a${'\u0301'.repeat(8)}b`],
-  ])('takes out %s', (_, text, shown) => {
+  ])('makes a text with %s safe to print', (_, text, shown) => {
     expect(printable(text)).toBe(shown);
   });
 
@@ -43,7 +43,7 @@ describe('printable', () => {
   });
 
   it.each(['\u001b]', '\u009d', '\u001b[', '\u001bP0', 'a\u0301', '\n'])(
-    'takes a time for %j that grows with the length only',
+    'takes a time for a text of %j that grows with the length only',
     (piece) => {
       // A search that runs to the end of the text from each of its characters would take minutes.
       const run = () => printable(piece.repeat(500_000)).length;
@@ -52,7 +52,7 @@ describe('printable', () => {
   );
 });
 
-it('writes JSON in one line, with the same value', () => {
+it('writes JSON on one line with the same value', () => {
   const value = { '\u009b': ['a\nb\u2028', '\u007f\u202e', '\u{e0041}', '日本 👩‍👩‍👧'] };
   const line = printableJson(JSON.stringify(value, null, 2));
   expect(JSON.parse(line)).toEqual(value);

@@ -15,7 +15,7 @@ type Env = Record<string, string>;
 
 const KEY: Env = { YARDMASTER_API_KEY: 'k' };
 
-/** Run a command line. Its command does nothing but keep what it is asked for, and ends with a code of its own. */
+/** Run a command line. Its command only keeps the request, and ends with a code of its own. */
 async function run(args: string[], env = KEY) {
   let out = '';
   let err = '';
@@ -47,7 +47,7 @@ it.each([
   ['watch job', {}, 3, { ...atHome, ...ofJob }],
   ['logs job', KEY, 4, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
   ['callback-secret s', KEY, 5, { ...withKey, spaceId: 's' }],
-  ['fsck', redis, 1, { isMending: false, isVerbose: false, format: 'auto', variables: redis }],
+  ['fsck', redis, 1, { isRepairing: false, isVerbose: false, format: 'auto', variables: redis }],
   ['format', redis, 2, { isRaising: false, variables: redis }],
 ] as [string, Env, number, object][])(
   'passes "%s" to its command with all defaults, and returns the exit code of the command',
@@ -89,7 +89,7 @@ it.each([
   [
     ['fsck', '--repair', '--verbose', '--json', '--redis', 'redis://two', '--prefix', 'q'],
     { ...redis, NO_COLOR: '1' },
-    { isMending: true, isVerbose: true, format: 'json', variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
+    { isRepairing: true, isVerbose: true, format: 'json', variables: { REDIS_URL: 'redis://two', KEY_PREFIX: 'q' } },
   ],
   [
     ['format', 'raise', '--redis', 'redis://two', '--prefix', 'q'],
@@ -182,7 +182,7 @@ it.each([
   [['fsck', 'job'], {}, 'too many arguments'],
   [['format', 'rise'], {}, 'Allowed choices are raise'],
 ] as [string[], Env, string][])(
-  'refuses %j with 2 and says why, with the variables %j',
+  'refuses %j with exit code 2 and the reason, with the variables %j',
   async (args, env, sentence) => {
     const { code, err, request } = await run(args, env);
     expect([code, request]).toEqual([2, null]);
@@ -198,15 +198,15 @@ it.each([
   ['## Exit codes of watch and logs', EXIT, EXIT_MEANINGS],
   ['### Exit codes of fsck', FSCK_EXIT, FSCK_EXIT_MEANINGS],
   ['### Exit codes of format', FORMAT_EXIT, FORMAT_EXIT_MEANINGS],
-])('has every exit code with its meaning in docs/cli.md, and no others: %s', (title, codes, meanings) => {
+])('documents every exit code with its meaning in docs/cli.md, and no others: %s', (title, codes, meanings) => {
   const [section = ''] = docs.split(`\n${title}\n`)[1]?.split(/^#/m) ?? [];
   const rows = [...section.matchAll(/^\| (\d+) \| (.+?) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
   const all = meanings as Record<string, string>;
   expect(rows).toEqual(Object.entries(codes).map(([name, code]) => [code, all[name]]));
 });
 
-it('has every kind of fault in docs/cli.md with what a repair does, and no others', () => {
-  // Not those of variables, which are in capitals.
+it('documents every kind of fault in docs/cli.md with what a repair does, and no others', () => {
+  // The rows of variables do not match, because their names are in capitals.
   const rows = [...docs.matchAll(/^\| `([a-z]\w+)` \| (.+?) \| (.+?) \|$/gm)];
   expect(rows.map(([, kind, meaning, repair]) => [kind, meaning, repair])).toEqual(
     Object.entries(FAULTS).map(([kind, { meaning, repair }]) => [kind, meaning, repair ?? 'left as it is']),

@@ -5,9 +5,9 @@ import { during } from '../support/during.js';
 
 export interface Proxy {
   url: string;
-  /** What was asked for so far: the query of a request for logs, `stream` for a connection. */
+  /** Requests so far: the query of a request for logs, or `stream` for a stream. */
   asked: string[];
-  /** The same of requests that were answered, without streams. */
+  /** Queries of the requests that got a response so far, without streams. */
   answered: string[];
   /** Break every connection, and each new one at once until `restore`. */
   cut: () => void;
@@ -15,7 +15,7 @@ export interface Proxy {
   stop: () => Promise<void>;
 }
 
-/** Have a network between client and service that can fail and keeps what it sees of requests. */
+/** Have a proxy between client and service that can fail and that records requests. */
 export const withProxy = (service: { readonly url: string }) =>
   during(
     () => startProxy(service.url),

@@ -36,14 +36,14 @@ describe('the picture of a job', () => {
     ]);
   });
 
-  it('colours single parts, each to its end', () => {
+  it('colours single parts of a job, and ends each colour', () => {
     expect(screenOf({ ...view, progress: null }, size)).toEqual([
       '\u001b[1mresize\u001b[0m  4ck0job  \u001b[36mrunning\u001b[0m  \u001b[2m1:07\u001b[0m',
       `\u001b[36m${'░'.repeat(20)}\u001b[0m\u001b[2m no progress yet\u001b[0m`,
     ]);
   });
 
-  it('leaves out what is not known', () => {
+  it('leaves out what is not known of a job', () => {
     expect(drawn(unseen('4ck0job'))).toEqual(['4ck0job  1:07', `${'░'.repeat(20)} no progress yet`]);
   });
 
@@ -56,7 +56,7 @@ describe('the picture of a job', () => {
     expect(drawn(view, { lost: 'connection lost' }).at(-1)).toBe('connection lost');
   });
 
-  it.each([1, 5, 20, 37, 60, 200])('is never wider than %i columns', (columns) => {
+  it.each([1, 5, 20, 37, 60, 200])('draws no line that is wider than %i columns', (columns) => {
     const long = 'ñ日👩‍👩‍👧'.repeat(100);
     const stages = { [long]: { percent: 3, message: long } };
     const wide: JobView = { ...view, jobName: long, progress: { percent: 3, message: long, subProgress: stages } };
@@ -90,7 +90,7 @@ describe('viewAfter', () => {
     }, unseen('j'));
   const progress = { percent: 5, message: 'Begun' };
 
-  it('takes what each message says', () => {
+  it('takes over the fields of each message', () => {
     expect(known({ type: 'init', status: 'pending' })).toEqual({ ...unseen('j'), status: 'pending' });
     expect(known({ type: 'init', progress })).toEqual({ ...unseen('j'), progress });
     const running = { jobName: 'resize', status: 'running' };
@@ -106,7 +106,7 @@ describe('viewAfter', () => {
     expect(known({ type: 'init', progress }, retried)).toMatchObject({ status: 'pending', progress: null });
   });
 
-  it('takes a completion without a status for one', () => {
+  it('treats a completion without a status as a completion', () => {
     expect(known({ type: 'init', progress }, { type: 'completed' })).toMatchObject({ status: 'completed', progress });
   });
 });

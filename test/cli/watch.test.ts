@@ -15,10 +15,10 @@ beforeEach(() => proxy.restore());
 afterEach(endAll);
 afterEach(stopServing);
 
-/** Watch as admin, in a process. */
+/** Watch as admin, in a process of its own. */
 const watch = (...args: string[]) => yardmaster(['watch', ...args], asAdmin(service));
 
-/** Watch as admin unless a key is given, without a process; null: without a key. */
+/** Watch in this process, as admin unless a key is given; null for no key. */
 function watchHere(at: { url: string }, args: string[], key?: string | null): Run {
   const { YARDMASTER_URL, YARDMASTER_API_KEY } = asAdmin(at);
   const token = key === undefined ? YARDMASTER_API_KEY : (key ?? '');
@@ -135,7 +135,7 @@ describe('watch of a job without a key', () => {
 });
 
 describe('watch that is refused', () => {
-  it('exits with 1 and the reason', async () => {
+  it('exits with 1 and the reason when its stream is refused', async () => {
     const id = await jobIn(service, 'pending', 'refused');
     const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
     const reasonOf = async (jobId: string, key?: string) => {
@@ -246,7 +246,7 @@ describe('watch that loses its connection', () => {
     ['fail', { error: 'broken' }, undefined, 3, ['init          running', 'init          dead']],
     ['kill', {}, undefined, 4, ['init          running', 'init          killed']],
     ['complete', {}, NO_KEY, 0, [...Array(2).fill('init          no progress yet'), 'completed']],
-  ] as const)('ends as the job did meanwhile: %s %j, with the key %j', async (verb, body, key, code, lines) => {
+  ] as const)('exits as the job ended meanwhile: %s %j, with the key %j', async (verb, body, key, code, lines) => {
     const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
     const run = watchHere(proxy, [id], key);
     await run.shows('init');
@@ -256,7 +256,7 @@ describe('watch that loses its connection', () => {
     expect(await run.end()).toEqual([code, lines, `${LOST}\n`]);
   });
 
-  it('misses what happens in a space meanwhile, and says so', async () => {
+  it('misses what happens in a space during an outage, and reports that', async () => {
     const run = yardmaster(['watch', '--space', 'gap'], asAdmin(proxy));
     await run.shows('init');
     await cutOff(run);
@@ -269,7 +269,7 @@ describe('watch that loses its connection', () => {
     expect(run.err()).toBe(`${LOST}; what happens meanwhile is not shown\n`);
   });
 
-  it('connects again while the service is away, and says so once', async () => {
+  it('connects again while the service is away, and reports that once', async () => {
     const fake = await serve((_request, response, nth) => {
       response.writeHead(503).end('{"error":"Storage did not answer"}');
       if (nth < 1) return;
@@ -285,7 +285,7 @@ describe('watch that loses its connection', () => {
 
   it('does not connect again before the service allows it', async () => {
     const fake = await serve((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
-    // Without Retry-After it would connect again within half a second.
+    // Without Retry-After the command would connect again within half a second.
     const run = watchHere(fake, ['job', '--timeout', '1']);
     expect([await run.exit(), fake.requests]).toEqual([124, 1]);
   });

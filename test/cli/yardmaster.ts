@@ -10,11 +10,11 @@ export const BIN = fileURLToPath(new URL('../../apps/cli/bin/yardmaster.mjs', im
 export interface Run {
   out: () => string;
   err: () => string;
-  /** Lines of `out` without timestamps: none where a line begins, and `T` for others. */
+  /** Lines of `out` without a timestamp at the start of a line, and with `T` for all other timestamps. */
   lines: () => string[];
   /** Wait until `out` contains a text. */
   shows: (text: string) => Promise<void>;
-  /** Wait until the command ends, and return its exit code. All that it wrote is there then. */
+  /** Wait until the command ends, and return its exit code. All its output has come by then. */
   exit: () => Promise<number | null>;
   /** Wait until the command ends, and return its exit code, its lines, and `err`. */
   end: () => Promise<[code: number | null, lines: string[], err: string]>;
@@ -50,19 +50,19 @@ export function runCommand(command: string, args: string[], env: Record<string, 
   child.stderr.setEncoding('utf8').on('data', complain);
   child.stdin.on('error', () => undefined); // The command may end before it has read.
   const closed = once(child, 'close').then(([code]) => {
-    running.delete(child); // Its number may soon be that of another process.
+    running.delete(child); // Another process may soon get its number.
     return code as number | null;
   });
   return { ...run(() => closed), child };
 }
 
-/** End what a failed test left running, with all that it has started. */
+/** Kill the processes that a failed test left running, with all that they have started. */
 export function endAll(): void {
   for (const child of running) if (isGroupAlive(child)) process.kill(-(child.pid as number), 'SIGKILL');
   running.clear();
 }
 
-/** Whether the process or one that it has started is there. */
+/** Whether the process, or one that it has started, is alive. */
 export function isGroupAlive({ pid }: ChildProcess): boolean {
   try {
     return pid !== undefined && process.kill(-pid, 0);

@@ -54,7 +54,7 @@ it('appends as the curl lines say, and reads and searches it again', async () =>
 
   const appended = await run(append, id);
   expect(appended.err).toBe('');
-  expect(appended.out.match(/\{[^}]*\}/g)?.map((answer) => JSON.parse(answer))).toEqual([
+  expect(appended.out.match(/\{[^}]*\}/g)?.map((response) => JSON.parse(response))).toEqual([
     { success: true, inserted: 2, fromSeq: 1, toSeq: 2 },
     { success: true, inserted: 1, fromSeq: 3, toSeq: 3 },
     { success: true, inserted: 2, fromSeq: 4, toSeq: 5 },
@@ -115,8 +115,8 @@ it('sends a batch again while the service is away, however that shows', async ()
       if (requests === 1) return req.socket.destroy();
       if (requests === 2) return res.writeHead(503, { 'retry-after': '1' }).end('{"error":"away"}');
       const headers = { ...req.headers, 'content-length': undefined, connection: undefined };
-      const answer = await service.http.call('POST', req.url as string, { raw: Buffer.concat(body), headers });
-      return res.writeHead(answer.status).end(answer.text);
+      const response = await service.http.call('POST', req.url as string, { raw: Buffer.concat(body), headers });
+      return res.writeHead(response.status).end(response.text);
     });
   });
   away.listen(0, '127.0.0.1');

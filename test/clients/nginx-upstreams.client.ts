@@ -23,14 +23,14 @@ beforeEach(() => {
 
 type Behaviour = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-const answers: Behaviour = (_, response) => response.end('{}');
+const responses: Behaviour = (_, response) => response.end('{}');
 /** The connection breaks once the whole call is there, so that nobody can know whether it was done. */
 const breaks: Behaviour = (request) => request.socket.resetAndDestroy();
 /** It serves one call on each connection, and breaks that off at the next. */
 const breaksKept: Behaviour = (request, response) => {
   const socket = request.socket as net.Socket & { served?: boolean };
   if (socket.served) breaks(request, response);
-  else answers(request, response);
+  else responses(request, response);
   socket.served = true;
 };
 
@@ -47,7 +47,7 @@ async function startProcess(name: string, behave: Behaviour): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function front(...api: string[]): Promise<{ nginx: Nginx; client: HttpClient }> {
+async function httpService(...api: string[]): Promise<{ nginx: Nginx; client: HttpClient }> {
   const nginx = await startNginx({ api, gateway: api });
   ends.push(() => nginx.stop());
   const client = new HttpClient(nginx.url);
@@ -61,20 +61,24 @@ const body = { result: 'x'.repeat(100_000) };
 
 describe('a call to a process', () => {
   it('that accepts no connection is done by another one', async () => {
-    const { client } = await front(`127.0.0.1:${await freePort()}`, await startProcess('second', answers));
+    const { client } = await httpService(`127.0.0.1:${await freePort()}`, await startProcess('second', responses));
     for (let i = 0; i < 10; i++) expect((await client.call('POST', PATH, { body })).status).toBe(200);
     expect(got).toEqual(Array(10).fill('second POST'));
   });
 
   it.each(['POST', 'PATCH'])('that breaks once it has it is not done again, as a %s', async (method) => {
-    const { client } = await front(await startProcess('first', breaks), await startProcess('second', breaks));
-    const { status, body: answer, headers } = await client.call(method, PATH, { body });
-    expect({ status, answer, after: headers['retry-after'] }).toEqual({ status: 502, answer: AWAY, after: '1' });
+    const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', breaks));
+    const { status, body: response, headers } = await client.call(method, PATH, { body });
+    expect({ status, answer: response, after: headers['retry-after'] }).toEqual({
+      status: 502,
+      response: AWAY,
+      after: '1',
+    });
     expect(got).toHaveLength(1);
   });
 
   it('that breaks a connection which was kept is not done again, as a POST', async () => {
-    const { client } = await front(await startProcess('only', breaksKept));
+    const { client } = await httpService(await startProcess('only', breaksKept));
     const statuses: number[] = [];
     for (let i = 0; i < 10; i++) statuses.push((await client.call('POST', PATH, { body })).status);
     expect(new Set(statuses)).toEqual(new Set([200, 502]));
@@ -82,15 +86,15 @@ describe('a call to a process', () => {
   });
 
   it('that breaks once it has it is done by another one, as a GET', async () => {
-    const { client } = await front(await startProcess('first', breaks), await startProcess('second', answers));
+    const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', responses));
     for (let i = 0; i < 10; i++) expect((await client.call('GET', '/api/v1/jobs/x')).status).toBe(200);
     expect(got.filter((call) => call === 'second GET')).toHaveLength(10);
   });
 
   it('is answered in JSON when there is no process at all', async () => {
-    const { client } = await front(`127.0.0.1:${await freePort()}`);
-    const { status, body: answer } = await client.call('POST', PATH, { body });
-    expect({ status, answer }).toEqual({ status: 502, answer: AWAY });
+    const { client } = await httpService(`127.0.0.1:${await freePort()}`);
+    const { status, body: response } = await client.call('POST', PATH, { body });
+    expect({ status, answer: response }).toEqual({ status: 502, response: AWAY });
   });
 });
 
@@ -111,7 +115,7 @@ describe('what nginx refuses by itself', () => {
     ['a path with a NUL byte', 'GET /api/v1/jobs/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['two hosts', 'GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n'],
   ])('%s: 400 in the form of the API', async (_, bytes) => {
-    const { nginx } = await front(await startProcess('only', answers));
+    const { nginx } = await httpService(await startProcess('only', responses));
     const text = await send(nginx.url, bytes);
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
     expect(JSON.parse(text.split('\r\n\r\n')[1] as string)).toMatchObject({ code: 'INVALID_REQUEST' });
@@ -122,7 +126,7 @@ describe('what nginx refuses by itself', () => {
     ['a header', `GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nx: ${'x'.repeat(20_000)}\r\nConnection: close\r\n\r\n`],
     ['a path', `GET /api/v1/jobs/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`],
   ])('%s over 16 KB: 431 as of the API', async (_, bytes) => {
-    const { nginx } = await front(await startProcess('only', answers));
+    const { nginx } = await httpService(await startProcess('only', responses));
     const text = await send(nginx.url, bytes);
     expect(text).toMatch(/^HTTP\/1\.1 431 /);
     expect(JSON.parse(text.split('\r\n\r\n')[1] as string)).toEqual({
@@ -132,11 +136,11 @@ describe('what nginx refuses by itself', () => {
   });
 
   it('a body over 2 MB: 413 with the limit', async () => {
-    const { client } = await front(await startProcess('only', answers));
-    const { status, body: answer } = await client.call('POST', PATH, { raw: 'x'.repeat(2_100_000) });
-    expect({ status, answer }).toEqual({
+    const { client } = await httpService(await startProcess('only', responses));
+    const { status, body: response } = await client.call('POST', PATH, { raw: 'x'.repeat(2_100_000) });
+    expect({ status, answer: response }).toEqual({
       status: 413,
-      answer: { error: 'body must be at most 2097152 bytes', code: 'TOO_LARGE' },
+      response: { error: 'body must be at most 2097152 bytes', code: 'TOO_LARGE' },
     });
   });
 
@@ -152,9 +156,12 @@ describe('what nginx refuses by itself', () => {
     '//metrics',
     '/api/v2/x',
   ])('the path %s: 404', async (path) => {
-    const { client } = await front(await startProcess('only', answers));
-    const { status, body: answer } = await client.call('GET', path);
-    expect({ status, answer }).toEqual({ status: 404, answer: { error: 'No such path', code: 'NOT_FOUND' } });
+    const { client } = await httpService(await startProcess('only', responses));
+    const { status, body: response } = await client.call('GET', path);
+    expect({ status, answer: response }).toEqual({
+      status: 404,
+      response: { error: 'No such path', code: 'NOT_FOUND' },
+    });
     expect(got).toEqual([]);
   });
 });

@@ -75,9 +75,9 @@ async function start(env: Record<string, string>, ends: (() => unknown)[]): Prom
   ends.push(() => http.close());
 
   async function call(method: string, path: string, body?: unknown) {
-    const answer = await http.call(method, `/api/v1${path}`, { key: ADMIN_KEY, body });
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-    return answer.body;
+    const response = await http.call(method, `/api/v1${path}`, { key: ADMIN_KEY, body });
+    if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${response.text}`);
+    return response.body;
   }
 
   return {

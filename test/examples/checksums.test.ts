@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { JobWithEvents } from '@yardmaster/protocol';
 import { endAll, isGroupAlive, type ProcessRun, runCommand } from '../cli/yardmaster.js';
-import type { Answer } from '../support/http.js';
+import type { HttpResponse } from '../support/http.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 
@@ -65,7 +65,10 @@ async function keysOf(space: string) {
 }
 
 /** What to do with a request on its way; null closes the connection without an answer. */
-type Meddle = (path: string, pass: () => Promise<Answer>) => Promise<Pick<Answer, 'status' | 'text'> | null>;
+type Meddle = (
+  path: string,
+  pass: () => Promise<HttpResponse>,
+) => Promise<Pick<HttpResponse, 'status' | 'text'> | null>;
 
 /** Run the example to its end, with a network between it and the service that does this to its requests. */
 async function runThrough(meddle: Meddle, space: string, args: string[]) {
@@ -164,10 +167,10 @@ it('sends requests again whose answers are lost, and works no job twice for that
   // The first two requests of each kind take effect, and get a 503 or no answer at all.
   const { code, err } = await runThrough(
     async (path, pass) => {
-      const answer = await pass();
+      const response = await pass();
       const verb = path.split('/').at(-1) as string;
       const times = lost[verb];
-      if (times === undefined || times >= 2 || answer.text === '{"jobs":[]}') return answer;
+      if (times === undefined || times >= 2 || response.text === '{"jobs":[]}') return response;
       lost[verb] = times + 1;
       const [, id] = /jobs\/(\w+)\/\w+$/.exec(path) ?? [];
       if (id) attempts.push((await service.call('GET', `/jobs/${id}`)).body);
@@ -258,17 +261,17 @@ it('takes no job for abandoned that is on its way to a worker', async () => {
   const { code } = await runThrough(
     async (path, pass) => {
       if (path.endsWith('/jobs')) await firstPoll.given;
-      const answer = await pass();
+      const response = await pass();
       if (path.endsWith('/jobs')) await delivered.given;
       if (path.includes('status=running')) looked.give();
-      if (!path.endsWith('/poll')) return answer;
+      if (!path.endsWith('/poll')) return response;
       firstPoll.give();
-      const [job] = JSON.parse(answer.text).jobs;
-      if (job === undefined) return answer;
+      const [job] = JSON.parse(response.text).jobs;
+      if (job === undefined) return response;
       delivered.give();
       await looked.given;
       for (let i = 0; i < 20; i++) seen.push((await service.call('GET', `/jobs/${job.id}`)).body.status);
-      return answer;
+      return response;
     },
     'way',
     [folder, '--workers', '1'],

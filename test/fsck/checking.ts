@@ -16,13 +16,13 @@ export interface Found {
  *
  * @param onFault awaited in the middle of it
  */
-export async function check(store: Store, isMending = false, onFault = async () => {}): Promise<Found> {
+export async function check(store: Store, isRepairing = false, onFault = async () => {}): Promise<Found> {
   const faults: Fault[] = [];
   const take = (fault: Fault) => {
     faults.push(fault);
     return onFault();
   };
-  const seen = await fsck(store, { isMending, onFault: take });
+  const seen = await fsck(store, { isRepairing, onFault: take });
   const from = store.settings.keyPrefix.length + 1;
   const short = faults.map(({ kind, jobId, key, repair }): Short => [kind, jobId, key.slice(from), repair]);
   return { faults, short: short.sort(), seen };
@@ -32,4 +32,4 @@ export async function check(store: Store, isMending = false, onFault = async () 
 export const secondly = ({ redis, prefix }: TestService) => secondOpinion(redis, prefix);
 
 /** The same faults, mended. */
-export const mended = (short: Short[]): Short[] => short.map(([kind, id, key]) => [kind, id, key, 'done']);
+export const repaired = (short: Short[]): Short[] => short.map(([kind, id, key]) => [kind, id, key, 'done']);

@@ -10,8 +10,8 @@ const PARTITION = partitionOf('left');
 
 /** Expect just these faults, by a check and by a repair, which leaves them. */
 async function expectLeft(faults: Short[], details: string[]) {
-  for (const isMending of [false, true]) {
-    const found = await check(service.store, isMending);
+  for (const isRepairing of [false, true]) {
+    const found = await check(service.store, isRepairing);
     expect(found.short).toEqual(faults.sort());
     expect(found.faults.map(({ detail }) => detail).sort()).toEqual(details.sort());
   }

@@ -3,7 +3,7 @@ import type { Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { type TestService, withService } from '../support/service.js';
-import { check, mended, type Short, secondly } from './checking.js';
+import { check, repaired, type Short, secondly } from './checking.js';
 
 // No scheduler: what is damaged stays so until it is checked.
 const service = withService({}, { app: 'api', isOwn: true });
@@ -258,13 +258,13 @@ describe('names this fault, and no other, mends it, and the job works again: a j
       )
       .sort();
     expect((await check(store)).short).toEqual(expected);
-    expect((await check(store, true)).short).toEqual(mended(expected));
+    expect((await check(store, true)).short).toEqual(repaired(expected));
     expect((await check(store, true)).short).toEqual([]);
     expect(await secondly(service)).toEqual([]);
 
     const [verb, body] = then ?? NEXT[status];
-    const answer = await service.call('POST', `/jobs/${id}/${verb}`, { body });
-    expect(answer.status).toBe(status === 'completed' || status === 'dead' ? 409 : 200);
+    const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
+    expect(response.status).toBe(status === 'completed' || status === 'dead' ? 409 : 200);
     // Nothing of it is left to be handed out.
     await service.call('POST', `/jobs/${id}/kill`);
     expect((await service.call('POST', '/spaces/damaged/jobs/poll', { body: { count: 50 } })).body.jobs).toEqual([]);

@@ -3,7 +3,7 @@ import { createJobRequest } from '@yardmaster/protocol';
 import { createJob, expireDue, partitionOf, redisNow } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
-import { check, mended, type Short, secondly } from './checking.js';
+import { check, repaired, type Short, secondly } from './checking.js';
 
 let names: string;
 let space: string;
@@ -23,11 +23,11 @@ beforeEach(async () => {
 
 const keyOf = (index: string) => `{${partitionOf(space)}}:space:${space}/${index}`;
 
-async function expectMended(faults: Short[], details: string[]) {
+async function expectRepaired(faults: Short[], details: string[]) {
   const found = await check(service.store);
   expect(found.short).toEqual(faults);
   expect(found.faults.map(({ detail }) => detail).sort()).toEqual(details);
-  expect((await check(service.store, true)).short).toEqual(mended(faults));
+  expect((await check(service.store, true)).short).toEqual(repaired(faults));
   expect((await check(service.store, true)).short).toEqual([]);
   expect(await secondly(service)).toEqual([]);
 }
@@ -45,7 +45,7 @@ it.each([
   ['nothing at all', () => service.redis.del(names), ['a/b: 0 instead of 1', 'work: 0 instead of 2']],
 ])('counts names anew where there are %s', async (_, harm, details) => {
   await harm();
-  await expectMended(wrong(details.length), details);
+  await expectRepaired(wrong(details.length), details);
   expect(await service.redis.zrange(names, 0, -1, 'WITHSCORES')).toEqual(['a/b', '1', 'work', '2']);
 });
 
@@ -54,7 +54,7 @@ it('counts names in steps', async () => {
   for (const job of jobs) await createJob(service.store, space, job);
   await service.redis.zincrby(names, 1, 'name-0');
   await service.redis.zincrby(names, 1, 'name-129');
-  await expectMended(wrong(2), ['name-0: 5 instead of 4', 'name-129: 4 instead of 3']);
+  await expectRepaired(wrong(2), ['name-0: 5 instead of 4', 'name-129: 4 instead of 3']);
 });
 
 it('says nothing of counts while it is in doubt which jobs there are', async () => {
@@ -72,7 +72,7 @@ it('says nothing of counts while it is in doubt which jobs there are', async () 
 it('removes counts of a space without jobs', async () => {
   await service.redis.zadd(service.store.keys.names('nobody'), 3, 'work');
   space = 'nobody';
-  await expectMended([['orphaned', null, keyOf('names'), 'possible']], ['nobody has no jobs']);
+  await expectRepaired([['orphaned', null, keyOf('names'), 'possible']], ['nobody has no jobs']);
 });
 
 it('passes over a space whose jobs are purged all the while', async () => {

@@ -3,14 +3,14 @@ import { expect, it } from '@jest/globals';
 import { createStore, partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
-import { check, mended, type Short, secondly } from './checking.js';
+import { check, repaired, type Short, secondly } from './checking.js';
 
 const service = withService({}, { app: 'api', isOwn: true });
 
 /** @param later what is only seen once these are mended */
-async function expectMended(faults: Short[], later: Short[] = []) {
+async function expectRepaired(faults: Short[], later: Short[] = []) {
   expect((await check(service.store)).short).toEqual(faults.sort());
-  expect((await check(service.store, true)).short).toEqual(mended([...faults, ...later].sort()));
+  expect((await check(service.store, true)).short).toEqual(repaired([...faults, ...later].sort()));
   expect((await check(service.store, true)).short).toEqual([]);
   expect(await secondly(service)).toEqual([]);
 }
@@ -39,7 +39,9 @@ it('removes what is left of a job whose record is gone, and its space with the l
   expect((await check(service.store)).short).toEqual(own.sort());
   // The space has no jobs any more only once its entries are removed.
   // And its counts of names go along with it.
-  expect((await check(service.store, true)).short).toEqual(mended([...own, at('space_empty', 'spaces', null)]).sort());
+  expect((await check(service.store, true)).short).toEqual(
+    repaired([...own, at('space_empty', 'spaces', null)]).sort(),
+  );
   expect((await check(service.store)).short).toEqual([]);
   expect(await service.redis.keys(`${service.prefix}:{${partition}}:*`)).toEqual([]);
 });
@@ -48,7 +50,7 @@ it('leaves a poll nothing to stumble over when a pending job is gone', async () 
   const partition = partitionOf('gone');
   const [lost, kept] = [await jobIn(service, 'pending', 'gone'), await jobIn(service, 'pending', 'gone')];
   await service.redis.del(service.store.keys.job(lost));
-  await expectMended(
+  await expectRepaired(
     ['jobs', 'queue', 'queue/work', 'status/pending'].map((index) => [
       'entry_stray',
       lost,
@@ -70,7 +72,7 @@ it('takes a job out of the indexes of another space', async () => {
   );
   const keys = [`space:${other}/queue`, `space:${other}/jobs`].map((key) => `{${partitionOf('mine')}}:${key}`);
   for (const key of keys) await service.redis.zadd(`${service.prefix}:${key}`, 1, id);
-  await expectMended(keys.map((key) => ['entry_stray', id, key, 'possible']));
+  await expectRepaired(keys.map((key) => ['entry_stray', id, key, 'possible']));
   expect((await service.call('POST', `/spaces/${other}/jobs/poll`)).body.jobs).toEqual([]);
   expect((await service.call('POST', '/spaces/mine/jobs/poll')).body.jobs).toHaveLength(1);
 });
@@ -78,13 +80,13 @@ it('takes a job out of the indexes of another space', async () => {
 it('strikes off a space that has no jobs', async () => {
   const partition = partitionOf('empty');
   await service.redis.zadd(`${service.prefix}:{${partition}}:spaces`, 1, 'empty');
-  await expectMended([['space_empty', null, `{${partition}}:spaces`, 'possible']]);
+  await expectRepaired([['space_empty', null, `{${partition}}:spaces`, 'possible']]);
 });
 
 it('writes down the number of partitions', async () => {
   await service.redis.del(service.store.keys.meta);
   expect((await check(service.store)).faults[0]?.detail).toBe('it should be 64');
-  await expectMended([['partitions_missing', null, 'meta', 'possible']]);
+  await expectRepaired([['partitions_missing', null, 'meta', 'possible']]);
   expect(await service.redis.hgetall(service.store.keys.meta)).toEqual({ partitions: '64' });
 });
 

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '@yardmaster/protocol';
-import type { RawAnswer } from '../support/raw-client.js';
+import type { RawResponse } from '../support/raw-client.js';
 import type { Outcome } from './expected.js';
 import { parsed } from './json-text.js';
 
@@ -13,11 +13,11 @@ const INTERNAL =
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Whether a service that has too much to do says so. */
-export const isOverload = ({ status, text }: RawAnswer) => status === 503 && /"error":"Too many/.test(text);
+export const isOverload = ({ status, text }: RawResponse) => status === 503 && /"error":"Too many/.test(text);
 
 type Rule = [holds: boolean, complaint: string];
 
-function headRules({ status, headers }: RawAnswer): Rule[] {
+function headRules({ status, headers }: RawResponse): Rule[] {
   const { 'x-request-id': id = '', 'content-type': type = '' } = headers;
   return [
     ...Object.keys(headers).map((name): Rule => [HEADERS.test(name), `an odd header: ${name}`]),
@@ -61,10 +61,10 @@ function errorRules(status: number, told: Told): Rule[] {
  *
  * @param sent the request: words of its own may come back in the name of a field
  */
-export function answerComplaints(answer: RawAnswer, method: string, sent: string): string[] {
-  const { status, text, headers } = answer;
-  const rules = headRules(answer);
-  rules.push([status < 500 || isOverload(answer), `status ${status}`]);
+export function responseComplaints(response: RawResponse, method: string, sent: string): string[] {
+  const { status, text, headers } = response;
+  const rules = headRules(response);
+  rules.push([status < 500 || isOverload(response), `status ${status}`]);
   rules.push([status !== 408, 'it waited for more, though all was sent, or the end of it']);
   if (status >= 400 && method !== 'HEAD') {
     const leak = INTERNAL.exec(`${Object.values(headers)}\n${text}`)?.[0];
@@ -75,7 +75,7 @@ export function answerComplaints(answer: RawAnswer, method: string, sent: string
 }
 
 /** Whether an answer is the one that is wanted, and its sentence begins with the name of what is wrong. */
-export function isWanted({ status, text }: RawAnswer, method: string, wanted: Outcome): boolean {
+export function isWanted({ status, text }: RawResponse, method: string, wanted: Outcome): boolean {
   if (status !== wanted.status || method === 'HEAD' || wanted.code === null) return status === wanted.status;
   const { error, code } = toldIn(text);
   const begins = (name: string) =>

@@ -64,9 +64,9 @@ export async function fuzz(args: string[], prepareInspector: () => Promise<Inspe
   /** Of the API, after each third. */
   const memory: Memory[] = [];
   /** Answers by status. */
-  const answers: Record<number, number> = {};
+  const responses: Record<number, number> = {};
   const count = (status: number) => {
-    answers[status] = (answers[status] ?? 0) + 1;
+    responses[status] = (responses[status] ?? 0) + 1;
   };
   let next = from;
   let failures = 0;
@@ -103,7 +103,7 @@ export async function fuzz(args: string[], prepareInspector: () => Promise<Inspe
     memory.push(await inspector.read());
     const after = [...memoryComplaints(memory), ...(await aftermathComplaints(service))];
     for (const complaint of after) print(`AFTERWARDS ${complaint}`);
-    print(`answers by status: ${JSON.stringify(answers)}`);
+    print(`answers by status: ${JSON.stringify(responses)}`);
     print(`${failures + after.length} failures (seed ${seed})`);
     return failures + after.length === 0 ? 0 : 1;
   } finally {

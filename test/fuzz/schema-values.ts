@@ -1,5 +1,5 @@
 import type { Route } from '@yardmaster/api';
-import { logBatch, standInOf } from '@yardmaster/protocol';
+import { logBatch, openApiSchemaOf } from '@yardmaster/protocol';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { oddText } from './json-text.js';
@@ -13,7 +13,7 @@ const jsonSchemaOf = (schema: z.ZodType): Schema =>
     io: 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
-      const standIn = standInOf(zodSchema);
+      const standIn = openApiSchemaOf(zodSchema);
       if (standIn === null) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
       Object.assign(jsonSchema, jsonSchemaOf(standIn));

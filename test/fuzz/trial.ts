@@ -1,8 +1,8 @@
 import type { CreateJobRequest } from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
 import { create, newWorld } from '../model/index.js';
-import { type RawAnswer, RawClient } from '../support/raw-client.js';
-import { answerComplaints, isOverload, isWanted } from './answer-rules.js';
+import { RawClient, type RawResponse } from '../support/raw-client.js';
+import { isOverload, isWanted, responseComplaints } from './answer-rules.js';
 import { type Expected, expectedOf } from './expected.js';
 import { CALLS_SPACE } from './keys.js';
 import { bytesOf, type FuzzRequest } from './request.js';
@@ -48,41 +48,41 @@ export async function send(service: FuzzedService, requests: readonly FuzzReques
   client.socket.write(raw);
   // The end of what is not whole shows the service that no more will come.
   if (!isWhole) client.socket.end();
-  const answers = isWhole ? await client.answered(requests.length) : await client.closed();
+  const responses = isWhole ? await client.answered(requests.length) : await client.closed();
   client.socket.destroy();
 
   const { rest } = client.came;
   if (isWhole && rest.length > 0) complaints.push(`more than was asked for: ${rest.toString('latin1', 0, 200)}`);
-  const isEnded = answers.some(({ headers }) => headers.connection === 'close');
+  const isEnded = responses.some(({ headers }) => headers.connection === 'close');
   const isClear = prepared.every(({ expected }) => expected.outcomes !== null);
-  if (isWhole && isClear && !isEnded && answers.length < requests.length) complaints.push('closed without an answer');
-  for (const [n, answer] of answers.slice(0, requests.length).entries())
-    complaints.push(...(await judged(service, prepared[n] as Prepared, answer)));
-  return { requests, raw, statuses: answers.map(({ status }) => status), complaints };
+  if (isWhole && isClear && !isEnded && responses.length < requests.length) complaints.push('closed without an answer');
+  for (const [n, response] of responses.slice(0, requests.length).entries())
+    complaints.push(...(await judged(service, prepared[n] as Prepared, response)));
+  return { requests, raw, statuses: responses.map(({ status }) => status), complaints };
 }
 
-async function judged(service: FuzzedService, prepared: Prepared, answer: RawAnswer): Promise<string[]> {
+async function judged(service: FuzzedService, prepared: Prepared, response: RawResponse): Promise<string[]> {
   const { request, expected, raw } = prepared;
   const { outcomes } = expected;
   const sent = `${raw}${request.body?.text?.toString('utf8', 0, 2_000_000)}`;
-  const complaints = answerComplaints(answer, request.method, sent);
-  if (outcomes === null || isOverload(answer)) return complaints;
-  if (!outcomes.some((outcome) => isWanted(answer, request.method, outcome))) {
+  const complaints = responseComplaints(response, request.method, sent);
+  if (outcomes === null || isOverload(response)) return complaints;
+  if (!outcomes.some((outcome) => isWanted(response, request.method, outcome))) {
     const wanted = outcomes.map(({ status, code, at }) => `${status} ${code} ${at.join('|')}`.slice(0, 200));
     complaints.push(
-      `answered ${answer.status} ${answer.text.slice(0, 300)}; expected ${[...new Set(wanted)].join(' or ')}`,
+      `answered ${response.status} ${response.text.slice(0, 300)}; expected ${[...new Set(wanted)].join(' or ')}`,
     );
   }
   if (complaints.length > 0) return complaints;
-  return readBack(service, prepared, answer).catch((error: Error) => [`not to be read back: ${error.message}`]);
+  return readBack(service, prepared, response).catch((error: Error) => [`not to be read back: ${error.message}`]);
 }
 
 const DEFAULTS = { payload: null, maxRetries: 3, timeoutSeconds: 300, callbackUrl: null, callbackHeaders: null };
 
-function createComplaints(value: unknown, answer: Json): string[] {
+function createComplaints(value: unknown, response: Json): string[] {
   const request = { ...DEFAULTS, ...pick(value, ['name', ...Object.keys(DEFAULTS)]) } as CreateJobRequest;
   const world = newWorld(STORE_DEFAULTS, 0);
-  return differences('answer', answer, create(world, { id: answer.id as string, space: CALLS_SPACE, request }));
+  return differences('answer', response, create(world, { id: response.id as string, space: CALLS_SPACE, request }));
 }
 
 const LARGEST = { percent: 100, maxRetries: 100, timeoutSeconds: 86_400 };
@@ -94,13 +94,17 @@ const limitComplaints = (value: Json): string[] =>
     .map(([field]) => `${field} ${value[field]} was taken`);
 
 /** Compare what was taken, or refused, with what is there now. */
-async function readBack(service: FuzzedService, { twin, expected }: Prepared, answer: RawAnswer): Promise<string[]> {
+async function readBack(
+  service: FuzzedService,
+  { twin, expected }: Prepared,
+  response: RawResponse,
+): Promise<string[]> {
   const { route, value } = expected;
-  const served = route !== null && answer.status < 300 ? { route, value, answer: answer.text } : null;
+  const served = route !== null && response.status < 300 ? { route, value, response: response.text } : null;
   const complaints = served ? limitComplaints(Object(value)) : [];
   if (twin) return [...complaints, ...(await twinComplaints(service, twin, served))];
   if (!served?.route.created) return complaints;
-  const body = JSON.parse(answer.text);
+  const body = JSON.parse(response.text);
   if (served.route.operation === 'createJob') return [...complaints, ...createComplaints(value, body)];
   // No key is kept: their list would grow with the run.
   await service.call('DELETE', `/keys/${body.id}`);

@@ -105,7 +105,7 @@ const query = { mode: 'latest' as const, bound: null, limit: 500, levels: null, 
 export async function twinComplaints(
   { call }: FuzzedService,
   { world, id }: Twin,
-  served: { route: Route; value: unknown; answer: string } | null,
+  served: { route: Route; value: unknown; response: string } | null,
 ): Promise<string[]> {
   const of = { job: id, caller: null };
   const verb = served && verbOf(served.route);
@@ -118,7 +118,7 @@ export async function twinComplaints(
     return body as Json;
   };
   return [
-    ...(told ? differences('answer', JSON.parse(served?.answer as string), told) : []),
+    ...(told ? differences('answer', JSON.parse(served?.response as string), told) : []),
     ...(world.jobs.has(id) ? differences('job', await read(''), model.get(world, of)) : []),
     ...(verb === 'progress' ? differences(verb, await read('/progress'), model.progress(world, of)) : []),
     ...(verb === 'logs'

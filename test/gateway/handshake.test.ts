@@ -22,7 +22,7 @@ const SERVERS: [name: string, url: () => string][] = [
   ['the gateway', () => gateway.url],
 ];
 
-/** Headers of a request that is no handshake. */
+/** Headers of a request that is not a handshake. */
 const PLAIN = {
   connection: undefined,
   upgrade: undefined,
@@ -36,7 +36,7 @@ interface Row extends ShakeOptions {
   path?: () => string;
   status: number;
   code: string;
-  /** Headers that the answer must have. */
+  /** Headers that the response must have. */
   has?: Record<string, string>;
 }
 const ofSpace = () => `/spaces/yard?token=${ADMIN_KEY}`;
@@ -46,7 +46,7 @@ const noMethod = { status: 405, code: 'METHOD_NOT_ALLOWED', has: { allow: 'OPTIO
 const notFound = { status: 404, code: 'NOT_FOUND' };
 const invalid = { status: 400, code: 'INVALID_REQUEST' };
 
-/** Answered like any other request; the connection may go on. */
+/** Requests that get a response like any other request. The connection may go on. */
 const ORDINARY: Row[] = [
   { what: 'a plain GET', headers: PLAIN, ...noUpgrade },
   { what: 'a plain GET for a space', path: ofSpace, headers: PLAIN, ...noUpgrade },
@@ -63,7 +63,7 @@ const ORDINARY: Row[] = [
   { what: 'a plain GET for an invalid space id', path: () => '/spaces/a%20b', headers: PLAIN, ...invalid },
 ];
 
-/** Refused in place of the upgrade: the connection ends. */
+/** Handshakes that are refused in place of the upgrade. The connection ends. */
 const REFUSED: Row[] = [
   { what: 'an old version of WebSocket', headers: { 'sec-websocket-version': '12' }, ...noVersion },
   { what: 'no version of WebSocket', headers: { 'sec-websocket-version': undefined }, ...noVersion },
@@ -82,7 +82,7 @@ const REFUSED: Row[] = [
 describe.each(SERVERS)('%s', (_, url) => {
   const ask = ({ path = () => `/${jobId}`, ...options }: Partial<Row> = {}) => shake(url(), REALTIME + path(), options);
 
-  it.each(ORDINARY)('answers $what with $status $code', async (row) => {
+  it.each(ORDINARY)('responds to $what with $status $code', async (row) => {
     const { headers, ...shaken } = await ask(row);
     expect(shaken.body).toEqual({ error: expect.stringMatching(/./), code: row.code });
     expect(shaken.status).toBe(row.status);
@@ -96,14 +96,14 @@ describe.each(SERVERS)('%s', (_, url) => {
     expect(shaken.headers).toMatchObject(row.has ?? {});
   });
 
-  it('answers OPTIONS on a stream with the methods that it allows, and HEAD like GET without a body', async () => {
+  it('responds to OPTIONS on a stream with the allowed methods, and to HEAD as to GET without a body', async () => {
     const options = await ask({ method: 'OPTIONS', headers: PLAIN });
     expect(options).toMatchObject({ status: 204, headers: { allow: 'OPTIONS, GET, HEAD' }, body: null });
     const head = await ask({ method: 'HEAD', headers: PLAIN });
     expect(head).toMatchObject({ status: 426, headers: { upgrade: 'websocket' } });
   });
 
-  it('returns the request id of the caller, also when it refuses the stream', async () => {
+  it('returns the request id of the client, also when it refuses the stream', async () => {
     for (const row of [{ path: () => `/${UNKNOWN_JOB}` }, { headers: PLAIN }, {}]) {
       const { headers } = await ask({ ...row, headers: { ...row.headers, 'x-request-id': 'mine-1' } });
       expect(headers['x-request-id']).toBe('mine-1');
@@ -158,7 +158,7 @@ describe.each(SERVERS)('%s', (_, url) => {
   it.each([
     ['HTTP/2', H2C],
     ['WebSocket', {}],
-  ])('answers other paths as ever to an upgrade to %s', async (_, headers) => {
+  ])('responds to an upgrade to %s on other paths as to a plain request', async (_, headers) => {
     expect(await shake(url(), '/livez', { headers })).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await shake(url(), '/nowhere', { headers })).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
   });
@@ -188,7 +188,7 @@ describe('on one connection', () => {
         'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
     );
 
-  /** Send some bytes, and return all that comes back until `isAll`. */
+  /** Send some bytes, and return all that comes back until `isAll` returns true. */
   async function send(bytes: string, isAll: (text: string, isClosed: boolean) => boolean): Promise<string> {
     const socket = await connect(service.url);
     let text = '';
@@ -199,18 +199,18 @@ describe('on one connection', () => {
   }
   const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
 
-  it('answers the requests before an upgrade first and in full', async () => {
+  it('responds to the requests before an upgrade first and in full', async () => {
     const text = await send(job() + job() + upgrade(), (all) => all.includes('"type":"init"'));
     expect(statuses(text)).toEqual(['200', '200', '101']);
     expect(text.lastIndexOf('"events":')).toBeLessThan(text.indexOf('HTTP/1.1 101'));
   });
 
-  it('answers the requests before an upgrade that is refused', async () => {
+  it('responds to the requests before an upgrade that is refused', async () => {
     const text = await send(job() + upgrade('?token=wrong'), (_, isClosed) => isClosed);
     expect(statuses(text)).toEqual(['200', '401']);
   });
 
-  it('ends the connection after a refusal, whatever the client goes on sending', async () => {
+  it('ends the connection after a refused upgrade, even when the client goes on sending', async () => {
     const socket = await connect(service.url, { allowHalfOpen: true });
     socket.write(upgrade('?token=wrong'));
     await once(socket.resume(), 'end');
@@ -223,7 +223,7 @@ describe('on one connection', () => {
     ['Connection: close', 'Connection: close\r\n', '1.1'],
     ['HTTP/1.0', '', '1.0'],
     ['an upgrade in HTTP/1.0', 'Connection: Upgrade\r\nUpgrade: websocket\r\n', '1.0'],
-  ])('ends after a plain request for a stream that asks for it: %s', async (_, headers, version) => {
+  ])('ends the connection after a plain request for a stream that asks for it: %s', async (_, headers, version) => {
     const text = await send(get(`${REALTIME}/${jobId}`, headers, version), (_all, isClosed) => isClosed);
     expect(statuses(text)).toEqual(['426']);
   });

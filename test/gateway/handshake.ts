@@ -1,27 +1,27 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from '@jest/globals';
-import { answerIn } from '../support/raw-client.js';
+import { responseIn } from '../support/raw-client.js';
 import { until } from '../support/until.js';
 
-/** An id that jobs could have and none has. */
+/** A valid id that no job has. */
 export const UNKNOWN_JOB = '00aaaaaaaaaaaaaaaaaaaaaaaaaa';
 
-/** What a server answered to a handshake: that it opens a WebSocket, or an ordinary answer. */
+/** The response of a server to a handshake: that it opens a WebSocket, or an ordinary response. */
 export interface Shaken {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
   // biome-ignore lint/suspicious/noExplicitAny: tests compare whole values; a schema here would hide differences
   body: any;
-  /** All bytes so far, of which those behind the answer are frames. */
+  /** All bytes so far. Those after the response are frames. */
   bytes: () => Buffer;
   socket: net.Socket;
 }
 
 export interface ShakeOptions {
   method?: string;
-  /** Beside those of a good handshake; undefined leaves one of them out. */
+  /** Headers in addition to those of a valid handshake; undefined leaves one of those out. */
   headers?: Record<string, string | undefined>;
   body?: string;
   /** A connection to send it on. Default: a new one. */
@@ -42,12 +42,12 @@ const sockets: net.Socket[] = [];
 export async function connect(url: string, options: { allowHalfOpen?: boolean } = {}): Promise<net.Socket> {
   const socket = net.connect({ port: Number(new URL(url).port), host: '127.0.0.1', ...options });
   sockets.push(socket);
-  socket.on('error', () => undefined); // Shown by what came, or did not.
+  socket.on('error', () => undefined); // What came, or did not come, shows the error.
   await once(socket, 'connect');
   return socket;
 }
 
-/** Send a handshake without waiting for the answer. Frames of the server are never answered. */
+/** Send a handshake without waiting for the response. This client never responds to frames of the server. */
 export async function begin(url: string, path: string, options: ShakeOptions = {}): Promise<net.Socket> {
   const { method = 'GET', headers = {}, body = '', socket = await connect(url) } = options;
   const all = { ...GOOD, ...(body && { 'content-length': String(Buffer.byteLength(body)) }), ...headers };
@@ -57,7 +57,7 @@ export async function begin(url: string, path: string, options: ShakeOptions = {
   return socket;
 }
 
-/** Send a handshake and read the whole answer. The socket stays as the server leaves it, until `cutAll`. */
+/** Send a handshake and read the whole response. The socket stays as the server leaves it, until `cutAll`. */
 export async function shake(url: string, path: string, options: ShakeOptions = {}): Promise<Shaken> {
   const socket = await begin(url, path, options);
   let bytes = Buffer.alloc(0);
@@ -66,12 +66,12 @@ export async function shake(url: string, path: string, options: ShakeOptions = {
   });
   const isWhole = () => socket.closed || parse(bytes, options.method) !== null;
   await until(isWhole);
-  const answer = parse(bytes, options.method);
-  if (answer === null) throw new Error(`no whole answer: ${bytes}`);
-  return { ...answer, bytes: () => bytes, socket };
+  const response = parse(bytes, options.method);
+  if (response === null) throw new Error(`no whole answer: ${bytes}`);
+  return { ...response, bytes: () => bytes, socket };
 }
 
-/** Check that a stream was refused before the upgrade, as HTTP with a whole answer (contract §6), and that nothing follows. */
+/** Check that a stream was refused before the upgrade by a whole HTTP response (contract §6), and nothing follows. */
 export async function expectRefusal(shaken: Shaken, status: number, code: string): Promise<void> {
   const { headers, body, socket } = shaken;
   expect({ status: shaken.status, body }).toEqual({ status, body: { error: expect.stringMatching(/./), code } });
@@ -86,10 +86,10 @@ export function cutAll(): void {
   for (const socket of sockets.splice(0)) socket.destroy();
 }
 
-/** Null while something is missing. */
+/** Parse a response; null while something is missing. */
 function parse(bytes: Buffer, method?: string): Omit<Shaken, 'socket' | 'bytes'> | null {
-  const found = answerIn(bytes, method);
+  const found = responseIn(bytes, method);
   if (found === null) return null;
-  const { status, headers, text } = found.answer;
+  const { status, headers, text } = found.response;
   return { status, headers, body: text === '' ? null : JSON.parse(text) };
 }

@@ -1,27 +1,28 @@
 import http from 'node:http';
-import { attachStreams, type Backend, createBackend, createFront } from '@yardmaster/backend';
 import { createStreams, GATEWAY_VARIABLES } from '@yardmaster/gateway';
 import { createLogger, readConfig } from '@yardmaster/runtime';
+import { attachStreams, createHttpService, createServerContext, type ServerContext } from '@yardmaster/server';
 import { during } from '../support/during.js';
 import { withRedis } from '../support/own-redis.js';
 import { type TestService, withService } from '../support/service.js';
 import { ADMIN_KEY, LONG_REDIS_TIMEOUT } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-type Connection = Backend['store']['redis'];
+type Connection = ServerContext['store']['redis'];
 type Command = 'evalsha' | 'time';
 
-/** A gateway in this process: its calls to Redis can be held back. */
+/** A gateway in this process whose calls to Redis can be delayed. */
 export interface HeldGateway {
   url: string;
-  backend: Backend;
+  context: ServerContext;
   /** Wait until the gateway has received all that was published so far. */
   untilReceived(): Promise<void>;
 }
 
 /**
- * Have an API and beside it a gateway whose calls to Redis can be held back, both on a Redis of their own: moments that are
- * too short to be hit by chance stay open as long as a test needs them.
+ * Have an API, and a gateway whose calls to Redis can be delayed, both on a Redis of their own.
+ *
+ * Moments that are too short to be hit by chance stay open as long as a test needs them.
  *
  * @param random see StreamsOptions
  */
@@ -39,42 +40,42 @@ async function startGateway(redisUrl: string, { prefix, redis }: TestService, ra
   const env = { ...LONG_REDIS_TIMEOUT, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent' };
   const config = { ...readConfig(env, GATEWAY_VARIABLES), REDIS_URL: redisUrl };
   const log = createLogger('test', config.LOG_LEVEL);
-  const backend = createBackend(config, log);
-  const streams = createStreams({ backend, config, log, random });
+  const context = createServerContext(config, log);
+  const streams = createStreams({ context, config, log, random });
   class Request extends http.IncomingMessage {}
   const server = http.createServer({ IncomingMessage: Request });
   attachStreams(server, Request, streams);
-  const front = createFront({ name: 'test', backend, server, streams, config, log });
-  await front.start();
+  const httpService = createHttpService({ name: 'test', context, server, streams, config, log });
+  await httpService.start();
 
   return {
-    url: front.url(),
-    backend,
+    url: httpService.url(),
+    context,
     async untilReceived() {
       // A message on another channel comes over the same connection, after all that was published before it.
       const received = new Promise<void>((resolve) => {
         const ignore = () => undefined;
-        backend.subscriptions.add('marker', { message: () => resolve(), lost: ignore, subscribed: ignore });
+        context.subscriptions.add('marker', { message: () => resolve(), lost: ignore, subscribed: ignore });
       });
-      await until(() => backend.subscriptions.hears('marker'));
+      await until(() => context.subscriptions.hears('marker'));
       await redis.publish('marker', 'x');
       await received;
-      backend.subscriptions.remove('marker');
+      context.subscriptions.remove('marker');
     },
-    stop: () => front.stop(),
+    stop: () => httpService.stop(),
   };
 }
 
-/** Do something while a command of a connection waits, before or after Redis runs it. */
-function hold(connection: Connection, command: Command, around: (call: () => Promise<unknown>) => Promise<unknown>) {
+/** Delay the next command of a connection, before or after Redis runs it. */
+function hold(connection: Connection, command: Command, deps: (call: () => Promise<unknown>) => Promise<unknown>) {
   const original = connection[command].bind(connection) as (...args: unknown[]) => Promise<unknown>;
   connection[command] = ((...args: unknown[]) => {
     connection[command] = original as never;
-    return around(() => original(...args));
+    return deps(() => original(...args));
   }) as never;
 }
 
-/** Hold back the reply of the next command: it shows what was there before `meanwhile`. */
+/** Delay the reply of the next command. It shows what was there before `meanwhile`. */
 export const holdReply = (connection: Connection, command: Command, meanwhile: () => Promise<unknown>): void =>
   hold(connection, command, async (call) => {
     const reply = await call();
@@ -82,7 +83,7 @@ export const holdReply = (connection: Connection, command: Command, meanwhile: (
     return reply;
   });
 
-/** Hold back the next command itself: its reply shows what happened `meanwhile`. */
+/** Delay the next command itself. Its reply shows what happened in `meanwhile`. */
 export const holdCommand = (connection: Connection, command: Command, meanwhile: () => Promise<unknown>): void =>
   hold(connection, command, async (call) => {
     await meanwhile();

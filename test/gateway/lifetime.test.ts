@@ -38,7 +38,7 @@ async function expectAlive(clients: StreamClient[]): Promise<void> {
 describe('the streams of a key', () => {
   const gateway = withGateway(service);
 
-  it('are closed with 1008 in every process when it is revoked, and no others are', async () => {
+  it('closes the streams of a revoked key with 1008 in every process, and no others', async () => {
     const [mine, other] = [await service.key(['jobs:read']), await service.key(['jobs:read'])];
     const lost = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
     const kept = [...(await openAll(other.key)), ...(await openAll(ADMIN_KEY)), await open(`/${id}`)];
@@ -56,26 +56,26 @@ describe('the streams of a key', () => {
     listener.disconnect();
   });
 
-  it('are closed with 1008 in every process when its revocation is announced, before its record is read again', async () => {
-    // It is only announced, so that its record is still that of a valid key.
+  it('closes streams with 1008 in every process when a revocation is announced, before the key is read again', async () => {
+    // The revocation is only announced, so that the record is still that of a valid key.
     const mine = await service.key(['jobs:read']);
     const lost = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
     await service.redis.publish(service.store.keys.revocations, mine.id);
     for (const client of lost) expect(await client.end()).toEqual(REVOKED);
   });
 
-  it('stay open when a revocation of the admin key is asked for, which is not stored', async () => {
+  it('keeps the streams of the admin key, which is not stored, open when its revocation is requested', async () => {
     const mine = await service.key(['jobs:read']);
     const [lost] = await openAll(mine.key);
     const kept = await openAll(ADMIN_KEY);
     expect((await service.call('DELETE', '/keys/admin')).status).toBe(404);
     await service.call('DELETE', `/keys/${mine.id}`);
-    // By now the announcement before it has come, too.
+    // By now the announcement for the earlier request would have come, too.
     expect(await lost?.end()).toEqual(REVOKED);
     await expectAlive([...kept, ...(await openAll(ADMIN_KEY))]);
   });
 
-  it('are closed with 1008 when it expires, and when its revocation was not announced', async () => {
+  it('closes the streams of a key with 1008 when it expires, and when its revocation was not announced', async () => {
     const [expiring, deleted] = [await service.key(['jobs:read']), await service.key(['jobs:read'])];
     const lost = [...(await openAll(expiring.key)), ...(await openAll(deleted.key))];
     const kept = await openAll((await service.key(['jobs:read'], { expiresAt: '2999-01-01T00:00:00.000Z' })).key);
@@ -91,7 +91,7 @@ describe('the streams of a key', () => {
   });
 });
 
-describe('a client that sends', () => {
+describe('messages of a client', () => {
   const large = 'x'.repeat(1024);
   const SMALL: [what: string, send: (ws: WebSocket) => void][] = [
     ['an empty text', (ws) => ws.send('')],
@@ -101,7 +101,7 @@ describe('a client that sends', () => {
     ['a pong without a ping', (ws) => ws.pong('x')],
   ];
 
-  it.each(SMALL)('%s keeps its stream', async (_, send) => {
+  it.each(SMALL)('keeps the stream open when the client sends %s', async (_, send) => {
     const clients = [...(await openAll(ADMIN_KEY)), await open(`/${id}`)];
     for (const { ws } of clients) send(ws);
     await expectAlive(clients);
@@ -120,7 +120,7 @@ describe('a client that sends', () => {
     ],
   ];
 
-  it.each(LARGE)('%s is closed with 1009, and no other client is', async (_, send) => {
+  it.each(LARGE)('closes a client that sends %s with 1009, and no other client', async (_, send) => {
     const hostile = [...(await openAll(ADMIN_KEY)), await open(`/${id}`)];
     const other = await open(`/${id}`);
     for (const { ws } of hostile) send(ws);
@@ -129,7 +129,7 @@ describe('a client that sends', () => {
   });
 });
 
-describe('a progress stream', () => {
+describe('the end of a progress stream', () => {
   const random = jest.fn(() => 0);
   const { service: own, gateway } = withHeldGateway(random);
 
@@ -137,7 +137,7 @@ describe('a progress stream', () => {
     ['complete', { result: 1 }, ['init', 'completed']],
     ['fail', { error: 'x' }, ['init']],
     ['kill', { reason: 'x' }, ['init']],
-  ])('is closed with 1000 and no reason after the end of its job, whatever ends it: %s', async (verb, body, types) => {
+  ])('closes a progress stream with 1000 and no reason after the end of its job: %s', async (verb, body, types) => {
     const jobId = await jobIn(own, 'running', 'ends', { maxRetries: 0 });
     const client = await open(`/${jobId}`, gateway.url);
     await step(own, jobId, verb, body);
@@ -145,8 +145,8 @@ describe('a progress stream', () => {
     expect(client.types()).toEqual(types);
   });
 
-  // The first of many random times would show when it was.
-  it('is closed at the same random time as the others that were open at the end of its job', async () => {
+  // The first of many random times would show when the job ended.
+  it('closes all progress streams that were open at the end of a job at the same random time', async () => {
     const jobId = await jobIn(own, 'running', 'ends', { maxRetries: 0 });
     const clients = await Promise.all(Array.from({ length: 3 }, () => open(`/${jobId}`, gateway.url)));
     random.mockClear();
@@ -159,23 +159,23 @@ describe('a progress stream', () => {
   });
 });
 
-describe('a channel', () => {
+describe('the channels of streams', () => {
   const ofJob = (jobId = id) => service.store.keys.jobChannel(jobId);
   const ofSpace = () => service.store.keys.spaceChannel('life');
 
-  /** How many connections to Redis are subscribed to it. */
+  /** Return how many connections to Redis are subscribed to a channel. */
   async function subscribers(channel: string): Promise<number> {
     const [, count] = (await service.redis.call('PUBSUB', 'NUMSUB', channel)) as [string, number];
     return count;
   }
   const untilUnused = (channel: string) => until(async () => (await subscribers(channel)) === 0);
 
-  it('is subscribed once, however many streams need it, until the last has ended', async () => {
+  it('subscribes to a channel once, however many streams need it, until the last one has ended', async () => {
     const { key } = await service.key(['jobs:read:progress']);
     const paths = [`/${id}`, `/${id}`, `/${id}?token=${key}`, `/${id}?token=${ADMIN_KEY}`, `/${id}?token=${ADMIN_KEY}`];
     const jobStreams = [];
     for (const path of paths) jobStreams.push(await open(path));
-    await untilUnused(ofSpace()); // By the test before.
+    await untilUnused(ofSpace()); // The test before may still be subscribed.
     expect(await subscribers(ofJob())).toBe(1);
     const spaceStreams = [];
     for (let i = 0; i < 5; i++) spaceStreams.push(await open(`/spaces/life?token=${ADMIN_KEY}`));
@@ -192,7 +192,7 @@ describe('a channel', () => {
     await untilUnused(ofSpace());
   });
 
-  it('is subscribed again for a client that comes while the last one leaves', async () => {
+  it('subscribes to a channel again for a client that comes while the last one leaves', async () => {
     for (let i = 0; i < 20; i++) {
       const first = await open(`/${id}`);
       const gone = first.close();
@@ -205,7 +205,7 @@ describe('a channel', () => {
     await untilUnused(ofJob());
   });
 
-  it('is left after handshakes that were refused or given up', async () => {
+  it('unsubscribes from a channel after handshakes that were refused or given up', async () => {
     const { key } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
     for (let i = 0; i < 20; i++) {
       expect((await shake(service.url, `${REALTIME}/${id}?token=${key}`)).status).toBe(403);

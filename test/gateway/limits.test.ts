@@ -8,7 +8,7 @@ import { withGateway } from './start.js';
 const service = withService();
 afterEach(cutAll);
 
-/** X-Forwarded-For is believed from the test itself. */
+/** A gateway that trusts X-Forwarded-For from the test itself. */
 const limited = withGateway(service, {
   STREAMS_PER_ADDRESS: '2',
   STREAMS_PER_KEY: '2',
@@ -16,7 +16,7 @@ const limited = withGateway(service, {
   TRUSTED_PROXIES: 'loopback',
 });
 
-/** A stream, and the address from which its client says that it comes. */
+/** A stream, and the address that its client puts into X-Forwarded-For. */
 interface Asked {
   path: string;
   from?: string | undefined;
@@ -32,10 +32,10 @@ const newKey = async (spaceId?: string) => (await service.key(['jobs:read'], spa
 let addresses = 0;
 const newAddress = () => `2001:db8:${(++addresses).toString(16)}::1`;
 
-/** What is counted together, apart from the streams of all other tests. */
+/** Streams that are counted together, apart from the streams of all other tests. */
 interface Counted {
   limit: number;
-  /** The limit that the refusal names: a stream without a key may not take the last places. */
+  /** The limit that the refusal names. A stream without a key must not take the last places. */
   told: number;
   /** The nth stream. */
   stream: (n: number) => Asked;
@@ -109,7 +109,7 @@ describe.each(LIMITS)('the limit of streams of one %s', (of) => {
     expect(await fill(counted)).toHaveLength(counted.limit);
   });
 
-  it('does not count clients that left before the answer', async () => {
+  it('does not count clients that left before the response', async () => {
     const counted = await COUNTED[of]();
     for (let i = 0; i < 50; i++) {
       const asked = counted.stream(i);
@@ -126,7 +126,7 @@ describe.each(LIMITS)('the limit of streams of one %s', (of) => {
     expect((await ask(counted.stream(0))).status).toBe(429);
   });
 
-  it('counts each by itself', async () => {
+  it('counts each address, key or job by itself', async () => {
     await fill(await COUNTED[of]());
     const other = await COUNTED[of]();
     expect(await fill(other)).toHaveLength(other.limit);
@@ -158,12 +158,12 @@ describe('X-Forwarded-For', () => {
     ['IPv6 of another /64', '2001:db9:1:4::1', '2001:db9:1:5::1', false],
     ['IPv4 written as IPv6', '203.0.113.6', '::ffff:203.0.113.6', true],
     ['another IPv4 written as IPv6', '::ffff:203.0.113.7', '::ffff:203.0.113.8', false],
-    // Some proxies write the port as well, which would make each connection an address of its own.
+    // Some proxies write the port as well. Each connection would then have an address of its own.
     ['the same address with another port', '203.0.113.9:50001', '203.0.113.9:50002', true],
     ['IPv6 of the same /64 with another port', '[2001:db9:1:6::1]:50001', '[2001:db9:1:6::2]:50002', true],
   ];
 
-  it.each(ROWS)('from a trusted proxy names the client: %s', async (_, one, other, isSame) => {
+  it.each(ROWS)('reads the client from X-Forwarded-For of a trusted proxy: %s', async (_, one, other, isSame) => {
     const path = `/${await newJob()}`;
     for (let i = 0; i < 2; i++) expect((await ask({ path, from: one })).status).toBe(101);
     expect((await ask({ path, from: other })).status).toBe(isSame ? 429 : 101);
@@ -171,7 +171,7 @@ describe('X-Forwarded-For', () => {
 
   const untrusting = withGateway(service, { STREAMS_PER_ADDRESS: '1', TRUSTED_PROXIES: '10.0.0.0/8' });
 
-  it('from any other address is ignored', async () => {
+  it('ignores X-Forwarded-For from an address that is not a trusted proxy', async () => {
     const path = `/${await newJob()}`;
     expect((await ask({ path, from: '203.0.113.1' }, untrusting)).status).toBe(101);
     expect((await ask({ path, from: '203.0.113.2' }, untrusting)).status).toBe(429);
@@ -183,7 +183,7 @@ describe('a stream without a token', () => {
   const withToken = withGateway(service, { ANONYMOUS_STREAMS: 'false' });
   const none = withGateway(service, { STREAMS_PER_ADDRESS: '0' });
 
-  it('is refused with 401 when they are switched off, whether or not the job exists', async () => {
+  it('refuses streams without a token with 401 when they are switched off, whether or not the job exists', async () => {
     const id = await newJob();
     const { key } = await service.key(['jobs:read:progress']);
     for (const path of [`/${id}`, `/${UNKNOWN_JOB}`])
@@ -194,7 +194,7 @@ describe('a stream without a token', () => {
     expect((await ask({ path: `/${id}?token=${key}` }, withToken)).status).toBe(101);
   });
 
-  it('is refused with 429 when the limit of one address is 0', async () => {
+  it('refuses a stream without a token with 429 when the limit of one address is 0', async () => {
     const id = await newJob();
     expect((await ask({ path: `/${id}` }, none)).status).toBe(429);
     expect((await ask({ path: `/${id}?token=${ADMIN_KEY}` }, none)).status).toBe(101);

@@ -6,11 +6,11 @@ import { withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 import { append, logSeqsOf, seqs, storedEntries } from './logs.js';
 
-// messages.test.ts has a job's logs in every status and for every audience.
+// messages.test.ts tests a job's logs in every status and for every visibility.
 
 const LOGS_PER_JOB = 10;
 
-// Of this file's own, since it cuts connections of subscribers.
+// This file has a Redis of its own, because it cuts connections of subscribers.
 const redis = withRedis();
 const service = withService({ LOGS_PER_JOB: String(LOGS_PER_JOB) }, { redis });
 const open = withStreams(service);
@@ -39,7 +39,7 @@ it('sends one message for one batch, with the time at which its entries were sto
   expect(messages).toEqual([batch(1, 1), batch(2, 5), batch(6, 7)]);
 });
 
-it('counts in a message the entries that the cap drops at once, and sends a later client only what follows', async () => {
+it('counts in a message the entries that LOGS_PER_JOB drops at once, and sends a later client what follows', async () => {
   const early = await openJob();
   await append(service, id, LOGS_PER_JOB + 5);
   const late = await openJob();
@@ -64,10 +64,10 @@ it('sends nothing for batches that are refused', async () => {
 });
 
 describe('when messages are missing', () => {
-  it('sends each client the logs that it misses itself', async () => {
+  it('sends each client the logs that this client has missed', async () => {
     const early = await openJob();
     await append(service, id, 2);
-    // A client that comes after these begins behind them.
+    // A client that comes after these entries begins after them.
     await service.redis.rpush(logsKey(), ...storedEntries(3));
     const late = await openJob();
     const lateProgress = await open(`/${id}`);
@@ -77,7 +77,7 @@ describe('when messages are missing', () => {
     expect(lateProgress.types()).toEqual(['init']);
   });
 
-  it('sends what happened before an append before it', async () => {
+  it('sends an event that happened before an append before the append', async () => {
     const client = await openJob();
     await writeHistory(service, id);
     await service.redis.rpush(historyKey(), '["event",1,"unpublished"]');
@@ -88,11 +88,11 @@ describe('when messages are missing', () => {
     expect(client.messages.at(-1)?.data).toEqual({ fromSeq: 1, toSeq: 2, count: 2 });
   });
 
-  it('sends missed logs that the cap has dropped meanwhile', async () => {
+  it('reports missed logs that LOGS_PER_JOB has dropped meanwhile', async () => {
     const client = await openJob();
     await append(service, id, 2);
     await until(() => logSeqsOf(client).length === 2);
-    // In one go, before the gateway can be back: five more, of which all but the last are dropped.
+    // In one pipeline, before the gateway can be back: five more entries, of which all but the last are dropped.
     await service.redis
       .pipeline()
       .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
@@ -104,7 +104,7 @@ describe('when messages are missing', () => {
     expect(logSeqsOf(client)).toEqual(seqs(1, 7));
   });
 
-  it('closes with 1012 when Redis comes back with fewer logs than a client knows of', async () => {
+  it('closes a stream with 1012 when Redis comes back with fewer logs than the client knows of', async () => {
     const client = await openJob();
     await append(service, id, 3);
     await until(() => logSeqsOf(client).length === 3);
@@ -130,7 +130,7 @@ it('sends nothing for an old message that comes again', async () => {
   expect(logSeqsOf(client)).toEqual(seqs(1, 4));
 });
 
-/** Data of messages of logs that no script publishes, as JSON; undefined for none. */
+/** Data of log messages that no script publishes, as JSON; undefined for a message without data. */
 const INVALID_DATA = [
   undefined,
   'null',
@@ -153,7 +153,7 @@ const INVALID_DATA = [
   '{"fromSeq":1,"toSeq":1e300,"count":1e300}',
 ];
 
-/** Messages that are no news of a job, which any client of Redis may publish. */
+/** Return messages that are not events of a job. Any client of Redis may publish them. */
 const invalidMessages = () => {
   const job = `"jobId":"${id}","jobName":"work","spaceId":"logs","status":"running"`;
   return [
@@ -170,7 +170,7 @@ const invalidMessages = () => {
   ];
 };
 
-it('ignores messages that are no news', async () => {
+it('ignores published messages that are not events', async () => {
   const [job, space, progress] = [await openJob(), await openSpace(), await open(`/${id}`)];
   for (const message of invalidMessages()) {
     await service.redis.publish(service.store.keys.jobChannel(id), message);

@@ -5,7 +5,7 @@ import { withService } from '../support/service.js';
 import { StreamClient, withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 
-/** §6.1, written down again on purpose: the table of the product must not be its own judge. */
+/** The table of §6.1, written again on purpose, because the product's own table cannot show its own faults. */
 const IN_PROGRESS_SCOPE: Record<string, 'with data' | 'without data' | 'withheld'> = {
   progress: 'with data',
   delivered: 'withheld',
@@ -20,16 +20,16 @@ const IN_PROGRESS_SCOPE: Record<string, 'with data' | 'without data' | 'withheld
   delivery_timeout: 'withheld',
 };
 
-/** What the table does not have is in the history only (§6.2); `created` is on space streams besides (contract §6). */
+/** Types in that table. Others are in the history only (§6.2), but space streams also show `created` (contract §6). */
 const ON_A_STREAM = Object.keys(IN_PROGRESS_SCOPE);
 
 const ENDED = ['completed', 'dead', 'killed'];
 
-/** tokens.test.ts has which token is of which scope. */
+/** The kinds of streams by what they show. tokens.test.ts tests which token has which scope. */
 const AUDIENCES = ['full', 'progress', 'anonymous', 'space'] as const;
-type Audience = (typeof AUDIENCES)[number];
+type Visibility = (typeof AUDIENCES)[number];
 
-const STREAM_OF: Record<Audience, string> = {
+const STREAM_OF: Record<Visibility, string> = {
   full: 'a job stream with jobs:read',
   progress: 'a job stream with jobs:read:progress',
   anonymous: 'a job stream without a token',
@@ -41,25 +41,25 @@ interface Job {
   spaceId: string;
 }
 
-/** Something that happens to a job, and what §6.1 says of it. */
+/** Something that happens to a job, and the message that §6.1 requires for it. */
 interface Step {
   type: string;
-  /** Status of the job after it. */
+  /** Status of the job after the step. */
   status: string;
   data: unknown;
-  /** Make it happen. When it is not in the history, return the time of it. */
+  /** Make the step happen. Return its time when it is not in the history. */
   cause(job: Job): Promise<number | undefined>;
 }
 
 const keys = { full: '', progress: '' };
 
 const call = (verb: string, body?: unknown) => async (job: Job) => {
-  const answer = await service.call('POST', `/jobs/${job.id}/${verb}`, { body });
-  if (answer.status !== 200) throw new Error(`${verb}: ${answer.text}`);
+  const response = await service.call('POST', `/jobs/${job.id}/${verb}`, { body });
+  if (response.status !== 200) throw new Error(`${verb}: ${response.text}`);
   return undefined;
 };
 
-/** Do to a job what a script would: for types that no endpoint causes. */
+/** Store and publish an event as a script would, for types that no endpoint causes. */
 const announce =
   ({ type, status, data }: Pick<Step, 'type' | 'status' | 'data'>) =>
   async ({ id, spaceId }: Job) => {
@@ -76,7 +76,7 @@ const announce =
 
 const NAME = 'a "job" – näme 🚂';
 
-/** A step that a call of a job's endpoint makes. */
+/** Return a step that calls an endpoint of the job. */
 const step = (type: string, status: string, data: unknown, verb: string, body?: unknown): Step => ({
   type,
   status,
@@ -99,7 +99,7 @@ const event = (data: unknown) => step('event', 'running', data, 'event', data);
 const complete = (result: unknown) => step('completed', 'completed', result, 'complete', { result });
 const retry = (error: unknown, attemptNumber = 1) =>
   step('retried', 'pending', { error, attemptNumber }, 'fail', { error });
-/** For a job with `maxRetries: 0`. */
+/** Return the step that makes a job dead, which must have `maxRetries: 0`. */
 const die = (error: unknown) => step('dead', 'dead', { error }, 'fail', { error });
 const kill = (reason?: string) => step('killed', 'killed', { reason: reason ?? null }, 'kill', { reason });
 const logsAppended = (status: string): Step => ({
@@ -112,7 +112,7 @@ const logsAppended = (status: string): Step => ({
     return Date.parse(body.logs[0].createdAt);
   },
 });
-/** Its window is long over, so the next sweep puts it back. */
+/** A delivery time-out: the job's window is long over, so the next sweep returns the job to the queue. */
 const deliveryTimeout: Step = {
   type: 'delivery_timeout',
   status: 'pending',
@@ -124,7 +124,7 @@ const deliveryTimeout: Step = {
     return undefined;
   },
 };
-/** Outcomes of callbacks are in the history and on no stream (§6.2). */
+/** Return a step for the outcome of a callback, which is in the history and on no stream (§6.2). */
 const callbackOutcome = (type: string, fields: object): Step => {
   const data = { url: 'https://example.com/hook', attempt: 1, willRetry: false, ...fields };
   const what = { type, status: 'completed', data };
@@ -133,14 +133,14 @@ const callbackOutcome = (type: string, fields: object): Step => {
 
 const RUNNING = [claim, ack];
 const MARKER = progress({ percent: 99.5, message: 'marker' });
-/** From a status to one in which the marker can be sent; an ended job has none. */
+/** Steps from a status to the marker; an ended job has none. */
 const TO_MARKER: Record<string, Step[]> = {
   pending: [claim, ack, MARKER],
   delivered: [ack, MARKER],
   running: [MARKER],
 };
 
-/** How a fresh job comes into each status; one with `maxRetries: 0`. */
+/** Steps by which a new job with `maxRetries: 0` comes into each status. */
 const TO_STATUS: Record<string, Step[]> = {
   pending: [],
   delivered: [claim],
@@ -154,7 +154,7 @@ interface Scene {
   what: string;
   /** What happens before the clients come. */
   before: Step[];
-  /** What happens while they watch. Scenes that do not end go on to a marker. */
+  /** What happens while the clients watch. Scenes whose job does not end go on to a marker. */
   live: Step[];
   maxRetries?: number | undefined;
 }
@@ -173,7 +173,7 @@ const STAGES = JSON.parse(
   '{"build":{"percent":100,"message":"fertig ✓"},"__proto__":{"percent":0.5},"1":{"percent":7}}',
 );
 
-/** The first of what happens live is what each is about. */
+/** Scenes of which each is about the first of its live steps. */
 const LIVE_SCENES: Scene[] = [
   { what: 'that a job was claimed', before: [], live: [claim] },
   { what: 'that a job was polled', before: [], live: [poll] },
@@ -211,7 +211,7 @@ const LIVE_SCENES: Scene[] = [
     live: [logsAppended(status)],
     maxRetries: 0,
   })),
-  // The logs after them show that what was published before has been seen.
+  // The logs after the outcomes show that the clients have seen what was published before.
   {
     what: 'the outcomes of callbacks',
     before: [...RUNNING, complete(1)],
@@ -229,7 +229,7 @@ const REPORTED = [
   progress({ percent: 40, message: 'latest', subProgress: STAGES }),
 ];
 
-/** LIVE_SCENES have a job in each status without progress. */
+/** Scenes of jobs with progress. LIVE_SCENES have a job in each status without progress. */
 const INIT_SCENES: Scene[] = [
   { what: 'pending again, with progress', before: [...REPORTED, retry('once')], live: [] },
   { what: 'delivered again, with progress', before: [...REPORTED, retry('once'), claim], live: [] },
@@ -241,48 +241,48 @@ const INIT_SCENES: Scene[] = [
 
 const SCENES = [...LIVE_SCENES, ...INIT_SCENES];
 
-/** A message as one audience should get it; none when it is withheld. */
+/** Return the message of a step as one visibility should get it; none when it is withheld. */
 function messagesOf(
-  audience: Audience,
+  visibility: Visibility,
   { id, spaceId }: Job,
   { type, status, data }: Step,
   timestamp: string,
 ): object[] {
   const full = { jobId: id, jobName: NAME, type, status, data, timestamp };
-  if (audience === 'space') return ON_A_STREAM.includes(type) ? [{ ...full, spaceId }] : [];
-  if (audience === 'full') return ON_A_STREAM.includes(type) ? [full] : [];
+  if (visibility === 'space') return ON_A_STREAM.includes(type) ? [{ ...full, spaceId }] : [];
+  if (visibility === 'full') return ON_A_STREAM.includes(type) ? [full] : [];
   if (IN_PROGRESS_SCOPE[type] === 'with data') return [{ jobId: id, type, data, timestamp }];
   if (IN_PROGRESS_SCOPE[type] === 'without data') return [{ jobId: id, type, timestamp }];
   return [];
 }
 
-/** The init as one audience should get it, for a job to which all that has happened. */
-function initOf(audience: Audience, { id, spaceId }: Job, before: Step[], timestamp: string): object {
-  if (audience === 'space') return { spaceId, type: 'init', timestamp };
-  if (audience === 'full') return { jobId: id, type: 'init', status: before.at(-1)?.status ?? 'pending', timestamp };
+/** Return the init as one visibility should get it, for a job after the steps in `before`. */
+function initOf(visibility: Visibility, { id, spaceId }: Job, before: Step[], timestamp: string): object {
+  if (visibility === 'space') return { spaceId, type: 'init', timestamp };
+  if (visibility === 'full') return { jobId: id, type: 'init', status: before.at(-1)?.status ?? 'pending', timestamp };
   const report = before.filter(({ type }) => type === 'progress').at(-1);
   return { jobId: id, type: 'init', timestamp, ...(report ? { progress: report.data } : {}) };
 }
 
-const isProgressScope = (audience: Audience) => audience === 'progress' || audience === 'anonymous';
+const isProgressScope = (visibility: Visibility) => visibility === 'progress' || visibility === 'anonymous';
 
-/** All that one audience should get of a job: its init, and a message for each step that it may see. */
-function expectedOf(audience: Audience, { job, before, watched, timestamps, clients }: Play): object[] {
-  // A client that may only see the completion, and comes after it, would wait for ever (contract §6).
-  const comesLate = isProgressScope(audience) && before.at(-1)?.type === 'completed';
+/** Return all that one visibility should get of a job: its init, and a message for each step that it may see. */
+function expectedOf(visibility: Visibility, { job, before, watched, timestamps, clients }: Play): object[] {
+  // A client that may see only the completion, and comes after it, would otherwise wait for ever (contract §6).
+  const comesLate = isProgressScope(visibility) && before.at(-1)?.type === 'completed';
   const from = comesLate ? before.length - 1 : before.length;
   const live = [...before, ...watched].slice(from);
   return [
-    initOf(audience, job, before, clients[audience].messages[0].timestamp),
-    ...live.flatMap((step, i) => messagesOf(audience, job, step, timestamps[from + i] as string)),
+    initOf(visibility, job, before, clients[visibility].messages[0].timestamp),
+    ...live.flatMap((step, i) => messagesOf(visibility, job, step, timestamps[from + i] as string)),
   ];
 }
 
-type ByAudience<T> = Record<Audience, T>;
+type ByVisibility<T> = Record<Visibility, T>;
 
-async function byAudience<T>(make: (audience: Audience) => T | Promise<T>): Promise<ByAudience<T>> {
-  const made = await Promise.all(AUDIENCES.map(async (audience) => [audience, await make(audience)] as const));
-  return Object.fromEntries(made) as ByAudience<T>;
+async function byVisibility<T>(make: (visibility: Visibility) => T | Promise<T>): Promise<ByVisibility<T>> {
+  const made = await Promise.all(AUDIENCES.map(async (visibility) => [visibility, await make(visibility)] as const));
+  return Object.fromEntries(made) as ByVisibility<T>;
 }
 
 /** A scene that has been played: its clients have seen everything. */
@@ -291,9 +291,9 @@ interface Play {
   before: Step[];
   /** What happened while the clients were there. */
   watched: Step[];
-  /** Of each step, by the history where it has it. */
+  /** Time of each step, from the history if the history contains the step. */
   timestamps: string[];
-  clients: ByAudience<StreamClient>;
+  clients: ByVisibility<StreamClient>;
   /** Redis' clock before the clients came, and after. */
   from: number;
   to: number;
@@ -305,12 +305,12 @@ async function run(job: Job, steps: Step[]): Promise<(number | undefined)[]> {
   return times;
 }
 
-/** Wait until every client has all there is: up to the marker, or to the close of a job that has ended. */
-async function untilSeen({ spaceId }: Job, clients: ByAudience<StreamClient>, scene: Scene): Promise<void> {
+/** Wait until every client has all messages: up to the marker, or to the close for a job that has ended. */
+async function untilSeen({ spaceId }: Job, clients: ByVisibility<StreamClient>, scene: Scene): Promise<void> {
   const { space, ...onJob } = clients;
-  // In the order of AUDIENCES: by the close of the first, the others have what they get.
-  for (const [audience, client] of Object.entries(onJob)) {
-    if (isHidden(audience as Audience, scene)) continue;
+  // In the order of AUDIENCES. At the close of the first, the others have all that they get.
+  for (const [visibility, client] of Object.entries(onJob)) {
+    if (isHidden(visibility as Visibility, scene)) continue;
     if (hasEnded(scene)) await client.end();
     else await until(() => client.messages.at(-1)?.data?.message === 'marker');
   }
@@ -319,24 +319,24 @@ async function untilSeen({ spaceId }: Job, clients: ByAudience<StreamClient>, sc
   space.messages.pop();
 }
 
-/** Whether the job is at its end when all has happened. */
+/** Whether the job has ended after all steps. */
 const hasEnded = (scene: Scene) => ENDED.includes(statusAt(scene));
 
-/** Whether the end of the job must not show: such a stream stays open for up to a minute, for which no test waits. */
-const isHidden = (audience: Audience, scene: Scene) =>
-  isProgressScope(audience) && hasEnded(scene) && statusAt(scene) !== 'completed';
+/** Whether the stream must not show the end of the job. It stays open for up to a minute, and no test waits so long. */
+const isHidden = (visibility: Visibility, scene: Scene) =>
+  isProgressScope(visibility) && hasEnded(scene) && statusAt(scene) !== 'completed';
 
 const statusAt = ({ before, live }: Scene) => [...before, ...live].at(-1)?.status ?? 'pending';
 
-const pathOf = (audience: Audience, { id, spaceId }: Job) => {
-  if (audience === 'anonymous') return `/${id}`;
-  return audience === 'space' ? `/spaces/${spaceId}?token=${keys.full}` : `/${id}?token=${keys[audience]}`;
+const pathOf = (visibility: Visibility, { id, spaceId }: Job) => {
+  if (visibility === 'anonymous') return `/${id}`;
+  return visibility === 'space' ? `/spaces/${spaceId}?token=${keys.full}` : `/${id}?token=${keys[visibility]}`;
 };
 
 /**
- * Let a scene happen while a client of each audience watches.
+ * Let a scene happen while a client of each visibility watches.
  *
- * @returns a function that waits until they have seen it, which takes 5 s when the job has ended
+ * @returns a function that waits until the clients have seen it, which takes 5 s when the job has ended
  */
 async function play(scene: Scene): Promise<() => Promise<Play>> {
   const { before, live, maxRetries } = scene;
@@ -347,12 +347,12 @@ async function play(scene: Scene): Promise<() => Promise<Play>> {
 
   const earlier = await run(job, before);
   const from = await redisNow(service.store);
-  const clients = await byAudience((audience) => StreamClient.open(service.url, pathOf(audience, job)));
+  const clients = await byVisibility((visibility) => StreamClient.open(service.url, pathOf(visibility, job)));
   const to = await redisNow(service.store);
   const times = [...earlier, ...(await run(job, watched))];
 
   return async () => {
-    await untilSeen(job, clients, scene).finally(() => byAudience((audience) => clients[audience].close()));
+    await untilSeen(job, clients, scene).finally(() => byVisibility((visibility) => clients[visibility].close()));
     const history = (await service.call('GET', `/jobs/${id}`)).body.events.slice(1); // The first is `created`.
     const timestamps = times.map((at) => (at === undefined ? history.shift().createdAt : new Date(at).toISOString()));
     return { job, before, watched, timestamps, clients, from, to };
@@ -365,10 +365,10 @@ const service = withService();
 beforeAll(async () => {
   keys.full = (await service.key(['jobs:read'])).key;
   keys.progress = (await service.key(['jobs:read:progress'])).key;
-  // One after the other, so that each is over long before the server closes its streams; all wait for that together.
+  // One scene after the other, so that each is over long before the server closes its streams. All wait together for it.
   for (const scene of SCENES) {
     const played = (await play(scene))();
-    played.catch(() => undefined); // Its tests report it.
+    played.catch(() => undefined); // The tests of the scene report it.
     plays.set(scene, played);
   }
   await Promise.allSettled([...plays.values()]);
@@ -376,52 +376,59 @@ beforeAll(async () => {
 
 const open = withStreams(service);
 
-const outcomeFor = (audience: Audience, type: string | undefined) => {
+const outcomeFor = (visibility: Visibility, type: string | undefined) => {
   if (type === undefined) return 'begins with the state of a job that is';
   if (!ON_A_STREAM.includes(type)) return 'withholds';
   const inProgressScope = IN_PROGRESS_SCOPE[type] as string;
-  if (!isProgressScope(audience) || inProgressScope === 'with data') return 'shows';
+  if (!isProgressScope(visibility) || inProgressScope === 'with data') return 'shows';
   return inProgressScope === 'withheld' ? 'withholds' : 'shows without data';
 };
 
-describe.each(AUDIENCES.map((audience) => ({ audience, stream: STREAM_OF[audience] })))('$stream', ({ audience }) => {
-  const rows = SCENES.map((scene) => ({ scene, what: scene.what, outcome: outcomeFor(audience, scene.live[0]?.type) }));
+describe.each(AUDIENCES.map((visibility) => ({ audience: visibility, stream: STREAM_OF[visibility] })))(
+  '$stream',
+  ({ audience: visibility }) => {
+    const rows = SCENES.map((scene) => ({
+      scene,
+      what: scene.what,
+      outcome: outcomeFor(visibility, scene.live[0]?.type),
+    }));
 
-  it.each(rows)('$outcome $what', async ({ scene }) => {
-    const played = (await plays.get(scene)) as Play;
-    const { messages } = played.clients[audience];
-    const expected = expectedOf(audience, played);
-    expect(messages).toEqual(expected);
-    // Equal to the last byte of what a worker sent, the order of its keys included.
-    expect(messages.map(({ data }) => JSON.stringify(data))).toEqual(
-      expected.map((message) => JSON.stringify('data' in message ? message.data : undefined)),
-    );
-    const { timestamp } = messages[0];
-    expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(Date.parse(timestamp)).toBeGreaterThanOrEqual(played.from);
-    expect(Date.parse(timestamp)).toBeLessThanOrEqual(played.to);
-  });
-});
+    it.each(rows)('$outcome $what', async ({ scene }) => {
+      const played = (await plays.get(scene)) as Play;
+      const { messages } = played.clients[visibility];
+      const expected = expectedOf(visibility, played);
+      expect(messages).toEqual(expected);
+      // The data must equal what a worker sent to the last byte, the order of its keys included.
+      expect(messages.map(({ data }) => JSON.stringify(data))).toEqual(
+        expected.map((message) => JSON.stringify('data' in message ? message.data : undefined)),
+      );
+      const { timestamp } = messages[0];
+      expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      expect(Date.parse(timestamp)).toBeGreaterThanOrEqual(played.from);
+      expect(Date.parse(timestamp)).toBeLessThanOrEqual(played.to);
+    });
+  },
+);
 
 describe('the end of a job stream', () => {
   it.each(SCENES.filter(hasEnded))(
-    'is 1000 with no reason for every audience that is told of it: $what',
+    'closes every job stream that shows the end of its job with 1000 and no reason: $what',
     async (scene) => {
       const { clients } = (await plays.get(scene)) as Play;
       const { space, ...onJob } = clients;
-      for (const [audience, { closed }] of Object.entries(onJob)) {
-        // One whose end is hidden was still open, and closed by its client, unless its random time was short.
-        const codes = isHidden(audience as Audience, scene) ? [1000, 1005] : [1000];
+      for (const [visibility, { closed }] of Object.entries(onJob)) {
+        // A stream whose end is hidden was still open, and its client closed it, unless its random time was short.
+        const codes = isHidden(visibility as Visibility, scene) ? [1000, 1005] : [1000];
         expect(closed?.reason).toBe('');
         expect(codes).toContain(closed?.code);
       }
-      // It goes on, until its client closes it with no code.
+      // A space stream goes on until its client closes it with no code.
       expect(space.closed).toEqual({ code: 1005, reason: '' });
     },
   );
 });
 
-it('leaves the channels of jobs that have ended once it has closed their streams', async () => {
+it('unsubscribes from the channels of jobs that have ended once it has closed their streams', async () => {
   const played = await Promise.all(plays.values());
   const channels = played.map(({ job }) => service.store.keys.jobChannel(job.id));
   const subscribers = async (channel: string) =>
@@ -434,7 +441,7 @@ it('shows that a job was created on the stream of its space only', async () => {
   const { id, createdAt } = await createJob(service, 'birth', { name: NAME });
   const full = await open(`/${id}?token=${keys.full}`);
   const anonymous = await open(`/${id}`);
-  // Its stream does not have it even when it is published again.
+  // The stream of the job does not show it even when it is published again.
   const created = { type: 'created', status: 'pending', data: null };
   await announce(created)({ id, spaceId: 'elsewhere' });
   await run({ id, spaceId: 'birth' }, [...RUNNING, MARKER]);

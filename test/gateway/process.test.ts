@@ -10,7 +10,7 @@ import { withGateway } from './start.js';
 
 const REDIS_URL = sharedService().redisUrl;
 
-/** The API, whose jobs and keys the gateways stream. */
+/** The API whose jobs the gateways stream, and whose keys they accept. */
 const api = withService();
 afterEach(cutAll);
 
@@ -33,7 +33,7 @@ describe('the gateway as a process of its own', () => {
   const gateway = withGateway(api, { ADMIN_API_KEY: undefined, LOG_LEVEL: 'trace' });
   const open = withStreams(gateway);
 
-  it('streams jobs of the API to keys of the API, and needs no admin key for it', async () => {
+  it('streams jobs of the API to clients with keys of the API, and needs no admin key for it', async () => {
     const id = await jobIn(api, 'running', 'apart');
     const { key } = await api.key(['jobs:read']);
     const paths = [`/${id}`, `/${id}?token=${key}`, `/spaces/apart?token=${key}`];
@@ -67,15 +67,15 @@ describe('the gateway as a process of its own', () => {
     ['GET', '/', notFound],
     ['GET', '/api/v1/spaces/x/jobs', notFound],
     ['POST', '/api/v1/spaces/x/jobs', notFound],
-  ])('answers %s %s as a process that is live and ready and has no path of the API', async (method, path, answer) => {
+  ])('responds to %s %s as a live and ready process that has no path of the API', async (method, path, response) => {
     const headers = { connection: undefined, upgrade: undefined, 'x-api-key': ADMIN_KEY };
-    expect(await shake(gateway.url, path, { method, headers })).toMatchObject(answer);
+    expect(await shake(gateway.url, path, { method, headers })).toMatchObject(response);
   });
 });
 
-/** Stop a process while clients watch: one of them does not answer the close, which keeps the process from ending at once. */
+/** Stop a process while clients watch. One of them does not respond to the close, so the process cannot end at once. */
 async function stopWhileWatched(app: 'gateway' | 'standalone') {
-  // Half of it is less than a session gives its client to answer a close.
+  // Half of it is less than a session gives its client to respond to a close.
   const env = { KEY_PREFIX: api.prefix, SHUTDOWN_SECONDS: '5' };
   const { process, url, stop } = await startService(env, { app, isOwn: true, check: false });
   const [running, ended] = [await jobIn(api, 'running', 'stop'), await jobIn(api, 'completed', 'stop')];

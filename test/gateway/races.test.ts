@@ -22,7 +22,7 @@ const openSpace = () => open(`/spaces/race?token=${ADMIN_KEY}`);
 const post = (verb: string, body?: unknown) => service.call('POST', `/jobs/${id}/${verb}`, { body });
 const historyKey = () => `${service.store.keys.job(id)}:events`;
 const loseConnection = () => service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-const isSubscribed = () => gateway.backend.subscriptions.hears(service.store.keys.jobChannel(id));
+const isSubscribed = () => gateway.context.subscriptions.hears(service.store.keys.jobChannel(id));
 const shown = ({ messages }: StreamClient) => messages.map(({ type, status, data }) => [type, status, data]);
 const appended = (fromSeq: number, toSeq: number, status = 'running') => [
   'logs_appended',
@@ -58,9 +58,9 @@ describe('while the snapshot of a job is read', () => {
   });
   const ROWS = [event, logs, both(event, end), both(logs, end)];
 
-  it.each(ROWS)('sends $what, though nothing comes after', async ({ happen, messages }) => {
+  it.each(ROWS)('sends $what that came during a snapshot, though nothing comes after', async ({ happen, messages }) => {
     await append(service, id, 2);
-    holdReply(gateway.backend.store.redis, 'evalsha', async () => {
+    holdReply(gateway.context.store.redis, 'evalsha', async () => {
       await happen();
       await gateway.untilReceived();
     });
@@ -69,9 +69,9 @@ describe('while the snapshot of a job is read', () => {
     expect(shown(client)).toEqual([INIT, ...messages]);
   });
 
-  it.each(ROWS)('sends $what, though the connection is lost', async ({ happen, messages }) => {
+  it.each(ROWS)('sends $what that came during a snapshot, despite a lost connection', async ({ happen, messages }) => {
     await append(service, id, 2);
-    holdReply(gateway.backend.store.redis, 'evalsha', async () => {
+    holdReply(gateway.context.store.redis, 'evalsha', async () => {
       await loseConnection();
       await happen();
       await until(isSubscribed);
@@ -81,8 +81,8 @@ describe('while the snapshot of a job is read', () => {
     expect(shown(client)).toEqual([INIT, ...messages]);
   });
 
-  it('does not send again what the snapshot has, though its message came after the subscription', async () => {
-    holdCommand(gateway.backend.store.redis, 'evalsha', async () => {
+  it('does not send again what the snapshot contains, though its message came after the subscription', async () => {
+    holdCommand(gateway.context.store.redis, 'evalsha', async () => {
       await post('event', 'in the snapshot');
       await append(service, id, 3);
       await gateway.untilReceived();
@@ -94,11 +94,11 @@ describe('while the snapshot of a job is read', () => {
     expect(shown(client)).toEqual([INIT, appended(4, 4), ['event', 'running', 'later']]);
   });
 
-  it('refuses a key that is revoked meanwhile with 401', async () => {
+  it('refuses with 401 a key that is revoked while the snapshot is read', async () => {
     const { id: keyId, key } = await service.key(['jobs:read']);
-    holdReply(gateway.backend.store.redis, 'evalsha', async () => {
+    holdReply(gateway.context.store.redis, 'evalsha', async () => {
       await service.call('DELETE', `/keys/${keyId}`);
-      await until(() => gateway.backend.keyRing.hasHeardRevoked(keyId));
+      await until(() => gateway.context.authenticator.hasHeardRevoked(keyId));
     });
     const refused = await shake(gateway.url, `/api/v1/realtime/${id}?token=${key}`);
     expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } });
@@ -107,8 +107,8 @@ describe('while the snapshot of a job is read', () => {
 });
 
 describe('while the init of a space stream is made', () => {
-  it('keeps what happens, and sends it after the init', async () => {
-    holdReply(gateway.backend.store.redis, 'time', async () => {
+  it('keeps events that come before the init of a space stream, and sends them after it', async () => {
+    holdReply(gateway.context.store.redis, 'time', async () => {
       await post('event', 'in between');
       await gateway.untilReceived();
     });
@@ -117,31 +117,31 @@ describe('while the init of a space stream is made', () => {
     expect(client.types()).toEqual(['init', 'event']);
   });
 
-  it('closes the stream at once with 1012 when the connection is lost', async () => {
-    holdReply(gateway.backend.store.redis, 'time', async () => {
+  it('closes a space stream at once with 1012 when the connection is lost before its init', async () => {
+    holdReply(gateway.context.store.redis, 'time', async () => {
       await loseConnection();
-      await until(() => !gateway.backend.subscriptions.hears(service.store.keys.spaceChannel('race')));
+      await until(() => !gateway.context.subscriptions.hears(service.store.keys.spaceChannel('race')));
     });
     expect(await (await openSpace()).end()).toMatchObject({ code: 1012 });
   });
 });
 
 describe('while a gap of a job stream is closed', () => {
-  /** Store an event and some log entries without messages, and then let an event come that shows that one is missing. */
+  /** Store an event and some log entries without messages. Then cause an event which shows that one is missing. */
   async function leaveGap(logs: number): Promise<void> {
     await writeHistory(service, id);
     await service.redis.rpush(historyKey(), JSON.stringify(['event', Date.now(), 'missed']));
     await service.redis.rpush(`${service.store.keys.job(id)}:logs`, ...storedEntries(logs));
     await post('event', 'shows the gap');
   }
-  const bulk = () => gateway.backend.store.bulk;
+  const bulk = () => gateway.context.store.bulk;
 
   const WAYS_TO_HOLD: [what: string, hold: typeof holdReply][] = [
     ['that the reply does not have', holdReply],
     ['that the reply has too', holdCommand],
   ];
 
-  it.each(WAYS_TO_HOLD)('sends events and logs once %s', async (_, hold) => {
+  it.each(WAYS_TO_HOLD)('sends events and logs of a gap once, also those %s', async (_, hold) => {
     const client = await openJob();
     hold(bulk(), 'evalsha', async () => {
       await append(service, id, 2);
@@ -157,7 +157,7 @@ describe('while a gap of a job stream is closed', () => {
     expect(client.dataOf('event')).toEqual(['missed', 'shows the gap', 'live']);
   });
 
-  it.each(WAYS_TO_HOLD)('sends logs before the end that came after them %s', async (_, hold) => {
+  it.each(WAYS_TO_HOLD)('sends logs before the end of the job that came after them, also logs %s', async (_, hold) => {
     const client = await openJob();
     hold(bulk(), 'evalsha', async () => {
       await append(service, id, 2);
@@ -171,7 +171,7 @@ describe('while a gap of a job stream is closed', () => {
     expect(client.types().at(-1)).toBe('completed');
   });
 
-  it('sends logs before the end that came after them, though more logs came after it', async () => {
+  it('sends logs before the end of the job that came after them, though more logs came after the end', async () => {
     const client = await openJob();
     holdCommand(bulk(), 'evalsha', async () => {
       await append(service, id, 2);
@@ -188,7 +188,7 @@ describe('while a gap of a job stream is closed', () => {
     expect(before.findLast(({ type }) => type === 'logs_appended')?.data.toSeq).toBeGreaterThanOrEqual(4);
   });
 
-  it('sends all logs when more messages come than are kept meanwhile', async () => {
+  it('sends all logs when more messages come during a replay than are kept', async () => {
     const client = await openJob();
     holdReply(bulk(), 'evalsha', async () => {
       for (let n = 0; n < 300; n++) await append(service, id, 1);
@@ -199,7 +199,7 @@ describe('while a gap of a job stream is closed', () => {
     expect(logSeqsOf(client)).toEqual(seqs(1, 302));
   });
 
-  it('sends a client that joins meanwhile no more than it misses', async () => {
+  it('sends a client that attaches during a replay no more than it misses', async () => {
     const first = await openJob();
     let second: StreamClient | undefined;
     holdReply(bulk(), 'evalsha', async () => {
@@ -214,17 +214,17 @@ describe('while a gap of a job stream is closed', () => {
     expect(shown(second as StreamClient)).toEqual([INIT, appended(3, 3)]);
   });
 
-  it('sends a client that joins meanwhile the logs before the end of the job', async () => {
+  it('sends a client that attaches during a replay the logs before the end of the job', async () => {
     const first = await openJob();
     let isReading = false;
     let joining: Promise<StreamClient> | null = null;
-    // The gap is closed for the first client by a read that has the end; the second has joined when it is over.
+    // The read for the first client contains the end. The second client is attached when that read is over.
     holdReply(bulk(), 'evalsha', async () => {
       isReading = true;
       await joining;
     });
-    // The snapshot of the second is from before the gap.
-    holdReply(gateway.backend.store.redis, 'evalsha', async () => {
+    // The snapshot of the second client is from before the gap.
+    holdReply(gateway.context.store.redis, 'evalsha', async () => {
       await leaveGap(2);
       await post('kill', { reason: 'enough' });
       await until(() => isReading);
@@ -241,13 +241,13 @@ describe('while a gap of a job stream is closed', () => {
     const client = await openJob();
     client.ws.pause();
     await writeHistory(service, id);
-    // More than the sockets take, and than may wait in the process for a client that is slow all the time.
+    // This is more than the sockets take, and more than may wait in the process for a client that is slow all the time.
     const entries = Array.from({ length: 300 }, (_, n) =>
       JSON.stringify(['event', Date.now(), [n, 'x'.repeat(60_000)]]),
     );
     await service.redis.rpush(historyKey(), ...entries);
     await post('event', [300]);
-    const { registry } = gateway.backend.metrics;
+    const { registry } = gateway.context.metrics;
     const isWaiting = async () => /^yardmaster_stream_buffered_bytes [1-9]/m.test(await registry.metrics());
     await until(isWaiting);
     client.ws.resume();
@@ -256,7 +256,7 @@ describe('while a gap of a job stream is closed', () => {
     expect(client.dataOf('event').map(([n]) => n)).toEqual(seqs(0, 300));
   });
 
-  it('goes on when the connection is lost', async () => {
+  it('goes on with a replay when the connection is lost', async () => {
     const client = await openJob();
     holdReply(bulk(), 'evalsha', async () => {
       await loseConnection();
@@ -270,7 +270,7 @@ describe('while a gap of a job stream is closed', () => {
   });
 });
 
-it('closes with 1012 when Redis came back with less than was shown, though the next event precedes the confirmation', async () => {
+it('closes a stream with 1012 when Redis lost what was shown, though the next event precedes the confirmation', async () => {
   const client = await openJob();
   await post('event', 'shown');
   await client.next('event');

@@ -3,12 +3,12 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { YardmasterError } from '@yardmaster/protocol';
 import { createLogger } from '@yardmaster/runtime';
-import type { KeyRing } from '@yardmaster/store';
+import type { Authenticator } from '@yardmaster/store';
 import type { WebSocket } from 'ws';
-import { Session, type SessionOptions } from '../../apps/gateway/src/session.js';
-import { Sessions } from '../../apps/gateway/src/sessions.js';
+import { Session, type SessionOptions } from '../../apps/gateway/src/sockets/session.js';
+import { Sessions } from '../../apps/gateway/src/sockets/sessions.js';
 
-// What happens after seconds and minutes, by a clock of the test's own.
+// These tests are about seconds and minutes, so they have a clock of their own.
 
 class FakeSocket extends EventEmitter {
   bufferedAmount = 0;
@@ -17,13 +17,13 @@ class FakeSocket extends EventEmitter {
   readonly terminate = jest.fn();
 }
 
-/** Ids of keys that Redis does not have any more; or an error, when it does not answer. */
+/** Ids of keys that Redis no longer has, or an error when Redis does not respond. */
 let invalidKeys: string[] | Error;
 let sessions: Sessions;
 beforeEach(() => {
   jest.useFakeTimers();
   invalidKeys = [];
-  const keyRing: Pick<KeyRing, 'onRevoked' | 'invalidOf'> = {
+  const authenticator: Pick<Authenticator, 'onRevoked' | 'invalidOf'> = {
     onRevoked: () => () => undefined,
     async invalidOf(ids) {
       if (invalidKeys instanceof Error) throw invalidKeys;
@@ -31,7 +31,7 @@ beforeEach(() => {
       return [...ids].filter((id) => invalid.has(id));
     },
   };
-  sessions = new Sessions({ keyRing: keyRing as KeyRing, log: createLogger('test', 'silent') });
+  sessions = new Sessions({ authenticator: authenticator as Authenticator, log: createLogger('test', 'silent') });
 });
 afterEach(async () => {
   const closed = sessions.closeAll(0);
@@ -40,7 +40,11 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-/** @param more options that differ from those of a full stream */
+/**
+ * Open a session.
+ *
+ * @param more options that differ from those of a full stream
+ */
 function open(
   keyId: string | null = null,
   more: Partial<SessionOptions> = {},
@@ -49,7 +53,7 @@ function open(
   const onGone = (session: Session) => sessions.remove(session);
   const metrics = { sent: 0, closed: () => undefined };
   const ws = socket as unknown as WebSocket;
-  const session = new Session(ws, new PassThrough(), { audience: 'full', keyId, onGone, metrics, ...more });
+  const session = new Session(ws, new PassThrough(), { visibility: 'full', keyId, onGone, metrics, ...more });
   sessions.add(session);
   socket.terminate.mockImplementation(() => socket.emit('close', 1006));
   return { session, socket };
@@ -57,7 +61,7 @@ function open(
 
 const pass = (seconds: number) => jest.advanceTimersByTimeAsync(seconds * 1_000);
 
-it('pings a client every 25 s and keeps it while it answers', async () => {
+it('pings a client every 25 s and keeps it while it responds', async () => {
   const { socket } = open();
   socket.ping.mockImplementation(() => socket.emit('pong'));
   await pass(600);
@@ -65,7 +69,7 @@ it('pings a client every 25 s and keeps it while it answers', async () => {
   expect(socket.terminate).not.toHaveBeenCalled();
 });
 
-it('cuts off a client that leaves two pings unanswered', async () => {
+it('cuts off a client that does not respond to two pings', async () => {
   const { socket } = open();
   await pass(74);
   expect(socket.ping).toHaveBeenCalledTimes(2);
@@ -74,7 +78,7 @@ it('cuts off a client that leaves two pings unanswered', async () => {
   expect(socket.terminate).toHaveBeenCalledTimes(1);
 });
 
-it('cuts off a client that does not answer a close within 5 s', async () => {
+it('cuts off a client that does not respond to a close within 5 s', async () => {
   const { session, socket } = open();
   session.close(1008);
   expect(socket.close).toHaveBeenCalledWith(1008, 'API key is no longer valid');
@@ -85,16 +89,16 @@ it('cuts off a client that does not answer a close within 5 s', async () => {
 });
 
 it.each([
-  { audience: 'full', status: 'dead', random: 0.9, seconds: 5 },
-  { audience: 'full', status: 'completed', random: 0.9, seconds: 5 },
-  { audience: 'progress', status: 'completed', random: 0.9, seconds: 5 },
-  { audience: 'progress', status: 'dead', random: 0, seconds: 5 },
-  { audience: 'progress', status: 'dead', random: 0.5, seconds: 32.5 },
-  { audience: 'progress', status: 'killed', random: 1, seconds: 60 },
+  { visibility: 'full', status: 'dead', random: 0.9, seconds: 5 },
+  { visibility: 'full', status: 'completed', random: 0.9, seconds: 5 },
+  { visibility: 'progress', status: 'completed', random: 0.9, seconds: 5 },
+  { visibility: 'progress', status: 'dead', random: 0, seconds: 5 },
+  { visibility: 'progress', status: 'dead', random: 0.5, seconds: 32.5 },
+  { visibility: 'progress', status: 'killed', random: 1, seconds: 60 },
 ] as const)(
-  'closes a $audience stream with 1000 in $seconds s when its job is $status, and the random number is $random',
-  async ({ audience, status, random, seconds }) => {
-    const { session, socket } = open(null, { audience, random: () => random });
+  'closes a $visibility stream with 1000 after $seconds s when its job is $status, and the random number is $random',
+  async ({ visibility, status, random, seconds }) => {
+    const { session, socket } = open(null, { visibility, random: () => random });
     session.status = status;
     session.end();
     await pass(seconds - 0.001);
@@ -104,7 +108,7 @@ it.each([
   },
 );
 
-// Within 5 s (contract §5), of which a key may be believed for one before its stream is opened.
+// The contract allows 5 s (§5), of which a key may be believed for one second before its stream is opened.
 it('closes the streams of a key within 4 s when its revocation was not announced', async () => {
   const [lost, kept] = [open('revoked'), open('valid')];
   invalidKeys = ['revoked'];
@@ -113,7 +117,7 @@ it('closes the streams of a key within 4 s when its revocation was not announced
   expect(kept.socket.close).not.toHaveBeenCalled();
 });
 
-it('keeps the streams of a key while Redis does not answer, and closes them when it is back', async () => {
+it('keeps the streams of a key while Redis does not respond, and closes them when it is back', async () => {
   const { socket } = open('revoked');
   invalidKeys = new YardmasterError('UNAVAILABLE');
   await pass(20);

@@ -49,7 +49,7 @@ const twice: Query = async () => {
 };
 const boundTo = (spaceId: string, scope: string) => withKey([scope], { spaceId });
 
-/** What a stream of a job, of its space, and of an unknown job comes to. */
+/** Outcomes of a stream of a job, of its space, and of an unknown job. */
 type Outcomes = readonly [job: Outcome, space: Outcome, unknownJob: Outcome];
 const always = (outcome: Outcome): Outcomes => [outcome, outcome, outcome];
 const FULL: Outcomes = ['full', 'space', 'JOB_NOT_FOUND'];
@@ -58,7 +58,7 @@ const ANONYMOUS: Outcomes = ['progress', 'UNAUTHENTICATED', 'JOB_NOT_FOUND'];
 /** A job that does not exist is in no space. */
 const ELSEWHERE: Outcomes = ['FORBIDDEN', 'FORBIDDEN', 'JOB_NOT_FOUND'];
 
-/** §5.2 to §5.6 and contract §6. */
+/** Outcomes for each token by §5.2 to §5.6 and contract §6. */
 const ROWS: [token: string, query: Query, outcomes: Outcomes][] = [
   ['no token', () => '', ANONYMOUS],
   ['another parameter', () => `?key=${ADMIN_KEY}`, ANONYMOUS],
@@ -83,7 +83,7 @@ const ROWS: [token: string, query: Query, outcomes: Outcomes][] = [
   ['jobs:read:progress in another space', boundTo('Yard', 'jobs:read:progress'), ELSEWHERE],
 ];
 
-/** What opens a stream, or refuses it. */
+/** Return what a stream shows when it opens, or the code of its refusal. */
 async function outcomeOf(path: string): Promise<string> {
   const shaken = await shake(service.url, `/api/v1/realtime${path}`);
   if (shaken.status !== 101) {
@@ -103,7 +103,7 @@ it.each(ROWS)('opens or refuses a stream by its token: %s', async (_, query, [jo
     space: await outcomeOf(`/spaces/yard${token}`),
     unknownJob: await outcomeOf(`/${UNKNOWN_JOB}${token}`),
     invalidJobId: await outcomeOf(`/a%20b${token}`),
-    // The path comes before the key (contract §2).
+    // The path is checked before the key (contract §2).
     invalidSpaceId: await outcomeOf(`/spaces/a%20b${token}`),
     longSpaceId: await outcomeOf(`/spaces/${'s'.repeat(129)}${token}`),
   }).toEqual({

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { JobWithEvents, LogEntry, SpaceStats, Status } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
+  Authenticator,
   ackJob,
   appendLogs,
   beginCallback,
@@ -14,7 +15,6 @@ import {
   getJob,
   getStats,
   heartbeatJob,
-  KeyRing,
   killJob,
   PARTITION_TAGS,
   packLog,
@@ -120,7 +120,10 @@ describe.each(releases)('what release $version has left in Redis', ({ prefix, ke
   });
 
   it('knows its API keys', async () => {
-    expect(await new KeyRing(store).find(key.text)).toMatchObject({ keyId: key.id, spaceId: key.spaceId });
+    expect(await new Authenticator(store).authenticate(key.text)).toMatchObject({
+      keyId: key.id,
+      spaceId: key.spaceId,
+    });
   });
 
   it('hands out its pending jobs in their order, and lets them be worked on to their end', async () => {
@@ -155,7 +158,7 @@ describe.each(releases)('what release $version has left in Redis', ({ prefix, ke
   /** Send every callback that is due, and return how many there were. */
   async function settle(): Promise<number> {
     const relayed = await Promise.all(PARTITION_TAGS.map((partition) => relayCallbacks(store, partition)));
-    const all = relayed.flatMap(({ debts, overdue }) => [...debts, ...overdue]);
+    const all = relayed.flatMap(({ callbacks: debts, overdue }) => [...debts, ...overdue]);
     for (const debt of all) {
       const begun = await beginCallback(store, debt);
       if (!('lease' in begun)) throw new Error(`the callback of ${debt.jobId} cannot begin`);

@@ -53,9 +53,9 @@ const timeOut = async (id) => {
   await y.expireDue(store, id.slice(0, 2), await y.redisNow(store));
 };
 const attempt = (retryMs) => async (id) => {
-  const { lease, attempt } = await y.beginCallback(store, { jobId: id, round: 0 });
+  const { lease, attempt } = await y.beginCallback(store, { jobId: id, series: 0 });
   const data = { url: HOOK, statusCode: retryMs === null ? 200 : 503, attempt, willRetry: retryMs !== null };
-  await y.recordCallback(store, { jobId: id, round: 0 }, { lease, type: 'callback_sent', data, retryMs });
+  await y.recordCallback(store, { jobId: id, series: 0 }, { lease, type: 'callback_sent', data, retryMs });
 };
 
 const everything = {
@@ -98,7 +98,7 @@ await make(
 await make({}, ...run, complete({ ok: [] }));
 await make({}, ...run, beat('keepalive'), beat('progress', { percent: 100, message: 'ö' }), complete(null));
 await make({ callbackUrl: HOOK }, ...run, complete('done'));
-await make({ callbackUrl: HOOK }, ...run, complete(1), (id) => y.beginCallback(store, { jobId: id, round: 0 }));
+await make({ callbackUrl: HOOK }, ...run, complete(1), (id) => y.beginCallback(store, { jobId: id, series: 0 }));
 await make({ callbackUrl: HOOK }, ...run, complete(2), attempt(5_000));
 await make(everything, ...run, complete({}), attempt(null));
 await make({ maxRetries: 0 }, ...run, fail('broken'));

@@ -57,7 +57,7 @@ it('reaches a cluster by the certificates that the example mounts', async () => 
     ADMIN_API_KEY: 'admin-key-of-the-tests-of-yardmaster',
   });
   const http = new HttpClient(`http://127.0.0.1:${port}`);
-  const status = () => http.call('GET', '/readyz').then((answer) => answer.status, String);
+  const status = () => http.call('GET', '/readyz').then((response) => response.status, String);
   await until(async () => (await status()) === 200 || api?.child.exitCode !== null);
   expect({ status: await status(), said: api.output() }).toMatchObject({ status: 200 });
   http.close();

@@ -11,7 +11,12 @@ describe('from outside', () => {
       .filter(({ kind }) => kind === 'Ingress')
       .flatMap(({ spec }) => spec.rules)
       .flatMap(({ host, http }) =>
-        http.paths.map(({ path, pathType, backend }: Manifest) => [host, path, pathType, backend.service.name]),
+        http.paths.map(({ path, pathType, backend: context }: Manifest) => [
+          host,
+          path,
+          pathType,
+          context.service.name,
+        ]),
       );
     expect(paths.sort()).toEqual(
       ['jobs.example.com', 'jobs.example.org'].flatMap((host) => [
@@ -44,10 +49,10 @@ describe('from outside', () => {
 
   it('an HTTPRoute does the same, streams without a time-out', () => {
     const { rules } = find(manifests, 'HTTPRoute').spec;
-    const rows = rules.map(({ matches, timeouts, backendRefs }: Manifest) => [
+    const rows = rules.map(({ matches, timeouts, backendRefs: contextRefs }: Manifest) => [
       matches.map(({ path }: Manifest) => path.value),
       timeouts.request,
-      backendRefs,
+      contextRefs,
     ]);
     expect(rows).toEqual([
       [['/api/v1/realtime'], '0s', [{ name: services('gateway'), port: 8080 }]],

@@ -121,10 +121,10 @@ export async function startFakeKubernetes(): Promise<FakeKubernetes> {
   const server = http.createServer(async (req, res) => {
     const { pathname, searchParams } = new URL(req.url as string, 'http://cluster');
     const body = parsed(await buffer(req), req.headers['content-type']);
-    const answer =
+    const response =
       DISCOVERY[pathname] ?? verbs[req.method as string]?.(pathname, body, searchParams.get('labelSelector'));
-    res.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    res.end(JSON.stringify(answer ?? notFound));
+    res.writeHead(response === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    res.end(JSON.stringify(response ?? notFound));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

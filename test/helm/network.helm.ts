@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { isPublic } from '../../apps/scheduler/src/callbacks/addresses.js';
+import { isPublic } from '../../apps/scheduler/src/callbacks/ssrf-guard.js';
 import { COMPONENTS, LEAST, type Manifest, ofComponent, render, TRIAL } from './chart.js';
 
 const policyOf = (manifests: Manifest[], component: string) => ofComponent(manifests, 'NetworkPolicy', component).spec;

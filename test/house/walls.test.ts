@@ -10,7 +10,7 @@ const ALLOWED: Record<string, string[]> = {
   'packages/protocol': ['fastest-levenshtein', 'zod'],
   'packages/store': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis', 'p-limit'],
   'packages/runtime': ['ioredis', 'pino', 'zod'],
-  'packages/backend': [
+  'packages/server': [
     '@yardmaster/protocol',
     '@yardmaster/runtime',
     '@yardmaster/store',
@@ -19,7 +19,7 @@ const ALLOWED: Record<string, string[]> = {
     'proxy-addr',
   ],
   'apps/api': [
-    '@yardmaster/backend',
+    '@yardmaster/server',
     '@yardmaster/protocol',
     '@yardmaster/runtime',
     '@yardmaster/store',
@@ -29,7 +29,7 @@ const ALLOWED: Record<string, string[]> = {
     'zod',
   ],
   'apps/gateway': [
-    '@yardmaster/backend',
+    '@yardmaster/server',
     '@yardmaster/protocol',
     '@yardmaster/runtime',
     '@yardmaster/store',
@@ -37,7 +37,7 @@ const ALLOWED: Record<string, string[]> = {
     'ws',
   ],
   'apps/scheduler': [
-    '@yardmaster/backend',
+    '@yardmaster/server',
     '@yardmaster/protocol',
     '@yardmaster/runtime',
     '@yardmaster/store',
@@ -50,7 +50,7 @@ const ALLOWED: Record<string, string[]> = {
   'apps/cli': ['@yardmaster/protocol', '@yardmaster/runtime', '@yardmaster/store', 'commander', 'string-width', 'ws'],
   'apps/standalone': [
     '@yardmaster/api',
-    '@yardmaster/backend',
+    '@yardmaster/server',
     '@yardmaster/gateway',
     '@yardmaster/runtime',
     '@yardmaster/scheduler',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import { during } from '../support/during.js';
-import { type Answer, type CallOptions, HttpClient } from '../support/http.js';
+import { type CallOptions, HttpClient, type HttpResponse } from '../support/http.js';
 import { startApp } from '../support/process.js';
 import { ADMIN_KEY, type TestService } from '../support/service.js';
 import { LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
@@ -10,9 +10,9 @@ export interface ApiProcess {
   url: string;
   call: TestService['call'];
   /** Append to the logs of a job, as admin. */
-  append(jobId: string, batch: CallOptions): Promise<Answer>;
+  append(jobId: string, batch: CallOptions): Promise<HttpResponse>;
   /** Read a path below /api/v1, as admin. */
-  read(path: string): Promise<Answer>;
+  read(path: string): Promise<HttpResponse>;
   /** The most memory that the process has ever had, in megabytes. */
   peakMegabytes(): number;
   /** End it, and expect that it ends well. */

@@ -28,9 +28,9 @@ beforeAll(async () => {
 
 /** Expect that a batch is stored as these entries. */
 async function expectStored(batch: Batch, entries: Parameters<typeof asRead>[1]): Promise<void> {
-  const answer = await append(service, id, batch);
-  expect(answer).toMatchObject(appended(entries.length, next));
-  expect(Object.keys(answer.body)).toEqual(['success', 'inserted', 'fromSeq', 'toSeq']);
+  const response = await append(service, id, batch);
+  expect(response).toMatchObject(appended(entries.length, next));
+  expect(Object.keys(response.body)).toEqual(['success', 'inserted', 'fromSeq', 'toSeq']);
   await expectRead(entries);
 }
 

@@ -14,8 +14,8 @@ const brief = withService({ DELIVERY_TIMEOUT_SECONDS: '0.5', RETENTION_SECONDS: 
 
 const read = async (id: string, of: TestService = service) => (await of.call('GET', `/jobs/${id}`)).body;
 const post = async (id: string, verb: string, body?: unknown) => {
-  const answer = await service.call('POST', `/jobs/${id}/${verb}`, { body });
-  if (answer.status !== 200) throw new Error(`${verb}: ${answer.text}`);
+  const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
+  if (response.status !== 200) throw new Error(`${verb}: ${response.text}`);
 };
 
 /** Everything about a job but its logs. */

@@ -2,7 +2,7 @@ import type http from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from '@jest/globals';
 import type { LogEntry, LogLevel } from '@yardmaster/protocol';
-import type { Answer, CallOptions } from '../support/http.js';
+import type { CallOptions, HttpResponse } from '../support/http.js';
 import type { TestService } from '../support/service.js';
 
 // How batches of logs are written, stored and refused, and what they must read as.
@@ -87,7 +87,7 @@ export function asRead(jobId: string, entries: readonly Entry[], logs: readonly 
   });
 }
 
-export const append = (service: Pick<TestService, 'call'>, id: string, batch: CallOptions): Promise<Answer> =>
+export const append = (service: Pick<TestService, 'call'>, id: string, batch: CallOptions): Promise<HttpResponse> =>
   service.call('POST', `/jobs/${id}/logs`, batch);
 
 /** The answer to a batch that was stored. */

@@ -33,11 +33,11 @@ describe('a page is what an array would give, whatever is appended and asked', (
     }
   }
 
-  async function expectAnswer(jobId: string, kept: readonly Kept[], { asked, query }: Question): Promise<void> {
-    const answer = { query, ...(await ask(jobId, query, asked.limit)) };
+  async function expectResponse(jobId: string, kept: readonly Kept[], { asked, query }: Question): Promise<void> {
+    const response = { query, ...(await ask(jobId, query, asked.limit)) };
     const expected = { query, ...pageOf(kept, asked) };
     // Nearly always they are equal, which this finds sooner.
-    if (JSON.stringify(answer) !== JSON.stringify(expected)) expect(answer).toEqual(expected);
+    if (JSON.stringify(response) !== JSON.stringify(expected)) expect(response).toEqual(expected);
   }
 
   // A seed that is different each time finds other cases; the title shows it, so that a failure can be seen again.
@@ -61,7 +61,7 @@ describe('a page is what an array would give, whatever is appended and asked', (
       add(batch);
       expect(await service.redis.llen(logsKey(service, jobId))).toBe(kept.length);
       for (let question = 0; question < 12; question++) {
-        await expectAnswer(jobId, kept, randomQuestion(random, kept.at(-1)?.seq as number));
+        await expectResponse(jobId, kept, randomQuestion(random, kept.at(-1)?.seq as number));
       }
     }
   });

@@ -14,7 +14,7 @@ const rows = [
   process: process as string,
 }));
 
-/** Metrics that an app exports: types by name, and the labels of its series. */
+/** Return the metrics that an app exports: types by name, and the labels of its series. */
 async function exportsOf(app: Required<ServiceOptions>['app']) {
   const service = await startService({}, { app, isOwn: app !== 'standalone' });
   try {
@@ -44,18 +44,18 @@ const APPS: { app: Required<ServiceOptions>['app']; processes: string[] }[] = [
   { app: 'standalone', processes: ['every', 'api', 'gateway', 'scheduler'] },
 ];
 
-it.each(APPS)('docs/metrics.md names just the metrics of the $app, with their types and labels', async (row) => {
+it.each(APPS)('docs/metrics.md names exactly the metrics of the $app, with their types and labels', async (row) => {
   const { types, labels } = await exportsOf(row.app);
   const documented = rows.filter(({ process }) => row.processes.includes(process));
   expect([...types].sort()).toEqual(documented.map(({ name, type }) => [name, type]).sort());
-  // Not every labelled metric has a series at rest.
+  // Not every labelled metric has a series while the process is idle.
   const labelled = documented.filter(({ name }) => labels.has(name));
   expect(labelled.map(({ name }) => [name, labels.get(name)])).toEqual(
     labelled.map((each) => [each.name, each.labels]),
   );
 });
 
-it('docs/metrics.md names only metrics of its tables elsewhere, such as in its alerts', () => {
+it('docs/metrics.md names only metrics of its tables in other places, such as its alerts', () => {
   const named = [...page.matchAll(/yardmaster_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count)$/, ''));
   const known = new Set(rows.map(({ name }) => name));
   expect(named.filter((name) => !known.has(name))).toEqual([]);

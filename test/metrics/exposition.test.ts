@@ -2,14 +2,14 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Counter, Histogram, Registry } from 'prom-client';
-import { Durations, type Series } from '../../packages/backend/src/metrics/durations.js';
-import { OpenResponses } from '../../packages/backend/src/metrics/open-responses.js';
-import { sharedRead } from '../../packages/backend/src/metrics/shared-read.js';
-import { tallies } from '../../packages/backend/src/metrics/tallies.js';
+import { createFastCounter } from '../../packages/server/src/metrics/fast-counter.js';
+import { FastHistogram, type Series } from '../../packages/server/src/metrics/fast-histogram.js';
+import { OpenResponses } from '../../packages/server/src/metrics/open-responses.js';
+import { sharedRead } from '../../packages/server/src/metrics/shared-read.js';
 
 const linesOf = async (registry: Registry) => (await registry.metrics()).split('\n').sort();
 
-/** What is escaped in the text of a scrape, and what is not. */
+/** Label values with characters that the text of a scrape escapes, and with others. */
 const STRANGE = ['', 'plain', 'a "b" \\ c', 'two\nlines', 'äöü 漢 €', '{x="y"} 1 #', '\\n', '1e3'];
 
 describe('Durations', () => {
@@ -23,11 +23,11 @@ describe('Durations', () => {
     ...STRANGE.map((label): Observed => [label, `of ${label}`, 0.05]),
   ];
 
-  it('are scraped as a histogram of prom-client is, line for line, before and after each observation', async () => {
+  it('scrapes Durations like a histogram of prom-client, line for line, before and after each observation', async () => {
     const [ours, theirs] = [new Registry(), new Registry()];
     const labelNames: ('method' | 'route')[] = ['method', 'route'];
     const options = { name: 'took_seconds', help: 'How long "it" took \\ in all.\nEach time.', labelNames };
-    const durations = new Durations({ ...options, buckets: BUCKETS, registry: ours });
+    const durations = new FastHistogram({ ...options, buckets: BUCKETS, registry: ours });
     const histogram = new Histogram({ ...options, buckets: BUCKETS, registers: [theirs] });
     const series = new Map<string, Series>();
     for (const [n, [method, route, seconds]] of observed.entries()) {
@@ -48,9 +48,9 @@ describe('tallies', () => {
   const labelNames = ['from', 'to'] as const;
   const options = { name: 'moved_total', help: 'Jobs "moved".\nIn all.', labelNames };
 
-  it('are scraped as a counter of prom-client is, line for line, at each scrape', async () => {
+  it('scrapes tallies like a counter of prom-client, line for line, at each scrape', async () => {
     const [ours, theirs] = [new Registry(), new Registry()];
-    const make = tallies<'from' | 'to'>({ ...options, registers: [ours] });
+    const make = createFastCounter<'from' | 'to'>({ ...options, registers: [ours] });
     const counter = new Counter({ ...options, registers: [theirs] });
     expect(await linesOf(ours)).toEqual(await linesOf(theirs));
     const all = STRANGE.map((from) => ({ tally: make({ from, to: 'there' }), labels: { from, to: 'there' } }));
@@ -63,9 +63,9 @@ describe('tallies', () => {
     }
   });
 
-  it('lose nothing that is counted while they are scraped', async () => {
+  it('loses no count of a tally that is made during a scrape', async () => {
     const registry = new Registry();
-    const tally = tallies<'from' | 'to'>({ ...options, registers: [registry] })({ from: 'a', to: 'b' });
+    const tally = createFastCounter<'from' | 'to'>({ ...options, registers: [registry] })({ from: 'a', to: 'b' });
     const scrapes = Array.from({ length: 20 }, () => {
       tally.count++;
       return registry.metrics();
@@ -77,7 +77,7 @@ describe('tallies', () => {
 
 describe('OpenResponses', () => {
   it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[1, 3, 0, 2]], [[2, 0, 3, 1]]])(
-    'contain what was added and not taken out, in their order: taken out as %j',
+    'keeps the responses that were added and not removed, in order, when they are removed as %j',
     (order) => {
       const response = () => new ServerResponse(new IncomingMessage(new Socket()));
       const open = new OpenResponses();
@@ -99,7 +99,7 @@ describe('sharedRead', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('makes one reading for all that ask within it and in the second after it', async () => {
+  it('shares one read among all callers during it and in the second after it', async () => {
     let readings = 0;
     const read = sharedRead(async () => ++readings);
     expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1]);
@@ -109,7 +109,7 @@ describe('sharedRead', () => {
     expect(await read()).toBe(2);
   });
 
-  it('returns null when a reading takes too long, and begins no other beside it', async () => {
+  it('returns null when a read takes too long, and begins no other read meanwhile', async () => {
     let readings = 0;
     const read = sharedRead(() => new Promise<number>(() => readings++));
     for (let round = 0; round < 2; round++) {
@@ -120,7 +120,7 @@ describe('sharedRead', () => {
     expect(readings).toBe(1);
   });
 
-  it('returns null when a reading fails, and reads again when it is asked again', async () => {
+  it('returns null when a read fails, and reads again at the next call', async () => {
     const outcomes = [Promise.reject(new Error('away')), Promise.resolve(7)];
     const read = sharedRead(() => outcomes.shift() as Promise<number>);
     expect([await read(), await read()]).toEqual([null, 7]);

@@ -11,7 +11,7 @@ const service = withService();
 const MOVES = 'yardmaster_job_transitions_total';
 const series = (from: string, to: string) => `${MOVES}{from="${from}",to="${to}"}`;
 
-/** The call that each trigger is, given the job. */
+/** Returns the call of each trigger, for a job. */
 const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, (id: string) => [string, unknown?]> = {
   poll: () => ['/spaces/moves/jobs/poll', { count: 50 }],
   claim: (id) => [`/jobs/${id}/claim`],
@@ -26,13 +26,13 @@ const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, 
 };
 const isCall = (trigger: Trigger): trigger is keyof typeof CALLS => Object.hasOwn(CALLS, trigger);
 
-/** Fields with which a row has the outcome that it names. */
+/** Return the fields with which a row has the outcome that it names. */
 const fieldsFor = (when: string | undefined) => (when === 'no retries remain' ? { maxRetries: 0 } : {});
 
-/** Write into its record that so many delivery time-outs have happened in a row that the next one is the last. */
+/** Store so many delivery time-outs in a row in a job's record that the next one is the last. */
 const spendDeliveries = (id: string) => service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
 
-/** Move a job's deadline to the past, and wait for the sweep that meets it. */
+/** Move a job's deadline to the past, and wait for the sweep that finds it. */
 async function timeOut(id: string, at = 1): Promise<void> {
   const statusOf = async () => (await service.call('GET', `/jobs/${id}`)).body.status as string | undefined;
   const before = await statusOf();
@@ -43,18 +43,18 @@ async function timeOut(id: string, at = 1): Promise<void> {
 describe('every row of the transition table', () => {
   const rows = TRANSITIONS.flatMap((row) => row.from.map((from) => ({ ...row, from, when: row.when ?? 'always' })));
 
-  it.each(rows)('$trigger counts a job moved from $from to $to ($when), once', async ({ trigger, from, to, when }) => {
+  it.each(rows)('counts one move by $trigger from $from to $to ($when)', async ({ trigger, from, to, when }) => {
     const id = await jobIn(service, from, 'moves', fieldsFor(when));
     if (when === 'no deliveries remain') await spendDeliveries(id);
     const call = async ([path, body]: [string, unknown?]) =>
       expect((await service.call('POST', path, { body })).status).toBe(200);
     const act = () => (isCall(trigger) ? call(CALLS[trigger](id)) : timeOut(id));
     await expectMoved(service, MOVES, act, from === to ? {} : { [series(from, to)]: 1 });
-    await service.call('POST', `/jobs/${id}/kill`); // Not to be polled by the next row.
+    await service.call('POST', `/jobs/${id}/kill`); // So that the next row does not poll it.
   });
 });
 
-it('counts a creation from none, and a purge to none', async () => {
+it('counts a created job as moved from none, and a purged job as moved to none', async () => {
   await expectMoved(service, MOVES, () => createJob(service, 'born'), { [series('none', 'pending')]: 1 });
   for (const status of ['completed', 'dead', 'killed'] as const) {
     const id = await jobIn(service, status, 'purged');
@@ -72,7 +72,7 @@ it('counts no move for calls that are refused', async () => {
   expect(moved).toEqual({});
 });
 
-it('counts redeliveries, and how late deadlines were met', async () => {
+it('counts redeliveries, and how late deadlines were found', async () => {
   const id = await jobIn(service, 'delivered', 'late');
   const metrics = ['yardmaster_jobs_redelivered_total', 'yardmaster_deadline_lag_seconds'];
   const before = await scrape(service);
@@ -89,7 +89,7 @@ it('counts redeliveries, and how late deadlines were met', async () => {
   expect([inBucket(60), inBucket(300)]).toEqual([0, 1]);
 });
 
-it('counts log entries, and not those of refused batches', async () => {
+it('counts log entries, but not those of refused batches', async () => {
   const { id } = await createJob(service, 'logged');
   const metrics = ['yardmaster_log_entries_total', 'yardmaster_logs_refused_total'];
   const appendBoth = async () => {
@@ -99,8 +99,8 @@ it('counts log entries, and not those of refused batches', async () => {
   await expectMoved(service, metrics, appendBoth, { yardmaster_log_entries_total: 3 });
 });
 
-// The last, since its jobs are redelivered after 30 s.
-it('counts jobs handed out by poll and by claim, and polls that find none', async () => {
+// The last test, because its jobs are redelivered after 30 s.
+it('counts jobs claimed by poll and by claim, and polls that find none', async () => {
   const metrics = ['yardmaster_jobs_claimed_total', 'yardmaster_polls_total'];
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.push((await createJob(service, 'handed')).id);

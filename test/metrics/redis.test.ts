@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 import { movedBy, scrape } from './scrape.js';
 
 const redis = withRedis();
-// No scheduler, whose calls would be counted too.
+// No scheduler, because its calls would be counted, too.
 const service = withService({}, { redis, hasDefaultTimeouts: true, app: 'api' });
 
 const CALLS = 'yardmaster_redis_request_duration_seconds';
@@ -14,17 +14,17 @@ const ERRORS = 'yardmaster_redis_errors_total';
 const calls = (call: string, by = 1) => ({ [`${CALLS}_count{call="${call}"}`]: by });
 const errors = (name: string, by = 1) => ({ [`${ERRORS}{class="${name}"}`]: by });
 
-it('observes each call once, by script or command', async () => {
+it('observes each call to Redis once, by script or command', async () => {
   const id = await jobIn(service, 'delivered', 'calls');
   const moved = await movedBy(service, [CALLS, ERRORS], async () => {
     await service.call('POST', `/jobs/${id}/ack`);
-    await service.call('POST', `/jobs/${id}/ack`); // Refused, which is no error.
+    await service.call('POST', `/jobs/${id}/ack`); // Refused, which is not an error.
     await service.call('GET', `/jobs/${id}/progress`);
   });
   expect(moved).toEqual({ ...calls('ack', 2), ...calls('hmget') });
 });
 
-it('counts calls that Redis refuses for lack of memory, also those that keep a job alive all the same', async () => {
+it('counts calls that Redis refuses for lack of memory, also those that still keep a job alive', async () => {
   const id = await jobIn(service, 'running', 'full');
   await service.redis.config('SET', 'maxmemory', '1mb');
   const moved = await movedBy(service, [ERRORS, 'yardmaster_logs_refused_total'], async () => {
@@ -36,7 +36,7 @@ it('counts calls that Redis refuses for lack of memory, also those that keep a j
   expect(moved).toEqual({ ...errors('full', 3), yardmaster_logs_refused_total: 1 });
 });
 
-it('counts calls that were not answered in time', async () => {
+it('counts calls to which Redis did not reply in time', async () => {
   const moved = await movedBy(service, ERRORS, async () => {
     process.kill(redis.pid(), 'SIGSTOP');
     try {
@@ -48,7 +48,7 @@ it('counts calls that were not answered in time', async () => {
   expect(moved).toEqual(errors('timeout'));
 });
 
-it('counts calls that Redis cannot serve just now, and those without a connection', async () => {
+it('counts calls that Redis cannot serve at the moment, and calls without a connection', async () => {
   const create = () => service.call('POST', '/spaces/busy/jobs', { body: { name: 'work' } });
   await service.redis.config('SET', 'min-replicas-to-write', '1');
   expect(await movedBy(service, ERRORS, create)).toEqual(errors('busy'));

@@ -12,7 +12,7 @@ const service = withService({}, { isOwn: true });
 const DURATION = 'yardmaster_http_request_duration_seconds';
 const series = (method: string, route: string, status: number) =>
   `${DURATION}_count{method="${method}",route="${route}",status="${status}"}`;
-/** The scrape before the act, which is counted once it is answered. */
+/** The scrape before the act, which is counted once it has its response. */
 const SCRAPE = { [series('GET', '/metrics', 200)]: 1 };
 const CREATE = '/api/v1/spaces/:spaceId/jobs';
 
@@ -30,7 +30,7 @@ function sendRaw(bytes: string) {
   return sent;
 }
 
-it('counts each answer by the pattern of its path, its method and its status', async () => {
+it('counts each response by the pattern of its path, its method and its status', async () => {
   const { id } = await createJob(service, 'counted');
   const moved = await requests(async () => {
     await service.call('POST', '/spaces/counted/jobs', { body: {} });
@@ -63,7 +63,7 @@ it('counts every route by its pattern', async () => {
   expect(routes.sort()).toEqual([...ROUTES.map(({ method, path }) => `${method} ${path}`), 'GET /metrics'].sort());
 });
 
-it('counts once what is refused before it has a route, and what is refused for its broken body', async () => {
+it('counts once a request that is refused before it has a route, and one that is refused for its broken body', async () => {
   const chunked = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n';
   const moved = await requests(async () => {
     await service.http.call('GET', '/api/v1/jobs/%zz');
@@ -86,18 +86,18 @@ it('counts once what is refused before it has a route, and what is refused for i
   });
 });
 
-it('counts once what is no request, however much of it comes behind a request that is being served', async () => {
+it('counts invalid input once, however much of it comes after a request that is being served', async () => {
   const create = `POST /api/v1/spaces/x/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
   const valid = `${create}content-type: application/json\r\ncontent-length: 15\r\n\r\n{"name":"work"}`;
   const moved = await requests(async () => {
-    // Read in many pieces, each of which is no request.
+    // Read in many pieces, none of which is a request.
     const sent = sendRaw(`${valid}nonsense\r\n\r\n${'x'.repeat(4_000_000)}`);
     await until(() => sent.socket.closed);
   });
   expect(moved).toEqual({ ...SCRAPE, [series('POST', CREATE, 201)]: 1, [series('other', 'none', 400)]: 1 });
 });
 
-it('counts requests whose clients left before the answer as 499, also behind another request', async () => {
+it('counts requests whose clients left before the response as 499, also behind another request', async () => {
   // The server asks for the body once it has the request, and the client leaves without sending it.
   const head = `POST /api/v1/spaces/gone/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\nexpect: 100-continue\r\n`;
   const waits = `${head}content-type: application/json\r\ncontent-length: 9\r\n\r\n`;
@@ -111,7 +111,7 @@ it('counts requests whose clients left before the answer as 499, also behind ano
   await until(async () => (await count()) === before + 2);
 });
 
-it('counts handshakes, accepted and refused, by what the stream is of', async () => {
+it('counts handshakes, accepted and refused, by the kind of stream', async () => {
   const { id } = await createJob(service, 'streamed');
   const job = '/api/v1/realtime/:jobId';
   const space = '/api/v1/realtime/spaces/:spaceId';
@@ -137,7 +137,7 @@ it('counts handshakes, accepted and refused, by what the stream is of', async ()
   });
 });
 
-it('has a bounded number of series, whatever is sent', async () => {
+it('keeps a bounded number of series, whatever clients send', async () => {
   const methods = ['PUT', 'PATCH', 'TRACE', 'PROPFIND', 'M-SEARCH', 'PURGE', 'LINK', 'QUERY'];
   const hostile = async (round: number) => {
     for (const method of methods) {
@@ -160,7 +160,7 @@ it('has a bounded number of series, whatever is sent', async () => {
   expect(new Set(other.map((name) => /status="(\d+)"/.exec(name)?.[1]))).toEqual(new Set(['400', '404', '405', '431']));
 });
 
-it('answers a scrape in the text format of Prometheus, and to HEAD without the body', async () => {
+it('responds to a scrape in the text format of Prometheus, and to HEAD without the body', async () => {
   const got = await service.http.call('GET', '/metrics');
   expect(got.headers).toMatchObject({
     'content-type': 'text/plain; version=0.0.4; charset=utf-8',
@@ -172,7 +172,7 @@ it('answers a scrape in the text format of Prometheus, and to HEAD without the b
   expect(head).toMatchObject({ status: 200, text: '', headers: { 'content-type': got.headers['content-type'] } });
 });
 
-it('shows no job, no key and no other value of a caller', async () => {
+it('shows no job, no key and no other value of a caller in a scrape', async () => {
   const { id } = await createJob(service, 'secretive', { name: 'name-of-a-job', payload: { pay: 'load-of-a-job' } });
   const { id: keyId, key } = await service.key(['jobs:read']);
   await service.call('GET', `/jobs/${id}`, { key });

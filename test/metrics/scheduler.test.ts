@@ -27,7 +27,7 @@ const receiver = withReceiver();
 const service = withService({ CALLBACK_RETRY_DELAYS: '3600', METRICS_SPACES: '0' }, { isOwn: true });
 const value = async (name: string) => (await scrape(service)).get(name) as number;
 
-/** A job with a callback that takes 10 s, since it is not answered; the tests go on meanwhile. */
+/** A job with a callback that takes 10 s, because it gets no response; the tests go on meanwhile. */
 let hanging: string;
 beforeAll(async () => {
   hanging = await jobIn(service, 'completed', 'hangs', { callbackUrl: receiver.script('/hangs', hang) });
@@ -45,12 +45,12 @@ async function attempt(callbackUrl: string): Promise<string> {
   return id;
 }
 
-/** Check what one attempt to this URL counts; the one that hangs may be counted meanwhile. */
+/** Check what one attempt to this URL counts; the attempt that hangs may be counted meanwhile. */
 const expectCounted = (callbackUrl: string, outcome: string): Promise<void> =>
   expectMoved(service, OTHER_OUTCOMES.map(attempts), () => attempt(callbackUrl), { [attempts(outcome)]: 1 });
 
 describe('callbacks', () => {
-  it('are shown while they are attempted', async () => {
+  it('shows a callback in flight while it is attempted', async () => {
     await until(async () => (await value('yardmaster_callbacks_in_flight')) === 1);
   });
 
@@ -62,18 +62,18 @@ describe('callbacks', () => {
     ['http', raw('HTTP/1.1 999 \r\n\r\n')],
     ['http', raw('nonsense\r\n\r\n')],
     ['network', reset],
-  ])('are counted as %s by what the receiver answers', async (outcome, behaviour) => {
+  ])('counts a callback as %s by the response of its receiver', async (outcome, behaviour) => {
     await expectCounted(receiver.script(`/${outcome}`, behaviour), outcome);
   });
 
   it.each<[string, () => string]>([
     ['tls', () => receiver.script('/tls', answer(200)).replace('http:', 'https:')],
     ['dns', () => 'http://no-such-name.invalid/'],
-  ])('are counted as %s when they reach no receiver', async (outcome, url) => {
+  ])('counts a callback as %s when it reaches no receiver', async (outcome, url) => {
     await expectCounted(url(), outcome);
   });
 
-  it('are shown as owed until their outcome is final, and as late only when they are overdue', async () => {
+  it('shows a callback as owed until its outcome is final, and as late only when it is overdue', async () => {
     const { redis, store } = service;
     const counts = await Promise.all(PARTITION_TAGS.map((tag) => redis.zcard(store.keys.callbacks(tag))));
     const before = counts.reduce((sum, count) => sum + count, 0);
@@ -81,7 +81,7 @@ describe('callbacks', () => {
     const id = await attempt(receiver.script('/later', answer(503)));
     await until(async () => (await owed()) === before + 1);
     expect(await value('yardmaster_callbacks_late_seconds')).toBe(0);
-    // METRICS_SPACES is 0.
+    // METRICS_SPACES is 0, so no space is shown.
     expect(byLabel(await scrape(service), 'yardmaster_queue_depth')).toEqual({});
     expect(await value('yardmaster_queue_spaces_left_out')).toBe(2);
     await redis.zrem(store.keys.callbacks(id.slice(0, 2)), id);
@@ -101,7 +101,7 @@ describe('a scheduler', () => {
   const poll = (spaceId: string) => pollJobs(scheduler.store, spaceId, { count: 1, names: [] });
   const value = async (name: string) => (await scrape(scheduler)).get(name) as number;
 
-  /** Scrape until the depths of queues, which may have been read a second ago, are these. */
+  /** Scrape until the queue depths are these; a scrape may show what was read a second ago. */
   async function untilDepthsAre(expected: Record<string, number>): Promise<void> {
     let seen = {};
     await until(async () => {
@@ -122,15 +122,15 @@ describe('a scheduler', () => {
     const ages = async () => byLabel(await scrape(scheduler), 'yardmaster_queue_oldest_age_seconds');
     expect(Object.keys(await ages())).toEqual(['busy']);
 
-    // As if it had been created an hour before.
+    // As if the job had been created an hour before.
     await scheduler.redis.zincrby(scheduler.store.keys.queue('busy'), -3_600_000 * 1_024, first.id);
     await until(async () => ((await ages()).busy as number) > 3_600);
   });
 
-  it('shows the spaces used last, those with pending jobs first, and how many it leaves out', async () => {
+  it('shows the spaces used last, spaces with pending jobs first, and how many it leaves out', async () => {
     for (const space of ['a', 'b', 'c', 'd', 'e', 'f']) {
       const created = Date.parse((await create(space)).createdAt);
-      // Those of one millisecond are in any order.
+      // Spaces of one millisecond are in any order.
       await until(async () => (await redisNow(scheduler.store)) > created);
     }
     await untilDepthsAre({ d: 1, e: 1, f: 1 });
@@ -141,26 +141,28 @@ describe('a scheduler', () => {
     await untilDepthsAre({ a: 1, c: 1, f: 0 });
   });
 
-  it('shows no more series and reads no more from Redis, however many spaces, jobs and scrapes there are', async () => {
+  it('shows no more series and reads no more from Redis with more spaces, jobs and scrapes', async () => {
     await Promise.all(Array.from({ length: 200 }, (_, n) => create(`..:-_${n}:${'x'.repeat(100)}`)));
     await until(async () => (await value('yardmaster_queue_spaces_left_out')) === 197);
     expect(Object.keys(byLabel(await scrape(scheduler), 'yardmaster_queue_depth'))).toHaveLength(3);
 
     await scheduler.redis.config('RESETSTAT');
-    // What was read a second ago may be shown again, so it goes on until something was read.
+    // A scrape may show what was read a second ago, so the test goes on until Redis was read.
     const SCRAPES = 20;
     const callsOf = async (command: string) => {
       const stats = await scheduler.redis.info('commandstats');
       return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0);
     };
     await until(async () => {
-      const answers = await Promise.all(Array.from({ length: SCRAPES }, () => scheduler.http.call('GET', '/metrics')));
-      for (const { text } of answers) expect(readText(text).get('yardmaster_queue_spaces_left_out')).toBe(197);
+      const responses = await Promise.all(
+        Array.from({ length: SCRAPES }, () => scheduler.http.call('GET', '/metrics')),
+      );
+      for (const { text } of responses) expect(readText(text).get('yardmaster_queue_spaces_left_out')).toBe(197);
       return (await callsOf('zrevrange')) > 0;
     });
     const readings = (await callsOf('zrevrange')) / PARTITION_TAGS.length;
     expect(readings).toBeLessThan(SCRAPES);
-    // Two for each partition, one for each of four times the spaces that are shown, and a few in sweeps; not one for each space.
+    // Two for each partition, one for each of four times the shown spaces, and a few in sweeps; not one for each space.
     expect((await callsOf('zcard')) / readings).toBeLessThan(2 * PARTITION_TAGS.length + 100);
   });
 
@@ -174,7 +176,7 @@ describe('a scheduler', () => {
     await expectMoved(scheduler, ATTEMPTS, complete, { [attempts('refused')]: 1 });
   });
 
-  /** Check a scrape without Redis: it is answered, without the gauges that are read from Redis. */
+  /** Check that a scrape without Redis gets a response, without the gauges that are read from Redis. */
   async function expectNoBacklog(): Promise<void> {
     await until(async () => (await value('yardmaster_backlog_up')) === 0);
     const shown = await scrape(scheduler);
@@ -183,7 +185,7 @@ describe('a scheduler', () => {
     expect(shown.get('yardmaster_build_info{version="0.1.0"}')).toBe(1);
   }
 
-  it('answers a scrape while Redis hangs, without what it reads from Redis', async () => {
+  it('responds to a scrape while Redis hangs, without what it reads from Redis', async () => {
     await create('away');
     await untilDepthsAre({ away: 1 });
     process.kill(redis.pid(), 'SIGSTOP');
@@ -192,7 +194,7 @@ describe('a scheduler', () => {
     expect(await value('yardmaster_backlog_up')).toBe(1);
   });
 
-  it('counts sweeps, shows the age of the last, and counts those that fail while Redis is away', async () => {
+  it('counts sweeps, shows the age of the last one, and counts those that fail while Redis is away', async () => {
     const before = await scrape(scheduler);
     const movedTo = (name: string, by: number) =>
       until(async () => (await value(name)) > Number(before.get(name)) + by);
@@ -217,7 +219,7 @@ describe('a scheduler', () => {
   });
 });
 
-it('counts a callback that takes more than 10 s as timeout, and shows it in flight no longer', async () => {
+it('counts a callback that takes more than 10 s as timeout, and no longer shows it in flight', async () => {
   await untilAttempted(hanging);
   await until(async () => (await value(attempts('timeout'))) === 1);
   expect(await value('yardmaster_callbacks_in_flight')).toBe(0);

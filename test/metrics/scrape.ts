@@ -21,7 +21,10 @@ export function readText(text: string): Scrape {
   );
 }
 
-/** How much these series, or all of these metrics, moved, without those that did not, and without sums and buckets, which depend on time. */
+/**
+ * Return how much these series, or all series of these metrics, moved. Left out are those that did not move, and sums
+ * and buckets, because those depend on time.
+ */
 export function movedSince(before: Scrape, after: Scrape, ...metrics: string[]): Record<string, number> {
   const moved: Record<string, number> = {};
   for (const [series, value] of after) {
@@ -45,8 +48,8 @@ export async function movedBy(
 }
 
 /**
- * Run something, and check how much it moves these metrics. A scheduler counts once Redis has answered, when others may
- * have seen already that its work was done, so this waits.
+ * Run something, and check how much it moves these metrics. This waits, because a scheduler counts once Redis has
+ * replied, when other clients may have seen already that its work was done.
  */
 export async function expectMoved(
   service: { http: HttpClient },
@@ -63,7 +66,7 @@ export async function expectMoved(
   }).catch(() => expect(moved).toEqual(expected));
 }
 
-/** Values of one metric by the value of its only label. */
+/** Return the values of one metric by the value of its only label. */
 export function byLabel(scraped: Scrape, metric: string): Record<string, number> {
   const values: Record<string, number> = {};
   for (const [series, value] of scraped) {

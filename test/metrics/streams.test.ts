@@ -14,14 +14,14 @@ const service = withService({ KEY_PREFIX }, { redis, app: 'api' });
 const gateway = withService({ KEY_PREFIX }, { redis, app: 'gateway', check: false });
 
 const open = withStreams(gateway);
-// Behind `withStreams`, which closes the streams of a test.
+// Registered after `withStreams`, which closes the streams of a test.
 afterEach(() => until(async () => Object.values(await openNow()).every((count) => count === 0)));
 
 const openNow = async () => byLabel(await scrape(gateway), 'yardmaster_streams_open');
 const value = async (name: string) => (await scrape(gateway)).get(name) as number;
 const TOKEN = `token=${ADMIN_KEY}`;
 
-/** Closes that are counted while something is done, by code, once there are so many. */
+/** Return the closes that are counted during `act`, by code, once there are so many. */
 async function closesBy(count: number, act: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await scrape(gateway);
   await act();
@@ -33,7 +33,7 @@ async function closesBy(count: number, act: () => Promise<unknown>): Promise<Rec
   return Object.fromEntries(Object.entries(moved).map(([name, by]) => [/code="(\w+)"/.exec(name)?.[1], by]));
 }
 
-it('reads a job once from Redis for each further stream of it', async () => {
+it('reads a job once from Redis for each further stream of that job', async () => {
   const id = await jobIn(service, 'running', 'reads');
   await open(`/${id}`);
   const before = await scrape(gateway);
@@ -55,7 +55,7 @@ it('shows the open streams by audience and the subscribed channels, and counts t
   await service.call('POST', `/jobs/${id}/checkpoint`, { body: 1 });
   await service.call('POST', `/jobs/${id}/progress`, { body: { percent: 1, message: 'x' } });
   await Promise.all(clients.map((client) => client.next('progress')));
-  // Four inits, two checkpoints, four reports of progress.
+  // Four inits, two checkpoints, four progress messages.
   const sent = 'yardmaster_stream_messages_sent_total';
   expect(movedSince(before, await scrape(gateway), sent)).toEqual({ [sent]: 10 });
 });
@@ -75,7 +75,7 @@ it('shows the bytes that wait for a client that does not read', async () => {
   await until(async () => (await buffered()) === 0);
 });
 
-it('shows every close code of the gateway, also those with which it has closed no stream', async () => {
+it('shows every close code of the gateway, also those with which it has closed no stream yet', async () => {
   const shown = byLabel(await scrape(gateway), 'yardmaster_stream_closes_total');
   expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.values(CLOSE_CODES).map(String)));
 });
@@ -97,7 +97,7 @@ it('counts streams by the code with which the gateway closes them', async () => 
   expect(closes).toEqual({ 1008: 1, 1009: 1, 1013: 1 });
 });
 
-it('counts streams by the code with which their clients close them, or by their fault', async () => {
+it('counts streams by the code with which their clients close them, or by the fault of the client', async () => {
   const job = await jobIn(service, 'running', 'leaves');
   const closes = await closesBy(6, async () => {
     for (const leave of [
@@ -105,7 +105,7 @@ it('counts streams by the code with which their clients close them, or by their 
       (ws) => ws.close(),
       (ws) => ws.terminate(),
       (ws) => ws.close(4_321),
-      (ws) => ws.send(Buffer.from([0xff]), { binary: false }), // A text frame that is no UTF-8.
+      (ws) => ws.send(Buffer.from([0xff]), { binary: false }), // A text frame that is not UTF-8.
       (ws) => ws.send('unmasked', { mask: false }),
     ] satisfies ((ws: WebSocket) => void)[])
       leave((await open(`/${job}`)).ws);
@@ -113,7 +113,7 @@ it('counts streams by the code with which their clients close them, or by their 
   expect(closes).toEqual({ 1000: 1, 1002: 1, 1005: 1, 1006: 1, 1007: 1, other: 1 });
 });
 
-it('counts a gap for each channel when Redis goes away, and the space streams that it closes', async () => {
+it('counts a gap for each channel when Redis goes away, and the space streams that the gateway then closes', async () => {
   await open(`/${await jobIn(service, 'running', 'gap')}`);
   await open(`/spaces/gap?${TOKEN}`);
   const before = await scrape(gateway);

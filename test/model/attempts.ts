@@ -95,5 +95,5 @@ function end(world: World, job: ModelJob, to: 'completed' | 'dead' | 'killed'): 
   move(world, job, to);
   if (to === 'killed' || job.request.callbackUrl === null) return;
   const due = { dueAt: null, dueSince: now, lookAt: now };
-  job.callback = { isOwed: true, attempts: 0, round: 0, leasedUntil: null, ...due };
+  job.callback = { isOwed: true, attempts: 0, series: 0, leasedUntil: null, ...due };
 }

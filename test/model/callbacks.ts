@@ -20,19 +20,19 @@ export function relay(world: World, { partition }: { partition: string }): Relay
     .filter(({ callback }) => callback.lookAt <= world.now)
     .sort((a, b) => a.callback.lookAt - b.callback.lookAt || (a.id < b.id ? -1 : 1))
     .slice(0, 100);
-  const relayed: Relayed = { isMore: due.length === 100, debts: [], overdue: [] };
+  const relayed: Relayed = { isMore: due.length === 100, callbacks: [], overdue: [] };
   for (const { id, callback } of due) {
     const waited = world.now - callback.dueSince;
     callback.lookAt = world.now + Math.min(Math.max(waited, AGAIN_MS), AGAIN_AT_MOST_MS);
-    relayed[waited < AGAIN_MS ? 'debts' : 'overdue'].push({ jobId: id, round: callback.round });
+    relayed[waited < AGAIN_MS ? 'callbacks' : 'overdue'].push({ jobId: id, series: callback.series });
   }
   return relayed;
 }
 
-export function begin(world: World, { job: id, round }: { job: string; round: number }): CallbackAttempt | NoAttempt {
+export function begin(world: World, { job: id, series }: { job: string; series: number }): CallbackAttempt | NoAttempt {
   const { now } = world;
   const job = world.jobs.get(id);
-  if (!owes(job) || job.callback.round !== round) return { waitMs: null };
+  if (!owes(job) || job.callback.series !== series) return { waitMs: null };
   const { callback, request } = job;
   const { leasedUntil, dueAt } = callback;
   if (leasedUntil !== null && leasedUntil > now) return { waitMs: Math.min(leasedUntil - now, PATIENCE_MS) };
@@ -55,15 +55,15 @@ export function begin(world: World, { job: id, round }: { job: string; round: nu
   };
 }
 
-export type Outcome = CallbackOutcome & { job: string; round: number; lease: string; retryMs: number | null };
+export type Outcome = CallbackOutcome & { job: string; series: number; lease: string; retryMs: number | null };
 
 /** @returns whether it counted: only what the holder of the latest lease says does, and once */
-export function record(world: World, { job: id, round, lease, type, data, retryMs }: Outcome): boolean {
+export function record(world: World, { job: id, series, lease, type, data, retryMs }: Outcome): boolean {
   const { now } = world;
   const job = world.jobs.get(id);
   if (!owes(job) || String(job.callback.leasedUntil) !== lease) return false;
   const { callback } = job;
-  if (callback.round !== round) {
+  if (callback.series !== series) {
     callback.lookAt = now; // A redelivery was asked for while it was made, and is still to come.
   } else if (retryMs === null) {
     callback.isOwed = false;
@@ -105,7 +105,7 @@ export function redeliver(world: World, { job: id, caller }: OfJob): void {
   const isBeingMade = callback.leasedUntil !== null && callback.leasedUntil > now;
   // One that is not is lost: whatever is still heard of it is not the outcome of what was asked for now.
   if (!isBeingMade) callback.leasedUntil = null;
-  callback.round = callback.attempts + (isBeingMade ? 1 : 0);
+  callback.series = callback.attempts + (isBeingMade ? 1 : 0);
   callback.isOwed = true;
   callback.dueAt = now;
   callback.dueSince = now;

@@ -16,7 +16,7 @@ export function expire(world: World, { partition }: { partition: string }): Expi
     timedOut: 0,
     purged: 0,
     reopened: 0,
-    lateMs: 0,
+    lagMs: 0,
     broken: [],
   };
   const late: number[] = [];
@@ -26,7 +26,7 @@ export function expire(world: World, { partition }: { partition: string }): Expi
     if (what) expired[what] += 1;
     if (what !== 'reopened') late.push(lateMs);
   }
-  return { ...expired, lateMs: late[0] ?? 0 };
+  return { ...expired, lagMs: late[0] ?? 0 };
 }
 
 /** Jobs whose deadline is over: a window lasts to the end of its last millisecond (contract §8, P4: never early). */

@@ -157,8 +157,8 @@ function timedOut({ world, job }: Walk, { id, type, data }: JobEvent): void {
 function calledBack({ world, job, of, settings, unrecorded }: Walk, { id, type, data }: JobEvent): void {
   if (unrecorded.redeliveries) redeliver(world, of);
   const what = `${type} (${id})`;
-  const round = job.callback?.round ?? 0;
-  const attempt = begin(world, { ...of, round });
+  const series = job.callback?.series ?? 0;
+  const attempt = begin(world, { ...of, series });
   if ('waitMs' in attempt) {
     const why = attempt.waitMs === null ? 'no callback was owed' : `it came ${attempt.waitMs} ms too soon`;
     throw new Disagreement(`${what} happened while the job was ${job.status}, and ${why}`);
@@ -168,12 +168,12 @@ function calledBack({ world, job, of, settings, unrecorded }: Walk, { id, type, 
   if (url !== attempt.url || nth !== attempt.attempt)
     throw new Disagreement(`${what} is attempt ${nth} at ${url}, not ${attempt.attempt} at ${attempt.url}`);
   const { callbackDelays: delays } = settings;
-  const left = delays ? delays.length - (nth - 1 - round) : 0;
+  const left = delays ? delays.length - (nth - 1 - series) : 0;
   if (delays && !unrecorded.redeliveries && mustRetry(outcome, left) !== willRetry)
     throw new Disagreement(`${what} is ${willRetry ? '' : 'not '}to be retried, which is wrong`);
   // Each delay is up to 20 % shorter, by chance.
-  const leastMs = Math.floor((delays?.[nth - 1 - round] ?? 0) * 800) - 1;
-  record(world, { ...outcome, job: job.id, round, lease: attempt.lease, retryMs: willRetry ? leastMs : null });
+  const leastMs = Math.floor((delays?.[nth - 1 - series] ?? 0) * 800) - 1;
+  record(world, { ...outcome, job: job.id, series, lease: attempt.lease, retryMs: willRetry ? leastMs : null });
 }
 
 const shown = (value: unknown) => inspect(value, { depth: 8, breakLength: Number.POSITIVE_INFINITY });

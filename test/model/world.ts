@@ -26,7 +26,7 @@ export interface ModelCallback {
   isOwed: boolean;
   /** POSTs whose outcome is recorded. */
   attempts: number;
-  round: number;
+  series: number;
   /** When the next attempt may begin; null for the first, which may at once. */
   dueAt: number | null;
   /** Since when it is due, for the relay. */

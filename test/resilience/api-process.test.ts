@@ -105,7 +105,7 @@ it('the API is live but not ready while Redis is away at its start, and serves o
   const client = new HttpClient(`http://127.0.0.1:${port}`);
   const status = (path: string) =>
     client.call('GET', path, { key: ADMIN_KEY }).then(
-      (answer) => answer.status,
+      (response) => response.status,
       () => 0,
     );
   await until(async () => (await status('/livez')) === 200);
@@ -147,7 +147,7 @@ it('the API answers every call whose connection the system had accepted when it 
   const url = new URL(await urlOf(api));
   api.child.kill('SIGSTOP'); // As when the event loop is busy: the system accepts for it.
   const sockets = Array.from({ length: 40 }, () => net.connect(Number(url.port), url.hostname));
-  const answers = sockets.map(
+  const responses = sockets.map(
     (socket) =>
       new Promise<string>((resolve) => {
         socket.once('data', (data) => resolve(data.toString().split('\r\n', 1)[0] as string));
@@ -160,7 +160,7 @@ it('the API answers every call whose connection the system had accepted when it 
   api.child.kill('SIGTERM');
   api.child.kill('SIGCONT');
 
-  expect(await Promise.all(answers)).toEqual(Array(40).fill('HTTP/1.1 200 OK'));
+  expect(await Promise.all(responses)).toEqual(Array(40).fill('HTTP/1.1 200 OK'));
   for (const socket of sockets) socket.destroy();
   expect(await api.ended()).toBe(0);
 });

@@ -28,9 +28,9 @@ const race = during(
 /** How many of the rivals get a folder that they ask for at once. */
 async function winnersOf(folder: string): Promise<number> {
   const has = (rival: ChildProcess) => once(rival, 'message') as Promise<[{ has: boolean }]>;
-  const answers = race.rivals.map(has);
+  const responses = race.rivals.map(has);
   for (const rival of race.rivals) rival.send(folder);
-  return (await Promise.all(answers)).filter(([answer]) => answer.has).length;
+  return (await Promise.all(responses)).filter(([response]) => response.has).length;
 }
 
 // Many times, since rivals meet at the same step only now and then.

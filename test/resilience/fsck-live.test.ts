@@ -25,7 +25,7 @@ it.each([
   ['under repair', true],
 ])(
   'finds nothing wrong while everything happens to jobs at once, when it is %s',
-  async (name, isMending) => {
+  async (name, isRepairing) => {
     const callbackUrl = receiver.script(`/${name.replaceAll(' ', '-')}`, answer(503), answer(204));
     let isOver = false;
     const load = live(service, 1_200, callbackUrl).finally(() => {
@@ -39,7 +39,7 @@ it.each([
     let checks = 0;
     let jobs = 0;
     while (!isOver || checks === 0) {
-      const { faults, seen } = await check(store, isMending);
+      const { faults, seen } = await check(store, isRepairing);
       expect(faults).toEqual([]);
       checks++;
       jobs += seen.jobs;

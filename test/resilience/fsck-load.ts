@@ -17,9 +17,9 @@ const LIVES: [verb: string, body?: object][][] = [
 
 /** Do what any caller may do: 4xx are answers too, since others are at the same jobs. */
 async function call(service: TestService, path: string, body?: object) {
-  const answer = await service.call('POST', path, { body });
-  if (answer.status >= 500) throw new Error(`${path}: ${answer.text}`);
-  return answer;
+  const response = await service.call('POST', path, { body });
+  if (response.status >= 500) throw new Error(`${path}: ${response.text}`);
+  return response;
 }
 
 /**
@@ -39,8 +39,8 @@ export async function live(service: TestService, jobs: number, callbackUrl: stri
         timeoutSeconds: 0.2,
         ...(n % 3 === 0 ? { callbackUrl } : {}),
       };
-      const answer = await call(service, `/spaces/${of(SPACES, n)}/jobs`, body);
-      if (n % 10 === 0) await call(service, `/jobs/${answer.body.id}/claim`);
+      const response = await call(service, `/spaces/${of(SPACES, n)}/jobs`, body);
+      if (n % 10 === 0) await call(service, `/jobs/${response.body.id}/claim`);
     }
   };
   const work = async () => {

@@ -27,8 +27,8 @@ const MAY_GROW_BY_MB = 400;
 async function expectRefused(batch: Batch, status: number, error: string): Promise<void> {
   expect(batch.raw.length).toBeLessThan(300_000);
   const send = async () => {
-    const answer = await api.append(jobId, batch);
-    expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error });
+    const response = await api.append(jobId, batch);
+    expect({ status: response.status, error: response.body.error }).toEqual({ status, error });
   };
   for (let n = 0; n < 5; n++) await send();
   await Promise.all(Array.from({ length: 20 }, send));

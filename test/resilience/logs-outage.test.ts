@@ -112,8 +112,8 @@ describe('while Redis takes no batches', () => {
     const before = api.peakMegabytes();
     process.kill(redis.pid(), 'SIGSTOP');
     try {
-      const answers = await Promise.all(Array.from({ length: BATCHES }, () => api.append(id, largest)));
-      const refusals = answers.map(({ status, headers, body }) => [status, body.code, headers['retry-after']]);
+      const responses = await Promise.all(Array.from({ length: BATCHES }, () => api.append(id, largest)));
+      const refusals = responses.map(({ status, headers, body }) => [status, body.code, headers['retry-after']]);
       // The few that were sent to Redis may have been done; the others waited too long to be sent.
       const code = expect.stringMatching(/^(UNAVAILABLE|OVERLOADED)$/);
       expect(refusals).toEqual(Array(BATCHES).fill([503, code, RETRY_AFTER]));

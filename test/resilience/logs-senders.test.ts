@@ -208,8 +208,8 @@ describe('when clients do not read,', () => {
       await until(() => socket.closed);
     }
     // There is room again for as many as there was at the start.
-    const answers = await Promise.all(Array.from({ length: 8 }, () => readStatus(`/jobs/${id}/logs?limit=500`)));
-    expect(answers).toEqual(answers.map(() => 200));
+    const responses = await Promise.all(Array.from({ length: 8 }, () => readStatus(`/jobs/${id}/logs?limit=500`)));
+    expect(responses).toEqual(responses.map(() => 200));
   });
 
   it('small answers are given while large ones wait for their readers', async () => {

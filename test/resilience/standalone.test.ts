@@ -102,15 +102,15 @@ it('the standalone finishes the requests that are open before it ends', async ()
   const body = '{"name":"late"}';
   const head = `POST /api/v1/spaces/drain/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Type: application/json\r\n`;
   socket.write(`${head}Content-Length: ${body.length}\r\n\r\n{"name"`);
-  let answer = '';
-  socket.on('data', (chunk) => (answer += chunk));
+  let response = '';
+  socket.on('data', (chunk) => (response += chunk));
   await call('GET', '/spaces/drain/jobs');
   child.kill('SIGTERM');
   await until(() => /"stopping"/.test(output()));
   // One Ctrl-C below npm comes twice, and the second must not cut the request off.
   child.kill('SIGINT');
   socket.write(body.slice('{"name"'.length));
-  await until(() => /\r\n\r\n\{/.test(answer));
-  expect(answer).toMatch(/^HTTP\/1\.1 201/);
+  await until(() => /\r\n\r\n\{/.test(response));
+  expect(response).toMatch(/^HTTP\/1\.1 201/);
   expect(await ended()).toBe(0);
 });

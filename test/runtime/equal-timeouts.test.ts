@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { EqualTimeouts } from '@yardmaster/runtime';
+import { TimeoutQueue } from '@yardmaster/runtime';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -14,7 +14,7 @@ it('ends timeouts as Node does, in whatever order they are cleared, and however 
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
     return Math.floor((seed / 2_147_483_648) * below);
   };
-  const timeouts = new EqualTimeouts(50);
+  const timeouts = new TimeoutQueue(50);
   const [ours, theirs]: [string[], string[]] = [[], []];
   const open: (() => void)[] = [];
   for (let n = 0; n < 2_000; n++) {
@@ -35,7 +35,7 @@ it('ends timeouts as Node does, in whatever order they are cleared, and however 
 });
 
 it('lets a timeout that ends begin and clear others', () => {
-  const timeouts = new EqualTimeouts(100);
+  const timeouts = new TimeoutQueue(100);
   const ended: string[] = [];
   timeouts.begin(() => {
     ended.push('first');
@@ -50,7 +50,7 @@ it('lets a timeout that ends begin and clear others', () => {
 });
 
 it('has one timer for all timeouts, and none once there is nothing to wait for', () => {
-  const timeouts = new EqualTimeouts(100);
+  const timeouts = new TimeoutQueue(100);
   for (let n = 0; n < 50; n++) timeouts.begin(() => undefined).clear();
   expect(jest.getTimerCount()).toBe(1);
   jest.advanceTimersByTime(100);

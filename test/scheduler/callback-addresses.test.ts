@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, completeJob, getJob } from '@yardmaster/store';
-import { checkGuard, isPublic } from '../../apps/scheduler/src/callbacks/addresses.js';
 import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
+import { checkGuard, isPublic } from '../../apps/scheduler/src/callbacks/ssrf-guard.js';
 import { answer } from '../support/behaviours.js';
 import { attemptsOf, attemptsTo, failed, historyOf, REFUSED, sent } from '../support/callbacks.js';
 import { selfSigned } from '../support/certificate.js';
@@ -33,8 +33,8 @@ const posts = during(
 
 const NO_CONTENT = { statusCode: 204, retryAfter: undefined };
 
-describe('an address is public', () => {
-  /** First and last of networks that are not public, and where clouds serve metadata. */
+describe('public addresses', () => {
+  /** First and last addresses of networks that are not public, and addresses where clouds serve metadata. */
   const NOT = [
     ...['0.0.0.0', '0.255.255.255', '10.0.0.0', '10.255.255.255', '100.64.0.0', '100.127.255.255'],
     ...['127.0.0.0', '127.255.255.255', '169.254.0.0', '169.254.255.255', '172.16.0.0', '172.31.255.255'],
@@ -50,7 +50,7 @@ describe('an address is public', () => {
     ...['2002::', '2002:ffff:ffff::', '3fff::', '3fff:fff::', '5f00::', '1fff:ffff::', '4000::'],
     ...['fc00::', 'fdff:ffff::', 'fe80::', 'febf:ffff::', 'fec0::', 'feff:ffff::', 'ff00::', 'ffff:ffff::'],
   ];
-  /** Their neighbours, and some that are well known. */
+  /** Neighbours of those networks, and some well-known addresses. */
   const PUBLIC = [
     ...['1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0'],
     ...['169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '191.255.255.255', '192.0.1.0'],
@@ -64,11 +64,11 @@ describe('an address is public', () => {
     ...['[2003::1]', 'fe80::1%1', '2003::1/64', '8.8.8.8/32', '256.8.8.8', '２.２.２.２'],
   ];
 
-  it('unless it lies in a network that is special, as IANA and clouds have them', () => {
+  it('an address is public unless it lies in a network that is special, as IANA and clouds have them', () => {
     expect(NOT.filter(isPublic)).toEqual([]);
     expect(PUBLIC.filter((address) => !isPublic(address))).toEqual([]);
   });
-  it('only when it is one', () => {
+  it('a text that is no address is not public', () => {
     expect(NO_ADDRESS.filter(isPublic)).toEqual([]);
   });
 });
@@ -97,18 +97,18 @@ describe('the guard', () => {
     ['multicast', 'ff02::1'],
   ];
 
-  it.each(KINDS)('is found faulty when it lets an address through that is %s: %s', (_, address) => {
+  it.each(KINDS)('the check refuses a guard that lets through an address that is %s: %s', (_, address) => {
     expect(() => checkGuard((tried) => tried === address)).toThrow(
       `callbacks could reach ${address}: the dependency ipaddr.js is the wrong version`,
     );
   });
 
-  it('is found good as it is', () => {
+  it('the check accepts the guard as it is', () => {
     expect(() => checkGuard()).not.toThrow();
   });
 });
 
-/** Spellings of a loopback address in a URL, by which of the two they mean. */
+/** Spellings of a loopback address in a URL, by which of the two addresses they mean. */
 const LOOPBACK = {
   '127.0.0.1': [
     ...['127.0.0.1', '127.0.0.1.', '127.1', '127.0.1', '2130706433', '2130706433.'],
@@ -135,7 +135,7 @@ const OTHER_SPELLINGS = [
 ];
 
 describe('a host in a URL', () => {
-  it('is not connected to in any spelling of an address that is not public', async () => {
+  it('a callback connects to no spelling of an address that is not public', async () => {
     for (const host of [...SPELLINGS.map((each) => each.host), ...OTHER_SPELLINGS]) {
       for (const scheme of ['http', 'https']) {
         const outcome = await posts.guarded(`${scheme}://${host}:${traps.port}/`);
@@ -147,19 +147,19 @@ describe('a host in a URL', () => {
     expect(traps.connections()).toBe(0);
   });
 
-  it('is not connected to by a name that the machine itself has for it', async () => {
+  it('a callback does not connect to a name that the machine itself has for a loopback address', async () => {
     const file = await readFile('/etc/hosts', 'utf8').catch(() => ''); // Elsewhere on other systems.
     const rows = file.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/));
     const names = rows.flatMap(([address = '', ...rest]) => (/^127\.|^::1$/.test(address) ? rest : []));
     for (const name of new Set(names))
       expect({ name, ...(await posts.guarded(`http://${name}:${traps.port}/`)) }).toEqual({ name, ...NOT_PUBLIC });
-    // Whether these are names of the hosts file is up to the system.
+    // The system decides whether these are names of its hosts file.
     for (const name of ['localhost.', 'sub.localhost', 'ip6-localhost'])
       expect([NOT_PUBLIC, UNKNOWN_HOST]).toContainEqual(await posts.guarded(`http://${name}:${traps.port}/`));
     expect(traps.connections()).toBe(0);
   });
 
-  it.each(SPELLINGS)('$host reaches $reaches where private addresses are allowed', async ({ host, reaches }) => {
+  it.each(SPELLINGS)('the host $host reaches $reaches if private addresses are allowed', async ({ host, reaches }) => {
     if (reaches === '::1' && !traps.v6) return; // A machine without IPv6.
     const path = `/${encodeURIComponent(host)}`;
     for (const trap of [traps.v4, traps.v6]) trap?.script(path, answer(204));
@@ -171,7 +171,7 @@ describe('a host in a URL', () => {
   });
 
   it.each(['127.0.0.1..', 'localhost..', '127.0.0.1_', '.', '..', '١٢٧.٠.٠.١', '-', `${'a'.repeat(64)}.test`])(
-    '%s does not resolve',
+    'the host %s does not resolve',
     async (host) => {
       const connections = traps.connections();
       expect(await posts.guarded(`http://${host}:${traps.port}/`)).toEqual(UNKNOWN_HOST);
@@ -180,7 +180,7 @@ describe('a host in a URL', () => {
   );
 
   // Some HTTP clients take this form for a path of the file system.
-  it('unix: does not lead to a socket of the file system', async () => {
+  it('a URL with unix: does not lead to a socket of the file system', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'yardmaster-unix-'));
     let connections = 0;
     const server = net.createServer(() => connections++).listen(join(dir, 's'));
@@ -209,20 +209,20 @@ describe('a host in a URL', () => {
     ...['data:text/plain,x', 'javascript:1', 'http+unix://a/b', 'http://127.0.0.1:99999/', 'http://127.0.0.1:-1/', ''],
   ];
 
-  it.each(NOT_URLS)('makes %s no callbackUrl', (callbackUrl) => {
+  it.each(NOT_URLS)('the text %s is not valid as a callbackUrl', (callbackUrl) => {
     const { error } = createJobRequest.safeParse({ name: 'x', callbackUrl });
     expect(error?.issues.map(({ path }) => path)).toEqual([['callbackUrl']]);
   });
 });
 
-/** Public by every registry, but not in use: of the part of 2000::/3 that IANA keeps back. */
+/** An address that is public by every registry but not in use, from the part of 2000::/3 that IANA keeps back. */
 const PUBLIC = '2d00::1';
-/** More than a response over UDP can have. */
+/** More addresses than a response over UDP can have. */
 const MANY = Array.from({ length: 199 }, (_, i) => `2d00::${i + 1}`);
 const MANY_LOOPBACK = Array.from({ length: 200 }, (_, i) => `127.0.0.${i + 1}`);
 
 let count = 0;
-/** The URL of a new name with these records, and a path of its own. */
+/** Create a new name with these records, and return its URL with a path of its own. */
 function urlOf(entry: Entry): string {
   const name = `name-${++count}.test`;
   dns.entries.set(name, entry);
@@ -245,19 +245,19 @@ describe('a name', () => {
     ['not public in the other family', [PUBLIC, '127.0.0.1']],
     ['not public in the last place of 200', [...MANY, '::1']],
     ['public only later', (lookUp) => (lookUp === 1 ? ['127.0.0.1'] : [PUBLIC])],
-  ])('is not connected to when its address is %s', async (_, entry) => {
+  ])('a name is not connected to when its address is %s', async (_, entry) => {
     const connections = traps.connections();
     expect(await posts.guarded(urlOf(entry))).toEqual(NOT_PUBLIC);
     expect(await posts.guarded(urlOf(entry).replace('http:', 'https:'))).toEqual(NOT_PUBLIC);
     expect(traps.connections()).toBe(connections);
   });
 
-  // An attempt that looked a name up once to check it and once more to connect would be at the trap by then.
+  // An attempt that looked a name up once to check it and once more to connect would reach the trap.
   it.concurrent.each<[to: string, then: Records]>([
     ['::1', ['::1']],
     ['127.0.0.1', ['127.0.0.1']],
     ['both', ['127.0.0.1', '::1']],
-  ])('that changes from a public address to %s is not connected to', async (_, then) => {
+  ])('a name that changes from a public address to %s is not connected to', async (_, then) => {
     const connections = traps.connections();
     const url = urlOf((lookUp) => (lookUp === 1 ? [PUBLIC] : then));
     expect(await posts.guarded(url)).toMatchObject({ error: expect.not.stringMatching('address is not public') });
@@ -265,7 +265,7 @@ describe('a name', () => {
     expect(traps.connections()).toBe(connections);
   });
 
-  it('is looked up again at each attempt', async () => {
+  it('a name is looked up again at each attempt', async () => {
     const url = urlOf((lookUp) => (lookUp === 1 ? 'NXDOMAIN' : ['127.0.0.1']));
     expect(await posts.guarded(url)).toEqual(UNKNOWN_HOST);
     expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
@@ -279,7 +279,7 @@ describe('a name', () => {
     ['one mapped to IPv6', ['::ffff:127.0.0.1'], 'v4'],
     ['behind another that refuses', ['127.0.0.2', '127.0.0.1'], 'v4'],
     ['behind one of the other family that refuses', ['127.0.0.2', '::1'], 'v6'],
-  ])('reaches its receiver when its address is %s and private ones are allowed', async (_, entry, reaches) => {
+  ])('a name reaches its receiver when its address is %s and private ones are allowed', async (_, entry, reaches) => {
     const trap = traps[reaches];
     if (!trap) return; // A machine without IPv6.
     const url = urlOf(entry);
@@ -296,7 +296,7 @@ describe('a name', () => {
     ['xn--bcher-kva.test', 'xn--bcher-kva.test'],
     ['_a.under_score.test', '_a.under_score.test'],
     ['1.test', '1.test'],
-  ])('%s is reached as %s', async (known, written) => {
+  ])('the name %s is reached as %s', async (known, written) => {
     dns.entries.set(known, ['127.0.0.1']);
     const path = `/${encodeURIComponent(written)}`;
     traps.v4.script(path, answer(204));
@@ -304,7 +304,7 @@ describe('a name', () => {
     expect(traps.v4.requestsTo(path)).toHaveLength(1);
   });
 
-  it('whose addresses all refuse is refused', async () => {
+  it('an attempt fails when all addresses of a name refuse the connection', async () => {
     const gone = await startTraps();
     await gone.close();
     dns.entries.set('gone.test', ['127.0.0.1', '::1']);
@@ -312,8 +312,8 @@ describe('a name', () => {
   });
 });
 
-// The other checks leave nothing to this one; a socket of the file system is the one way around them.
-it('cuts a connection to what has no public address before anything is written', async () => {
+// The other checks leave nothing for this one, except a socket of the file system, which they do not see.
+it('a connection to a peer without a public address is cut before anything is written', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-agent-'));
   const socketPath = join(dir, 's');
   let received = '';
@@ -365,21 +365,21 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
   );
 
   it.each(['here', 'localhost'] as const)(
-    'reaches private addresses when it listens on a loopback address: %s',
+    'a service reaches private addresses when it listens on a loopback address: %s',
     async (on) => {
       const url = traps.v4.script(`/${on}`, answer(204));
       expect(await attemptsTo(services[on], url)).toEqual(historyOf(url, [sent(204)]));
     },
   );
 
-  it('reaches none when it listens on others', async () => {
+  it('a service reaches no private address when it listens on others', async () => {
     const connections = traps.connections();
     for (const url of [traps.v4.script('/everywhere', answer(204)), urlOf(['127.0.0.1']), urlOf([PUBLIC, '::1'])])
       expect(await attemptsTo(services.everywhere, url)).toEqual(historyOf(url, REFUSED));
     expect(traps.connections()).toBe(connections);
   });
 
-  it('reaches none when it is a scheduler alone, wherever that listens', async () => {
+  it('a scheduler alone reaches no private address, wherever it listens', async () => {
     const { store } = services.scheduler;
     const callbackUrl = traps.v4.script('/scheduler', answer(204));
     const [id] = (await runMany(store, 'addresses', 1, { callbackUrl })) as [string];
@@ -396,7 +396,7 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
     ['is for another name', 'valid', 'wrong.test', failed('TLS failed (ERR_TLS_CERT_ALTNAME_INVALID)')],
     ['has expired', 'expired', '127.0.0.1', failed('TLS failed (CERT_HAS_EXPIRED)')],
   ] as const)(
-    'posts over TLS only with a certificate that is valid, and this one %s',
+    'a service posts over TLS only with a certificate that is valid, and this one %s',
     async (_, which, host, attempt) => {
       for (const name of ['right.test', 'wrong.test']) dns.entries.set(name, ['127.0.0.1']);
       const receiver = tls[which];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { retryIn } from '../../apps/scheduler/src/callbacks/retries.js';
+import { retryIn } from '../../apps/scheduler/src/callbacks/retry-policy.js';
 import {
   answer,
   type Behaviour,
@@ -27,8 +27,8 @@ import {
   UNKNOWN_HOST,
 } from './post-once.js';
 
-// What comes of one attempt at a callback, and when the next one is made (contract §7). test/scheduler/callbacks.test.ts
-// has how both show in a job.
+// The outcome of one attempt at a callback, and when the next one is made (contract §7).
+// test/scheduler/callbacks.test.ts tests how a job shows both.
 
 const receiver = withReceiver();
 const names = withDnsServer();
@@ -48,7 +48,7 @@ const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 const status = (statusCode: number) => ({ statusCode, retryAfter: undefined });
 const NO_TLS = noStatus('tls', expect.stringMatching(/^TLS failed \([A-Z0-9_]+\)$/));
 
-describe('an attempt', () => {
+describe('an attempt at a callback', () => {
   interface Row {
     what: string;
     behaves: Behaviour;
@@ -104,29 +104,30 @@ describe('an attempt', () => {
     ...rows(status(500), { 'an endless body': endless('HTTP/1.1 500 No\r\n\r\n', 'x') }),
   ];
 
-  it.concurrent.each(ROWS)('that is answered with $what comes to $outcome', async ({ what, behaves, outcome }) => {
+  it.concurrent.each(ROWS)('an attempt that gets $what has outcome $outcome', async ({ what, behaves, outcome }) => {
     const path = `/${encodeURIComponent(what)}${'statusCode' in outcome ? outcome.statusCode : ''}`;
     expect(await post(receiver.script(path, behaves))).toEqual(outcome);
     expect(receiver.requestsTo(path)).toHaveLength(1);
   });
 
-  it.concurrent('reads no more than a little of a body', async () => {
+  it.concurrent('an attempt reads only a little of a body', async () => {
     let written = () => Number.POSITIVE_INFINITY;
     const url = receiver.script('/measured', (response, socket) => {
       written = () => socket.bytesWritten;
       endless(`${OK}\r\n`, 'x')(response, socket);
     });
     expect(await post(url)).toEqual(status(200));
-    // What the buffers of two sockets hold, on any system, is beyond what is read, and far below what is sent in a second.
+    // The limit exceeds what the buffers of two sockets contain on any system, and is far below what is sent in a
+    // second.
     expect(written()).toBeLessThan(32_000_000);
   });
 
-  it.concurrent('returns Retry-After as it came', async () => {
+  it.concurrent('an attempt returns Retry-After as it came', async () => {
     const url = receiver.script('/retry-after', answer(503, { 'retry-after': 'soon' }));
     expect(await post(url)).toEqual({ statusCode: 503, retryAfter: 'soon' });
   });
 
-  it.concurrent('fails when the connection is refused, or closed at once', async () => {
+  it.concurrent('an attempt fails when the connection is refused, or closed at once', async () => {
     const gone = await startReceiver();
     await gone.close();
     expect(await post(gone.script('/'))).toEqual(CONNECTION_REFUSED);
@@ -136,7 +137,7 @@ describe('an attempt', () => {
     await closing.close();
   });
 
-  it.concurrent('sends nothing over TLS to a receiver without a valid certificate', async () => {
+  it.concurrent('an attempt sends nothing over TLS to a receiver without a valid certificate', async () => {
     const untrusted = noStatus('tls', 'TLS failed (DEPTH_ZERO_SELF_SIGNED_CERT)');
     expect(await post(secure.script('/self-signed', answer(204)))).toEqual(untrusted);
     const plain = receiver.script('/plain', answer(204)).replace('http:', 'https:');
@@ -151,13 +152,13 @@ describe('an attempt', () => {
     ['has no address', 'empty.test', []],
     ['name servers cannot find', 'fault.test', 'SERVFAIL'],
     ['name servers do not say', 'refused.test', 'REFUSED'],
-  ] as const)('fails for a name that %s', async (_, name, records) => {
+  ] as const)('an attempt fails for a name that %s', async (_, name, records) => {
     if (records) names.entries.set(name, records);
     expect(await post(`http://${name}:${receiver.port}/`)).toEqual(UNKNOWN_HOST);
   });
 
   // One test for all, since each takes the 10 s that an attempt may.
-  it.concurrent('fails without a status after 10 s, whatever it waits for', async () => {
+  it.concurrent('an attempt fails without a status after 10 s, whatever it waits for', async () => {
     let isOpen = 0;
     const silent = await startListener(() => isOpen++);
     names.entries.set('silent.test', 'silence');
@@ -169,7 +170,7 @@ describe('an attempt', () => {
       hang,
       rawThenHang('HTTP/1.1 200'),
       rawThenHang(`${OK}x-a: b\r\n`),
-      dripping(`${OK}x-a: `, 'b'), // Would meet a limit on silence.
+      dripping(`${OK}x-a: `, 'b'), // A limit on the time without data would not end this.
       rawThenHang(EARLY),
     ].map((behaves, n) => receiver.script(`/hang-${n}`, behaves));
     const urls = [...hangs, `https://127.0.0.1:${silent.port}/`, `http://silent.test:${receiver.port}/`];
@@ -183,10 +184,10 @@ describe('an attempt', () => {
         return outcome;
       }),
     );
-    // How long a look-up takes to give up is up to the system, too.
+    // The system also decides how long a look-up takes before it gives up.
     const nameless = expect.objectContaining({ error: expect.stringMatching(/^(no answer within 10 s|host name)/) });
     expect(outcomes).toEqual([...hangs.map(() => TIMED_OUT), TIMED_OUT, nameless, status(204), status(200)]);
-    // A body that stalls is not waited for as long as a response is; nor is the half of a look-up.
+    // A stalled body is awaited for less time than a response, and so is half of a look-up.
     expect(ended.slice(0, 2).sort()).toEqual([stalled, half].sort());
     expect(isOpen).toBe(1);
     await until(() => silent.open() === 0);
@@ -194,7 +195,7 @@ describe('an attempt', () => {
   });
 });
 
-it('leaves no connection open after any attempt', async () => {
+it('no attempt leaves a connection open', async () => {
   await until(() => receiver.open() + secure.open() === 0);
 });
 
@@ -203,13 +204,13 @@ describe('the next attempt', () => {
   const DELAYS = [5, 30, 120, 600, 3_600, 21_600];
   const first = { made: 0, delays: DELAYS, nowMs: NOW, chance: 0.5 };
 
-  it('is made after the statuses 408, 425, 429 and 5xx, and after no others', () => {
+  it('the next attempt is made after the statuses 408, 425, 429 and 5xx, and after no others', () => {
     const statuses = Array.from({ length: 900 }, (_, n) => 100 + n);
     const retried = statuses.filter((statusCode) => retryIn(status(statusCode), first) !== null);
     expect(retried).toEqual([408, 425, 429, ...statuses.filter((code) => code >= 500 && code < 600)]);
   });
 
-  it('is made after a failure unless that is final', () => {
+  it('the next attempt is made after a failure unless that is final', () => {
     expect(retryIn({ error: 'x', fault: 'network', isFinal: false }, first)).toBe(5_000);
     expect(retryIn({ error: 'x', fault: 'refused', isFinal: true }, first)).toBeNull();
   });
@@ -218,7 +219,7 @@ describe('the next attempt', () => {
     [0, 0.8],
     [0.5, 1],
     [0.999_999_999, 1.2],
-  ])('comes after its delay, give or take 20 %%: chance %d makes it %d of that', (chance, share) => {
+  ])('the next attempt comes after its delay, give or take 20 %%: chance %d makes it %d of that', (chance, share) => {
     const delays = DELAYS.map((_, made) => retryIn(status(500), { ...first, made, chance }));
     expect(delays).toEqual(DELAYS.map((seconds) => Math.round(seconds * share * 1_000)));
     expect(retryIn(status(500), { ...first, made: DELAYS.length, chance })).toBeNull();
@@ -243,12 +244,12 @@ describe('the next attempt', () => {
     ['86401', 86_400_000],
     ['99999999999999999999', 86_400_000],
     ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400_000],
-  ])('with Retry-After: %s comes after %s ms instead of 5 000', (retryAfter, ms) => {
+  ])('the next attempt with Retry-After: %s comes after %s ms instead of 5 000', (retryAfter, ms) => {
     for (const statusCode of [408, 425, 429, 500, 503]) expect(retryIn({ statusCode, retryAfter }, first)).toBe(ms);
     expect(retryIn({ statusCode: 404, retryAfter }, first)).toBeNull();
   });
 
-  it('comes after a day at the latest', () => {
+  it('the next attempt comes after a day at the latest', () => {
     const retryAfter = '9'.repeat(400); // More than any number.
     expect(retryIn({ statusCode: 429, retryAfter }, first)).toBe(86_400_000);
   });

@@ -18,16 +18,16 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = readFileSync(`${root}docs/callbacks.md`, 'utf8');
 const MASTER = /master secret \(here `(whsec_\S+)`/.exec(docs)?.[1] as string;
 const OTHER = masterOf('b');
-/** The secrets of the space that the jobs are of. */
+/** Secrets of the space to which the jobs belong. */
 const [SECRET, OTHER_SECRET] = [MASTER, OTHER].map((master) => secretOf(master, 'requests')) as [string, string];
 
-/** Signs nothing. */
+/** A service that signs nothing. */
 const service = withService();
 const signing = withService({ CALLBACK_SIGNING_SECRET: `${MASTER},${OTHER}`, CALLBACK_RETRY_DELAYS: '0.05' });
 const receiver = withReceiver();
 
 let count = 0;
-/** A path that no other test uses. */
+/** Return a path that no other test uses. */
 const freshPath = () => `/requests/${++count}`;
 
 /** Run a new job up to its end, and return the job and the one request that the receiver got. */
@@ -77,7 +77,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
   const SCALARS = ['null', 'true', '0', '""', '"text"', '[]', '{}'];
 
   it.concurrent.each([undefined, '{}', ...[...SCALARS, `[${FRAGILE}]`].map((value) => `{"result":${value}}`)])(
-    'has the result of a job that was completed with %s',
+    'the body of a callback has the result of a job that was completed with %s',
     async (body) => {
       const { job, text } = await endJob('complete', body);
       const { result = null } = JSON.parse(body ?? '{}');
@@ -86,7 +86,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
   );
 
   it.concurrent.each(['"text"', '""', `{"all":[${FRAGILE}]}`])(
-    'has the error of a job that is dead by %s as its result',
+    'the body of a callback has, as its result, the error %s of a dead job',
     async (value) => {
       const { job, text } = await endJob('fail', `{"error":${value}}`);
       expect(text).toBe(bodyOf(job, { error: JSON.parse(value) }));
@@ -96,7 +96,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
   it.concurrent.each([
     'quotes" it\'s back\\slash line\nfeed tab\tnul\0 separator\u2028 列車 🚂 %s {{name}} $HOME </script>',
     'ü'.repeat(128),
-  ])('has the name of a job that is called %j', async (name) => {
+  ])('the body of a callback has the name of a job that is called %j', async (name) => {
     const { job, text } = await endJob('complete', '{}', { name });
     expect(text).toBe(bodyOf({ ...job, name }, null));
   });
@@ -106,13 +106,13 @@ describe('the body of a callback (spec §6.3.2)', () => {
     ['ü', 125_000],
     ['🚂', 60_000],
     ['"', 120_000],
-  ])('may be as large as results are: %s, %i times', async (letter, times) => {
+  ])('the body of a callback may be as large as results are: %s, %i times', async (letter, times) => {
     const result = letter.repeat(times);
     const { job, text } = await endJob('complete', JSON.stringify({ result }));
-    expect(text === bodyOf(job, result)).toBe(true); // Not toBe, which would print it all.
+    expect(text === bodyOf(job, result)).toBe(true); // Not toBe on the texts, which would print them all.
   });
 
-  it.concurrent('says of a job that timed out that it did', async () => {
+  it.concurrent('the body of a callback says that the job timed out', async () => {
     const path = freshPath();
     const callbackUrl = receiver.script(path, answer(204));
     const fields = { callbackUrl, maxRetries: 0, timeoutSeconds: 0.01 };
@@ -121,7 +121,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
     expect(receiver.requestsTo(path).map(({ body }) => body.toString())).toEqual([bodyOf(job, { error })]);
   });
 
-  it.concurrent('says how often the job was run, and is the same at every attempt', async () => {
+  it.concurrent('the body of a callback says how often the job was run, and is the same at every attempt', async () => {
     const path = freshPath();
     const callbackUrl = receiver.script(path, answer(500));
     const { id } = await createJob(service, 'requests', { callbackUrl });
@@ -141,7 +141,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
   });
 });
 
-/** All that a request carries without callbackHeaders and without a signature (spec §6.3.3). */
+/** List all headers of a request without callbackHeaders and without a signature (spec §6.3.3). */
 const oursOf = ({ body }: Received) => [
   ['connection', 'close'], // Each attempt looks up and checks again.
   ['content-length', `${body.length}`],
@@ -150,14 +150,14 @@ const oursOf = ({ body }: Received) => [
   ['user-agent', 'Yardmaster/1.0'],
 ];
 
-/** Expect ours and these, each once, under their names in whatever case. */
+/** Expect our headers and these, each exactly once, with their names in any case. */
 function expectHeaders(request: Received, others: Record<string, string> = {}) {
   const lowered = (headers: string[][]) => headers.map(([name, value]) => `${name?.toLowerCase()}: ${value}`).sort();
   expect(lowered(request.headers)).toEqual(lowered([...oursOf(request), ...Object.entries(others)]));
 }
 
 describe('the headers of a callback (spec §6.3.3)', () => {
-  it.concurrent.each([null, {}])('are ours alone with %j as callbackHeaders', async (callbackHeaders) => {
+  it.concurrent.each([null, {}])('a callback has only our headers for callbackHeaders %j', async (callbackHeaders) => {
     expectHeaders((await endJob('complete', '{}', { callbackHeaders })).request);
   });
 
@@ -182,7 +182,7 @@ describe('the headers of a callback (spec §6.3.3)', () => {
     ['of 4 KB', { 'x-large': 'v'.repeat(4_000) }],
   ];
 
-  it.concurrent.each(MERGED)('include callbackHeaders %s, as they are', async (_, callbackHeaders) => {
+  it.concurrent.each(MERGED)('a callback carries, unchanged, callbackHeaders %s', async (_, callbackHeaders) => {
     expectHeaders((await endJob('complete', '{}', { callbackHeaders })).request, callbackHeaders);
   });
 
@@ -190,12 +190,12 @@ describe('the headers of a callback (spec §6.3.3)', () => {
     { 'user-agent': 'mine', 'content-type': 'text/plain' },
     { 'User-Agent': 'mine', 'Content-Type': 'text/plain' },
     { 'CONTENT-TYPE': 'application/x-www-form-urlencoded', 'uSER-aGENT': '' },
-  ])('keep our Content-Type and User-Agent with %j', async (given) => {
+  ])('the headers of a callback keep our Content-Type and User-Agent with %j', async (given) => {
     const { request } = await endJob('complete', '{}', { callbackHeaders: { ...given, Authorization: 'x' } });
     expectHeaders(request, { authorization: 'x' });
   });
 
-  it.concurrent('are the same at every attempt', async () => {
+  it.concurrent('the headers of a callback are the same at every attempt', async () => {
     const callbackUrl = receiver.script('/headers', answer(503), answer(204));
     const callbackHeaders = { Authorization: 'Bearer x' };
     await settled(service, await jobIn(service, 'dead', 'requests', { callbackUrl, callbackHeaders }));
@@ -206,7 +206,7 @@ describe('the headers of a callback (spec §6.3.3)', () => {
 });
 
 describe('the target of a callback', () => {
-  /** What follows host and port in callbackUrl, and what of it the receiver is asked for. */
+  /** What follows host and port in callbackUrl, and the target that the receiver is asked for. */
   const TARGETS: [rest: string, target: string][] = [
     ['', '/'],
     ['?a=1', '/?a=1'],
@@ -218,7 +218,7 @@ describe('the target of a callback', () => {
     [`/targets/${'l'.repeat(1_900)}`, `/targets/${'l'.repeat(1_900)}`],
   ];
 
-  it.concurrent.each(TARGETS)('of %s is %s, and the history shows the URL as it was given', async (rest, target) => {
+  it.concurrent.each(TARGETS)('a callback to %s asks for %s; history shows the given URL', async (rest, target) => {
     const path = target.replace(/\?.*/, '');
     receiver.script(path, answer(204));
     const callbackUrl = `HTTP://127.0.0.1:${receiver.port}${rest}`;
@@ -232,7 +232,7 @@ describe('the target of a callback', () => {
 const namedHeaders = ({ headers }: Received): Record<string, string> =>
   Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
 
-/** Expect the three headers of a signature, and that they are right for what arrived. */
+/** Expect the three headers of a signature, which must be right for what arrived. */
 function expectSignature(request: Received, jobId: string) {
   const named = namedHeaders(request);
   const timestamp = named['webhook-timestamp'] as string;
@@ -251,7 +251,7 @@ describe('a callback of a service with master secrets', () => {
     new Webhook(secret).verify(body, named);
 
   it.each(['complete', 'fail'] as const)(
-    'is signed by the secret that its space has from each, over the very bytes that arrive, after %s',
+    'a callback is signed by the secret of its space from each master, over the very bytes that arrive, after %s',
     async (end) => {
       const name = 'unusual "🚂" \u2028 \n';
       const { job, request } = await endJob(end, '{"error":"x"}', { name }, signing);
@@ -265,7 +265,7 @@ describe('a callback of a service with master secrets', () => {
     },
   );
 
-  it('is refused by its receiver once a byte is another one', async () => {
+  it('a receiver refuses a signed callback when one byte is different', async () => {
     const { request } = await endJob('complete', '{}', {}, signing);
     const named = namedHeaders(request);
     for (let i = 0; i < request.body.length; i++) {
@@ -280,7 +280,7 @@ describe('a callback of a service with master secrets', () => {
     }
   });
 
-  it('keeps its id over the retries, and is signed again at each', async () => {
+  it('a callback keeps its id over the retries, and is signed again at each', async () => {
     const callbackUrl = receiver.script('/signed', answer(500), answer(204));
     const id = await jobIn(signing, 'completed', 'requests', { callbackUrl });
     await settled(signing, id);
@@ -289,7 +289,7 @@ describe('a callback of a service with master secrets', () => {
     for (const request of requests) expectSignature(request, id);
   });
 
-  it('never carries webhook- headers of the job, which an earlier release may have stored', async () => {
+  it('a callback never carries webhook- headers of the job, which an earlier release may have stored', async () => {
     const given = {
       'Webhook-Id': 'a',
       'webhook-signature': 'v1,a',
@@ -309,7 +309,7 @@ describe('a callback of a service with master secrets', () => {
     }
   });
 
-  it('carries callbackHeaders and our headers besides', async () => {
+  it('a signed callback also carries callbackHeaders and our headers', async () => {
     const callbackHeaders = { Authorization: 'Bearer x' };
     const { request } = await endJob('complete', '{}', { callbackHeaders }, signing);
     const signature = Object.entries(namedHeaders(request)).filter(([name]) => name.startsWith('webhook-'));
@@ -321,7 +321,7 @@ describe('a callback of a service with master secrets', () => {
 describe('docs/callbacks.md', () => {
   const blockOf = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(docs)?.[1] as string;
 
-  it('shows a request that is signed as it says', () => {
+  it('docs/callbacks.md shows a request that is signed as it says', () => {
     const [head, body = ''] = blockOf('http').trimEnd().split('\n\n');
     const header = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(head as string)?.[1] as string;
     const at = new Date(Number(header('webhook-timestamp')) * 1000);
@@ -332,7 +332,7 @@ describe('docs/callbacks.md', () => {
     expect(header('webhook-id')).toBe(`msg_${JSON.parse(body).jobId}`);
   });
 
-  it('shows the delays of the retries as they are', () => {
+  it('docs/callbacks.md shows the delays of the retries as they are', () => {
     const units = { s: 1, min: 60, h: 3_600 };
     const cells = /^\| after \|(.+)\|$/m.exec(docs)?.[1]?.split('|') ?? [];
     const seconds = cells.map((cell) => {
@@ -342,7 +342,7 @@ describe('docs/callbacks.md', () => {
     expect(seconds.join()).toBe(VARIABLES.CALLBACK_RETRY_DELAYS.default);
   });
 
-  it('shows a receiver that verifies what we send with the secret that the API shows', async () => {
+  it('docs/callbacks.md shows a receiver that verifies what we send with the secret that the API shows', async () => {
     const { body } = await signing.call('GET', '/spaces/requests/callback-secret');
     expect(body).toEqual({ secrets: [SECRET, OTHER_SECRET] });
     const PORT = String(await freePort());

@@ -20,11 +20,11 @@ import { ADMIN_KEY, withService } from '../support/service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 
-/** Retries a callback once, after 50 ms. */
+/** A service that retries a callback once, after 50 ms. */
 const service = withService();
 const receiver = withReceiver();
 
-describe('what happens to a job (spec §6.3.1)', () => {
+describe('the callbacks for what happens to a job (spec §6.3.1)', () => {
   const BODIES: Record<string, object> = { complete: { result: 1 }, fail: { error: 'x' } };
 
   /** Call an endpoint of a job, whether or not that succeeds; `lapse` lets its window pass. */
@@ -35,7 +35,7 @@ describe('what happens to a job (spec §6.3.1)', () => {
     return until(async () => (await readJob(service, id)).status !== status);
   }
 
-  /** Callbacks that are sent, after what has happened to a job that has one retry, and its status then. */
+  /** Callbacks that are sent after these steps of a job that has one retry, and its status then. */
   const WAYS: [sends: string[], steps: string, status: string][] = [
     [[], '', 'pending'],
     [[], 'claim', 'delivered'],
@@ -53,7 +53,7 @@ describe('what happens to a job (spec §6.3.1)', () => {
     [['dead'], 'claim ack lapse claim ack lapse', 'dead'],
   ];
 
-  it.concurrent.each(WAYS)('sends %j after "%s", when the job is %s', async (sends, steps, status) => {
+  it.concurrent.each(WAYS)('callbacks %j are sent after "%s", when the job is %s', async (sends, steps, status) => {
     const spaceId = `after-${steps.replaceAll(' ', '-')}`;
     const callbackUrl = receiver.script(`/${spaceId}`, answer(204));
     const { id } = await createJob(service, spaceId, { callbackUrl, maxRetries: 1 });
@@ -66,15 +66,15 @@ describe('what happens to a job (spec §6.3.1)', () => {
     expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, sends.length > 0 ? [sent(204)] : []));
   });
 
-  it.concurrent('sends nothing for a job without a callbackUrl', async () => {
+  it.concurrent('no callback is sent for a job without a callbackUrl', async () => {
     const id = await jobIn(service, 'completed', 'none');
     await sendLaterCallback(service, receiver, 'none');
     expect(attemptsOf(await readJob(service, id))).toEqual([]);
   });
 });
 
-describe('a callback whose response is', () => {
-  /** Send a callback to a receiver that behaves so, and expect these attempts, each of which is one POST. */
+describe('the response to a callback', () => {
+  /** Send a callback to a receiver with these behaviours, and expect these attempts, each of which is one POST. */
   async function expectAttempts(path: string, behaviours: Behaviour[], attempts: Attempt[]) {
     const url = receiver.script(path, ...behaviours);
     expect(await attemptsTo(service, url)).toEqual(historyOf(url, attempts));
@@ -82,11 +82,11 @@ describe('a callback whose response is', () => {
   }
 
   // test/scheduler/callback-attempts.test.ts has every status and every kind of failure.
-  it.concurrent.each([200, 204, 299, 304, 400, 404, 410, 499, 600, 999])('%i is not sent again', async (status) => {
+  it.concurrent.each([200, 204, 299, 304, 400, 404, 410, 499, 600, 999])('a %i settles a callback', async (status) => {
     await expectAttempts(`/final/${status}`, [answer(status)], [sent(status)]);
   });
 
-  it.concurrent.each([408, 425, 429, 500, 503, 599])('%i is sent again after each delay', async (status) => {
+  it.concurrent.each([408, 425, 429, 500, 503, 599])('a callback is retried after %i at each delay', async (status) => {
     const attempts = ofEach(2, (attempt, willRetry) => sent(status, attempt, willRetry));
     await expectAttempts(`/retried/${status}`, [answer(status)], attempts);
   });
@@ -94,18 +94,18 @@ describe('a callback whose response is', () => {
   it.concurrent.each([
     ['not HTTP', raw('garbage\r\n\r\n'), expect.stringMatching(/^answer is not valid HTTP \(HPE_[A-Z_]+\)$/)],
     ['cut off', reset, 'connection was closed before an answer'],
-  ])('%s is sent again after each delay', async (what, behaviour, error) => {
+  ])('a callback with a response that is %s is sent again after each delay', async (what, behaviour, error) => {
     const attempts = ofEach(2, (attempt, willRetry) => failed(error, attempt, willRetry));
     await expectAttempts(`/failed/${encodeURIComponent(what)}`, [behaviour], attempts);
   });
 
-  it.concurrent('another one each time is sent until one is final', async () => {
+  it.concurrent('a callback with different responses is sent until one is final', async () => {
     await expectAttempts('/then/200', [answer(500), answer(200)], [sent(500, 1, true), sent(200, 2)]);
     await expectAttempts('/then/410', [reset, answer(410)], [failed(expect.any(String), 1, true), sent(410, 2)]);
     await expectAttempts('/then/429', [answer(503), answer(429)], [sent(503, 1, true), sent(429, 2)]);
   });
 
-  it.concurrent.each([301, 302, 303, 307, 308])('%i is not sent to its Location', async (status) => {
+  it.concurrent.each([301, 302, 303, 307, 308])('after %i, a callback is not sent to the Location', async (status) => {
     const other = await startReceiver();
     const location = other.script(`/${status}`, answer(200));
     await expectAttempts(`/redirect/${status}`, [answer(status, { location })], [sent(status)]);
@@ -113,13 +113,13 @@ describe('a callback whose response is', () => {
     await other.close();
   });
 
-  it.concurrent('a change of the protocol, which nothing asked for, is not sent again', async () => {
+  it.concurrent('a callback with an unrequested change of the protocol as its response is not sent again', async () => {
     const change = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
     await expectAttempts('/101/closed', [raw(change)], [sent(101)]);
     await expectAttempts('/101/open', [rawThenHang(change)], [sent(101)]);
   });
 
-  it.concurrent('429 with Retry-After is sent again after that time, and never earlier', async () => {
+  it.concurrent('after 429 with Retry-After, a callback is sent again after that time and never earlier', async () => {
     let notBefore = Number.POSITIVE_INFINITY;
     const later: Behaviour = (response) => {
       notBefore = Date.now() + 1_000;
@@ -129,7 +129,7 @@ describe('a callback whose response is', () => {
     expect(receiver.requestsTo('/retry-after')[1]?.at).toBeGreaterThanOrEqual(notBefore);
   });
 
-  it.concurrent('final or the last is not sent again for its Retry-After', async () => {
+  it.concurrent('a callback with a final or the last response is not sent again for its Retry-After', async () => {
     await expectAttempts('/final-after', [answer(404, { 'retry-after': '0' })], [sent(404)]);
     const attempts = [sent(500, 1, true), sent(429, 2)];
     await expectAttempts('/last-after', [answer(500), answer(429, { 'retry-after': '0' })], attempts);
@@ -137,7 +137,7 @@ describe('a callback whose response is', () => {
 });
 
 describe('the history of a job (spec §6.3.4)', () => {
-  it('shows each attempt as an event, and nothing else of the job changes', async () => {
+  it('a job shows each attempt at its callback as an event, and nothing else of it changes', async () => {
     const held: ServerResponse[] = [];
     const callbackUrl = receiver.script('/held', (response) => held.push(response));
     const id = await jobIn(service, 'completed', 'history', { callbackUrl });
@@ -161,7 +161,7 @@ describe('the history of a job (spec §6.3.4)', () => {
     ]);
   });
 
-  it('ends with the attempt that settles the callback: it is pending until then, and no longer', async () => {
+  it('a callback is pending until the attempt that settles it, and no longer', async () => {
     const held: ServerResponse[] = [];
     const callbackUrl = receiver.script('/pending', (response) => held.push(response));
     const id = await jobIn(service, 'completed', 'pending', { callbackUrl });
@@ -173,7 +173,7 @@ describe('the history of a job (spec §6.3.4)', () => {
     expect(await due()).toBeNull();
   });
 
-  it('is the only place that shows attempts: streams do not', async () => {
+  it('only the history of a job shows attempts at its callback: streams do not', async () => {
     const stream = await StreamClient.open(service.url, `/spaces/streams?token=${ADMIN_KEY}`);
     const callbackUrl = receiver.script('/streams', answer(204));
     const id = await jobIn(service, 'completed', 'streams', { callbackUrl });

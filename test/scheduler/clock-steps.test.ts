@@ -18,8 +18,8 @@ import {
   stepBetween,
 } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
-import { createSweeper } from '../../apps/scheduler/src/sweeper.js';
-import { createMetrics } from '../../packages/backend/src/metrics/metrics.js';
+import { createSweeper } from '../../apps/scheduler/src/deadlines/sweeper.js';
+import { createMetrics } from '../../packages/server/src/metrics/metrics.js';
 import { connectTo } from '../support/connect.js';
 import { during } from '../support/during.js';
 import { fsck } from '../support/fsck.js';
@@ -33,7 +33,7 @@ const PARTITION = partitionOf(SPACE);
 const DELIVERY_MS = 60_000;
 
 const own = withRedis();
-/** Seconds by which the clock is off. */
+/** Redis key of the number of seconds by which the clock is off. */
 const STEP = 'step';
 
 const connections = during(
@@ -61,16 +61,19 @@ beforeEach(async () => {
 const storeOn = (n: 0 | 1 | 2) =>
   createStore(connections.all[n], { keyPrefix: prefix, deliveryTimeoutMs: DELIVERY_MS });
 
-/** Let Redis' clock be so many seconds off from now on. */
+/** Set how many seconds Redis' clock is off from now on. */
 const stepTo = (seconds: number) => store.redis.set(STEP, seconds);
 
-/** A scheduler, as far as it sweeps. One that has run for a while is sure of the clock; one that has just started is not. */
+/**
+ * Start the part of a scheduler that sweeps. A scheduler that has run for a while is sure of the clock; one that has
+ * just started is not.
+ */
 function startScheduler(n: 0 | 1 | 2, { isNew = false } = {}) {
   const log = createLogger('test', 'silent') as Logger;
   log.warn = (fields: unknown, text?: string) => void lines.push([fields as Record<string, number>, text ?? '']);
   const metrics = createMetrics();
-  const backend = { store: storeOn(n), stopping: new AbortController().signal, metrics };
-  return { ...createSweeper(backend, log, isNew ? undefined : 0), metrics };
+  const context = { store: storeOn(n), stopping: new AbortController().signal, metrics };
+  return { ...createSweeper(context, log, isNew ? undefined : 0), metrics };
 }
 
 async function bringTo(status: 'delivered' | 'running', fields = {}): Promise<string> {
@@ -84,7 +87,7 @@ const statusOf = async (id: string) => (await getJob(store, ANY_SPACE, id)).stat
 const dueIn = async (id: string) =>
   Number(await store.redis.zscore(store.keys.deadlines(PARTITION), id)) - (await redisNow(store));
 
-/** Expect a window to be open that was opened just now. */
+/** Expect a window that was opened just now. */
 async function expectWindow(id: string, windowMs: number): Promise<void> {
   const left = await dueIn(id);
   expect(left).toBeLessThanOrEqual(windowMs);
@@ -97,7 +100,7 @@ const stepsOf = async ({ metrics }: ReturnType<typeof startScheduler>) =>
   );
 
 describe('a step forward of the clock of Redis', () => {
-  it('ends no attempt: each job that was last heard of before gets one more window, and then times out', async () => {
+  it('a step forward ends no attempt: each job last heard of before gets one more window, and then times out', async () => {
     const scheduler = startScheduler(1);
     const running = await bringTo('running', { timeoutSeconds: 600 });
     const delivered = await bringTo('delivered');
@@ -121,7 +124,7 @@ describe('a step forward of the clock of Redis', () => {
     expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
   });
 
-  it('changes nothing for a job that was heard of since', async () => {
+  it('a step forward changes nothing for a job that was heard of since', async () => {
     const scheduler = startScheduler(1);
     await scheduler.sweep();
     await stepTo(HOUR_S);
@@ -133,7 +136,7 @@ describe('a step forward of the clock of Redis', () => {
     });
   });
 
-  it('ends no attempt between a look at the clock and the script that ends attempts', async () => {
+  it('a step forward between a look at the clock and the script that ends attempts ends none', async () => {
     const id = await bringTo('running', { timeoutSeconds: 600 });
     const before = await redisNow(store);
     await stepTo(HOUR_S);
@@ -141,12 +144,12 @@ describe('a step forward of the clock of Redis', () => {
     expect(await statusOf(id)).toBe('running');
   });
 
-  it('ends no attempt by a scheduler that has just started and cannot know of it', async () => {
+  it('a scheduler that has just started ends no attempt after a step forward that it cannot know of', async () => {
     const [old, fresh] = [startScheduler(1), startScheduler(2, { isNew: true })];
     const id = await bringTo('running', { timeoutSeconds: 600 });
     await old.sweep();
     await stepTo(HOUR_S);
-    await fresh.sweep(); // It cannot tell a step from a time in which no scheduler was there.
+    await fresh.sweep(); // It cannot distinguish a step from a time in which no scheduler was running.
     expect(await statusOf(id)).toBe('running');
     await old.sweep();
     const silent = await bringTo('running', { timeoutSeconds: 0.001 });
@@ -158,7 +161,7 @@ describe('a step forward of the clock of Redis', () => {
     await expectWindow(id, 600_000);
   });
 
-  it('is marked once, by the first scheduler to notice it', async () => {
+  it('a step forward is marked once, by the first scheduler to notice it', async () => {
     const [first, second] = [startScheduler(1), startScheduler(2)];
     for (const each of [first, second]) await each.sweep();
     await stepTo(HOUR_S);
@@ -171,7 +174,7 @@ describe('a step forward of the clock of Redis', () => {
     expect([await stepsOf(first), await stepsOf(second)]).toEqual([['forward 1'], ['forward 1']]);
   });
 
-  it('is marked although Redis has no memory left', async () => {
+  it('a step forward is marked although Redis has no memory left', async () => {
     await store.redis.config('SET', 'maxmemory', '1');
     try {
       await expect(store.redis.set('any', 'x')).rejects.toThrow('OOM');
@@ -181,7 +184,7 @@ describe('a step forward of the clock of Redis', () => {
     }
   });
 
-  it('is none that happened while no scheduler was there: what is due then is met', async () => {
+  it('a jump of the clock while no scheduler was running is no step: jobs that are due then time out', async () => {
     const id = await bringTo('running', { timeoutSeconds: 600 });
     await stepTo(HOUR_S);
     const scheduler = startScheduler(1);
@@ -192,7 +195,7 @@ describe('a step forward of the clock of Redis', () => {
 });
 
 describe('a step back of the clock of Redis', () => {
-  it('keeps no job waiting for as long as it was: each gets one more window from then on', async () => {
+  it('a step back keeps no job waiting for as long as it was: each gets one more window from then on', async () => {
     const scheduler = startScheduler(1);
     const running = await bringTo('running', { timeoutSeconds: 600 });
     const delivered = await bringTo('delivered');
@@ -207,7 +210,7 @@ describe('a step back of the clock of Redis', () => {
     expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
   });
 
-  it('is repaired by a scheduler that starts after it', async () => {
+  it('a step back is repaired by a scheduler that starts after it', async () => {
     const ids = await Promise.all(Array.from({ length: 250 }, () => bringTo('running', { timeoutSeconds: 600 })));
     await stepTo(-HOUR_S);
     await startScheduler(1).sweep();
@@ -215,14 +218,14 @@ describe('a step back of the clock of Redis', () => {
     expect(lines).toEqual([[{ broughtBack: 250 }, expect.stringContaining('while no scheduler was watching it')]]);
   });
 
-  it('shortens no window that was opened when DELIVERY_TIMEOUT_SECONDS was longer', async () => {
+  it('a scheduler that starts shortens no window opened when DELIVERY_TIMEOUT_SECONDS was longer', async () => {
     store = createStore(store.redis, { keyPrefix: prefix, deliveryTimeoutMs: HOUR_S * 1_000 });
     const id = await bringTo('delivered');
     await startScheduler(1).sweep();
     expect(await dueIn(id)).toBeGreaterThan(DELIVERY_MS);
   });
 
-  it('ends nothing early by a look at the clock from before it', async () => {
+  it('a look at the clock from before a step back ends nothing early', async () => {
     const before = await redisNow(store);
     await stepTo(-HOUR_S);
     const id = await bringTo('running', { timeoutSeconds: 600 });
@@ -230,7 +233,7 @@ describe('a step back of the clock of Redis', () => {
     expect(await statusOf(id)).toBe('running');
   });
 
-  it('after one forward puts off no time-out again and again', async () => {
+  it('a step back after a step forward does not postpone time-outs again and again', async () => {
     const scheduler = startScheduler(1);
     await scheduler.sweep();
     await stepTo(HOUR_S);
@@ -249,16 +252,16 @@ describe('a step between two looks', () => {
   const look = (redisMs: number, askedAt: number, heardAt = askedAt): ClockLook => ({ redisMs, askedAt, heardAt });
 
   it.each<[string, ClockLook, ClockLook, number]>([
-    ['is none when time has passed', look(0, 0), look(60_000, 60_000), 0],
-    ['is none of 2 s forward', look(0, 0), look(3_000, 1_000), 0],
-    ['is none of 2 s back', look(0, 0), look(-1_000, 1_000), 0],
-    ['is told of more forward', look(0, 0), look(3_001, 1_000), 2_001],
-    ['is told of more back', look(0, 0), look(-1_001, 1_000), -2_001],
-    ['is none when the second reply may have been slow', look(0, 0), look(5_000, 1_000, 5_000), 0],
-    ['is none when the first reply may have been slow', look(0, 0, 5_000), look(1_000, 5_500), 0],
-    ['is told as far as it is certain, forward', look(0, 0, 300), look(60_000, 1_000, 1_500), 58_500],
-    ['is told as far as it is certain, back', look(0, 0, 300), look(-60_000, 1_000, 1_500), -60_700],
-  ])('%s', (_, before, now, steppedMs) => {
+    ['is not reported when only time has passed', look(0, 0), look(60_000, 60_000), 0],
+    ['is not reported for 2 s forward', look(0, 0), look(3_000, 1_000), 0],
+    ['is not reported for 2 s back', look(0, 0), look(-1_000, 1_000), 0],
+    ['is reported for more than 2 s forward', look(0, 0), look(3_001, 1_000), 2_001],
+    ['is reported for more than 2 s back', look(0, 0), look(-1_001, 1_000), -2_001],
+    ['is not reported when the second reply may have been slow', look(0, 0), look(5_000, 1_000, 5_000), 0],
+    ['is not reported when the first reply may have been slow', look(0, 0, 5_000), look(1_000, 5_500), 0],
+    ['is reported as far as it is certain, forward', look(0, 0, 300), look(60_000, 1_000, 1_500), 58_500],
+    ['is reported as far as it is certain, back', look(0, 0, 300), look(-60_000, 1_000, 1_500), -60_700],
+  ])('a step between two looks %s', (_, before, now, steppedMs) => {
     expect(stepBetween(before, now)).toBe(steppedMs);
   });
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, completeJob } from '@yardmaster/store';
-import { Lines } from '../../apps/scheduler/src/callbacks/lines.js';
+import { HostFairQueue } from '../../apps/scheduler/src/callbacks/fair-queue.js';
 import { answer } from '../support/behaviours.js';
 import { attemptsOf, historyOf, sent, settled } from '../support/callbacks.js';
 import { jobIn } from '../support/jobs.js';
@@ -10,7 +10,7 @@ import { runMany } from '../support/schedulers.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-describe('a receiver', () => {
+describe('callbacks to several receivers', () => {
   const PER_HOST = 4;
   const service = withService({ CALLBACKS_PER_HOST: `${PER_HOST}`, CALLBACK_ALLOW_PRIVATE: 'true' });
   const receivers = [withReceiver(), withReceiver(), withReceiver()] as const;
@@ -23,7 +23,7 @@ describe('a receiver', () => {
   }
   const unsettled = (ids: string[]) => service.redis.zcard(service.store.keys.callbacks(ids[0]?.slice(0, 2) as string));
 
-  it('that hangs delays no callbacks but its own', async () => {
+  it('a receiver that hangs delays only its own callbacks', async () => {
     const [hanging, quick] = receivers;
     const held: ServerResponse[] = [];
     let isOpen = false;
@@ -51,14 +51,14 @@ describe('a receiver', () => {
     expect(called.sort()).toEqual(ids.sort());
   });
 
-  it('gets as many callbacks at once as it may while others do too, and never more', async () => {
+  it('a receiver gets as many callbacks at once as allowed while others do too, and never more', async () => {
     const held = receivers.map((): ServerResponse[] => []);
     let most = 0;
     const urls = receivers.map((receiver, n) =>
       receiver.script('/several', (response) => {
         held[n]?.push(response);
         most = Math.max(most, ...held.map(({ length }) => length));
-        // Only once all receivers have as many as they may: a scheduler that sent fewer would wait for ever.
+        // Only once all receivers have the allowed number: a scheduler that sent fewer would wait for ever.
         if (held.some(({ length }) => length < PER_HOST)) return;
         for (const responses of held) for (const each of responses.splice(0)) each.end();
       }),
@@ -70,10 +70,10 @@ describe('a receiver', () => {
   });
 });
 
-describe('the queues of hosts', () => {
-  /** Queues with work that the test ends, and which hosts began, in order. */
-  function queuesOf(options: { perHost?: number; inAll?: number; places?: number }) {
-    const lines = new Lines({ perHost: 100, inAll: 100, places: 100, ...options });
+describe('the fair queue of hosts', () => {
+  /** Create a fair queue whose work the test ends, and list the hosts whose work began, in order. */
+  function queuesOf(options: { perHost?: number; inAll?: number; capacity?: number }) {
+    const lines = new HostFairQueue({ perHost: 100, inAll: 100, capacity: 100, ...options });
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const run = (host: string, times = 1) => {
@@ -99,7 +99,7 @@ describe('the queues of hosts', () => {
     };
   }
 
-  it('start so many for a host at once, and the next when one has ended', async () => {
+  it('the fair queue starts the allowed number for a host at once, and the next when one has ended', async () => {
     const { run, begun, end } = queuesOf({ perHost: 2 });
     run('a', 5);
     expect(await begun()).toBe('aa');
@@ -109,7 +109,7 @@ describe('the queues of hosts', () => {
     expect(await begun()).toBe('aaaaa');
   });
 
-  it('take turns', async () => {
+  it('hosts in the fair queue take turns', async () => {
     const { run, begun, end } = queuesOf({ inAll: 2 });
     for (const host of ['a', 'b', 'c']) run(host, 3);
     expect(await begun()).toBe('ab');
@@ -117,7 +117,7 @@ describe('the queues of hosts', () => {
     expect(await begun()).toBe('ababcabcc');
   });
 
-  it('give no host more of what all share than is left for others', async () => {
+  it('the fair queue gives no host more shared connections than remain for the others', async () => {
     const { run, begun } = queuesOf({ inAll: 8 });
     run('a', 8);
     expect(await begun()).toBe('aaaa');
@@ -127,15 +127,15 @@ describe('the queues of hosts', () => {
     expect(await begun()).toBe('aaaabbcd');
   });
 
-  it('have room for any host, however many wait for the others', () => {
-    const { lines, run } = queuesOf({ places: 8, inAll: 1 });
+  it('the fair queue has room for any host, however many callbacks wait for the others', () => {
+    const { lines, run } = queuesOf({ capacity: 8, inAll: 1 });
     for (const host of ['a', 'b', 'c']) while (lines.hasRoom(host)) run(host);
     expect(lines.hasRoom('a')).toBe(false);
     expect(lines.hasRoom('d')).toBe(true);
   });
 
-  it('have room again when work has ended, and when it has failed', async () => {
-    const { lines, run, begun, end } = queuesOf({ places: 2 });
+  it('the fair queue has room again when work has ended, and when it has failed', async () => {
+    const { lines, run, begun, end } = queuesOf({ capacity: 2 });
     run('a');
     expect(lines.hasRoom('a')).toBe(false);
     await end();

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
-import { createResolve } from '../../apps/scheduler/src/callbacks/lookup.js';
-import { type Answer, post } from '../../apps/scheduler/src/callbacks/send.js';
+import { createResolve } from '../../apps/scheduler/src/callbacks/dns-lookup.js';
+import { type PostOutcome, post } from '../../apps/scheduler/src/callbacks/http-post.js';
 
 /**
  * Make a function that posts once, as a scheduler does for an attempt at a callback.
@@ -10,13 +10,13 @@ import { type Answer, post } from '../../apps/scheduler/src/callbacks/send.js';
  */
 export function createPost({ allowPrivate, dnsServers }: { allowPrivate: boolean; dnsServers?: string[] }) {
   const agents = createAgents({ resolve: createResolve(dnsServers), allowPrivate });
-  return (url: string): Promise<Answer> => post({ url, headers: {}, body: Buffer.from('{}'), agents });
+  return (url: string): Promise<PostOutcome> => post({ url, headers: {}, body: Buffer.from('{}'), agents });
 }
 
-/** No status came. */
+/** Build the outcome of an attempt that gets no status. */
 export const noStatus = (fault: string, error: unknown) => ({ error, fault, isFinal: false });
 
-/** What comes of an attempt without a status. */
+/** Outcomes of attempts that get no status. */
 export const CLOSED = noStatus('network', 'connection was closed before an answer');
 export const CONNECTION_REFUSED = noStatus('network', 'connection refused');
 export const TIMED_OUT = noStatus('timeout', 'no answer within 10 s');

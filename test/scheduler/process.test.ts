@@ -18,7 +18,10 @@ import { until } from '../support/until.js';
 const preload = (source: string) => `--import=data:text/javascript,${encodeURIComponent(source)}`;
 const receiver = withReceiver();
 
-/** A process in which Node finds the ipaddr.js of proxy-addr, which is older than ours, as if npm had nested them otherwise. */
+/**
+ * Return an option of Node with which it finds the ipaddr.js of proxy-addr, which is older than ours, as if npm had
+ * nested them otherwise.
+ */
 function withOldGuard(): string {
   const old = createRequire(createRequire(import.meta.url).resolve('proxy-addr')).resolve('ipaddr.js');
   const hooks = `export const resolve = (name, context, next) =>
@@ -80,13 +83,13 @@ describe('a scheduler', () => {
     await until(async () => ![undefined, before].includes(await nextTick()));
   }
 
-  it('is live and ready while it sweeps', async () => {
+  it('a scheduler is live and ready while it sweeps', async () => {
     expect(await probe('/livez')).toEqual([200, 'ok']);
     await until(async () => (await probe('/readyz'))[0] === 200);
     expect(await probe('/readyz')).toEqual([200, 'ok']);
   });
 
-  it('is not ready while Redis hangs', async () => {
+  it('a scheduler is not ready while Redis hangs', async () => {
     process.kill(redis.pid(), 'SIGSTOP');
     try {
       expect(await probe('/readyz')).toEqual([503, 'not ready']);
@@ -96,18 +99,18 @@ describe('a scheduler', () => {
     await until(async () => (await probe('/readyz'))[0] === 200);
   });
 
-  describe('whose clock stands still, so that no tick is ever overdue and its own timer sweeps nothing,', () => {
+  describe('a scheduler whose clock stands still, so that no tick is ever overdue and its own timer sweeps nothing', () => {
     beforeAll(async () => {
       await until(async () => (await probe('/readyz'))[0] === 200); // It has watched Redis' clock for long enough.
       await changeClock('SIGWINCH');
     });
     afterAll(() => changeClock('SIGWINCH'));
 
-    it('sweeps at the ticks of BullMQ', async () => {
+    it('a scheduler sweeps at the ticks of BullMQ', async () => {
       for (let n = 0; n < 3; n++) await timesOut(await run(`tick-${n}`, { timeoutSeconds: 0.01 }));
     });
 
-    it('is not ready while Redis is away, and not live once it has not swept for 30 s', async () => {
+    it('a scheduler is not ready while Redis is unavailable, and not live once it has not swept for 30 s', async () => {
       await redis.halt();
       try {
         await until(async () => (await probe('/readyz'))[0] === 503);
@@ -126,7 +129,7 @@ describe('a scheduler', () => {
       for (let n = 0; n < 2; n++) await ticked(); // From then on no tick is overdue.
     });
 
-    it('sends a callback as it hears of it, and again at its alarm, without a sweep', async () => {
+    it('a scheduler sends a callback at its message, and again at its wake-up, without a sweep', async () => {
       const callbackUrl = receiver.script('/news', answer(503), answer(204));
       const id = await run('news', { callbackUrl });
       await scheduler.redis.del(await keysOf(scheduler.redis, `${scheduler.store.keys.bull}:sweeps`));
@@ -136,7 +139,7 @@ describe('a scheduler', () => {
       expect(await typesOf(due)).toEqual(['created', 'delivered', 'acked']);
     });
 
-    it('sweeps by its own timer once no tick has come for 1 s, and repairs the ticks after 3 s', async () => {
+    it('a scheduler sweeps by its own timer once no tick has come for 1 s, and repairs the ticks after 3 s', async () => {
       await changeClock('SIGURG');
       for (let n = 0; n < 3; n++) await timesOut(await run(`own-${n}`, { timeoutSeconds: 0.01 }));
       expect(await nextTick()).toBeUndefined();
@@ -147,37 +150,37 @@ describe('a scheduler', () => {
     });
   });
 
-  // The last of its connections may be made long after it serves.
-  it('warns once of a Redis that may evict jobs, in a line of JSON', () => {
+  // The scheduler may make the last of its connections long after it starts to serve.
+  it('a scheduler warns once of a Redis that may evict jobs, in a line of JSON', () => {
     const lines = scheduler.process?.output().split('\n') ?? [];
     const warnings = lines.filter((line) => line.includes('allkeys-lru')).map((line) => JSON.parse(line));
     expect(warnings).toEqual([expect.objectContaining({ level: 'warn' })]);
   });
 });
 
-it('is live but not ready while it has not watched the clock of Redis for long enough', async () => {
-  // By its own clock for durations, which is slow.
+it('a scheduler is live but not ready while it has not watched the clock of Redis for long enough', async () => {
+  // For long enough by its own clock for durations, which is slow.
   const NODE_OPTIONS = preload('const now = performance.now.bind(performance); performance.now = () => now() / 1_000;');
   const scheduler = await startService({ NODE_OPTIONS }, { app: 'scheduler' });
   const sweeps = async () => (await scrape(scheduler)).get('yardmaster_sweeps_total') ?? 0;
   await until(async () => (await sweeps()) >= 3);
   expect((await scheduler.http.call('GET', '/livez')).status).toBe(200);
   expect((await scheduler.http.call('GET', '/readyz')).status).toBe(503);
-  scheduler.http.close(); // Else it would wait for a second of silence on each connection.
+  scheduler.http.close(); // Otherwise it would wait for a second of silence on each connection.
   await scheduler.stop();
 });
 
-describe('schedulers whose clocks are off', () => {
+describe('schedulers whose clocks are wrong', () => {
   const fleet = withFleet({ schedulers: 0, env: { CALLBACK_RETRY_DELAYS: '1' } });
   const startWithClock = (seconds: number) =>
     fleet.start({ NODE_OPTIONS: preload(`const { now } = Date; Date.now = () => now() + ${seconds * 1_000};`) });
-  /** The attempts at a callback of a job whose receiver fails at first. */
+  /** Expect the attempts at the callback of a job whose receiver fails at first. */
   async function expectCallback(id: string) {
     const job = await settled(fleet.service, id);
     expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(503, 1, true), sent(204, 2)]));
   }
 
-  it('do what another left whose clock was an hour ahead', async () => {
+  it('a scheduler does what another left whose clock was an hour ahead', async () => {
     /** When BullMQ ticks next, seconds from now. */
     const nextTick = async () => {
       const { redis, prefix } = fleet.service;
@@ -196,7 +199,7 @@ describe('schedulers whose clocks are off', () => {
     await until(async () => (await nextTick()) < 2);
   });
 
-  it('work beside others: this one is an hour behind', async () => {
+  it('a scheduler whose clock is an hour behind works beside others', async () => {
     await startWithClock(-3_600);
     const callbackUrl = receiver.script('/behind', answer(503), answer(204));
     const fields = { callbackUrl, timeoutSeconds: 1, maxRetries: 0 };

@@ -12,9 +12,9 @@ import { startService, type TestService, withService } from '../support/service.
 import { until } from '../support/until.js';
 
 const receiver = withReceiver();
-/** Retries once, after 50 ms. */
+/** A service that retries a callback once, after 50 ms. */
 const service = withService();
-/** Waits an hour before it tries again; a second scheduler works beside it. */
+/** Settings of a service that waits an hour before a retry; a second scheduler works beside it. */
 const env = { CALLBACK_RETRY_DELAYS: '3600' };
 const patient = withService(env);
 during(
@@ -32,7 +32,7 @@ async function attempted(from: TestService, id: string, times: number) {
 }
 
 describe('redelivery', () => {
-  it.each(['completed', 'dead'] as const)('sends the callback of a %s job again, and counts on', async (status) => {
+  it.each(['completed', 'dead'] as const)('a redelivered callback of a %s job is attempt 2', async (status) => {
     const path = `/again/${status}`;
     const callbackUrl = receiver.script(path, answer(410), answer(204));
     const id = await jobIn(service, status, 'again', { callbackUrl });
@@ -45,7 +45,7 @@ describe('redelivery', () => {
     expect(second?.body).toEqual(first?.body);
   });
 
-  it('has all retries ahead, however many were made before', async () => {
+  it('a redelivery has all retries ahead, however many were made before', async () => {
     const callbackUrl = receiver.script('/all', answer(503));
     const id = await jobIn(service, 'completed', 'all', { callbackUrl });
     for (const times of [2, 4]) {
@@ -58,16 +58,16 @@ describe('redelivery', () => {
     expect(job.updatedAt).toBe(job.completedAt);
   });
 
-  it('takes the place of the retry that is waited for, once, however often it is asked for at once', async () => {
+  it('a redelivery replaces the waiting retry once, however often it is requested at once', async () => {
     const callbackUrl = receiver.script('/instead', answer(503), answer(204));
     const id = await jobIn(patient, 'completed', 'instead', { callbackUrl });
     await attempted(patient, id, 1);
-    // In one write, so that no scheduler gets in between.
+    // All go in one write, so that no scheduler comes between.
     for (const { text } of [redeliver_callback, begin_callback]) await patient.redis.script('LOAD', text);
     patient.redis.stream.cork();
     const all = [1, 2, 3, 4, 5].map(() => redeliverCallback(patient.store, ANY_SPACE, id));
-    // As the scheduler does which has waited to make that retry.
-    const retry = beginCallback(patient.store, { jobId: id, round: 0 });
+    // The scheduler that has waited to make that retry does the same.
+    const retry = beginCallback(patient.store, { jobId: id, series: 0 });
     patient.redis.stream.uncork();
     await Promise.all(all);
     expect(await retry).toEqual({ waitMs: null });
@@ -78,7 +78,7 @@ describe('redelivery', () => {
     expect(await patient.redis.zcard(patient.store.keys.callbacks(id.slice(0, 2)))).toBe(0);
   });
 
-  it('that is asked for while an attempt is made follows it, once, whichever scheduler gets to know of it', async () => {
+  it('a redelivery requested during an attempt follows it once, whichever scheduler learns of it', async () => {
     const held: ServerResponse[] = [];
     const callbackUrl = receiver.script('/held', (response) => held.push(response), answer(204));
     const id = await jobIn(patient, 'completed', 'held', { callbackUrl });
@@ -97,7 +97,7 @@ describe('redelivery', () => {
   });
 });
 
-describe('redelivery is refused', () => {
+describe('refusals of redelivery', () => {
   const NOT_ENDED = { error: 'Job has not ended', code: 'JOB_NOT_ENDED' };
   const NO_CALLBACK = { error: 'Job has no callback', code: 'NO_CALLBACK' };
   const ROWS: [Status, hasUrl: boolean, refusal: object][] = [
@@ -111,7 +111,7 @@ describe('redelivery is refused', () => {
     ['killed', false, NO_CALLBACK],
   ];
 
-  it.concurrent.each(ROWS)('for a %s job (callbackUrl: %s)', async (jobStatus, hasUrl, refusal) => {
+  it.concurrent.each(ROWS)('redelivery refuses a %s job (callbackUrl: %s)', async (jobStatus, hasUrl, refusal) => {
     const path = `/refused/${jobStatus}`;
     const callbackUrl = receiver.script(path, answer(204));
     const spaceId = `refused-${jobStatus}-${hasUrl}`;
@@ -122,14 +122,14 @@ describe('redelivery is refused', () => {
     expect(receiver.requestsTo(path)).toEqual([]);
   });
 
-  it('for a job that does not exist', async () => {
+  it('redelivery is refused for a job that does not exist', async () => {
     expect(await redeliver(service, '00aaaaaaaaaaaaaaaaaaaaaaaaaa')).toMatchObject({
       status: 404,
       body: { error: 'Job not found', code: 'JOB_NOT_FOUND' },
     });
   });
 
-  it('to keys without the scope, and to those of another space', async () => {
+  it('redelivery is refused to keys without the scope, and to those of another space', async () => {
     const callbackUrl = receiver.script('/keys', answer(204));
     const id = await jobIn(service, 'completed', 'keys', { callbackUrl });
     await settled(service, id);

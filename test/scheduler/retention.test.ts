@@ -10,20 +10,20 @@ import { startService, type TestService, withService } from '../support/service.
 import { until } from '../support/until.js';
 
 const receiver = withReceiver();
-/** Has the default retention. */
+/** A service with the default retention. */
 const standing = withService();
 const service = withService({ RETENTION_SECONDS: '1', CALLBACK_RETRY_DELAYS: '3600' });
-/** Keeps what has ended for ever. Its jobs have no deadline, which is what fsck would miss. */
+/** A service that keeps ended jobs for ever. Its jobs have no deadline, which fsck would report as missing. */
 const keeping = withService({ RETENTION_SECONDS: '0' }, { check: false });
 
-/** A store whose jobs go after a second. */
+/** Create a store whose jobs are purged after a second. */
 const storeOf = ({ redis, prefix }: TestService) => createStore(redis, { keyPrefix: prefix, retentionMs: 1_000 });
 const statusOf = async (id: string, from = service) => (await from.call('GET', `/jobs/${id}`)).body.status;
 const isGone = async (id: string) => (await service.call('GET', `/jobs/${id}`)).status === 404;
 
-it('removes ended jobs with every key of theirs once their retention is over, however many they are', async () => {
+it('ended jobs are removed with all their keys once their retention is over, however many they are', async () => {
   const store = storeOf(service);
-  const ids = (await Promise.all(['one', 'two'].map((space) => runMany(store, space, 210, { maxRetries: 0 })))) // Steps have 100.
+  const ids = (await Promise.all(['one', 'two'].map((space) => runMany(store, space, 210, { maxRetries: 0 })))) // 100 per step.
     .flat();
   const [first] = ids as [string];
   for (const [verb, body] of [
@@ -47,14 +47,14 @@ it('removes ended jobs with every key of theirs once their retention is over, ho
   expect((await service.call('GET', '/spaces/one/jobs')).body).toEqual([]);
 });
 
-it('keeps an ended job for a week unless RETENTION_SECONDS says otherwise', async () => {
+it('an ended job is kept for a week unless RETENTION_SECONDS says otherwise', async () => {
   const id = await jobIn(standing, 'completed', 'week');
   const { completedAt } = await readJob(standing, id);
   const deadline = await standing.redis.zscore(standing.store.keys.deadlines(id.slice(0, 2)), id);
   expect(Number(deadline)).toBe(Date.parse(completedAt) + 604_800_000);
 });
 
-it('keeps a job that has not ended', async () => {
+it('a job that has not ended is kept', async () => {
   const statuses = ['pending', 'delivered', 'running'] as const;
   const ids = await Promise.all(statuses.map((status) => jobIn(service, status, 'open')));
   const ended = await jobIn(service, 'completed', 'open');
@@ -62,7 +62,7 @@ it('keeps a job that has not ended', async () => {
   expect(await Promise.all(ids.map((id) => statusOf(id)))).toEqual([...statuses]);
 });
 
-it('keeps a job until its callback is settled', async () => {
+it('an ended job is kept until its callback is settled', async () => {
   const callbackUrl = receiver.script('/pending', answer(503), answer(204));
   const id = await jobIn(service, 'completed', 'called', { callbackUrl });
   await until(async () => attemptsOf(await readJob(service, id)).length === 1);
@@ -75,7 +75,7 @@ it('keeps a job until its callback is settled', async () => {
   await until(() => isGone(id));
 });
 
-it('keeps jobs for ever with a retention of 0', async () => {
+it('ended jobs are kept for ever with a retention of 0', async () => {
   const kept = [
     await jobIn(keeping, 'completed', 'kept'),
     await jobIn(keeping, 'dead', 'kept'),
@@ -83,7 +83,7 @@ it('keeps jobs for ever with a retention of 0', async () => {
     await jobIn(keeping, 'running', 'kept', { timeoutSeconds: 0.01, maxRetries: 0 }),
   ];
   await until(async () => (await statusOf(kept[3] as string, keeping)) === 'dead');
-  // Of the same partition, so that the sweep that removes it looks at the others, too.
+  // This job has the same partition, so that the sweep that removes it looks at the others, too.
   const [brief] = (await runMany(keeping.store, 'kept', 1)) as [string];
   await completeJob(storeOf(keeping), ANY_SPACE, brief, null);
   await until(async () => (await statusOf(brief, keeping)) === undefined);
@@ -92,13 +92,13 @@ it('keeps jobs for ever with a retention of 0', async () => {
   expect(await keeping.redis.zcard(keeping.store.keys.deadlines(brief.slice(0, 2)))).toBe(0);
 });
 
-it('removes API keys that have expired when a scheduler starts, and no others', async () => {
+it('a scheduler removes expired API keys when it starts, and no others', async () => {
   const { redis, store, prefix } = standing;
   const kept = await standing.key(['jobs:read'], { expiresAt: '2999-01-01T00:00:00.000Z' });
   const expired = await standing.key(['jobs:read']);
   const record = JSON.parse((await redis.hget(store.keys.apiKeys, expired.id)) as string);
   const past = JSON.stringify({ ...record, expiresAt: '2020-01-01T00:00:00.000Z' });
-  const more = Array.from({ length: 300 }, (_, n) => [`expired${n}`, past]).flat(); // More than one look at the keys shows.
+  const more = Array.from({ length: 300 }, (_, n) => [`expired${n}`, past]).flat(); // More than one look at the keys returns.
   await redis.hset(store.keys.apiKeys, expired.id, past, 'broken', '{', ...more);
   const scheduler = await startService({ KEY_PREFIX: prefix }, { app: 'scheduler', check: false });
   const left = async () => (await redis.hkeys(store.keys.apiKeys)).filter((id) => id.startsWith('expired'));

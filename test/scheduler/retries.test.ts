@@ -23,7 +23,7 @@ interface Event {
 }
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** How an attempt fails, and the error that the job then shows. */
+/** Ways in which an attempt fails, and the error that the job then shows. */
 const WAYS: [way: string, happens: (id: string) => Promise<unknown>, error: unknown][] = [
   ['its worker fails it', (id) => step(id, 'fail', { error: { why: ['broken'] } }), { why: ['broken'] }],
   ['it times out', timeOut, 'Job timed out after 86.25 seconds without a heartbeat'],
@@ -33,7 +33,7 @@ const ROWS = WAYS.flatMap(([way, happens, error]) =>
 );
 
 it.concurrent.each(ROWS)(
-  'retries a job $maxRetries times when $way, and then the job is dead',
+  'a job is retried $maxRetries times when $way, and is then dead',
   async ({ happens, error, maxRetries }) => {
     const { id } = await createJob(service, 'retried', { maxRetries, timeoutSeconds: 86.25 });
     const history: Event[] = [{ type: 'created', data: null }];
@@ -71,7 +71,7 @@ it.concurrent.each(ROWS)(
   },
 );
 
-it('puts a job that is retried at the end of the queue', async () => {
+it('a job that is retried goes to the end of the queue', async () => {
   const [timedOut, failed] = [await jobIn(service, 'running', 'queue'), await jobIn(service, 'running', 'queue')];
   const waiting = await createJob(service, 'queue');
   await timeOut(timedOut);

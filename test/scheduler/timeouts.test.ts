@@ -8,9 +8,9 @@ import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 
 const service = withService();
-/** Takes jobs back that are not acked within half a second. */
+/** A service that returns jobs to the queue when they are not acked within half a second. */
 const hasty = withService({ DELIVERY_TIMEOUT_SECONDS: '0.5' });
-/** Delivers a job twice. */
+/** A service that delivers a job at most twice. */
 const strict = withService({ MAX_DELIVERIES: '2' });
 
 interface Event {
@@ -22,7 +22,7 @@ const step = (id: string, verb: string, body?: unknown) => service.call('POST', 
 const typesOf = (job: { events: Event[] }) => job.events.map(({ type }) => type);
 const timeOf = (event: Event | undefined) => Date.parse(event?.createdAt as string);
 
-/** When a job is due, epoch milliseconds. */
+/** Read when a job is due, epoch milliseconds. */
 const dueAt = async (id: string) =>
   Number(await service.redis.zscore(service.store.keys.deadlines(id.slice(0, 2)), id));
 
@@ -32,7 +32,7 @@ async function readAfter(type: string, id: string, from: TestService = service) 
   return read(id, from);
 }
 
-/** Let the window of a job pass, and return the job once the scheduler has met the time-out. */
+/** Let the window of a job pass, and return the job once the scheduler has handled the time-out. */
 async function timeOut(id: string, type: string) {
   await makeDue(service, id);
   return readAfter(type, id);
@@ -46,9 +46,9 @@ const SIGNS: [verb: string, body?: unknown][] = [
 ];
 
 describe('an execution time-out', () => {
-  // Stored times are rounded down: of an equal number of milliseconds, some microseconds may be missing.
+  // Stored times are rounded down, so some microseconds may be missing from an equal number of milliseconds.
   it.concurrent.each([50, 200, 450, 1_000, 1_337])(
-    'ends an attempt once its worker has been silent for %i ms, and never earlier',
+    'an attempt times out once its worker has been silent for %i ms, and never earlier',
     async (windowMs) => {
       const fields = { timeoutSeconds: windowMs / 1_000, maxRetries: 1 };
       const ids = await Promise.all(Array.from({ length: 8 }, () => jobIn(service, 'running', 'silent', fields)));
@@ -60,7 +60,7 @@ describe('an execution time-out', () => {
     },
   );
 
-  it.each(SIGNS)('is put off by each %s', async (verb, body) => {
+  it.each(SIGNS)('each %s postpones the execution time-out', async (verb, body) => {
     const id = await jobIn(service, 'running', 'signs', { timeoutSeconds: 60, maxRetries: 0 });
     const ackedAt = timeOf((await read(id)).events[2]);
     expect(await dueAt(id)).toBe(ackedAt + 60_000);
@@ -73,13 +73,13 @@ describe('an execution time-out', () => {
     await timeOut(id, 'dead');
   });
 
-  // The attempt is over, so its worker may change nothing any more (contract §2). Once another worker has acked the
-  // job, it is running again, and calls do not show who makes them.
+  // The attempt is over, so its worker must not change anything any more (contract §2). Once another worker has acked
+  // the job, it is running again, and calls do not show who makes them.
   it.each([
     ['pending', 1],
     ['delivered', 1],
     ['dead', 0],
-  ])('makes every call of its worker a 409 once the job is %s', async (jobStatus, maxRetries) => {
+  ])('every call of a worker whose attempt timed out gets a 409 once the job is %s', async (jobStatus, maxRetries) => {
     const id = await jobIn(service, 'running', 'late', { maxRetries });
     await timeOut(id, maxRetries === 0 ? 'dead' : 'retried');
     if (jobStatus === 'delivered') await step(id, 'claim');
@@ -92,7 +92,7 @@ describe('an execution time-out', () => {
     expect(await read(id)).toEqual(before);
   });
 
-  it('changes no job that is pending or delivered, or that has ended', async () => {
+  it('an execution time-out changes no job that is pending or delivered, or that has ended', async () => {
     const statuses = ['pending', 'delivered', 'completed', 'dead', 'killed'] as const;
     const fields = { timeoutSeconds: 4, maxRetries: 0 };
     const ids = await Promise.all(statuses.map((status) => jobIn(service, status, 'others', fields)));
@@ -108,7 +108,7 @@ describe('a delivery time-out', () => {
   const poll = async (spaceId: string, count: number) =>
     (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { count } })).body.jobs as { id: string }[];
 
-  it('puts every job back once, after DELIVERY_TIMEOUT_SECONDS and never earlier', async () => {
+  it('a delivery time-out puts every job back once, after DELIVERY_TIMEOUT_SECONDS and never earlier', async () => {
     const ids = await Promise.all(Array.from({ length: 15 }, async () => (await createJob(hasty, 'hasty')).id));
     for (const [n, id] of ids.entries()) {
       if (n % 5 === 0) await delay(130); // So that they are not all due in one sweep.
@@ -121,7 +121,7 @@ describe('a delivery time-out', () => {
     }
   });
 
-  it('puts a job back to its old place in the queue, as if it had never been delivered', async () => {
+  it('a delivery time-out puts a job back to its old place in the queue, as if it had never been delivered', async () => {
     const created = [];
     for (let n = 0; n < 3; n++) created.push(await createJob(service, 'place'));
     const [first, second] = (await poll('place', 2)) as [{ id: string }, { id: string }];
@@ -136,7 +136,7 @@ describe('a delivery time-out', () => {
     expect((await poll('place', 5)).map(({ id }) => id)).toEqual(created.map(({ id }) => id));
   });
 
-  it('counts as no attempt', async () => {
+  it('a delivery time-out does not count as an attempt', async () => {
     const id = await jobIn(service, 'running', 'again', { maxRetries: 1 });
     await step(id, 'fail', { error: 'x' });
     await step(id, 'claim');
@@ -150,7 +150,7 @@ describe('a delivery time-out', () => {
     expect(await read(id)).toMatchObject({ status: 'running', attemptNumber: 2 });
   });
 
-  it('leaves a job dead, with its callback, after MAX_DELIVERIES of them in a row since its last ack', async () => {
+  it('a job is dead, with its callback, after MAX_DELIVERIES delivery time-outs in a row since its last ack', async () => {
     const call = (verb: string, body?: unknown) => strict.call('POST', `/jobs/${id}/${verb}`, { body });
     const dropped = async (type: string) => {
       await call('claim');
@@ -174,7 +174,7 @@ describe('a delivery time-out', () => {
     expect(Number(purgeAt)).toBe(Date.parse(job.updatedAt) + retentionMs);
   });
 
-  it('does not meet a job that was acked in time', async () => {
+  it('a delivery time-out does not affect a job that was acked in time', async () => {
     const id = await jobIn(service, 'delivered', 'acked', { timeoutSeconds: 7_200 });
     const { deliveredAt } = await read(id);
     expect(await dueAt(id)).toBe(Date.parse(deliveredAt) + 30_000);
@@ -184,7 +184,7 @@ describe('a delivery time-out', () => {
   });
 });
 
-it('shows time-outs to streams as they happen, but not to clients that see only progress', async () => {
+it('streams show time-outs as they happen, but not to clients that see only progress', async () => {
   const shown = ({ messages }: StreamClient) =>
     messages.map(({ type, status, data }) => ({ type, status, data })).filter(({ type }) => type !== 'init');
   const { id } = await createJob(service, 'shown', { timeoutSeconds: 60, maxRetries: 1 });

@@ -38,20 +38,20 @@ describe('pending callbacks', () => {
     // Some ended in the same millisecond, which gives them no order.
     for (const [n, id] of ids.entries()) await lookAt(id, n + 1);
     const steps = await Promise.all([relay(), relay(), relay()]);
-    const expected = ids.map((jobId) => ({ jobId, round: 0 }));
+    const expected = ids.map((jobId) => ({ jobId, series: 0 }));
     // On a busy machine the first of them are overdue by now, and still the oldest.
-    const given = steps.map(({ isMore, debts, overdue }) => ({ isMore, debts: [...overdue, ...debts] }));
+    const given = steps.map(({ isMore, callbacks, overdue }) => ({ isMore, callbacks: [...overdue, ...callbacks] }));
     expect(given).toEqual([
-      { isMore: true, debts: expected.slice(0, 100) },
-      { isMore: false, debts: expected.slice(100) },
-      { isMore: false, debts: [] },
+      { isMore: true, callbacks: expected.slice(0, 100) },
+      { isMore: false, callbacks: expected.slice(100) },
+      { isMore: false, callbacks: [] },
     ]);
   });
 
   it('are dropped when their job has no record, and an outcome for it writes nothing', async () => {
     const id = newJobId('owing');
     await lookAt(id, 1);
-    expect(await relay()).toEqual({ isMore: false, debts: [], overdue: [] });
+    expect(await relay()).toEqual({ isMore: false, callbacks: [], overdue: [] });
     expect([await tested.record(id, 1, null), await tested.record(id, 1, 1_000)]).toEqual([false, false]);
     for (const key of await keysOf(redis, tested.prefix)) expect(await redis.zcard(key)).toBe(0);
   });

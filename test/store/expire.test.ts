@@ -52,7 +52,7 @@ describe('expiry', () => {
     timedOut: 0,
     purged: 0,
     reopened: 0,
-    lateMs: 0,
+    lagMs: 0,
     broken: [],
   };
 

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConnectionSubscriptions, createKey, createStore, KeyRing, revokeKey, type Store } from '@yardmaster/store';
+import {
+  Authenticator,
+  ConnectionSubscriptions,
+  createKey,
+  createStore,
+  revokeKey,
+  type Store,
+} from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { type Entry, KeyCache } from '../../packages/store/src/key-cache.js';
 import { sharedService } from '../support/shared-service.js';
@@ -29,11 +36,11 @@ const make = (expiresAt: string | null = null) =>
   createKey(store, { name: 'test', scopes: ['jobs:read'], spaceId: null, expiresAt });
 
 /** A ring that found a key right, and would believe it for an hour. */
-async function ringThatKnows(key: string, options = {}): Promise<KeyRing> {
-  const ring = new KeyRing(store, { cacheMs: HOUR, ...options });
-  expect(ring.known(key)).toBeUndefined();
-  expect(await ring.find(key)).not.toBeNull();
-  expect(ring.known(key)).toEqual(await ring.find(key));
+async function ringThatKnows(key: string, options = {}): Promise<Authenticator> {
+  const ring = new Authenticator(store, { cacheMs: HOUR, ...options });
+  expect(ring.cached(key)).toBeUndefined();
+  expect(await ring.authenticate(key)).not.toBeNull();
+  expect(ring.cached(key)).toEqual(await ring.authenticate(key));
   return ring;
 }
 
@@ -42,18 +49,18 @@ describe('a key that is known by its text', () => {
     const { key, id } = await make();
     const ring = await ringThatKnows(key);
     await ring.revoke(id);
-    expect(ring.known(key)).toBeUndefined();
-    expect(await ring.find(key)).toBeNull();
+    expect(ring.cached(key)).toBeUndefined();
+    expect(await ring.authenticate(key)).toBeNull();
   });
 
   it('is known no more as soon as somebody else announces that it is revoked', async () => {
     const { key, id } = await make();
     const ring = await ringThatKnows(key);
     await ring.listen(new ConnectionSubscriptions(connect()));
-    await ring.find(key); // Known again: the subscription has dropped it.
+    await ring.authenticate(key); // Known again: the subscription has dropped it.
     const knownWhenHeard: unknown[] = [];
-    ring.onRevoked(() => knownWhenHeard.push(ring.known(key)));
-    expect(ring.known(key)).toBeDefined();
+    ring.onRevoked(() => knownWhenHeard.push(ring.cached(key)));
+    expect(ring.cached(key)).toBeDefined();
     await revokeKey(store, id);
     await until(() => knownWhenHeard.length > 0);
     expect(knownWhenHeard).toEqual([undefined]);
@@ -64,72 +71,72 @@ describe('a key that is known by its text', () => {
     const ring = await ringThatKnows(key);
     const subscriber = connect();
     await ring.listen(new ConnectionSubscriptions(subscriber));
-    await ring.find(key);
+    await ring.authenticate(key);
     await store.redis.hdel(store.keys.apiKeys, id); // As revoked, but nobody is told.
-    expect(ring.known(key)).toBeDefined();
+    expect(ring.cached(key)).toBeDefined();
     subscriber.disconnect(true);
-    await until(() => ring.known(key) === undefined);
-    expect(await ring.find(key)).toBeNull();
+    await until(() => ring.cached(key) === undefined);
+    expect(await ring.authenticate(key)).toBeNull();
   });
 
   it('is known no more once Redis said of its id that it is invalid', async () => {
     const { key, id } = await make();
     const ring = await ringThatKnows(key);
     await revokeKey(store, id);
-    expect(ring.known(key)).toBeDefined();
+    expect(ring.cached(key)).toBeDefined();
     expect(await ring.invalidOf([id])).toEqual([id]);
-    expect(ring.known(key)).toBeUndefined();
+    expect(ring.cached(key)).toBeUndefined();
   });
 
   it('is known no longer than it is valid', async () => {
     const { key } = await make(new Date(Date.now() + 3_000).toISOString());
     const ring = await ringThatKnows(key);
-    await until(() => ring.known(key) === undefined);
+    await until(() => ring.cached(key) === undefined);
     // Redis was asked a moment after the time was counted from, and may believe it for a moment more.
-    await until(async () => (await ring.find(key)) === null);
-    expect(ring.known(key)).toBeUndefined();
+    await until(async () => (await ring.authenticate(key)) === null);
+    expect(ring.cached(key)).toBeUndefined();
   });
 
   it('is known no longer than it is believed', async () => {
     const { key } = await make();
-    const ring = new KeyRing(store, { cacheMs: 100 });
-    await ring.find(key);
-    await until(() => ring.known(key) === undefined);
-    expect(await ring.find(key)).not.toBeNull();
+    const ring = new Authenticator(store, { cacheMs: 100 });
+    await ring.authenticate(key);
+    await until(() => ring.cached(key) === undefined);
+    expect(await ring.authenticate(key)).not.toBeNull();
   });
 
   it('gives way to newer ones when there are more than the capacity', async () => {
     const [first, second, third] = [(await make()).key, (await make()).key, (await make()).key];
     const ring = await ringThatKnows(first, { capacity: 2 });
-    await ring.find(second);
-    await ring.find(third);
-    const isKnown = [first, second, third].map((key) => ring.known(key) !== undefined);
+    await ring.authenticate(second);
+    await ring.authenticate(third);
+    const isKnown = [first, second, third].map((key) => ring.cached(key) !== undefined);
     expect(isKnown).toEqual([false, true, true]);
   });
 
   it('does not make another text known, before or after', async () => {
     const { key } = await make();
     const wrong = [`${key.slice(0, -1)}x`, `${key}0`, key.slice(0, -1), ` ${key}`, key.toUpperCase(), ''];
-    const ring = new KeyRing(store, { cacheMs: HOUR });
-    const found = () => Promise.all(wrong.map((text) => ring.find(text)));
-    const known = () => wrong.map((text) => ring.known(text));
+    const ring = new Authenticator(store, { cacheMs: HOUR });
+    const found = () => Promise.all(wrong.map((text) => ring.authenticate(text)));
+    const known = () => wrong.map((text) => ring.cached(text));
     for (const isRightKnown of [false, true]) {
       expect(await found()).toEqual(wrong.map(() => null));
       expect(known()).toEqual(wrong.map(() => undefined));
-      expect(ring.known(key) !== undefined).toBe(isRightKnown);
-      await ring.find(key);
+      expect(ring.cached(key) !== undefined).toBe(isRightKnown);
+      await ring.authenticate(key);
     }
   });
 });
 
 it('ADMIN_API_KEY is known from the start, and no other text as it', async () => {
   const adminKey = 'admin-key-of-the-tests-of-yardmaster';
-  const ring = new KeyRing(store, { adminKey });
-  expect(ring.known(adminKey)).toEqual(await ring.find(adminKey));
-  expect([`${adminKey} `, adminKey.slice(1), '', 'admin'].map((text) => ring.known(text))).toEqual(
+  const ring = new Authenticator(store, { adminKey });
+  expect(ring.cached(adminKey)).toEqual(await ring.authenticate(adminKey));
+  expect([`${adminKey} `, adminKey.slice(1), '', 'admin'].map((text) => ring.cached(text))).toEqual(
     Array.from({ length: 4 }, () => undefined),
   );
-  expect(new KeyRing(store, { adminKey: '' }).known('')).toBeUndefined();
+  expect(new Authenticator(store, { adminKey: '' }).cached('')).toBeUndefined();
 });
 
 describe('the cache', () => {

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CreateKeyRequest } from '@yardmaster/protocol';
-import { ConnectionSubscriptions, createKey, createStore, KeyRing, revokeKey, type Store } from '@yardmaster/store';
+import {
+  Authenticator,
+  ConnectionSubscriptions,
+  createKey,
+  createStore,
+  revokeKey,
+  type Store,
+} from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
@@ -39,10 +46,10 @@ function countReads(of: Store): () => number {
 
 it('asks Redis once for a key that it believes, and grants what its scopes cover', async () => {
   const { key, id } = await createKey(store, { ...request, spaceId: 'mine' });
-  const ring = new KeyRing(store);
+  const ring = new Authenticator(store);
   const reads = countReads(store);
   for (let i = 0; i < 3; i++) {
-    expect(await ring.find(key)).toEqual({
+    expect(await ring.authenticate(key)).toEqual({
       keyId: id,
       grants: new Set(['jobs:read', 'jobs:read:progress']),
       spaceId: 'mine',
@@ -53,20 +60,20 @@ it('asks Redis once for a key that it believes, and grants what its scopes cover
 
 it('believes a key no longer than it may, and then asks again', async () => {
   const { key } = await createKey(store, request);
-  const ring = new KeyRing(store, { cacheMs: 50 });
+  const ring = new Authenticator(store, { cacheMs: 50 });
   const reads = countReads(store);
-  await ring.find(key);
-  await until(async () => (await ring.find(key)) !== null && reads() === 2);
+  await ring.authenticate(key);
+  await until(async () => (await ring.authenticate(key)) !== null && reads() === 2);
 });
 
 it('keeps no more keys than its capacity', async () => {
   const keys = await Promise.all([1, 2, 3].map(() => createKey(store, request)));
-  const ring = new KeyRing(store, { capacity: 2 });
+  const ring = new Authenticator(store, { capacity: 2 });
   const reads = countReads(store);
-  for (const { key } of keys) await ring.find(key);
-  await ring.find(keys[2]?.key as string);
+  for (const { key } of keys) await ring.authenticate(key);
+  await ring.authenticate(keys[2]?.key as string);
   expect(reads()).toBe(3);
-  await ring.find(keys[0]?.key as string);
+  await ring.authenticate(keys[0]?.key as string);
   expect(reads()).toBe(4);
 });
 
@@ -79,22 +86,22 @@ it('stores no secret', async () => {
 describe('a revoked key', () => {
   it('is refused by a ring that believed it, as soon as it hears of it', async () => {
     const { key, id } = await createKey(store, request);
-    const ring = new KeyRing(store);
+    const ring = new Authenticator(store);
     await ring.listen(new ConnectionSubscriptions(connect()));
     const heard: string[] = [];
     ring.onRevoked((keyId) => heard.push(keyId));
-    expect(await ring.find(key)).not.toBeNull();
+    expect(await ring.authenticate(key)).not.toBeNull();
 
     await revokeKey(store, id);
 
     await until(() => heard.length > 0);
     expect(heard).toEqual([id]);
-    expect(await ring.find(key)).toBeNull();
+    expect(await ring.authenticate(key)).toBeNull();
   });
 
   it('is not put back by a read that was under way when the news came', async () => {
     const { key, id } = await createKey(store, request);
-    const ring = new KeyRing(store);
+    const ring = new Authenticator(store);
     await ring.listen(new ConnectionSubscriptions(connect()));
     const heard: string[] = [];
     ring.onRevoked((keyId) => heard.push(keyId));
@@ -107,21 +114,21 @@ describe('a revoked key', () => {
       return reply;
     }) as typeof store.redis.hget;
 
-    expect(await ring.find(key)).toBeNull();
+    expect(await ring.authenticate(key)).toBeNull();
     store.redis.hget = hget;
-    expect(await ring.find(key)).toBeNull();
+    expect(await ring.authenticate(key)).toBeNull();
   });
 
   it('is refused after a lost connection, although the news was missed', async () => {
     const { key, id } = await createKey(store, request);
-    const ring = new KeyRing(store);
+    const ring = new Authenticator(store);
     const subscriber = connect();
     await ring.listen(new ConnectionSubscriptions(subscriber));
-    expect(await ring.find(key)).not.toBeNull();
+    expect(await ring.authenticate(key)).not.toBeNull();
     await store.redis.hdel(store.keys.apiKeys, id); // As revoked, but nobody is told.
-    expect(await ring.find(key)).not.toBeNull();
+    expect(await ring.authenticate(key)).not.toBeNull();
     subscriber.disconnect(true);
-    await until(async () => (await ring.find(key)) === null);
+    await until(async () => (await ring.authenticate(key)) === null);
   });
 });
 
@@ -132,7 +139,7 @@ it('tells which of many keys are good no more, whatever a record holds', async (
   const record = JSON.parse((await store.redis.hget(store.keys.apiKeys, expired)) as string);
   const past = { ...record, expiresAt: '2020-01-01T00:00:00.000Z' };
   await store.redis.hset(store.keys.apiKeys, { [expired]: JSON.stringify(past), [broken]: '{"secret' });
-  const ring = new KeyRing(store, { adminKey: 'admin-key-of-the-tests-of-yardmaster' });
+  const ring = new Authenticator(store, { adminKey: 'admin-key-of-the-tests-of-yardmaster' });
   const asked = ['admin', ...keys.map(({ id }) => id)];
   expect((await ring.invalidOf(asked)).sort()).toEqual([revoked, expired, broken].sort());
 });

@@ -34,7 +34,7 @@ describe('the observer of a store', () => {
     failed: (...what) => told.push(['failed', ...what]),
     moved: (...what) => told.push(['moved', ...what]),
     handedOut: (...what) => told.push(['handedOut', ...what]),
-    met: (lateMs) => told.push(['met', lateMs >= 0]),
+    expired: (lateMs) => told.push(['met', lateMs >= 0]),
     logged: (...what) => told.push(['logged', ...what]),
     refusedLogs: () => told.push(['refusedLogs']),
     cutSearchShort: () => told.push(['cutSearchShort']),

@@ -69,8 +69,8 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
       await completeJob(store, ANY_SPACE, id, { ok: [] });
       return id;
     },
-    async begin(jobId: string, round = 0) {
-      const begun = await beginCallback(store, { jobId, round });
+    async begin(jobId: string, series = 0) {
+      const begun = await beginCallback(store, { jobId, series });
       if ('lease' in begun) leases.set(jobId, begun.lease);
       return begun;
     },
@@ -79,11 +79,11 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
       jobId: string,
       attempt: number,
       retryMs: number | null,
-      { lease = leases.get(jobId) ?? '', round = 0 } = {},
+      { lease = leases.get(jobId) ?? '', round: series = 0 } = {},
     ) =>
       recordCallback(
         store,
-        { jobId, round },
+        { jobId, series },
         {
           lease,
           type: 'callback_sent',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { turns } from '../../packages/store/src/turns.js';
+import { createReadLimiter } from '../../packages/store/src/read-limiter.js';
 
 /** Four turns at once; each piece of work ends when told to. */
 function heldTurns(patienceMs = 60_000) {
-  const inTurn = turns(4, patienceMs);
+  const inTurn = createReadLimiter(4, patienceMs);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   return {
@@ -45,7 +45,7 @@ describe('turns of long work', () => {
   });
 
   it('goes on after work that has failed', async () => {
-    const inTurn = turns(1, 60_000);
+    const inTurn = createReadLimiter(1, 60_000);
     const fails = inTurn('a', () => Promise.reject(new Error('no')));
     await expect(fails).rejects.toThrow('no');
     expect(await inTurn('a', () => Promise.resolve('yes'))).toBe('yes');
@@ -60,7 +60,7 @@ describe('turns of long work', () => {
   });
 
   it('stops long work between its steps once nobody waits for it', async () => {
-    const steps = turns(1, 20)('a', async ({ check, until }) => {
+    const steps = createReadLimiter(1, 20)('a', async ({ check, until }) => {
       for (;;) {
         check();
         if (performance.now() > until + 60_000) return;

@@ -26,7 +26,7 @@ export interface DnsServer {
 
 const familyOf = (type: string) => ({ A: 4, AAAA: 6 })[type];
 
-function answersTo(name: string, type: 'A' | 'AAAA', records: Exclude<Records, string>): Answer[] {
+function responsesTo(name: string, type: 'A' | 'AAAA', records: Exclude<Records, string>): Answer[] {
   const { cname, addresses } = 'cname' in records ? records : { cname: undefined, addresses: records };
   const fitting = addresses.filter((address) => net.isIP(address) === familyOf(type));
   return [
@@ -55,8 +55,8 @@ export async function startDnsServer(): Promise<DnsServer> {
     if (records === 'silence') return null;
     const isFault = typeof records === 'string';
     const flags = dns.RECURSION_DESIRED | dns.RECURSION_AVAILABLE | (isFault ? RCODES[records] : 0);
-    const answers = isFault ? [] : answersTo(question.name, question.type as 'A' | 'AAAA', records);
-    return { type: 'response', id, flags, questions, answers };
+    const responses = isFault ? [] : responsesTo(question.name, question.type as 'A' | 'AAAA', records);
+    return { type: 'response', id, flags, questions, answers: responses };
   }
 
   const sockets = new Set<Socket>();
@@ -81,10 +81,10 @@ export async function startDnsServer(): Promise<DnsServer> {
   udp.on('message', (message, from) => {
     const response = respond(dns.decode(message));
     if (!response) return;
-    const { flags = 0, answers = [] } = response;
+    const { flags = 0, answers: responses = [] } = response;
     const isCut = dns.encodingLength(response) > UDP_BYTES;
     // Cut short as some servers do it: the first addresses are there, and a client must ask for all of them over TCP.
-    const cut = { ...response, flags: flags | dns.TRUNCATED_RESPONSE, answers: answers.slice(0, 10) };
+    const cut = { ...response, flags: flags | dns.TRUNCATED_RESPONSE, responses: responses.slice(0, 10) };
     udp.send(dns.encode(isCut ? cut : response), from.port, from.address);
   });
   udp.bind(port, '127.0.0.1');

@@ -1,6 +1,6 @@
 import http from 'node:http';
 
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   /** Parsed JSON, or null when there was no body. */
@@ -29,7 +29,7 @@ export class HttpClient {
     this.#agent = new http.Agent({ keepAlive: true, maxSockets: sockets });
   }
 
-  call(method: string, path: string, { key, body, raw, headers = {} }: CallOptions = {}): Promise<Answer> {
+  call(method: string, path: string, { key, body, raw, headers = {} }: CallOptions = {}): Promise<HttpResponse> {
     const bytes = raw ?? JSON.stringify(body);
     const all: http.OutgoingHttpHeaders = {
       ...(key === undefined ? {} : { 'x-api-key': key }),

@@ -18,8 +18,8 @@ export async function createJob(service: Api, spaceId: string, fields: Fields = 
  * @throws when the service refuses it
  */
 export async function step(service: Api, id: string, verb: string, body?: unknown): Promise<void> {
-  const answer = await service.call('POST', `/jobs/${id}/${verb}`, { body });
-  if (answer.status !== 200) throw new Error(`${verb}: ${answer.text}`);
+  const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
+  if (response.status !== 200) throw new Error(`${verb}: ${response.text}`);
 }
 
 /** How to bring a fresh job into a status, through the API as anybody would. */

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Answer } from './http.js';
+import type { HttpResponse } from './http.js';
 
 /** A part of an OpenAPI document, read as the test needs it. */
 // biome-ignore lint/suspicious/noExplicitAny: the meta-schema says what it is; types of it would be another copy
@@ -81,7 +81,7 @@ export class Contract {
   }
 
   /** What is wrong with a real answer of an operation; a status that is not documented is wrong. */
-  faultsOf({ pointer }: DocumentedOperation, answer: Pick<Answer, 'status' | 'headers' | 'body'>): string[] {
+  faultsOf({ pointer }: DocumentedOperation, answer: Pick<HttpResponse, 'status' | 'headers' | 'body'>): string[] {
     const response = this.resolved(`${pointer}/responses/${answer.status}`);
     if (response.part === undefined) return [`${answer.status} is not documented`];
     return [
@@ -90,7 +90,7 @@ export class Contract {
     ];
   }
 
-  #headerFaults(response: { part: Part; pointer: string }, headers: Answer['headers']): string[] {
+  #headerFaults(response: { part: Part; pointer: string }, headers: HttpResponse['headers']): string[] {
     return Object.keys(response.part.headers).flatMap((name) => {
       const { part, pointer } = this.resolved(`${response.pointer}/headers/${name}`);
       const value = headers[name];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   /** By name, in lower case; the values of one that came several times with a comma between them. */
   headers: Record<string, string>;
@@ -30,38 +30,38 @@ export class RawClient {
   }
 
   /** Answers that have come so far, in order; and what has come behind them. */
-  get came(): { answers: RawAnswer[]; rest: Buffer } {
-    const answers: RawAnswer[] = [];
+  get came(): { responses: RawResponse[]; rest: Buffer } {
+    const responses: RawResponse[] = [];
     for (let rest = this.#received; ; ) {
-      const found = answerIn(rest, this.methods[answers.length]);
-      if (found === null) return { answers, rest };
+      const found = responseIn(rest, this.methods[responses.length]);
+      if (found === null) return { responses, rest };
       rest = rest.subarray(found.bytes);
-      if (found.answer.status >= 200) answers.push(found.answer);
+      if (found.response.status >= 200) responses.push(found.response);
     }
   }
 
-  get answers(): RawAnswer[] {
-    return this.came.answers;
+  get responses(): RawResponse[] {
+    return this.came.responses;
   }
 
   /** Wait for so many answers, or the end of the connection. */
-  async answered(count: number): Promise<RawAnswer[]> {
+  async answered(count: number): Promise<RawResponse[]> {
     // Not by `once`, which throws when the connection is reset.
-    while (this.answers.length < count && !this.socket.closed)
+    while (this.responses.length < count && !this.socket.closed)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-    return this.answers;
+    return this.responses;
   }
 
   /** Wait for the end of the connection, and return what has come. */
-  closed(): Promise<RawAnswer[]> {
+  closed(): Promise<RawResponse[]> {
     return this.answered(Number.POSITIVE_INFINITY);
   }
 }
 
 /** The answer that some bytes begin with, once it is whole, and how long it is. Ours always say their length. */
-export function answerIn(received: Buffer, method?: string): { answer: RawAnswer; bytes: number } | null {
+export function responseIn(received: Buffer, method?: string): { response: RawResponse; bytes: number } | null {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const from = end + 4;
@@ -78,7 +78,7 @@ export function answerIn(received: Buffer, method?: string): { answer: RawAnswer
   const to = from + (hasNone ? 0 : Number(headers['content-length'] ?? 0));
   return received.length < to
     ? null
-    : { answer: { status, headers, text: received.toString('utf8', from, to) }, bytes: to };
+    : { response: { status, headers, text: received.toString('utf8', from, to) }, bytes: to };
 }
 
 /** Give a test a raw socket that is gone when the test is over. */
@@ -93,7 +93,7 @@ export async function withRaw<T>(url: string, use: (raw: RawClient) => Promise<T
 }
 
 /** Write bytes to a connection of their own, and wait until it closes. */
-export const sendRaw = (url: string, bytes: string): Promise<RawAnswer[]> =>
+export const sendRaw = (url: string, bytes: string): Promise<RawResponse[]> =>
   withRaw(url, (raw) => {
     raw.socket.write(bytes, 'latin1');
     return raw.closed();

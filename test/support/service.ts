@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { connectTo } from './connect.js';
 import { during } from './during.js';
 import { fsck, removeJobs } from './fsck.js';
-import { type Answer, type CallOptions, HttpClient } from './http.js';
+import { type CallOptions, HttpClient, type HttpResponse } from './http.js';
 import { type RunningProcess, startApp } from './process.js';
 import { ADMIN_KEY, LONG_REDIS_TIMEOUT, SHARED_ENV, sharedService } from './shared-service.js';
 import { until } from './until.js';
@@ -19,7 +19,7 @@ export interface TestService {
   store: Store;
   prefix: string;
   /** Call an endpoint below /api/v1, as admin unless `key` says otherwise. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<HttpResponse>;
   /** Create an API key and return it. */
   key(scopes: string[], fields?: { spaceId?: string; expiresAt?: string }): Promise<{ id: string; key: string }>;
   /** The process, when it is the test's own. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { type Answer, HttpClient } from './http.js';
+import { HttpClient, type HttpResponse } from './http.js';
 import { hasEnded, type RunningProcess, runApp } from './process.js';
 import { LONG_REDIS_TIMEOUT } from './shared-service.js';
 import { until } from './until.js';
@@ -41,7 +41,7 @@ export function withStandalones() {
     const url = /ready at (\S+)/.exec(output())?.[1];
     const key = env.ADMIN_API_KEY ?? /Admin key\s+(\S+)/.exec(output())?.[1];
     if (!url || !key) throw new Error(output());
-    const call = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const call = async (method: string, path: string, body?: unknown): Promise<HttpResponse> => {
       const client = new HttpClient(url, 1);
       return client.call(method, `/api/v1${path}`, { key, body }).finally(() => client.close());
     };

@@ -1,16 +1,16 @@
+import type { Config, Logger } from '@yardmaster/runtime';
 import {
-  BACKEND_VARIABLES,
-  type Backend,
-  createBackend,
-  createFront,
-  FRONT_VARIABLES,
-  type Front,
+  createHttpService,
+  createServerContext,
+  HTTP_SERVICE_VARIABLES,
+  type HttpService,
   overloadMetrics,
   protectServer,
+  SERVER_CONTEXT_VARIABLES,
   SERVER_OPTIONS,
+  type ServerContext,
   type Streams,
-} from '@yardmaster/backend';
-import type { Config, Logger } from '@yardmaster/runtime';
+} from '@yardmaster/server';
 import { carriedOutWithinMs } from '@yardmaster/store';
 import { createApp } from './app.js';
 import { createDirect } from './direct.js';
@@ -22,16 +22,16 @@ import { createServing } from './serve.js';
 import type { SizeLimits } from './sizes.js';
 
 /**
- * For so long an API believes a key: 5 s after a revocation that it has not heard of the key is of no use any more. It
- * has no streams, for which the store's own, shorter time is; and it may have a thousand workers with a key each, who
- * poll once a second.
+ * How long the API trusts a cached key: 5 s after a revocation that it has not heard of, the key must be useless. The
+ * API has no streams, for which the store has its own, shorter time. It may have a thousand workers with a key each,
+ * which poll once a second.
  */
 const KEY_BELIEVED_MS = 4_500;
 
 /** Variables that the API reads. */
 export const API_VARIABLES = [
-  ...BACKEND_VARIABLES,
-  ...FRONT_VARIABLES,
+  ...SERVER_CONTEXT_VARIABLES,
+  ...HTTP_SERVICE_VARIABLES,
   'MAX_IN_FLIGHT',
   'MAX_BODY_BYTES',
   'MAX_PAYLOAD_BYTES',
@@ -48,29 +48,29 @@ export const API_VARIABLES = [
 export type ApiConfig = Config<(typeof API_VARIABLES)[number]>;
 
 export interface ApiServerOptions {
-  backend: Backend;
+  context: ServerContext;
   config: ApiConfig;
   log: Logger;
-  /** Serve these on the same port. Without them their paths are unknown here. */
+  /** Serve these on the same port. Without them, their paths are unknown here. */
   streams?: Streams | undefined;
-  /** Whether the process does what it does beside serving. Default: always. */
+  /** Whether the process does its work besides serving requests. Default: always. */
   isLive?: () => boolean;
 }
 
-/** Make the HTTP server of the API on a backend. */
-export function createApiServer({ backend, config, log, streams, isLive = () => true }: ApiServerOptions) {
-  const { store, keyRing, addressOf, reportRejectedKey } = backend;
+/** Create the HTTP server of the API on a server context. */
+export function createApiServer({ context, config, log, streams, isLive = () => true }: ApiServerOptions) {
+  const { store, authenticator, addressOf, reportRejectedKey } = context;
   const sizes = sizesOf(config);
-  const { requests } = backend.metrics;
+  const { requests } = context.metrics;
   const redisQueue = new RedisQueue(carriedOutWithinMs(store));
   const serving = createServing({
-    ...{ store, keyRing, addressOf, reportRejectedKey, log, sizes, redisQueue, requests },
+    ...{ store, authenticator, addressOf, reportRejectedKey, log, sizes, redisQueue, requests },
     maxInFlight: config.MAX_IN_FLIGHT,
     callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
-    onOverloaded: overloadMetrics(backend.metrics, redisQueue),
+    onOverloaded: overloadMetrics(context.metrics, redisQueue),
   });
   const limits = { sizes, kept: store.settings };
-  const app = createApp({ ...serving, health: { backend, isLive }, corsOrigins: config.CORS_ORIGINS, limits });
+  const app = createApp({ ...serving, health: { context, isLive }, corsOrigins: config.CORS_ORIGINS, limits });
   const direct = createDirect(ROUTES, serving);
   const server = createExpressServer(app, { ...SERVER_OPTIONS, direct, streams });
   logRequests(server, log);
@@ -88,12 +88,12 @@ const sizesOf = (config: ApiConfig): SizeLimits => ({
 });
 
 /**
- * Make the HTTP API as a process of its own.
+ * Create the HTTP API as a process of its own.
  *
- * `start` throws a ConfigError when nobody could ever authenticate: no ADMIN_API_KEY and no keys.
+ * `start` throws a ConfigError when no client could ever authenticate: no ADMIN_API_KEY and no keys.
  */
-export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): Front {
-  const backend = createBackend(config, log, { refuseWithoutKeys: true, keyBelievedMs: KEY_BELIEVED_MS });
-  const server = createApiServer({ backend, config, log });
-  return createFront({ name: 'api', backend, server, config, log });
+export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): HttpService {
+  const context = createServerContext(config, log, { refuseWithoutKeys: true, keyBelievedMs: KEY_BELIEVED_MS });
+  const server = createApiServer({ context, config, log });
+  return createHttpService({ name: 'api', context, server, config, log });
 }

@@ -1,29 +1,29 @@
+import { YardmasterError } from '@yardmaster/protocol';
 import {
-  answerCheck,
   checkHost,
   type Health,
   PROBES,
+  respondToCheck,
   routeIs,
   sendEmpty,
   sendError,
   UNKNOWN_ROUTE,
-} from '@yardmaster/backend';
-import { YardmasterError } from '@yardmaster/protocol';
+} from '@yardmaster/server';
 import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { Params } from './handle.js';
-import { createOpenApiAnswer, OPENAPI_PATH } from './openapi/answer.js';
+import { createOpenApiHandler, OPENAPI_PATH } from './openapi/handler.js';
 import type { Limits } from './openapi/limits.js';
 import type { Route } from './route.js';
 import { ROUTES } from './routes.js';
 import type { Serving } from './serve.js';
 
 export interface AppOptions extends Serving {
-  /** Origins whose pages may call, or `['*']`; none: no CORS headers at all. */
+  /** Origins whose pages may call, or `['*']`; undefined: no CORS headers at all. */
   corsOrigins?: readonly string[] | undefined;
-  /** What the probes tell, and whether the process is about to end. */
+  /** What the probes report, and whether the process is about to end. */
   health: Health;
-  /** What the OpenAPI document tells of this process. */
+  /** Limits of this process, for the OpenAPI document. */
   limits: Limits;
 }
 
@@ -40,24 +40,24 @@ export function createApp({ serve, refuse, corsOrigins, health, limits }: AppOpt
   });
   if (corsOrigins !== undefined) {
     const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
-    // A preflight goes on to its path like every OPTIONS: `Allow` where there is one, else 404.
+    // A preflight goes on to its path like every OPTIONS: `Allow` where the path exists, else 404.
     app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600, preflightContinue: true }));
   }
 
   for (const path of PROBES) {
     app.get(path, (_req, res) => {
       routeIs(res, path);
-      return answerCheck(res, path, health);
+      return respondToCheck(res, path, health);
     });
   }
-  // Without a key: it tells of no space and no job, and tools and proxies that read such documents have none to send.
-  const answerOpenApi = createOpenApiAnswer(ROUTES, limits);
+  // Without a key: it contains nothing of a space or a job, and tools and proxies that read it have no key to send.
+  const serveOpenApi = createOpenApiHandler(ROUTES, limits);
   app.get(OPENAPI_PATH, (req, res) => {
     routeIs(res, OPENAPI_PATH);
-    answerOpenApi(req, res);
+    serveOpenApi(req, res);
   });
   for (const route of ROUTES) {
-    // Express types a parameter as maybe a list, which only its wildcards are.
+    // Express types a parameter as a possible list, but only its wildcards are lists.
     const serveIt = (req: Request, res: Response) => serve(route, req.params as Params, req, res);
     if (route.method === 'GET') app.get(route.path, serveIt);
     else if (route.method === 'POST') app.post(route.path, serveIt);
@@ -74,12 +74,12 @@ export function createApp({ serve, refuse, corsOrigins, health, limits }: AppOpt
     routeIs(res, UNKNOWN_ROUTE);
     sendError(res, new YardmasterError('NOT_FOUND'));
   });
-  // Express knows it for what answers errors by its four parameters.
+  // Express recognises an error handler by its four parameters.
   app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => refuse(thrown, req, res));
   return app;
 }
 
-/** The methods of each path, as the `Allow` header says them. GET serves HEAD as well. */
+/** Return the methods of each path, as the `Allow` header lists them. GET serves HEAD as well. */
 function allowedMethods(routes: readonly Pick<Route, 'path' | 'method'>[]): Map<string, string> {
   const allowed = new Map<string, string>();
   for (const { path, method } of routes) {

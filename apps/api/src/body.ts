@@ -10,7 +10,7 @@ const inflateAll = promisify(gunzip);
 const isAbsent = (req: IncomingMessage) =>
   req.headers['transfer-encoding'] === undefined && (req.headers['content-length'] ?? '0') === '0';
 
-/** A body as it came. */
+/** A body as it was sent. */
 export interface WireBody<T extends string> {
   bytes: Buffer;
   type: T;
@@ -18,10 +18,10 @@ export interface WireBody<T extends string> {
 }
 
 /**
- * Read a request's body off the wire, in memory bounded by `limit`.
+ * Read a request's body from the connection, in memory bounded by `limit`.
  *
  * @param types content types that are understood
- * @returns null when there is none, or one of no bytes
+ * @returns null when there is no body, or one of no bytes
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST
  */
 export async function readWire<T extends string>(
@@ -32,7 +32,7 @@ export async function readWire<T extends string>(
 }
 
 function wireBodyOf<T extends string>(req: IncomingMessage, bytes: Buffer, types: readonly T[]): WireBody<T> | null {
-  if (bytes.length === 0) return null; // A chunked body of no chunks.
+  if (bytes.length === 0) return null; // A chunked body without chunks.
   const type = contentTypeOf(req.headers['content-type'], types);
   const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (encoding !== 'identity' && encoding !== 'gzip') {
@@ -41,11 +41,11 @@ function wireBodyOf<T extends string>(req: IncomingMessage, bytes: Buffer, types
   return { bytes, type, isGzip: encoding === 'gzip' };
 }
 
-/** Chunks that are kept apart; a usual body has one. */
+/** Chunks that are kept apart; a usual body has one chunk. */
 const MOST_CHUNKS = 1_024;
 
 /**
- * Collect a body. By hand and not by a library, whose promise, checks and listeners cost as much again as Node's own part.
+ * Collect a body. By hand, because a library's promise, checks and listeners cost as much again as Node's own part.
  */
 function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
       chunks.push(chunk);
-      // A buffer for each byte would be 400 times what a body of such chunks holds.
+      // A buffer for each byte would take 400 times the memory of a body of such chunks.
       if (chunks.length === MOST_CHUNKS) chunks.splice(0, MOST_CHUNKS, Buffer.concat(chunks, bytes));
       if (bytes > limit) fail(tooLarge(limit));
     };
@@ -62,7 +62,7 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
       leave();
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
     };
-    // Nobody is left to read this answer, but it is no bug of ours.
+    // No client is left to read this response, but it is no bug of ours.
     const onClose = () => fail(new YardmasterError('INVALID_REQUEST', 'body ended before it was complete'));
     const leave = () => {
       req.off('data', onData);
@@ -74,9 +74,9 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
       req.pause();
       reject(error);
     };
-    // What says that it is too long is refused unread: `sendText` has it read and thrown away.
+    // A body whose stated length is too large is refused unread; `sendText` then reads and drops it.
     if (Number(req.headers['content-length']) > limit) return fail(tooLarge(limit));
-    // Its client is gone, and 'close' with it, while something else was waited for.
+    // Its client went away, and 'close' happened, while the request waited for something else.
     if (req.destroyed) return onClose();
     req.on('data', onData);
     req.on('end', onEnd);
@@ -87,7 +87,7 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
 const tooLarge = (limit: number) => new YardmasterError('TOO_LARGE', `body must be at most ${limit} bytes`);
 
 /**
- * The text of a body, inflated when it was compressed, in memory bounded by `limit`.
+ * Return the text of a body, inflated when it was compressed, in memory bounded by `limit`.
  *
  * @throws TOO_LARGE, INVALID_REQUEST
  */
@@ -106,7 +106,7 @@ const tooLargeInflated = (limit: number) =>
 
 async function inflate(bytes: Buffer, limit: number): Promise<Buffer> {
   try {
-    // Stops inflating at the limit, whatever the bomb holds.
+    // Stops inflating at the limit, however large a zip bomb is.
     return await inflateAll(bytes, { maxOutputLength: limit });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLargeInflated(limit);
@@ -119,7 +119,7 @@ export function parseJson(text: string, what = 'body'): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // V8's message quotes the text; the caller has it, and the log should not.
+    // V8's message quotes the text. The caller has the text, and the log should not.
     throw new YardmasterError('INVALID_REQUEST', `${what} must be valid JSON`);
   }
 }
@@ -134,7 +134,7 @@ const NO_JSON = { value: undefined, bytes: 0 };
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<{ value: unknown; bytes: number }> {
-  // One wait for a usual body, and not one for each step: as many promises less for each call.
+  // One await for a usual body, not one for each step, because each await costs a call a promise.
   const wire = isAbsent(req) ? null : wireBodyOf(req, await readBytes(req, limit), JSON_ONLY);
   if (wire === null) return NO_JSON;
   const text = wire.isGzip ? await inflated(wire, limit) : checkText(wire.bytes, limit);

@@ -1,10 +1,10 @@
-import { checkHost } from '@yardmaster/backend';
+import { checkHost } from '@yardmaster/server';
 import type { Request, Response } from 'express';
 import type { Params } from './handle.js';
 import type { Route } from './route.js';
 import type { Serving } from './serve.js';
 
-/** A POST to something of a space or a job, as nearly every call of a producer or a worker is written: no query, no `%`. */
+/** Path of a POST to a space or a job, as nearly every producer and worker writes it: no query, no `%`. */
 const USUAL = /^\/api\/v1\/(spaces|jobs)\/([\w.:-]{1,128})\/([a-z/]+)$/;
 
 interface Found {
@@ -12,14 +12,14 @@ interface Found {
   params: Params;
 }
 
-/** Serves a request that is written in the usual way, and says so; any other it leaves alone. */
+/** Serves a request that is written in the usual way, and returns true; leaves any other alone, and returns false. */
 export type Direct = (req: Request, res: Response) => boolean;
 
 /**
- * Make what serves the usual calls without asking Express which row they are for: one expression and one look-up tell.
- * Express tries its routes one after the other, and makes a dozen closures for each request; with this the four calls of a
- * job take 10 % less CPU (docs/performance.md). Rows, checks and answers are the same, but for the
- * headers of CORS: what comes from a page says its origin, and is Express' to serve.
+ * Create a function that serves the usual calls without asking Express for their row: one expression and one look-up
+ * find it. Express tries its routes one after the other, and makes a dozen closures for each request. With this
+ * function the four calls of a job take 10 % less CPU (docs/performance.md). Rows, checks and responses are the same,
+ * except for the CORS headers: a request from a page has an origin, and Express serves it.
  */
 export function createDirect(rows: readonly Route[], { serve, refuse }: Serving): Direct {
   const find = finder(rows);
@@ -30,7 +30,7 @@ export function createDirect(rows: readonly Route[], { serve, refuse }: Serving)
       checkHost(req);
       serve(found.route, found.params, req, res)
         .catch((thrown: unknown) => refuse(thrown, req, res))
-        .catch(() => res.destroy()); // As Express would: nobody else hears of it.
+        .catch(() => res.destroy()); // As Express would, because no other code handles this error.
     } catch (thrown) {
       refuse(thrown, req, res);
     }
@@ -38,13 +38,13 @@ export function createDirect(rows: readonly Route[], { serve, refuse }: Serving)
   };
 }
 
-/** Make what finds the row of a POST by its path. */
+/** Create a function that finds the row of a POST by its path. */
 export function finder(rows: readonly Route[]): (path: string) => Found | null {
   const ofSpace = new Map<string, Route>();
   const ofJob = new Map<string, Route>();
   for (const route of rows) {
     const [, place, rest] = /^\/api\/v1\/(spaces\/:spaceId|jobs\/:jobId)\/([a-z/]+)$/.exec(route.path) ?? [];
-    // A query is Express' to take apart.
+    // Express parses queries, so a row with a query is left to it.
     if (route.method !== 'POST' || rest === undefined || route.query !== undefined) continue;
     (place === 'jobs/:jobId' ? ofJob : ofSpace).set(rest, route);
   }

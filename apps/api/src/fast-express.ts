@@ -1,24 +1,24 @@
 import http from 'node:http';
-import { attachStreams, routeIs, type Streams, sendError, UNKNOWN_ROUTE } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
+import { attachStreams, routeIs, type Streams, sendError, UNKNOWN_ROUTE } from '@yardmaster/server';
 import express, { type Express, type Request, type Response } from 'express';
 import type { Direct } from './direct.js';
 
 export interface ExpressServerOptions extends http.ServerOptions {
-  /** Asked first; what it serves the app never sees. */
+  /** Asked first; the app never gets a request that it serves. */
   direct?: Direct | undefined;
-  /** Asked next. Without them their paths are the app's. */
+  /** Asked next. Without them, the app serves their paths. */
   streams?: Streams | undefined;
 }
 
 /**
- * Make an HTTP server for an Express app whose requests and responses are born with Express' methods.
+ * Create an HTTP server for an Express app whose requests and responses have Express' methods from the start.
  *
  * Express gives each request and response its own prototype on arrival, and V8 forgets what it knew about an
- * object whose prototype changes: four fifths of the time of a small request went there. Here the classes that
- * Node makes them from carry Express' properties already, and the app's prototypes are those of the classes, so
- * that the change changes nothing. Plain subclasses are what is fast; instances made with a foreign prototype
- * (Reflect.construct) are slower than Express as it comes.
+ * object whose prototype changes: that took four fifths of the time of a small request. Here the classes from which
+ * Node makes them have Express' properties already, and the app's prototypes are those of the classes, so that the
+ * change has no effect. Plain subclasses are fast; instances made with a foreign prototype (Reflect.construct) are
+ * slower than unchanged Express.
  */
 export function createExpressServer(app: Express, options: ExpressServerOptions): http.Server {
   const { direct, streams, ...serverOptions } = options;
@@ -30,18 +30,18 @@ export function createExpressServer(app: Express, options: ExpressServerOptions)
   for (const { prototype } of [ExpressRequest, ExpressResponse]) {
     Object.defineProperty(prototype, 'app', { configurable: true, enumerable: true, writable: true, value: app });
   }
-  // The types say Express' own interfaces; these classes have every property of theirs, by the lines above.
+  // The types require Express' own interfaces; by the lines above, these classes have every property of them.
   app.request = ExpressRequest.prototype as unknown as Express['request'];
   app.response = ExpressResponse.prototype as unknown as Express['response'];
 
-  // What not even the router can make sense of, such as a URL that is none, is a path that there is not.
+  // When not even the router understands a request, for example an invalid URL, its path does not exist.
   const unknown = (res: Response) => () => {
     routeIs(res, UNKNOWN_ROUTE);
     sendError(res, new YardmasterError('NOT_FOUND'));
   };
   const listener = (req: Request, res: Response) => {
     if (direct?.(req, res)) return;
-    if (streams?.isFor(req)) streams.answer(req, res);
+    if (streams?.isFor(req)) streams.respond(req, res);
     else app(req, res, unknown(res));
   };
   const classes = { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };

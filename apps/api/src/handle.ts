@@ -1,10 +1,10 @@
-import { authenticate, authorize, type KeyCheck, knownCaller, ownerIs } from '@yardmaster/backend';
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
+import { authenticate, authorize, type KeyCheck, knownCaller, ownerIs } from '@yardmaster/server';
 import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
+import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, Sent } from './limits/redis-queue.js';
-import type { Incoming } from './logs/incoming.js';
 import type { BodyBounds, Call, Route } from './route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 
@@ -15,23 +15,23 @@ export interface Params {
   keyId?: string;
 }
 
-/** What the endpoints work with: all of it shared by every request. */
-export interface Surroundings extends KeyCheck {
+/** What all endpoints need; every request shares it. */
+export interface RouteDependencies extends KeyCheck {
   store: Store;
   callbackMasters: readonly Buffer[];
   sizes: SizeLimits;
-  incoming: Incoming;
-  /** Address of a request's client. */
+  inflateBudget: InflateBudget;
+  /** Return the address of a request's client. */
   addressOf(req: Request): string;
   /** How long Redis may take over one request, milliseconds. */
   budgetMs: number;
   redisQueue: RedisQueue;
 }
 
-/** A long read ends as OVERLOADED so many milliseconds before it would be given up as UNAVAILABLE. */
+/** How many milliseconds before the limit a long read ends as OVERLOADED, so that it does not end as UNAVAILABLE. */
 const TELL_MS = 200;
 
-/** What a request brings: its query, or its body as JSON. */
+/** Read the input of a request: its query, or its body as JSON. */
 async function inputOf(route: Route, req: Request, sizes: SizeLimits): Promise<unknown> {
   if (route.query) return validate(route.query, req.query, 'query');
   if (route.body === undefined) return undefined;
@@ -45,38 +45,38 @@ async function inputOf(route: Route, req: Request, sizes: SizeLimits): Promise<u
 }
 
 /**
- * Serve one request for one endpoint. The order of the checks is the contract's: path, key, scope, body, job.
+ * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job.
  *
- * @returns the body of the answer
- * @throws every refusal there is
+ * @returns the body of the response
+ * @throws every refusal that exists
  */
 export async function handle(
   route: Route,
   { spaceId, jobId = '', keyId = '' }: Params,
   req: Request,
-  around: Surroundings,
+  deps: RouteDependencies,
 ): Promise<unknown> {
-  const { store, keyRing, callbackMasters } = around;
+  const { store, authenticator, callbackMasters } = deps;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
   const presented = req.headers['x-api-key'];
-  let left = around.budgetMs;
-  let caller = knownCaller(keyRing, presented);
+  let left = deps.budgetMs;
+  let caller = knownCaller(authenticator, presented);
   if (caller === undefined) {
     const began = performance.now();
-    // Whose key it is, is not known yet. A client that sends wrong keys takes turns by its address.
-    const owner = around.addressOf(req);
-    const run = () => authenticate(around, req, presented);
-    caller = await around.redisQueue.send({ isUrgent: route.isUrgent === true, owner, withinMs: left, run });
+    // The owner of the key is not known yet. A client that sends wrong keys gets its turns by its address.
+    const owner = deps.addressOf(req);
+    const run = () => authenticate(deps, req, presented);
+    caller = await deps.redisQueue.send({ isUrgent: route.isUrgent === true, owner, withinMs: left, run });
     left -= performance.now() - began;
   }
   ownerIs(req.socket, caller.keyId, route.isUrgent === true);
   authorize(caller, route.scopes, spaceId);
 
-  // Its input is put in when it is known: a copy with it, by `...`, is made property by property.
+  // The input is set once it is known, because a copy by `...` is made property by property.
   const call: Call = {
     store,
-    keyRing,
+    authenticator,
     callbackMasters,
     caller,
     spaceId: spaceId ?? '',
@@ -84,24 +84,24 @@ export async function handle(
     keyId,
     input: undefined,
   };
-  if (route.read) return serveRead(route, route.read, { req, around, call, left });
-  // A request that brings nothing, as every ack, is spared the waiting.
-  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, around.sizes);
-  return sendToRedis(route, call, left, around);
+  if (route.read) return serveRead(route, route.read, { req, deps, call, left });
+  // A request without input, such as every ack, does not have to wait for it.
+  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, deps.sizes);
+  return sendToRedis(route, call, left, deps);
 }
 
-function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }: Surroundings): Promise<unknown> {
+function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }: RouteDependencies): Promise<unknown> {
   if (route.isLocal === true) return route.run(call);
   return redisQueue.send({
     isUrgent: route.isUrgent === true,
     owner: call.caller.keyId,
     withinMs,
-    run: (sent) => route.run(route.isLong === true ? { ...call, store: leavingForTurns(call.store, sent) } : call),
+    run: (sent) => route.run(route.isLong === true ? { ...call, store: leavingForReadSlots(call.store, sent) } : call),
   });
 }
 
-/** A store whose long reads free their place at Redis while they wait for their turn, and end before they are given up. */
-const leavingForTurns = (store: Store, { stopCounting, endsAt }: Sent): Store => {
+/** Return a store whose long reads free their place at Redis while they wait for a read slot, and end in time. */
+const leavingForReadSlots = (store: Store, { stopCounting, endsAt }: Sent): Store => {
   const leaving =
     (inTurn: Store['inTurn']): Store['inTurn'] =>
     (owner, work) => {
@@ -111,21 +111,21 @@ const leavingForTurns = (store: Store, { stopCounting, endsAt }: Sent): Store =>
   return { ...store, inTurn: leaving(store.inTurn), inSearchTurn: leaving(store.inSearchTurn) };
 };
 
-/** The rest of it for a row that reads its body itself, and may hold room for it until all is done. */
+/** Serve the rest of a request whose row reads its body itself, and may reserve budget for it until all is done. */
 async function serveRead(
   route: Route,
   read: NonNullable<Route['read']>,
-  { req, around, call, left }: { req: Request; around: Surroundings; call: Call; left: number },
+  { req, deps, call, left }: { req: Request; deps: RouteDependencies; call: Call; left: number },
 ): Promise<unknown> {
   let release: () => void = () => undefined;
   const onDone: BodyBounds['onDone'] = (then) => {
     release = then;
   };
   try {
-    call.input = await read(req, { ...around, onDone });
-    return await sendToRedis(route, call, left, around);
+    call.input = await read(req, { ...deps, onDone });
+    return await sendToRedis(route, call, left, deps);
   } finally {
-    // Not when the answer is closed: that of a request behind another one never is, when the client goes away.
+    // Not when the response closes: when the client goes away, a response behind another one never closes.
     release();
   }
 }

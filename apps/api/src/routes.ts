@@ -8,7 +8,7 @@ import {
   createJobRequest,
   createKeyRequest,
   dataRequest,
-  doneAnswer,
+  doneResponse,
   failRequest,
   job,
   jobList,
@@ -45,15 +45,15 @@ import {
   redeliverCallback,
 } from '@yardmaster/store';
 import { readLogBatch } from './logs/batch.js';
-import { type Measured, type Route, route } from './route.js';
+import { type Route, route, type SizeRule } from './route.js';
 
-/** Answer of the endpoints that have nothing to tell but that it is done. */
+/** Respond that the work is done, and nothing more. */
 const done = (work: Promise<void>) => work.then(success);
 const success = () => ({ success: true }) as const;
-const event = (path: string | null): readonly Measured[] => [{ path, limit: 'eventBytes' }];
-const payload = (path: string): readonly Measured[] => [{ path, limit: 'payloadBytes' }];
+const event = (path: string | null): readonly SizeRule[] => [{ path, limit: 'eventBytes' }];
+const payload = (path: string): readonly SizeRule[] => [{ path, limit: 'payloadBytes' }];
 
-/** Every endpoint: method, path, scope, input, verb (spec §4; keys: contract §5). The hot ones stand first. */
+/** Every endpoint: method, path, scope, input, verb (spec §4; keys: contract §5). The most frequent come first. */
 export const ROUTES: readonly Route[] = [
   route({
     method: 'POST',
@@ -61,7 +61,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'pollJobs',
     scopes: ['jobs:poll'],
     body: pollRequest,
-    answer: polledJobs,
+    response: polledJobs,
     run: async ({ store, spaceId, input }) => ({ jobs: await pollJobs(store, spaceId, input) }),
   }),
   route({
@@ -72,7 +72,7 @@ export const ROUTES: readonly Route[] = [
     body: createJobRequest,
     measured: payload('payload'),
     created: true,
-    answer: job,
+    response: job,
     run: ({ store, spaceId, input }) => createJob(store, spaceId, input),
   }),
   route({
@@ -81,7 +81,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'ackJob',
     isUrgent: true,
     scopes: ['jobs:ack'],
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId }) => done(ackJob(store, caller, jobId)),
   }),
   route({
@@ -92,7 +92,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:progress'],
     body: progressRequest,
     measured: event(null),
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId, input }) =>
       done(heartbeatJob(store, caller, jobId, { kind: 'progress', data: input })),
   }),
@@ -102,7 +102,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'keepJobAlive',
     isUrgent: true,
     scopes: ['jobs:keepalive'],
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId }) => done(heartbeatJob(store, caller, jobId, { kind: 'keepalive' })),
   }),
   route({
@@ -114,7 +114,7 @@ export const ROUTES: readonly Route[] = [
     body: dataRequest,
     absentBody: null,
     measured: event(null),
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId, input }) =>
       done(heartbeatJob(store, caller, jobId, { kind: 'checkpoint', data: input })),
   }),
@@ -127,7 +127,7 @@ export const ROUTES: readonly Route[] = [
     body: dataRequest,
     absentBody: null,
     measured: event(null),
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId, input }) => done(heartbeatJob(store, caller, jobId, { kind: 'event', data: input })),
   }),
   route({
@@ -136,7 +136,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'appendLogs',
     scopes: ['jobs:event'],
     read: readLogBatch,
-    answer: appendedLogs,
+    response: appendedLogs,
     run: ({ store, caller, jobId, input }) => appendLogs(store, caller, jobId, input),
   }),
   route({
@@ -147,7 +147,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:complete'],
     body: completeRequest,
     measured: payload('result'),
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId, input }) => done(completeJob(store, caller, jobId, input.result)),
   }),
   route({
@@ -158,7 +158,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:fail'],
     body: failRequest,
     measured: event('error'),
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId, input }) => done(failJob(store, caller, jobId, input.error)),
   }),
   route({
@@ -166,7 +166,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/jobs/:jobId/claim',
     operation: 'claimJob',
     scopes: ['jobs:poll'],
-    answer: claimOutcome,
+    response: claimOutcome,
     run: ({ store, caller, jobId }) => claimJob(store, caller, jobId),
   }),
   route({
@@ -177,7 +177,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['jobs:kill'],
     body: killRequest,
     measured: event('reason'),
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId, input }) => done(killJob(store, caller, jobId, input.reason)),
   }),
   route({
@@ -185,7 +185,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/jobs/:jobId/callback/redeliver',
     operation: 'redeliverCallback',
     scopes: ['jobs:create'],
-    answer: doneAnswer,
+    response: doneResponse,
     run: ({ store, caller, jobId }) => done(redeliverCallback(store, caller, jobId)),
   }),
   route({
@@ -194,7 +194,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'getJob',
     isLong: true,
     scopes: ['jobs:read'],
-    answer: jobWithEvents,
+    response: jobWithEvents,
     run: ({ store, caller, jobId }) => getJob(store, caller, jobId),
   }),
   route({
@@ -202,7 +202,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/jobs/:jobId/progress',
     operation: 'getProgress',
     scopes: ['jobs:read:progress', 'jobs:read'],
-    answer: latestProgress,
+    response: latestProgress,
     run: ({ store, caller, jobId }) => getProgress(store, caller, jobId),
   }),
   route({
@@ -212,7 +212,7 @@ export const ROUTES: readonly Route[] = [
     isLong: true,
     scopes: ['jobs:read'],
     query: logsQuery,
-    answer: logsPage,
+    response: logsPage,
     run: ({ store, caller, jobId, input }) => readLogs(store, caller, jobId, input),
   }),
   route({
@@ -222,7 +222,7 @@ export const ROUTES: readonly Route[] = [
     isLong: true,
     scopes: ['jobs:read'],
     query: listJobsQuery,
-    answer: jobList,
+    response: jobList,
     run: ({ store, caller, spaceId, input }) => listJobs(store, caller, spaceId, input),
   }),
   route({
@@ -231,7 +231,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'getStats',
     scopes: ['jobs:read'],
     query: statsQuery,
-    answer: spaceStats,
+    response: spaceStats,
     run: ({ store, spaceId, input }) => getStats(store, spaceId, input),
   }),
   route({
@@ -240,7 +240,7 @@ export const ROUTES: readonly Route[] = [
     operation: 'getCallbackSecrets',
     scopes: ['keys:manage'],
     isLocal: true,
-    answer: callbackSecretList,
+    response: callbackSecretList,
     run: async ({ callbackMasters, spaceId }) => ({ secrets: callbackSecrets(callbackMasters, spaceId) }),
   }),
   route({
@@ -250,7 +250,7 @@ export const ROUTES: readonly Route[] = [
     scopes: ['keys:manage'],
     body: createKeyRequest,
     created: true,
-    answer: newApiKey,
+    response: newApiKey,
     run: ({ store, input }) => createKey(store, input),
   }),
   route({
@@ -258,7 +258,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/keys',
     operation: 'listKeys',
     scopes: ['keys:manage'],
-    answer: apiKeyList,
+    response: apiKeyList,
     run: ({ store }) => listKeys(store),
   }),
   route({
@@ -266,7 +266,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/keys/:keyId',
     operation: 'revokeKey',
     scopes: ['keys:manage'],
-    answer: doneAnswer,
-    run: ({ keyRing, keyId }) => done(keyRing.revoke(keyId)),
+    response: doneResponse,
+    run: ({ authenticator, keyId }) => done(authenticator.revoke(keyId)),
   }),
 ];

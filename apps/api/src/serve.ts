@@ -1,3 +1,5 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import type { Logger } from '@yardmaster/runtime';
 import {
   createOutageLog,
   internalError,
@@ -7,16 +9,14 @@ import {
   routeIs,
   sendError,
   sendText,
-} from '@yardmaster/backend';
-import { YardmasterError } from '@yardmaster/protocol';
-import type { Logger } from '@yardmaster/runtime';
+} from '@yardmaster/server';
 import type { Request, Response } from 'express';
-import { handle, type Params, type Surroundings } from './handle.js';
-import { Incoming } from './logs/incoming.js';
-import { Outgoing } from './outgoing.js';
+import { handle, type Params, type RouteDependencies } from './handle.js';
+import { InflateBudget } from './limits/inflate-budget.js';
+import { ResponseBudget } from './limits/response-budget.js';
 import type { Route } from './route.js';
 
-export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetMs'> {
+export interface ServingOptions extends Omit<RouteDependencies, 'inflateBudget' | 'budgetMs'> {
   log: Logger;
   /** Counts the requests that are being served. */
   requests: Pick<RequestMetrics, 'inFlight'>;
@@ -26,21 +26,21 @@ export interface ServingOptions extends Omit<Surroundings, 'incoming' | 'budgetM
   onOverloaded: () => void;
 }
 
-/** How requests are answered, whoever has found out which row they are for. */
+/** Responds to requests, whichever router has found their row. */
 export interface Serving {
-  /** @throws every refusal there is */
+  /** Serve a request. @throws every refusal that exists */
   serve(route: Route, params: Params, req: Request, res: Response): Promise<void>;
-  /** Answer with what was thrown, and log it. */
+  /** Respond with the thrown error, and log it. */
   refuse(thrown: unknown, req: Request, res: Response): void;
 }
 
-/** Make the serving of requests. */
-export function createServing({ log, requests, maxInFlight, onOverloaded, ...surroundings }: ServingOptions): Serving {
-  const outgoing = new Outgoing();
-  const { store } = surroundings;
+/** Create the functions that serve requests. */
+export function createServing({ log, requests, maxInFlight, onOverloaded, ...given }: ServingOptions): Serving {
+  const responseBudget = new ResponseBudget();
+  const { store } = given;
   const budgetMs = redisBudgetMs(store);
-  const incoming = new Incoming(budgetMs, store.observer.refusedLogs);
-  const around = { ...surroundings, budgetMs, incoming };
+  const inflateBudget = new InflateBudget(budgetMs, store.observer.refusedLogs);
+  const deps = { ...given, budgetMs, inflateBudget };
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {
@@ -48,9 +48,9 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...sur
       if (requests.inFlight >= maxInFlight) throw new YardmasterError('OVERLOADED');
       requests.inFlight++;
       try {
-        const text = JSON.stringify(await handle(route, params, req, around));
+        const text = JSON.stringify(await handle(route, params, req, deps));
         const bytes = Buffer.byteLength(text);
-        outgoing.count(res, bytes, route.method === 'GET');
+        responseBudget.count(res, bytes, route.method === 'GET');
         sendText(res, route.created ? 201 : 200, { text, bytes });
       } finally {
         requests.inFlight--;
@@ -66,7 +66,7 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...sur
       if (known === null) log.error({ ...line, err: thrown }, 'request failed');
       else if (error.status >= 500) logOutage(error, line);
       else log.debug(line, 'request refused');
-      // A half-written answer can only be cut off.
+      // A half-written response can only be cut off.
       if (res.headersSent) res.destroy();
       else sendError(res, error);
     },

@@ -18,8 +18,8 @@ export interface SizeLimits {
   logEntries: number;
 }
 
-/** Limits that are a part's size. */
-export type PartLimit = 'payloadBytes' | 'eventBytes';
+/** Names of the limits for the size of a part of a body. */
+export type SizeLimitName = 'payloadBytes' | 'eventBytes';
 
 /** No JSON text is longer than this many times the text it was parsed from: `1e20` is written as 21 digits. */
 const GROWTH = 6;
@@ -28,7 +28,7 @@ const GROWTH = 6;
  * Refuse a value whose JSON text is over its limit.
  *
  * @param what name of the field, or `body`
- * @param cameInBytes size of the body it came in, which spares most values the measuring
+ * @param cameInBytes size of the body that contained it; most values then need not be measured
  * @throws TOO_LARGE
  */
 export function checkSize(what: string, value: unknown, limit: number, cameInBytes: number): void {

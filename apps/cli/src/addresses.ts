@@ -1,7 +1,7 @@
-/** What is watched. */
+/** The job or the space that is watched. */
 export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId: string };
 
-/** Where the service is, and who asks. */
+/** Where the service is, and the API key of the client. */
 export interface Service {
   /** Base address, http or https. A path in it is kept, for a service behind a proxy. */
   url: URL;
@@ -9,7 +9,11 @@ export interface Service {
   token: string | null;
 }
 
-/** @see spec §4.17, §4.18 */
+/**
+ * Return the address of a stream.
+ *
+ * @see spec §4.17, §4.18
+ */
 export function streamUrlOf({ url, token }: Service, subject: Subject): URL {
   const path =
     subject.kind === 'job'
@@ -21,12 +25,20 @@ export function streamUrlOf({ url, token }: Service, subject: Subject): URL {
   return address;
 }
 
-/** @see spec §4.6 */
+/**
+ * Return the address of a job's progress.
+ *
+ * @see spec §4.6
+ */
 export function progressUrlOf(url: URL, jobId: string): URL {
   return below(url, `jobs/${encodeURIComponent(jobId)}/progress`);
 }
 
-/** @see spec §4.7 */
+/**
+ * Return the address of a job's logs.
+ *
+ * @see spec §4.7
+ */
 export function logsUrlOf(url: URL, jobId: string, query: URLSearchParams): URL {
   const address = below(url, `jobs/${encodeURIComponent(jobId)}/logs`);
   address.search = query.toString();

@@ -1,11 +1,13 @@
-/** Longest first pause, doubled with each failure. */
+/** Upper limit of the first pause. It doubles with each failure. */
 const FIRST_MS = 500;
 
 const MAX_MS = 15_000;
 
 /**
- * How long to wait before connecting again: any time up to a limit that doubles from 0.5 s to 15 s (full jitter), so
- * that the clients of a process that went away do not all come back at once.
+ * Return how long to wait before connecting again, in milliseconds.
+ *
+ * It is any time up to a limit that doubles from 0.5 s to 15 s (full jitter), so that the clients of a process that
+ * went away do not all come back at once.
  *
  * @param failures connections that have failed in a row, from 1
  */
@@ -19,7 +21,7 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 /**
  * Read a `Retry-After` header: seconds, or a date.
  *
- * @returns milliseconds; 0 when there is none, or none that can be read
+ * @returns milliseconds; 0 when there is no header, or an invalid one
  * @see RFC 9110 §10.2.3
  */
 export function retryAfterMs(header: string | undefined, now = Date.now()): number {

@@ -10,7 +10,7 @@ import {
   withServiceOptions,
 } from './options.js';
 
-/** Callback secrets as the command line asks for them. */
+/** What a command line of `callback-secret` asks for. */
 export interface CallbackSecretRequest {
   service: Service;
   spaceId: string;

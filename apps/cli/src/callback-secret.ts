@@ -5,21 +5,21 @@ import { EXIT } from './exit-codes.js';
 import { get } from './get.js';
 import type { Outcome } from './outcome.js';
 import { printable } from './printable.js';
-import { speakable } from './speakable.js';
+import { redact } from './redact.js';
 
-const ANSWER_WITHIN_MS = 10_000;
+const RESPONSE_WITHIN_MS = 10_000;
 
-/** Print the callback secrets of a space, one per line. Asks once: a script that wants to can run it again. */
+/** Print the callback secrets of a space, one per line. It sends one request, because a script can run it again. */
 export async function showCallbackSecrets(
   { service, spaceId }: CallbackSecretRequest,
   out: (text: string) => void,
 ): Promise<Outcome> {
   const url = callbackSecretUrlOf(service.url, spaceId);
-  const answer = await get(url, { service, signal: new AbortController().signal, withinMs: ANSWER_WITHIN_MS });
-  if (typeof answer !== 'string') return { code: EXIT.refused, sentence: speakable(answer.sentence, service) };
-  const secrets = secretsIn(answer);
+  const response = await get(url, { service, signal: new AbortController().signal, withinMs: RESPONSE_WITHIN_MS });
+  if (typeof response !== 'string') return { code: EXIT.refused, sentence: redact(response.sentence, service) };
+  const secrets = secretsIn(response);
   if (secrets === null) return { code: EXIT.refused, sentence: 'the server did not answer with callback secrets' };
-  // Not 0: a script must not take an empty secret.
+  // The code is not 0, because a script must not take an empty secret.
   if (secrets.length === 0) {
     return { code: EXIT.refused, sentence: 'callbacks are not signed: the API has no CALLBACK_SIGNING_SECRET' };
   }
@@ -27,7 +27,7 @@ export async function showCallbackSecrets(
   return { code: EXIT.completed, sentence: null };
 }
 
-/** Null when something else than the service answers there. */
+/** Read the secrets in a response; null when the response is not one of the service. */
 function secretsIn(text: string): string[] | null {
   try {
     return callbackSecretList.parse(JSON.parse(text)).secrets;

@@ -1,40 +1,40 @@
 import { WebSocket } from 'ws';
 import { type Refusal, readRefusal } from './refusal.js';
 
-/** The server pings every 25 s: after two that did not come, the connection is dead, whatever TCP believes. */
+/** The server pings every 25 s. After two missing pings the connection is dead, whatever TCP reports. */
 const SILENCE_MS = 60_000;
 
-/** Until the upgrade is answered. */
+/** How long the server may take to respond to the upgrade. */
 const HANDSHAKE_MS = 15_000;
 
-/** How long the server may take to answer our close. */
+/** How long the server may take to respond to a close. */
 const CLOSE_MS = 1_000;
 
-/** A connection that delivered its init and lived this long was a good one: the pauses start from the shortest again. */
+/** A connection that sent its init and lived this long was good. After it, the pauses start from the shortest again. */
 const GOOD_AFTER_MS = 5_000;
 
 export interface ConnectionOptions {
   url: URL;
   /** Called with each message. */
   onMessage: (text: string) => void;
-  /** Asked after each message: whoever takes them cannot take more before this resolves. Null: can. */
+  /** Called after each message. The reader can take more once the promise resolves; null: at once. */
   drained?: (() => Promise<unknown> | null) | undefined;
-  /** Aborted when nothing more is wanted: the connection is closed with 1000. */
+  /** Aborted when no more messages are wanted. The connection is then closed with 1000. */
   signal: AbortSignal;
-  /** Milliseconds without message or ping after which it is given up. Default 60 000. */
+  /** Milliseconds without message or ping after which the connection is ended. Default 60 000. */
   silenceMs?: number | undefined;
 }
 
-/** How a connection ended: never opened because it was refused, or closed. */
+/** How a connection ended: it was refused and so never opened, or it was closed. */
 export type Ending =
   | ({ kind: 'refused' } & Refusal)
   | {
       kind: 'closed';
-      /** Close code; 1006 for one that broke, or could not be made. */
+      /** Close code; 1006 for a connection that broke, or could not be made. */
       code: number;
-      /** Text of the close frame, or what broke it. Not printable yet. */
+      /** Text of the close frame, or what broke the connection. Not printable yet. */
       reason: string;
-      /** Whether it delivered its init and lived for some seconds. */
+      /** Whether the connection sent its init and lived for some seconds. */
       wasGood: boolean;
     };
 
@@ -51,7 +51,7 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
     ws.terminate();
   }
 
-  /** What was read before a pause may still come during it. */
+  /** Feed the watchdog, but not during a pause, because what was read before the pause may still come during it. */
   const heard = () => {
     if (!ws.isPaused) watchdog.feed();
   };
@@ -64,10 +64,10 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
     if (wait !== null) pauseUntil(wait);
   }
 
-  /** Let the server keep what we cannot take: it thins it out, and at last gives us up with 1013. */
+  /** Let the server keep what the reader cannot take. The server coalesces it, and at last closes with 1013. */
   function pauseUntil(wait: Promise<unknown>): void {
     ws.pause();
-    watchdog.rest(); // Nothing is heard while nothing is read.
+    watchdog.rest(); // Nothing comes while nothing is read.
     void wait.then(() => {
       ws.resume();
       if (ws.readyState === WebSocket.OPEN) watchdog.feed();
@@ -76,7 +76,7 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
 
   function closeByUs(): void {
     ws.close(1000);
-    // A paused socket would not even read the answer.
+    // A paused socket would not even read the response.
     setTimeout(() => ws.terminate(), ws.isPaused ? 0 : CLOSE_MS).unref();
   }
 
@@ -85,10 +85,10 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
     ws.on('ping', heard);
     ws.on('message', (data) => take(data.toString()));
     ws.on('unexpected-response', (_, response) => {
-      // Once it is read, request and response have let go of it.
+      // Take the socket now, because request and response no longer have it once the response is read.
       const { socket } = response;
       void readRefusal(response).then((refusal) => {
-        // A proxy keeps it open for the next request, and an open socket keeps this process from ending.
+        // A proxy keeps the socket open for the next request, and an open socket keeps this process from ending.
         socket.destroy();
         resolve({ kind: 'refused', ...refusal });
       });
@@ -107,7 +107,7 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
   });
 }
 
-/** Barks when it was not fed for too long. */
+/** A timer that calls `bark` when it was not fed for too long. */
 class Watchdog {
   readonly #afterMs: number;
   readonly #bark: () => void;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@yardmaster/protocol';
 
-/** Say in words what the data of a message says; for the types that have more to say than their data. */
+/** Functions that describe the data of a message in words, for the types whose data alone is not enough. */
 const DETAILS: Record<string, (data: JsonValue) => string> = {
   delivery_timeout: () => 'not acked in time, pending again',
   logs_appended: (data) => `${text(field(data, 'count'))} (seq ${field(data, 'fromSeq')} to ${field(data, 'toSeq')})`,
@@ -10,9 +10,9 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
 };
 
 /**
- * What a message says beside its type, for people. Not printable yet.
+ * Describe a message for people, without its type. The text is not printable yet.
  *
- * @param data as it came; nobody has checked it
+ * @param data as it came, not validated
  */
 export function detailOf(type: string, data: JsonValue): string {
   const inWords = Object.hasOwn(DETAILS, type) ? DETAILS[type] : undefined;
@@ -20,7 +20,7 @@ export function detailOf(type: string, data: JsonValue): string {
   return data === null ? '' : JSON.stringify(data);
 }
 
-/** A string as it is, without quotes around it; all else as JSON; null as nothing. */
+/** Return a string as it is, without quotes around it; null as an empty text; all else as JSON. */
 function text(value: JsonValue): string {
   if (value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

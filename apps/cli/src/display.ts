@@ -3,19 +3,19 @@ import { lineOf } from './lines.js';
 import type { StreamMessage } from './message.js';
 import { printableJson } from './printable.js';
 
-/** Where a watch shows what it gets. */
+/** What shows the messages of a watch. */
 export interface Display {
   /**
-   * A message came.
+   * Show a message that came.
    *
    * @param raw its text as it came
    */
   show(message: StreamMessage, raw: string): void;
-  /** Something about the watch itself, such as a lost connection; a printable sentence. */
+  /** Show a printable sentence about the watch itself, such as a lost connection. */
   notice(sentence: string): void;
   /** Called at the end, before anything else is printed. */
   close(): void;
-  /** For a display of the state of a job: the progress it had before the stream began. */
+  /** Show the progress that a job had before the stream began; for a display of the state of a job. */
   showProgress?(progress: Progress): void;
 }
 
@@ -23,13 +23,13 @@ export interface Output {
   write(text: string): unknown;
 }
 
-/** Lines of the messages on `out`, all else on `err`, so that a program can read the lines. */
+/** The outputs: lines of the messages on `out`, all else on `err`, so that a program can read the lines. */
 export interface Channels {
   out: Output;
   err: Output;
 }
 
-/** Every message as one JSON line. */
+/** Create a display that writes every message as one JSON line. */
 export function jsonDisplay({ out, err }: Channels): Display {
   return {
     show: (_message, raw) => out.write(`${printableJson(raw)}\n`),
@@ -38,7 +38,7 @@ export function jsonDisplay({ out, err }: Channels): Display {
   };
 }
 
-/** Every message as one plain line, without escape codes. */
+/** Create a display that writes every message as one plain line, without escape codes. */
 export function plainDisplay({ out, err }: Channels, { withJob }: { withJob: boolean }): Display {
   return {
     show: (message) => out.write(`${lineOf(message, { withJob })}\n`),

@@ -1,5 +1,5 @@
 /**
- * How `watch` and `logs` end. Scripts rely on these numbers: none ever gets another meaning.
+ * Exit codes of `watch` and `logs`. Scripts rely on these numbers, so no number must ever get another meaning.
  *
  * | Code | The command ended because |
  * |---|---|
@@ -8,10 +8,10 @@
  * | 2 | the command line is wrong |
  * | 3 | the job is dead |
  * | 4 | the job was killed |
- * | 5 | the job ended, and this key may not know how |
- * | 124 | of `--timeout`; the number that timeout(1) takes |
- * | 130 | of Ctrl-C: 128 + SIGINT |
- * | 141 | nobody reads what it prints: 128 + SIGPIPE. Not 0, which would say that the job completed |
+ * | 5 | the job ended, and this key has no right to see how |
+ * | 124 | `--timeout` was over; timeout(1) uses the same number |
+ * | 130 | the user pressed Ctrl-C: 128 + SIGINT |
+ * | 141 | its output was closed: 128 + SIGPIPE. Not 0, because 0 would mean that the job completed |
  */
 export const EXIT = {
   completed: 0,
@@ -25,7 +25,7 @@ export const EXIT = {
   outputClosed: 141,
 } as const;
 
-/** What each code means, for people; `--help` and docs/cli.md say the same. */
+/** What each code of `watch` and `logs` means, for people. `--help` and docs/cli.md show the same texts. */
 export const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
   completed: 'the job completed',
   refused: 'refused, or cannot be watched: bad key, unknown job, key revoked',
@@ -38,7 +38,7 @@ export const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
   outputClosed: 'nobody reads the output any more',
 };
 
-/** How `fsck` ends, for scripts that go on when all is well. As above, none ever gets another meaning. */
+/** Exit codes of `fsck`, for scripts that go on when nothing is wrong. No number must ever get another meaning. */
 export const FSCK_EXIT = {
   clean: 0,
   faults: 1,
@@ -47,7 +47,7 @@ export const FSCK_EXIT = {
   outputClosed: 141,
 } as const;
 
-/** What each code means, for people; `--help` and docs/cli.md say the same. */
+/** What each code of `fsck` means, for people. `--help` and docs/cli.md show the same texts. */
 export const FSCK_EXIT_MEANINGS: Record<keyof typeof FSCK_EXIT, string> = {
   clean: 'nothing is wrong, or all that was is mended',
   faults: 'something is wrong and not mended',
@@ -56,7 +56,7 @@ export const FSCK_EXIT_MEANINGS: Record<keyof typeof FSCK_EXIT, string> = {
   outputClosed: 'nobody reads the output any more',
 };
 
-/** How `format` ends. As above, none ever gets another meaning. */
+/** Exit codes of `format`. No number must ever get another meaning. */
 export const FORMAT_EXIT = {
   done: 0,
   newer: 1,
@@ -65,7 +65,7 @@ export const FORMAT_EXIT = {
   outputClosed: 141,
 } as const;
 
-/** What each code means, for people; `--help` and docs/cli.md say the same. */
+/** What each code of `format` means, for people. `--help` and docs/cli.md show the same texts. */
 export const FORMAT_EXIT_MEANINGS: Record<keyof typeof FORMAT_EXIT, string> = {
   done: 'the format is shown, or raised, or was the highest that this release knows',
   newer: 'the format is of a newer release',

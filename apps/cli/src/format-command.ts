@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { FORMAT_EXIT, FORMAT_EXIT_MEANINGS } from './exit-codes.js';
 import { actionOf, type Env } from './options.js';
 
-/** What is to be done about the format of what is stored. */
+/** What a command line of `format` asks for. */
 export interface FormatRequest {
   isRaising: boolean;
   /** The service's own variables: where Redis is, and the prefix of its keys. */

@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { FSCK_EXIT, FSCK_EXIT_MEANINGS } from './exit-codes.js';
 import { actionOf, type Env, type Format, formatOf } from './options.js';
 
-/** A check as the command line asks for it. */
+/** What a command line of `fsck` asks for. */
 export interface FsckRequest {
-  /** Put right what can be put right. */
-  isMending: boolean;
-  /** Show every fault, not only the first of each kind. */
+  /** Whether to repair what can be repaired. */
+  isRepairing: boolean;
+  /** Whether to show every fault, not only the first faults of each kind. */
   isVerbose: boolean;
   format: Format;
   /** The service's own variables: where Redis is, and how it is used. */
@@ -49,7 +49,7 @@ ${Object.entries(FSCK_EXIT)
 function requestOf(flags: Flags, env: Env): FsckRequest {
   const { redis = env.REDIS_URL, prefix = env.KEY_PREFIX } = flags;
   return {
-    isMending: flags.repair ?? false,
+    isRepairing: flags.repair ?? false,
     isVerbose: flags.verbose ?? false,
     format: formatOf(flags, env),
     variables: { ...env, REDIS_URL: redis, KEY_PREFIX: prefix },

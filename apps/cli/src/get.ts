@@ -5,20 +5,20 @@ import { type Refusal, refusalOf } from './refusal.js';
 
 export interface GetOptions {
   service: Service;
-  /** Ends the request. */
+  /** Ends the request when it is aborted. */
   signal: AbortSignal;
-  /** For the whole answer, in milliseconds. */
+  /** Time limit for the whole response, in milliseconds. */
   withinMs: number;
 }
 
 /**
- * Get what is at an address of the service.
+ * Get the response at an address of the service.
  *
- * Not by fetch: that of Node.js 20 never settles when a connection is closed right after it was accepted, as load
- * balancers do with nobody behind them; and it would follow a redirect to another host with the key.
+ * It does not use fetch. The fetch of Node.js 20 never settles when a connection is closed right after it was accepted,
+ * which load balancers do when no server is behind them. It would also follow a redirect to another host with the key.
  *
- * @returns the body, or how it was refused; no answer counts as a 503
- * @throws whatever aborts the signal
+ * @returns the body, or how the request was refused; no response counts as a 503
+ * @throws the reason of the signal, when it is aborted
  */
 export async function get(url: URL, { service, signal, withinMs }: GetOptions): Promise<string | Refusal> {
   signal.throwIfAborted();
@@ -35,7 +35,7 @@ export async function get(url: URL, { service, signal, withinMs }: GetOptions): 
         socket.destroy();
         resolve(null);
       });
-      request.on('close', () => reject(new Error('the connection was closed'))); // If nothing else was said.
+      request.on('close', () => reject(new Error('the connection was closed'))); // Only counts if nothing came before.
     });
     if (response === null) return refusalOf(101, '', undefined);
     const body = await textOf(response);

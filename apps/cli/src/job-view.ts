@@ -4,7 +4,7 @@ import type { StreamMessage } from './message.js';
 /** What is known of a job that is watched. */
 export interface JobView {
   jobId: string;
-  /** Null until a message tells it. */
+  /** Null until a message contains it. */
   jobName: string | null;
   /** Null while unknown, and always for a progress-scope client of a job that has not completed. */
   status: Status | null;
@@ -12,17 +12,17 @@ export interface JobView {
   progress: Progress | null;
 }
 
-/** What is known of a job before the first message. */
+/** Return what is known of a job before the first message. */
 export const unseen = (jobId: string): JobView => ({ jobId, jobName: null, status: null, progress: null });
 
-/** What is known of a job after a message. */
+/** Return what is known of a job after a message. */
 export function viewAfter(view: JobView, message: StreamMessage): JobView {
   return {
     jobId: view.jobId,
     jobName: message.jobName ?? view.jobName,
-    // Progress scope has no status, but `completed` says it all the same.
+    // Messages of progress scope have no status, but the type `completed` shows it.
     status: message.type === 'completed' ? 'completed' : (message.status ?? view.status),
-    // The next attempt begins from nothing.
+    // The next attempt begins without progress.
     progress: message.type === 'retried' ? null : (message.progress ?? view.progress),
   };
 }

@@ -2,20 +2,20 @@ import type { Progress } from '@yardmaster/protocol';
 import type { StreamMessage } from './message.js';
 import { clip } from './printable.js';
 
-/** Columns of what a message says in a plain line; `--json` has all of it. */
+/** Columns of what a message says in a plain line. `--json` prints all of it. */
 const DETAIL_COLUMNS = 300;
 
-/** Long enough for every type but `delivery_timeout`, so that what follows stands in one column. */
+/** Long enough for every type but `delivery_timeout`, so that the text after it starts in one column. */
 const TYPE_COLUMNS = 13;
 
 export interface LineOptions {
-  /** Whether to say which job it is of. */
+  /** Whether to print the job of the message. */
   withJob: boolean;
   /** How a timestamp is shown. Default: as it came. */
   time?: (timestamp: string) => string;
 }
 
-/** A message as one line: when, of which job, what. */
+/** Format a message as one line: when, of which job, what. */
 export function lineOf(message: StreamMessage, { withJob, time = (timestamp) => timestamp }: LineOptions): string {
   const { type, jobId, jobName, timestamp } = message;
   const job = withJob && jobId !== null ? [jobId, jobName ?? ''] : [];
@@ -32,7 +32,7 @@ function whatOf({ type, spaceId, status, progress, detail }: StreamMessage): str
   return detail;
 }
 
-/** A progress report in one line: `40% Resizing (decode 100%, scale 25% first pass)`. */
+/** Format a progress report as one line: `40% Resizing (decode 100%, scale 25% first pass)`. */
 export function progressText({ percent, message, subProgress = {} }: Progress): string {
   const stages = Object.entries(subProgress).map(
     ([name, stage]) => `${name} ${percentText(stage.percent)}${stage.message ? ` ${stage.message}` : ''}`,
@@ -40,10 +40,10 @@ export function progressText({ percent, message, subProgress = {} }: Progress): 
   return `${percentText(percent)} ${message}${stages.length > 0 ? ` (${stages.join(', ')})` : ''}`;
 }
 
-/** Rounded down, so that only what is done says 100%. */
+/** Format a percentage, rounded down, so that only what is done shows 100%. */
 export const percentText = (percent: number) => `${Math.floor(percent)}%`;
 
-/** The time of day where the reader is. */
+/** Format a timestamp as the time of day in the time zone of the user. */
 export function localTime(timestamp: string): string {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? timestamp : date.toTimeString().slice(0, 8);

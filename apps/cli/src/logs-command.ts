@@ -11,15 +11,15 @@ import {
   withCommonOptions,
 } from './options.js';
 
-/** Logs as the command line asks for them; `auto` is coloured on a terminal. */
+/** What a command line of `logs` asks for. The format `auto` is coloured on a terminal. */
 export interface LogsRequest extends CommonRequest {
   jobId: string;
   follow: boolean;
-  /** None: all. */
+  /** Levels to print; empty for all. */
   levels: LogLevel[];
-  /** Text that messages must hold, whatever its case; null for none. */
+  /** Text that messages must contain, whatever its case; null for no such filter. */
   grep: string | null;
-  /** How many of the newest to begin with; null for all that are kept. */
+  /** Number of the newest entries to begin with; null for all that are kept. */
   tail: number | null;
 }
 
@@ -61,7 +61,7 @@ function requestOf(jobId: string, flags: Flags, env: Env): LogsRequest {
   return { jobId, follow, levels, grep, tail, ...common };
 }
 
-/** One more `--level`. */
+/** Read one more `--level`, and add its levels to those before. */
 function levelsOf(list: string, before: LogLevel[] = []): LogLevel[] {
   const levels = list.split(',').map((name) => LOG_LEVELS.find((level) => level === name.trim()));
   if (levels.every((level) => level !== undefined)) return [...before, ...levels];

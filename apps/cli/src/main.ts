@@ -14,10 +14,10 @@ import type { WatchRequest } from './watch-command.js';
 const { stdout, stderr } = process;
 const channels = { out: stdout, err: stderr };
 
-/** Given by a command that has something to say at Ctrl-C, and then ends by itself. */
+/** Set by a command that prints something at Ctrl-C, and then ends by itself. */
 let interruptible: AbortController | null = null;
 
-// At once, unless something that is under way is worth waiting for. The prompt shall not stand behind the "^C".
+// End at once, unless the command ends by itself. The line end keeps the prompt from standing behind the "^C".
 process.on('SIGINT', () => {
   if (stderr.isTTY) stderr.write('\n');
   if (interruptible === null || interruptible.signal.aborted) process.exit(EXIT.interrupted);
@@ -26,16 +26,16 @@ process.on('SIGINT', () => {
 
 for (const stream of [stdout, stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // As `| head` does; whoever reads no more wants to hear no complaint either.
+    // `| head` closes the output, for example. A reader that has closed it does not want an error message.
     if (error.code === 'EPIPE') process.exit(EXIT.outputClosed);
     stderr.write(`yardmaster: cannot write the output (${error.code})\n`, () => process.exit(EXIT.refused));
   });
 }
 
-// A reader that is slower than what comes shall not fill our memory.
+// The output for a slow reader must not fill the memory of this process.
 const drained = () => (stdout.writableNeedDrain ? once(stdout, 'drain') : null);
 
-// Not process.exit: what is still to be written to a pipe would be lost.
+// This must not be process.exit, because output that is not yet written to a pipe would be lost.
 process.exitCode = await runProgram(process.argv.slice(2), {
   env: process.env,
   out: (text) => stdout.write(text),
@@ -54,20 +54,20 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     ),
   fsck: async (request) => {
     interruptible = new AbortController();
-    // Only now: it brings the whole store along, and the other commands start in half the time without.
+    // Import it only now, because it loads the whole store. The other commands start in half the time without it.
     const { runFsck } = await import('./fsck/run-fsck.js');
     return runFsck(request, { ...channels, drained, signal: interruptible.signal });
   },
   callbackSecret: async (request) => codeOf(await showCallbackSecrets(request, (text) => stdout.write(text))),
   format: async (request) => {
-    const { runFormat } = await import('./run-format.js'); // Late, as above.
+    const { runFormat } = await import('./run-format.js'); // Import it only now, as above.
     return runFormat(request, channels);
   },
 });
 
 function codeOf({ code, sentence }: Outcome): number {
   if (sentence !== null) stderr.write(`yardmaster: ${sentence}\n`);
-  // What nobody has read until now would be waited for.
+  // Otherwise the process would wait until its output is read.
   if (code === EXIT.timedOut && stdout.writableLength > 0) process.exit(code);
   return code;
 }

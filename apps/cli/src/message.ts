@@ -2,27 +2,27 @@ import { type JsonValue, type Progress, progressRequest, STATUSES, type Status }
 import { detailOf } from './detail.js';
 import { printable } from './printable.js';
 
-/** A message of any stream, ready to be shown: every text in it is printable. Null: this kind has no such field. */
+/** A message of any stream, ready to be shown: every text in it is printable. A field that the type lacks is null. */
 export interface StreamMessage {
-  /** As in spec §6.1; a later release may have types of its own. */
+  /** Type as in spec §6.1. A later release may have types of its own. */
   type: string;
   jobId: string | null;
   jobName: string | null;
   spaceId: string | null;
-  /** Status of the job after it. */
+  /** Status of the job after the message. */
   status: Status | null;
-  /** Of a `progress`, and of an init of progress scope. */
+  /** Progress in a message of type `progress`, or in an init of progress scope. */
   progress: Progress | null;
-  /** What else it says, for people, in one line; may be empty. */
+  /** What else the message says, for people, in one line. It may be empty. */
   detail: string;
   /** ISO 8601. */
   timestamp: string;
 }
 
 /**
- * Read a message, whoever sent it.
+ * Read a message, which any server may have sent.
  *
- * @returns null for what is none
+ * @returns null when the text is not a message
  */
 export function readMessage(text: string): StreamMessage | null {
   const raw = parse(text);
@@ -37,7 +37,7 @@ export function readMessage(text: string): StreamMessage | null {
     spaceId: textOrNull(raw.spaceId),
     status: STATUSES.find((status) => status === raw.status) ?? null,
     progress,
-    // What cannot be read as progress is shown as it is.
+    // Data that is no valid progress is shown as it came.
     detail: progress === null ? printable(detailOf(type, data)) : '',
     timestamp: textOrNull(raw.timestamp) ?? '',
   };
@@ -60,7 +60,7 @@ function parse(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    return null; // No message either.
+    return null; // Invalid JSON is no message either.
   }
 }
 

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Service } from './addresses.js';
 
-/** What the environment says. */
+/** Variables of the environment. */
 export type Env = Record<string, string | undefined>;
 
-/** Where the output goes, and how: `auto` is coloured on a terminal, else plain. */
+/** Format of the output: `auto` is coloured on a terminal, and plain elsewhere. */
 export type Format = 'auto' | 'plain' | 'json';
 
 /** Flags by which a command finds the service. */
@@ -20,15 +20,15 @@ export interface CommonFlags extends ServiceFlags {
   json?: boolean;
 }
 
-/** What they, and the environment, come to. */
+/** Settings that follow from the common flags and the environment. */
 export interface CommonRequest {
   service: Service;
-  /** Null: none. */
+  /** Null for no limit. */
   timeoutSeconds: number | null;
   format: Format;
 }
 
-/** What is wrong with a command line that commander finds no fault with. */
+/** A fault of a command line in which commander finds no fault. */
 export class UsageError extends Error {}
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
@@ -52,9 +52,9 @@ export function withCommonOptions(command: Command, { json }: { json: string }):
 }
 
 /**
- * Make a command's action of a function, with errors of usage told as commander tells its own.
+ * Make a command's action of a function. Usage errors are shown as commander shows its own.
  *
- * @param run gets the argument, if it has one, and the flags
+ * @param run gets the argument, if the command has one, and the flags
  */
 export function actionOf<A extends unknown[]>(command: Command, run: (...inputs: A) => Promise<void>) {
   return async (...inputs: A): Promise<void> => {
@@ -67,36 +67,48 @@ export function actionOf<A extends unknown[]>(command: Command, run: (...inputs:
   };
 }
 
-/** @throws UsageError */
+/**
+ * Read the common flags and the environment.
+ *
+ * @throws UsageError
+ */
 export function commonRequestOf(flags: CommonFlags, env: Env): CommonRequest {
   const format = formatOf(flags, env);
   return { service: serviceOf(flags, env), timeoutSeconds: flags.timeout ?? null, format };
 }
 
-/** @throws UsageError */
+/**
+ * Read where the service is, and the API key.
+ *
+ * @throws UsageError
+ */
 export function serviceOf(flags: ServiceFlags, env: Env): Service {
   if (flags.token === '') throw new UsageError('--token is empty');
   const token = flags.token ?? (env.YARDMASTER_API_KEY || null);
-  // It is not quoted: the rest of it may be a key.
+  // The error does not quote it, because the rest of it may be a key.
   if (token !== null && !/^[\x21-\x7e]+$/.test(token)) {
     throw new UsageError('the API key holds a character that no key has, such as a blank or a line end');
   }
   return { url: urlOf(flags.url, env.YARDMASTER_URL), token };
 }
 
-/** @throws UsageError */
+/**
+ * Read the format of the output.
+ *
+ * @throws UsageError
+ */
 export function formatOf({ json, plain }: Pick<CommonFlags, 'json' | 'plain'>, env: Env): Format {
   if (json && plain) throw new UsageError('--json and --plain exclude each other');
   if (json) return 'json';
   return plain || env.NO_COLOR || env.TERM === 'dumb' ? 'plain' : 'auto';
 }
 
-/** How to come by a key, for whoever has none. */
+/** How to give a key, for a user without one. */
 export const HOW_TO_GIVE_A_KEY =
   'put it into YARDMASTER_API_KEY\n' +
   '(the admin key of "npm start": export YARDMASTER_API_KEY=$(cat .data/admin-key))';
 
-/** Where the service is. A faulty address is not quoted: it may hold a password. */
+/** Read where the service is. An invalid address is not quoted, because it may contain a password. */
 function urlOf(flag: string | undefined, variable: string | undefined): URL {
   const name = flag === undefined ? 'YARDMASTER_URL' : '--url';
   const text = flag ?? (variable || DEFAULT_URL);
@@ -108,7 +120,7 @@ function urlOf(flag: string | undefined, variable: string | undefined): URL {
   return url;
 }
 
-/** setTimeout takes 31 bits of milliseconds. */
+/** Largest `--timeout`, because setTimeout takes 31 bits of milliseconds. */
 const MAX_SECONDS = 2_000_000;
 
 function secondsOf(text: string): number {

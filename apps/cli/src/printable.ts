@@ -1,32 +1,33 @@
 import stringWidth from 'string-width';
 
-// Names, messages and errors come from workers, and whoever can create a job can write them. Printed as they are, they
-// could move the cursor, forge lines, retitle the window or write to the clipboard. All that is printed passes here.
+// Names, messages and errors come from workers, and any client that can create a job can write them. Printed as they
+// are, they could move the cursor, forge lines, retitle the window or write to the clipboard. So all that is printed
+// passes through these functions.
 
 /** Well-formed terminal sequences (ECMA-48): CSI, such as colours; OSC, DCS and their like up to their end; the rest. */
 const SEQUENCES = new RegExp(
   [
     '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]',
-    // The body holds no control character, so that no search runs past the next one: linear, whatever is sent.
+    // The body contains no control character, so that no search runs past the next one: it is linear, whatever is sent.
     '(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\p{Cc}]*(?:\\u0007|\\u001b\\\\|\\u009c)',
     '\\u001b[ -/]*[0-Z\\\\^-~]',
   ].join('|'),
   'gu',
 );
 
-/** What ends a line or moves along it, U+0085 (next line) among them. */
+/** Characters that end a line or move along it, U+0085 (next line) among them. */
 const SPACING = /[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]+/gu;
 
-/** Characters without a shape: those that turn the direction of text, mostly. The two joiners shape words and emoji. */
+/** Invisible characters, mostly to turn the direction of text. The two joiners stay: they shape words and emoji. */
 const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 
 /** Control characters that are left, and halves of surrogate pairs. */
 const CONTROL = /[\p{Cc}\p{Cs}]/gu;
 
-/** More marks than any script stacks on one letter: they would be drawn over the lines above. */
+/** More marks than any script stacks on one letter. They would be drawn over the lines above. */
 const STACKED_MARKS = /(\p{M}{8})\p{M}+/gu;
 
-/** Make a text of strangers safe to print in one line: no escapes, no line ends, no turned direction. */
+/** Make an untrusted text safe to print in one line: no escapes, no line ends, no turned direction. */
 export function printable(text: string): string {
   return text
     .replace(SEQUENCES, '')
@@ -36,10 +37,10 @@ export function printable(text: string): string {
     .replace(STACKED_MARKS, '$1');
 }
 
-/** Characters that JSON lets stand in a string as they are, and a terminal or a reader of lines does not. */
+/** Characters that JSON allows in a string as they are, but that are unsafe for a terminal or a reader of lines. */
 const UNSAFE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Write JSON as one line, safe to print: the same value, with what is unsafe as `\u` escapes. */
+/** Write JSON as one line that is safe to print: the same value, with unsafe characters as `\u` escapes. */
 export function printableJson(json: string): string {
   // Line ends can only stand between values; other characters of UNSAFE_IN_JSON only in strings.
   return json
@@ -52,12 +53,12 @@ export function printableJson(json: string): string {
     );
 }
 
-/** Columns that a text takes on a terminal; colours take none. */
+/** Return the columns that a text takes on a terminal. Colours take none. */
 export const widthOf = (text: string) => stringWidth(text);
 
 const graphemes = new Intl.Segmenter();
 
-/** Cut a text to a width in columns, with `…` at the cut. Never cuts what is seen as one character. */
+/** Cut a text to a width in columns, with `…` at the cut. It never divides what is seen as one character. */
 export function clip(text: string, columns: number): string {
   let width = 0;
   let kept = '';

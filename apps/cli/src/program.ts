@@ -33,7 +33,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   program.exitOverride().configureOutput({
     writeOut: options.out,
     writeErr: options.err,
-    // A mistyped --token=… is not to be quoted.
+    // A mistyped --token=… must not be quoted.
     outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^\n]*/g, "$1=…'")),
   });
   addWatch(program, options.env, async (request) => {
@@ -56,6 +56,6 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.completed : EXIT.usage; // 0: help was asked for.
+    return error.exitCode === 0 ? EXIT.completed : EXIT.usage; // 0: the user asked for help.
   }
 }

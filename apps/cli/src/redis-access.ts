@@ -2,13 +2,13 @@ import { type Config, ConfigError, createLogger, createRedis, type RedisClient }
 import { FormatError, FsckError } from '@yardmaster/store';
 import { printable } from './printable.js';
 
-/** What keeps a command from reaching what is stored, in a sentence for people. */
+/** Why a command cannot reach what is stored, in a sentence for people. */
 export class NoAccess extends Error {}
 
 /**
  * Connect to the Redis of the service.
  *
- * @throws NoAccess when there is none to begin with; one that goes away later is waited for
+ * @throws NoAccess when there is no Redis at the start; the client waits for a Redis that goes away later
  */
 export async function connectToRedis({ REDIS_URL }: Config<'REDIS_URL'>): Promise<RedisClient> {
   if (REDIS_URL === undefined) {
@@ -30,12 +30,12 @@ export async function connectToRedis({ REDIS_URL }: Config<'REDIS_URL'>): Promis
 
 const FOR_PEOPLE = [NoAccess, ConfigError, FsckError, FormatError];
 
-/** Say why a command that works on Redis failed. */
+/** Return the reason why a command that works on Redis failed. */
 export function sentenceOf(error: unknown): string {
   if (FOR_PEOPLE.some((kind) => error instanceof kind)) return (error as Error).message;
   const { name, cause, stack } = error as Error;
   if (cause !== undefined) return `Redis does not answer: ${messageOf(cause)}`;
-  // What Redis itself said, such as that this user may not do so.
+  // An error of Redis itself, for example that this user lacks a permission.
   if (name === 'ReplyError') return `Redis refuses: ${messageOf(error)}`;
   return stack ?? messageOf(error);
 }

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { retryAfterMs } from './backoff.js';
 
-/** How a server answered that did not let us in. */
+/** How a server refused a request. */
 export interface Refusal {
   status: number;
-  /** What it said, or the bare status. Not printable yet. */
+  /** The error text of the server, or the bare status. Not printable yet. */
   sentence: string;
-  /** How long it wants us to stay away at least. */
+  /** How long the client must wait at least before the next request, in milliseconds. */
   notBeforeMs: number;
 }
 
-/** More than any error of the service; a proxy may answer with a page. */
+/** More than any error of the service. A proxy may respond with a page. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** How long an answer may take to arrive in full. */
+/** How long a response may take to arrive in full. */
 const READ_MS = 5_000;
 
 /** Read why an upgrade was refused. Never rejects. */
@@ -21,7 +21,7 @@ export async function readRefusal(response: IncomingMessage): Promise<Refusal> {
   return refusalOf(response.statusCode ?? 0, await readText(response), response.headers['retry-after']);
 }
 
-/** A refusal of an answer that was read already. */
+/** Make a refusal of a response that was read already. */
 export function refusalOf(status: number, body: string, retryAfter: string | undefined): Refusal {
   return {
     status,
@@ -30,7 +30,7 @@ export function refusalOf(status: number, body: string, retryAfter: string | und
   };
 }
 
-/** Read a body as far as it comes, and not more than is wanted of it. */
+/** Read a body as far as it comes, but no further once it is longer than needed. */
 async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -42,14 +42,14 @@ async function readText(response: IncomingMessage): Promise<string> {
       if (bytes > MAX_BODY_BYTES) break;
     }
   } catch {
-    // Cut off: the status says enough.
+    // The body is cut off, but the status is enough.
   } finally {
     clearTimeout(timer);
   }
   return Buffer.concat(chunks).toString();
 }
 
-/** The service says `{error: "…"}`; whatever stands before it may say anything. */
+/** Return the error text in a body. The service sends `{error: "…"}`, but a proxy before it may send anything. */
 function errorIn(body: string): string | null {
   try {
     const { error } = JSON.parse(body) as { error?: unknown };

@@ -33,7 +33,7 @@ export async function runFormat(
   }
 }
 
-/** A wrong prefix would get a mark of its own. */
+/** Refuse a prefix without data, because a format would otherwise be written under a wrong prefix. */
 async function expectOurs(store: Store): Promise<void> {
   const { keyPrefix } = store.settings;
   if (!(await isInUse(store)))

@@ -1,7 +1,7 @@
 import type { Progress } from '@yardmaster/protocol';
+import { bold, type Color, colorOf, dim, plain, yellow } from './color.js';
 import type { JobView } from './job-view.js';
 import { percentText } from './lines.js';
-import { bold, dim, type Paint, paintOf, plain, yellow } from './paint.js';
 import { clip, pad, widthOf } from './printable.js';
 
 export interface ScreenOptions {
@@ -9,13 +9,13 @@ export interface ScreenOptions {
   rows: number;
   /** Seconds since the watch began. */
   elapsedSeconds: number;
-  /** Why nothing comes at the moment; null while connected. */
+  /** Why no messages come at the moment; null while connected. */
   lost: string | null;
 }
 
-type Part = string | [text: string, paint: Paint];
+type Part = string | [text: string, paint: Color];
 
-/** Columns of a stage's name at most. */
+/** Largest number of columns of a stage's name. */
 const NAME_COLUMNS = 24;
 
 /**
@@ -32,7 +32,7 @@ export function screenOf(view: JobView, options: ScreenOptions): string[] {
   const { columns, rows, lost } = options;
   const top = [headOf(view, options.elapsedSeconds), mainOf(view, columns)];
   const bottom: Part[][] = lost === null ? [] : [[[lost, yellow]]];
-  // One row is for the cursor, below.
+  // One row stays free for the cursor, below.
   const room = Math.max(0, rows - 1 - top.length - bottom.length);
   const parts = [...top, ...stagesOf(view.progress, { columns, room }), ...bottom];
   return parts.slice(0, Math.max(1, rows - 1)).map((line) => fit(line, columns));
@@ -42,15 +42,15 @@ function headOf({ jobId, jobName, status }: JobView, elapsedSeconds: number): Pa
   const head: Part[] = [];
   if (jobName !== null) head.push([jobName, bold], '  ');
   head.push(jobId, '  ');
-  if (status !== null) head.push([status, paintOf(status)], '  ');
+  if (status !== null) head.push([status, colorOf(status)], '  ');
   return [...head, [clockOf(elapsedSeconds), dim]];
 }
 
 function mainOf({ status, progress }: JobView, columns: number): Part[] {
   const cells = cellsFor(columns);
-  // A worker need not have said 100 before it completed.
+  // A worker may complete a job without having reported 100.
   const percent = status === 'completed' ? 100 : (progress?.percent ?? 0);
-  const bar: Part = [barOf(percent, cells), paintOf(status ?? 'running')];
+  const bar: Part = [barOf(percent, cells), colorOf(status ?? 'running')];
   if (progress === null && status !== 'completed') return [bar, [' no progress yet', dim]];
   return [bar, percentColumn(percent), progress?.message ?? ''];
 }
@@ -62,7 +62,7 @@ function stagesOf(progress: Progress | null, { columns, room }: { columns: numbe
   const cells = Math.floor(cellsFor(columns) / 2);
   const lines = shown.map(([name, { percent, message = '' }]): Part[] => [
     `  ${pad(clip(name, nameColumns), nameColumns)}  `,
-    [barOf(percent, cells), paintOf(percent === 100 ? 'completed' : 'running')],
+    [barOf(percent, cells), colorOf(percent === 100 ? 'completed' : 'running')],
     percentColumn(percent),
     message,
   ]);
@@ -72,16 +72,16 @@ function stagesOf(progress: Progress | null, { columns, room }: { columns: numbe
 
 const percentColumn = (percent: number) => `${percentText(percent).padStart(5)} `;
 
-/** Cells of the main bar: more than a third of the line would leave no room for words. */
+/** Return the cells of the main bar. More than a third of the line would leave no room for words. */
 const cellsFor = (columns: number) => Math.max(8, Math.min(40, Math.floor(columns / 3)));
 
-/** A bar, full at 100 only. */
+/** Return a bar that is full at 100 only. */
 export function barOf(percent: number, cells: number): string {
   const done = Math.floor((percent / 100) * cells);
   return '█'.repeat(done) + '░'.repeat(cells - done);
 }
 
-/** `0:42`, `12:07`, `3:02:11`. */
+/** Format a time in seconds: `0:42`, `12:07`, `3:02:11`. */
 export function clockOf(seconds: number): string {
   const whole = Math.floor(seconds);
   const two = (number: number) => String(number).padStart(2, '0');
@@ -89,15 +89,15 @@ export function clockOf(seconds: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
-/** Join parts up to a width, each in its colour: clipped first, since a cut colour would colour all that follows. */
+/** Join parts up to a width, each in its colour. They are clipped first, because a cut colour would colour the rest. */
 function fit(parts: Part[], columns: number): string {
   let left = columns;
   let line = '';
   for (const part of parts) {
-    const [text, paint] = typeof part === 'string' ? [part, plain] : part;
+    const [text, color] = typeof part === 'string' ? [part, plain] : part;
     const clipped = clip(text, left);
     left -= widthOf(clipped);
-    line += paint(clipped);
+    line += color(clipped);
     if (clipped !== text) break;
   }
   return line.trimEnd();

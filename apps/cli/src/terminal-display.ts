@@ -1,19 +1,19 @@
+import { colorOf, yellow } from './color.js';
 import type { Display } from './display.js';
 import { type JobView, unseen, viewAfter } from './job-view.js';
 import { lineOf, localTime } from './lines.js';
 import type { StreamMessage } from './message.js';
-import { paintOf, yellow } from './paint.js';
 import { clip } from './printable.js';
 import { Region, sizeOf, type Terminal } from './region.js';
 import { screenOf } from './screen.js';
 
-/** A worker may report a thousand times a second; an eye does not see more than this. */
+/** Time between two draws. A worker may report a thousand times a second, but an eye does not see more than this. */
 const DRAW_EVERY_MS = 80;
 
-/** Messages that need no line of their own: the drawing shows them, or `yardmaster logs` does. */
+/** Types of messages that need no line of their own, because the drawing or `yardmaster logs` shows them. */
 const WITHOUT_LINE = new Set(['init', 'progress', 'logs_appended']);
 
-/** A space on a terminal: every message as one coloured line, no wider than the terminal. */
+/** Create the display of a space on a terminal: every message is one coloured line, no wider than the terminal. */
 export function spaceDisplay(terminal: Terminal): Display {
   const print = (line: string) => terminal.write(`${line}\n`);
   return {
@@ -23,7 +23,7 @@ export function spaceDisplay(terminal: Terminal): Display {
   };
 }
 
-/** A job on a terminal: drawn in place, with lines above it for what is no progress. */
+/** Create the display of a job on a terminal: it is drawn in place, and other messages are lines above it. */
 export function jobDisplay(terminal: Terminal, jobId: string): Display {
   const region = new Region(terminal);
   const began = performance.now();
@@ -44,7 +44,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
     hasNews = true;
     timer ??= setTimeout(draw, DRAW_EVERY_MS);
   };
-  // The time goes on while nothing happens.
+  // The time must go on while nothing happens.
   const clock = setInterval(() => hasNews && drawSoon(), 1_000);
 
   return {
@@ -64,7 +64,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
     },
     close() {
       clearInterval(clock);
-      // A job that cannot be watched from the start has nothing to show.
+      // There is nothing to show of a job that could not be watched at all.
       if (hasNews) draw();
     },
   };
@@ -72,5 +72,5 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
 
 function terminalLine(message: StreamMessage, terminal: Terminal, { withJob }: { withJob: boolean }): string {
   const line = lineOf(message, { withJob, time: localTime });
-  return paintOf(message.type)(clip(line, sizeOf(terminal).columns));
+  return colorOf(message.type)(clip(line, sizeOf(terminal).columns));
 }

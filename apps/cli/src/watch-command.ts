@@ -12,7 +12,7 @@ import {
   withCommonOptions,
 } from './options.js';
 
-/** A watch as the command line asks for it; `auto` is drawn on a terminal. */
+/** What a command line of `watch` asks for. The format `auto` is drawn on a terminal. */
 export interface WatchRequest extends CommonRequest {
   subject: Subject;
 }

@@ -4,17 +4,17 @@ import { type FollowOptions, follow } from './follow.js';
 import { latestProgress } from './latest-progress.js';
 import { readMessage, type StreamMessage } from './message.js';
 import { exitCodeOf, gaveUpAfter, type Outcome, outcomeOf } from './outcome.js';
-import { speakable } from './speakable.js';
+import { redact } from './redact.js';
 
 export interface WatchOptions extends Pick<FollowOptions, 'drained' | 'silenceMs'> {
   service: Service;
   subject: Subject;
   display: Display;
-  /** Null: none. */
+  /** Null for no limit. */
   timeoutSeconds: number | null;
 }
 
-/** Watch a job until it ends, or a space for ever, over as many connections as it takes. */
+/** Watch a job until it ends, or a space for ever, over as many connections as needed. */
 export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promise<Outcome> {
   const { service, subject, display } = options;
   const stop = new AbortController();
@@ -27,7 +27,7 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
   const timer = timeoutSeconds === null ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
   const fillIn = progressFiller(options, stop.signal);
   let hasConnected = false;
-  /** One outage is told once, and not once for each attempt. */
+  /** Whether the outage was shown already, because each outage is shown once, and not once for each attempt. */
   let isTold = false;
 
   const end = await follow({
@@ -48,7 +48,7 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
     onLost(reason) {
       if (isTold) return;
       isTold = true;
-      const because = `(${speakable(reason, service)}), connecting again`;
+      const because = `(${redact(reason, service)}), connecting again`;
       display.notice(
         hasConnected
           ? `connection lost ${because}${gapOf(subject)}`
@@ -61,17 +61,18 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
   return outcome ?? outcomeOf(end, service);
 }
 
-/** A job's init makes up for what was missed; a space has none that could. */
+/** Return what to add about missed messages. A job's init makes up for them; the init of a space cannot. */
 const gapOf = ({ kind }: Subject) => (kind === 'space' ? '; what happens meanwhile is not shown' : '');
 
 /**
- * Make a function that is shown every message, and fetches the progress that a full-scope init does not tell, so that a
- * bar is right from the start. It is shown unless something newer came meanwhile.
+ * Make a function that gets every message, and that reads the progress which a full-scope init does not contain.
+ *
+ * So a bar is right from the start. That progress is shown unless a newer message came meanwhile.
  */
 function progressFiller({ service, subject, display }: Omit<WatchOptions, 'timeoutSeconds'>, signal: AbortSignal) {
   let seen = 0;
   return ({ type, status }: StreamMessage): void => {
-    // Others, such as a checkpoint, do not make it out of date.
+    // Other messages, such as a checkpoint, do not make the progress out of date.
     if (['init', 'progress', 'retried'].includes(type)) seen++;
     if (subject.kind !== 'job' || display.showProgress === undefined) return;
     // A job that does not run has no progress, or that of an earlier attempt.

@@ -1,4 +1,4 @@
-import { runApp } from '@yardmaster/backend';
+import { runApp } from '@yardmaster/server';
 import { createGateway, GATEWAY_VARIABLES } from './gateway.js';
 
 await runApp({ name: 'gateway', env: process.env, variables: GATEWAY_VARIABLES, create: createGateway });

@@ -1,11 +1,14 @@
-import type { Backend } from '@yardmaster/backend';
 import type { Logger } from '@yardmaster/runtime';
+import type { ServerContext } from '@yardmaster/server';
 import { removeExpiredKeys } from '@yardmaster/store';
 
 const EVERY_MS = 3_600_000;
 
-/** Make what removes expired API keys, at the start and then hourly. Any number of processes may do it at once. */
-export function createKeyRemoval({ store }: Backend, log: Logger) {
+/**
+ * Create the service that removes expired API keys, at the start and then hourly. Any number of processes may run it at
+ * once.
+ */
+export function createKeyRemoval({ store }: ServerContext, log: Logger) {
   let timer: NodeJS.Timeout | undefined;
 
   async function remove(): Promise<void> {

@@ -1,4 +1,4 @@
+export { type BackgroundOptions, createBackground } from './background.js';
+export { METRICS_VARIABLES } from './backlog-metrics.js';
 export { CALLBACK_VARIABLES } from './callbacks/callbacks.js';
-export { createDuties, type DutiesOptions } from './duties.js';
-export { METRICS_VARIABLES } from './metrics/backlog-metrics.js';
 export { createScheduler, SCHEDULER_VARIABLES, type SchedulerConfig } from './scheduler.js';

@@ -1,23 +1,23 @@
 import http from 'node:http';
-import {
-  answerProbe,
-  BACKEND_VARIABLES,
-  createBackend,
-  createFront,
-  FRONT_VARIABLES,
-  type Front,
-  protectServer,
-  SERVER_OPTIONS,
-} from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
+import {
+  createHttpService,
+  createServerContext,
+  HTTP_SERVICE_VARIABLES,
+  type HttpService,
+  protectServer,
+  respondToProbe,
+  SERVER_CONTEXT_VARIABLES,
+  SERVER_OPTIONS,
+} from '@yardmaster/server';
+import { createBackground } from './background.js';
+import { METRICS_VARIABLES } from './backlog-metrics.js';
 import { CALLBACK_VARIABLES } from './callbacks/callbacks.js';
-import { createDuties } from './duties.js';
-import { METRICS_VARIABLES } from './metrics/backlog-metrics.js';
 
 /** Variables that the scheduler reads. */
 export const SCHEDULER_VARIABLES = [
-  ...BACKEND_VARIABLES,
-  ...FRONT_VARIABLES,
+  ...SERVER_CONTEXT_VARIABLES,
+  ...HTTP_SERVICE_VARIABLES,
   ...CALLBACK_VARIABLES,
   ...METRICS_VARIABLES,
   'LOG_LEVEL',
@@ -25,14 +25,14 @@ export const SCHEDULER_VARIABLES = [
 
 export type SchedulerConfig = Config<(typeof SCHEDULER_VARIABLES)[number]>;
 
-/** Make the scheduler as a process of its own: its duties, and the probes for Kubernetes. */
-export function createScheduler(config: SchedulerConfig & { REDIS_URL: string }, log: Logger): Front {
-  const backend = createBackend(config, log);
-  const duties = createDuties({ backend, config, log });
-  const { isLive, isReady } = duties;
+/** Create the scheduler as a process of its own: its background work, and the probes for Kubernetes. */
+export function createScheduler(config: SchedulerConfig & { REDIS_URL: string }, log: Logger): HttpService {
+  const context = createServerContext(config, log);
+  const background = createBackground({ context, config, log });
+  const { isLive, isReady } = background;
   const server = protectServer(
-    http.createServer(SERVER_OPTIONS, (req, res) => answerProbe(req, res, { backend, isLive, isReady })),
-    backend.metrics.requests,
+    http.createServer(SERVER_OPTIONS, (req, res) => respondToProbe(req, res, { context, isLive, isReady })),
+    context.metrics.requests,
   );
-  return createFront({ name: 'scheduler', backend, server, duties, config, log });
+  return createHttpService({ name: 'scheduler', context, server, background, config, log });
 }

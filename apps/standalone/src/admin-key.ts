@@ -13,8 +13,9 @@ async function readKept(file: string): Promise<string> {
 }
 
 /**
- * Return the admin key of a data folder: made at the first start, the same ever after, readable by this user only. A
- * shorter one than ADMIN_API_KEY may be, which somebody has written there, is replaced: it could be guessed.
+ * Return the admin key of a data folder. It is made at the first start, stays the same, and only this user can read it.
+ * A key that an operator wrote there and that is shorter than ADMIN_API_KEY may be is replaced, because it could be
+ * guessed.
  *
  * @param say takes a line for the person at the terminal
  * @returns the key in plain text, to be printed
@@ -30,7 +31,7 @@ export async function adminKeyOf(dataDir: string, say: (text: string) => void): 
   }
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const key = `ym_admin_${randomBytes(32).toString('hex')}`;
-  // Whole or not at all: a disk that is full now must not leave an empty key for ever.
+  // Whole or not at all, because a disk that is full now must not leave an empty key for ever.
   await writeFile(`${file}.new`, `${key}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return key;

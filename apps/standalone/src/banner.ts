@@ -1,12 +1,12 @@
 export interface BannerOptions {
   url: string;
-  /** The key that was made here; null when the operator gave one, which is then not shown again. */
+  /** The key that was made here; null when the operator gave one, because that is not shown again. */
   adminKey: string | null;
-  /** Null when the jobs are in a Redis of the operator's. */
+  /** Null when the operator provides the Redis that stores the jobs. */
   dataDir: string | null;
 }
 
-/** What a person sees once it serves: where it is, the key, and a line to paste. */
+/** Return what a person sees once the service serves: its URL, the key, and a line to paste. */
 export function banner({ url, adminKey, dataDir }: BannerOptions): string {
   const header = adminKey === null ? '"x-api-key: $ADMIN_API_KEY"' : `'x-api-key: ${adminKey}'`;
   return `

@@ -1,6 +1,6 @@
 export {
+  createAllInOne,
   createStandalone,
-  createWhole,
   STANDALONE_VARIABLES,
   type StandaloneConfig,
   type StandaloneOptions,

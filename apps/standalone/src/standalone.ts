@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { API_VARIABLES, createApiServer } from '@yardmaster/api';
-import { createBackend, createFront, type Front } from '@yardmaster/backend';
 import { createStreams, STREAM_VARIABLES } from '@yardmaster/gateway';
 import { type Config, findRedisServer, type Logger, PrivateRedis, type Service } from '@yardmaster/runtime';
-import { CALLBACK_VARIABLES, createDuties, METRICS_VARIABLES } from '@yardmaster/scheduler';
+import { CALLBACK_VARIABLES, createBackground, METRICS_VARIABLES } from '@yardmaster/scheduler';
+import { createHttpService, createServerContext, type HttpService } from '@yardmaster/server';
 import { adminKeyOf } from './admin-key.js';
 import { banner } from './banner.js';
 
@@ -21,32 +21,32 @@ export type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
 export interface StandaloneOptions {
   config: StandaloneConfig;
   log: Logger;
-  /** Where a fetched redis-server is kept. */
+  /** Folder in which a fetched redis-server is kept. */
   cacheDir: string;
   /** Takes lines for the person at the terminal. */
   say: (text: string) => void;
 }
 
-/** Whoever listens on a loopback address is alone on this machine, and so are the receivers of callbacks. */
+/** Whether a host is a loopback address: then all clients are on this machine, and so are the receivers of callbacks. */
 const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|::1)$/.test(host);
 
-/** Make HTTP and streams on one port and a scheduler beside them, over the same connections to Redis. */
-export function createWhole(given: StandaloneConfig & { REDIS_URL: string }, log: Logger): Front {
+/** Create HTTP and streams on one port, with a scheduler, over the same connections to Redis. */
+export function createAllInOne(given: StandaloneConfig & { REDIS_URL: string }, log: Logger): HttpService {
   const config = { ...given, CALLBACK_ALLOW_PRIVATE: given.CALLBACK_ALLOW_PRIVATE ?? isLoopback(given.HOST) };
-  const backend = createBackend(config, log);
-  const streams = createStreams({ backend, config, log });
-  const duties = createDuties({ backend, config, log });
-  const server = createApiServer({ backend, config, log, streams, isLive: duties.isLive });
-  return createFront({ name: 'yardmaster', backend, server, streams, duties, config, log });
+  const context = createServerContext(config, log);
+  const streams = createStreams({ context, config, log });
+  const background = createBackground({ context, config, log });
+  const server = createApiServer({ context, config, log, streams, isLive: background.isLive });
+  return createHttpService({ name: 'yardmaster', context, server, streams, background, config, log });
 }
 
 /**
- * The whole service in one process on one port. With no REDIS_URL it runs a redis-server of its own, whose data
- * and whose admin key are kept in DATA_DIR.
+ * Create the whole service in one process on one port. Without REDIS_URL it runs a redis-server of its own, and keeps
+ * that server's data and its admin key in DATA_DIR.
  */
 export function createStandalone({ config, log, cacheDir, say }: StandaloneOptions): Service {
   let redis: PrivateRedis | null = null;
-  let front: Front | null = null;
+  let httpService: HttpService | null = null;
 
   async function startRedis(): Promise<string> {
     const binary = await findRedisServer(cacheDir, say);
@@ -61,7 +61,7 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
 
   const stop = async () => {
     try {
-      await front?.stop();
+      await httpService?.stop();
     } finally {
       await redis?.stop();
     }
@@ -75,11 +75,11 @@ export function createStandalone({ config, log, cacheDir, say }: StandaloneOptio
         // Before the key is made, because a data folder that another process uses is refused here.
         const url = config.REDIS_URL ?? (await startRedis());
         const adminKey = config.ADMIN_API_KEY ?? (await adminKeyOf(config.DATA_DIR, say));
-        front = createWhole({ ...config, REDIS_URL: url, ADMIN_API_KEY: adminKey }, log);
-        await front.start();
+        httpService = createAllInOne({ ...config, REDIS_URL: url, ADMIN_API_KEY: adminKey }, log);
+        await httpService.start();
         say(
           banner({
-            url: front.url(),
+            url: httpService.url(),
             adminKey: config.ADMIN_API_KEY === undefined ? adminKey : null,
             dataDir: redis === null ? null : resolve(config.DATA_DIR),
           }),

@@ -12,12 +12,12 @@ export function callbackKeys(masters: readonly Buffer[], spaceId: string): Buffe
   return masters.map((master) => createHmac('sha256', master).update(`callback:${spaceId}`).digest());
 }
 
-/** Write the keys of a space as its receivers take them: `whsec_` and base64, as Standard Webhooks has it. */
+/** Write the keys of a space in the form that its receivers expect: `whsec_` and base64, as in Standard Webhooks. */
 export function callbackSecrets(masters: readonly Buffer[], spaceId: string): string[] {
   return callbackKeys(masters, spaceId).map((key) => `whsec_${key.toString('base64')}`);
 }
 
-/** Answer of Get Callback Secrets (our addition). */
+/** Response of Get Callback Secrets (our addition). */
 export const callbackSecretList = z.object({
   secrets: z
     .array(z.string())

@@ -1,31 +1,31 @@
 import { z } from 'zod';
+import { describeAs } from './describe-as.js';
 import { isJsonObject } from './json.js';
 import { LIMITS } from './limits.js';
-import { shownAs } from './shown.js';
 
 const URL_RULE = 'must be an http or https URL without user name and password';
 
 /**
- * Scheme and host in full, and no blanks: the URL parser would mend `http:a` and ` http://a`, and drop the @ of
- * `http://@a`.
+ * Scheme and host in full, and no blanks, because the URL parser would repair `http:a` and ` http://a`, and drop the @
+ * of `http://@a`.
  */
 const FORM = /^https?:\/\/[^\s/?#\\@]+([/?#]\S*)?$/i;
 
-/** The same without the flag, which JSON Schema has not. */
+/** `FORM` without its flag, because JSON Schema has no flags. */
 const SHOWN_FORM = FORM.source.replace('https?', '[Hh][Tt][Tt][Pp][Ss]?');
 
 /**
- * Where the callback goes. Only its form is checked here: the address behind a name may be another one by the
- * time the job ends, so the sender checks addresses when it connects.
+ * URL of the callback. Only its form is checked here. The address behind a name may be another one by the time the job
+ * ends, so the sender checks addresses when it connects.
  */
 export const callbackUrl = z
   .string({ error: 'must be a string' })
   .max(LIMITS.callbackUrlCharacters, { error: `must be at most ${LIMITS.callbackUrlCharacters} characters` })
-  // Half a character cannot be stored as UTF-8: the job would show another URL than was given.
+  // A lone surrogate cannot be stored as UTF-8: the job would show another URL than the given one.
   .refine((text) => FORM.test(text) && text.isWellFormed() && URL.canParse(text), { error: URL_RULE })
   .meta({ format: 'uri', pattern: SHOWN_FORM, description: 'http or https, without user name and password' });
 
-/** Headers that belong to the connection and not to the message: a caller who could set them could smuggle requests. */
+/** Headers that belong to the connection and not to the message. A caller who could set them could smuggle requests. */
 const FORBIDDEN = new Set([
   'host',
   'content-length',
@@ -39,20 +39,20 @@ const FORBIDDEN = new Set([
   'trailer',
   'upgrade',
   'expect',
-  '__proto__', // No header, but a name that gets lost in the objects of every library on the way.
+  '__proto__', // Not a header, but a name that is lost in the objects of every library on the way.
 ]);
 
-/** Headers that sign are the service's: callers could else replace a signature, or add one where none is made. */
+/** Only the service sends headers that sign. Otherwise callers could replace a signature, or add one where none is made. */
 const OF_SIGNATURE = /^webhook-/i;
 
-/** Whether only the service may send a header because receivers read signatures there. */
+/** Whether only the service may send a header, because receivers read signatures there. */
 export const isSignatureHeader = (header: string) => OF_SIGNATURE.test(header);
 
-/** The same without the flag, which JSON Schema has not. */
+/** `OF_SIGNATURE` without its flag, because JSON Schema has no flags. */
 const SHOWN_OF_SIGNATURE = OF_SIGNATURE.source.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** A tab is the one control character that a header value may hold. */
+/** A tab is the only control character that a header value may contain. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function headerFault(header: string, value: unknown): string | null {
@@ -85,8 +85,8 @@ const checkedHeaders = z
     }
   });
 
-/** Headers to merge into the callback request: strings by name, at most 20 and 4 KB, none that steers the connection or signs. */
-export const callbackHeaders = shownAs(
+/** Headers to merge into the callback request: strings by name, at most 20 and 4 KB; none may steer the connection or sign. */
+export const callbackHeaders = describeAs(
   checkedHeaders,
   z
     .record(

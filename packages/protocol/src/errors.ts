@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { jobStatus } from './answer-fields.js';
+import { jobStatus } from './response-fields.js';
 
 /**
- * Every error a caller can meet: code → HTTP status and default sentence. The code is the same word in the Lua
+ * Every error that a caller can get: code → HTTP status and default sentence. The code is the same word in the Lua
  * scripts, in the throw, in the log and on the wire.
  *
  * @see spec §7, docs/api.md "Errors"
@@ -35,7 +35,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One fault of a request: where it is, and what must hold there. */
+/** One fault of a request: where it is, and what is required there. */
 export const faultDetail = z.object({
   path: z.string().describe('Path into the request, e.g. `subProgress.build.percent`'),
   message: z.string().describe('Full sentence that starts with the path'),
@@ -43,17 +43,17 @@ export const faultDetail = z.object({
 export type FaultDetail = z.output<typeof faultDetail>;
 
 /** Body of every error. */
-export const errorAnswer = z.object({
+export const errorResponse = z.object({
   error: z.string().describe('A sentence for people'),
   code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('A word for programs'),
   jobStatus: jobStatus.optional().describe('Status the job has now; on every 409'),
   details: z.array(faultDetail).optional().describe('Only when several fields are wrong'),
 });
 
-/** Fields that some errors carry beside `error` and `code`. */
-export type ErrorExtras = Omit<z.output<typeof errorAnswer>, 'error' | 'code'>;
+/** Fields that some errors have in addition to `error` and `code`. */
+export type ErrorExtras = Omit<z.output<typeof errorResponse>, 'error' | 'code'>;
 
-/** A refusal that the caller is meant to see; everything else that is thrown is a bug and answered as INTERNAL. */
+/** A refusal that the caller is meant to see. Everything else that is thrown is a bug and reported as INTERNAL. */
 export class YardmasterError extends Error {
   override readonly name = 'YardmasterError';
 
@@ -67,7 +67,7 @@ export class YardmasterError extends Error {
     readonly extras: ErrorExtras = {},
     options?: ErrorOptions,
   ) {
-    // To write down where it was thrown takes longer than all else of a refusal, and nobody reads it: the cause has its own.
+    // Recording the stack takes longer than the rest of a refusal, and it is not needed: the cause has its own stack.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message, options);

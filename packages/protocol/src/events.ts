@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { instant, jobIdField } from './answer-fields.js';
 import { jsonValue } from './fields.js';
 import type { JsonValue } from './json.js';
 import type { LogsAppended } from './logs.js';
+import { instant, jobIdField } from './response-fields.js';
 import type { Status } from './status.js';
 
 /**
@@ -43,13 +43,13 @@ interface Published {
   jobId: string;
   jobName: string;
   spaceId: string;
-  /** Status of the job after it. */
+  /** Status of the job afterwards. */
   status: Status;
   /** Epoch milliseconds, Redis clock. */
   at: number;
 }
 
-/** An event of the history, as it is published to the job's and the space's channel in the step that makes it true. */
+/** An event of the history. It is published to the job's and the space's channel in the step that makes it true. */
 export interface PublishedEvent extends Published {
   /** Place in the job's history; a reader that has seen `seq` ignores everything up to it. */
   seq: number;
@@ -57,12 +57,12 @@ export interface PublishedEvent extends Published {
   data: JsonValue;
 }
 
-/** An append of logs, published likewise. It is not in the history: the seqs of the logs say what a reader has missed. */
+/** An append of logs, published in the same way. It is not in the history: log seqs show what a reader has missed. */
 export interface PublishedAppend extends Published {
   seq: null;
   type: 'logs_appended';
   data: LogsAppended;
 }
 
-/** What comes over a channel, as JSON. The stream messages of spec §6.1 are cut from it. */
+/** A message on a channel, as JSON. The stream messages of spec §6.1 are made from it. */
 export type PublishedNews = PublishedEvent | PublishedAppend;

@@ -1,25 +1,25 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
+import { describeAs } from './describe-as.js';
 import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
 import { LIMITS } from './limits.js';
-import { shownAs } from './shown.js';
 
-// The messages below are the second half of a sentence; `firstFault` puts the field's path in front.
+// The messages below are the second half of a sentence; `faultsOf` puts the field's path in front.
 
-/** `is required` for a field that is not there, else what it must be. */
+/** Return the error of a field: `is required` when it is missing, else what it must be. */
 export function required(mustBe: string) {
   return { error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : mustBe) };
 }
 
 const UNICODE_RULE = 'must be well-formed Unicode';
 const NAME_RULE = `must be 1 to ${LIMITS.nameCharacters} characters`;
-// The first test spares a megabyte the counting: a character is at most two code units.
+// The first test avoids counting the characters of a megabyte: a character is at most two code units.
 const fitsName = (text: string) =>
   text.length >= 1 && text.length <= 2 * LIMITS.nameCharacters && [...text].length <= LIMITS.nameCharacters;
 
 const NAME_SHOWN = { minLength: 1, maxLength: LIMITS.nameCharacters, description: 'Well-formed Unicode' };
 
-/** A job or key name: 1 to 128 characters. Lone surrogates are refused, they cannot be stored as UTF-8. */
+/** A job or key name: 1 to 128 characters. Lone surrogates are refused, because they cannot be stored as UTF-8. */
 export const name = z
   .string({
     error: (issue) => (issue.input === undefined || issue.input === null ? 'is required' : 'must be a string'),
@@ -29,7 +29,7 @@ export const name = z
   .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
   .meta(NAME_SHOWN);
 
-/** A name to look for: what no job can be called is a mistake. */
+/** A name to look for. A name that no job can have is refused as a mistake. */
 export const nameFilter = z
   .string({ error: 'must be a string' })
   .refine(fitsName, { error: NAME_RULE })
@@ -37,7 +37,8 @@ export const nameFilter = z
   .meta(NAME_SHOWN);
 
 /**
- * An array whose length is checked before its entries are: a million wrong ones must not become a million faults.
+ * Make a schema of an array that checks its length before its entries, because a million wrong entries must not become
+ * a million faults.
  */
 export function boundedArray<T extends z.ZodType>(
   entry: T,
@@ -47,20 +48,20 @@ export function boundedArray<T extends z.ZodType>(
     .custom<unknown[]>(Array.isArray, { ...required(error), abort: true })
     .refine((list) => list.length <= max, { error: `must have at most ${max} ${what}`, abort: true })
     .pipe(z.array(entry));
-  return shownAs(bounded, z.array(entry).max(max));
+  return describeAs(bounded, z.array(entry).max(max));
 }
 
-/** Changes of a character by which a field may differ from the one that was meant. */
+/** Most changed characters by which a field may differ from the one that was meant. */
 const MISSPELT_BY = 2;
 
 /**
- * An object with these fields and no others: an unknown one is refused, with the name of the one that was meant. The error
- * is a JSON array, with a sentence for each.
+ * Make a schema of an object with these fields and no others. An unknown field is refused, with the name of the field
+ * that was meant. The error is a JSON array, with one sentence for each unknown field.
  */
 export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   const fields = Object.keys(shape);
   const sentence = (field: string) => {
-    // As much of it as a path quotes; what is longer is no misspelt field.
+    // Only as much of the name as a path quotes; a longer name is no misspelt field.
     const unknown = field.slice(0, LIMITS.faultPathCharacters);
     const meant = closest(unknown, fields);
     return `unknown field ${unknown}${distance(unknown, meant) <= MISSPELT_BY ? `, did you mean ${meant}?` : ''}`;
@@ -73,36 +74,36 @@ export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   });
 }
 
-/** Identifier of a space: it exists as soon as a job is created in it. */
+/** Identifier of a space. A space exists as soon as a job is created in it. */
 export const spaceId = z.string(required('must be a string')).regex(/^[A-Za-z0-9._:-]{1,128}$/, {
   error: `must be 1 to ${LIMITS.spaceIdCharacters} characters of A-Z a-z 0-9 . _ : -`,
 });
 
-/** Refuse what `jsonFault` finds. */
+/** Refuse a value in which `jsonFault` finds a fault. */
 export function refuseJsonFaults(value: unknown, ctx: z.RefinementCtx): void {
   const fault = jsonFault(value);
   if (fault !== null) ctx.addIssue({ code: 'custom', message: fault });
 }
 
-/** Any JSON value that can be stored and given back equal; passes the very object through. */
+/** Any JSON value that can be stored and returned equal; passes the same object through. */
 export const jsonValue = z
   .custom<JsonValue>()
   .superRefine(refuseJsonFaults)
   .describe(`Any JSON value, of at most ${LIMITS.jsonDepth} levels`);
 
-/** A JSON object, likewise. zod's own object and record types would drop a "__proto__" key. */
+/** Any JSON object that can be stored and returned equal. zod's own object and record types would drop "__proto__". */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { ...required('must be an object'), abort: true })
   .superRefine(refuseJsonFaults)
   .meta({ type: 'object', description: `Any JSON object, of at most ${LIMITS.jsonDepth} levels` });
 
-/** A whole number within bounds; the same sentence for a wrong type and a wrong value. */
+/** Make a schema of a whole number within bounds; a wrong type and a wrong value get the same sentence. */
 export function integerBetween(min: number, max: number) {
   const error = `must be an integer between ${min} and ${max}`;
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** A whole number in a query string; below `min` is refused, above `max` served as `max`. */
+/** Make a schema of a whole number in a query string: below `min` it is refused, above `max` it counts as `max`. */
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;
   const capped = z
@@ -111,25 +112,25 @@ export function queryInteger(min: number, max: number) {
     .transform(Number)
     .refine((value) => value >= min, { error })
     .transform((value) => Math.min(value, max));
-  return shownAs(capped, z.number().min(min).meta({ type: 'integer' }));
+  return describeAs(capped, z.number().min(min).meta({ type: 'integer' }));
 }
 
-/** Years 0000 to 9999: with a far offset the year 9999 becomes +010000, which is another format. */
+/** Years 0000 to 9999, because with a far offset the year 9999 becomes +010000, which is another format. */
 const FIRST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** A point in time with its offset; epoch milliseconds. */
+/** A point in time with its offset, as epoch milliseconds. */
 export const timestampMs = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 timestamp with a time zone' })
   .transform((text) => Date.parse(text))
   .refine((ms) => ms >= FIRST_MS && ms <= LAST_MS, { error: 'must be within the years 0000 to 9999' });
 
-/** The same, given back in UTC with milliseconds. */
+/** A point in time with its offset, returned in UTC with milliseconds. */
 export const timestamp = timestampMs.transform((ms) => new Date(ms).toISOString());
 
-/** How both are shown; zod's own pattern also counts the days of February. */
+/** OpenAPI schema of both timestamps; zod's own pattern also counts the days of February. */
 const zonedMoment = z
   .string()
   .meta({ format: 'date-time', pattern: 'T\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$' });
-shownAs(timestampMs, zonedMoment);
-shownAs(timestamp, zonedMoment);
+describeAs(timestampMs, zonedMoment);
+describeAs(timestamp, zonedMoment);

@@ -1,6 +1,6 @@
-export { doneAnswer, instant, jobStatus } from './answer-fields.js';
 export * from './callback.js';
 export * from './callback-secret.js';
+export { describeAs, openApiSchemaOf } from './describe-as.js';
 export * from './errors.js';
 export * from './events.js';
 export { spaceId } from './fields.js';
@@ -12,9 +12,9 @@ export * from './logs.js';
 export * from './logs-query.js';
 export * from './progress.js';
 export * from './requests.js';
+export { doneResponse, instant, jobStatus } from './response-fields.js';
 export * from './scopes.js';
 export * from './search.js';
-export { shownAs, standInOf } from './shown.js';
 export * from './stats.js';
 export * from './status.js';
 export * from './streams.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { count, instant, jobIdField, jobStatus } from './answer-fields.js';
 import { jobEvent } from './events.js';
 import { jsonObject, jsonValue } from './fields.js';
 import { progressRequest } from './progress.js';
+import { count, instant, jobIdField, jobStatus } from './response-fields.js';
 
 const listed = {
   id: jobIdField,
@@ -25,10 +25,10 @@ const listed = {
 export const listedJob = z.object(listed);
 export type ListedJob = z.output<typeof listedJob>;
 
-/** Answer of List Jobs (spec §4.2). */
+/** Response of List Jobs (spec §4.2). */
 export const jobList = z.array(listedJob);
 
-/** A job as create answers it. */
+/** A job in the response of Create Job. */
 export const job = z.object({
   ...listed,
   callbackUrl: z.string().nullable(),
@@ -36,14 +36,14 @@ export const job = z.object({
 });
 export type Job = z.output<typeof job>;
 
-/** A job as Get Job answers it: with its history. */
+/** A job in the response of Get Job: with its history. */
 export const jobWithEvents = z.object({
   ...job.shape,
   events: z.array(jobEvent).describe('Oldest first; the first is always `created`'),
 });
 export type JobWithEvents = z.output<typeof jobWithEvents>;
 
-/** What a worker gets from poll and claim (spec §2.4). */
+/** A job as a worker gets it from poll and claim (spec §2.4). */
 export const claimedJob = z.object({
   id: jobIdField,
   name: z.string(),
@@ -57,17 +57,17 @@ export const claimedJob = z.object({
 });
 export type ClaimedJob = z.output<typeof claimedJob>;
 
-/** Answer of Poll for Jobs (spec §4.3). */
+/** Response of Poll for Jobs (spec §4.3). */
 export const polledJobs = z.object({ jobs: z.array(claimedJob).describe('Oldest first; empty when none waits') });
 
-/** Answer of Claim Specific Job (spec §4.4). */
+/** Response of Claim Specific Job (spec §4.4). */
 export const claimOutcome = z.discriminatedUnion('claimed', [
   z.object({ claimed: z.literal(true), job: claimedJob }),
   z.object({ claimed: z.literal(false), reason: z.literal('not_pending'), status: jobStatus }),
 ]);
 export type ClaimOutcome = z.output<typeof claimOutcome>;
 
-/** Answer of Get Job Progress (spec §4.6). */
+/** Response of Get Job Progress (spec §4.6). */
 export const latestProgress = z.object({
   jobId: jobIdField,
   progress: progressRequest.nullable().describe('Null before the first report'),

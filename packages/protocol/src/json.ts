@@ -1,6 +1,6 @@
 import { LIMITS } from './limits.js';
 
-/** Anything that JSON can say. */
+/** Any value that JSON can express. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue;
@@ -12,10 +12,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Find what keeps a parsed JSON value from being stored and given back equal.
+ * Find what prevents a parsed JSON value from being stored and returned equal.
  *
  * @param levels how deep arrays and objects may nest; a scalar is 0 deep, `{}` is 1
- * @returns the missing half of a sentence that starts with the field's name, or null when all is well
+ * @returns the missing half of a sentence that starts with the field's name, or null when there is no fault
  */
 export function jsonFault(value: unknown, levels: number = LIMITS.jsonDepth): string | null {
   // JSON.parse reads 1e400 as Infinity, which JSON.stringify would silently turn into null.
@@ -23,7 +23,7 @@ export function jsonFault(value: unknown, levels: number = LIMITS.jsonDepth): st
     return 'must not contain a number beyond the range of a double';
   if (typeof value !== 'object' || value === null) return null;
   if (levels === 0) return `must not nest deeper than ${LIMITS.jsonDepth} levels`;
-  // Object.values also lists an own "__proto__" key, which JSON.parse makes.
+  // Object.values also lists an own "__proto__" key, which JSON.parse creates.
   for (const item of Array.isArray(value) ? value : Object.values(value)) {
     const fault = jsonFault(item, levels - 1);
     if (fault !== null) return fault;

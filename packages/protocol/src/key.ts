@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { instant } from './answer-fields.js';
+import { describeAs } from './describe-as.js';
 import { boundedArray, exactObject, name, spaceId, timestamp } from './fields.js';
 import { LIMITS } from './limits.js';
+import { instant } from './response-fields.js';
 import { SCOPES } from './scopes.js';
-import { shownAs } from './shown.js';
 
 const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), {
   max: LIMITS.keyScopes,
@@ -14,16 +14,16 @@ const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.
   .transform((scopes) => [...new Set(scopes)]);
 
 /**
- * Body of Create Key (our addition, contract §5). Unlike elsewhere an unknown field is refused: a misspelt `spaceId` would make
- * a key for every space.
+ * Body of Create Key (our addition, contract §5). Unlike elsewhere, an unknown field is refused, because a misspelt
+ * `spaceId` would create a key for every space.
  */
 export const createKeyRequest = exactObject({
   name,
-  scopes: shownAs(keyScopes, z.array(z.enum(SCOPES)).min(1).max(LIMITS.keyScopes)),
+  scopes: describeAs(keyScopes, z.array(z.enum(SCOPES)).min(1).max(LIMITS.keyScopes)),
   spaceId: spaceId.nullable().default(null).describe('The one space the key works in; null for every space'),
   expiresAt: timestamp.nullable().default(null).describe('From when on it is refused, in the future; null for never'),
 })
-  // A key that is bound to a space but may make keys could make itself one for every other space.
+  // A key that is bound to a space and may create keys could create one for every other space.
   .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {
     path: ['scopes'],
     error: 'must not hold keys:manage when the key is bound to a space',
@@ -46,10 +46,10 @@ export const apiKey = z.object({
 });
 export type ApiKey = z.output<typeof apiKey>;
 
-/** Answer of List Keys. */
+/** Response of List Keys. */
 export const apiKeyList = z.array(apiKey);
 
-/** Answer of Create Key: the only time the key itself is shown. */
+/** Response of Create Key: the only time that the key itself is shown. */
 export const newApiKey = z.object({
   ...apiKey.shape,
   key: z.string().describe('`ym_<id>_<secret>`, 256 random bits of secret; shown this once'),

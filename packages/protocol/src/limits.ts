@@ -1,11 +1,11 @@
-/** Numbers of spec §8 and contract that no deployment changes. Sizes in bytes are variables, `MAX_*_BYTES`. */
+/** Numbers of spec §8 and of the contract that no deployment changes. Sizes in bytes are variables, `MAX_*_BYTES`. */
 export const LIMITS = {
   nameCharacters: 128,
   spaceIdCharacters: 128,
   listDefault: 50,
   listMax: 100,
   pollDefault: 1,
-  /** Two statements of the specification disagree (50 and 10); the contract serves 50. */
+  /** Two statements of the specification disagree (50 and 10); the contract says 50. */
   pollMax: 50,
   /** Our choice: one poll looks at one queue per name, and a script loops over at most 100 things. */
   pollNames: 100,
@@ -13,7 +13,7 @@ export const LIMITS = {
   maxRetriesMax: 100,
   timeoutSecondsDefault: 300,
   timeoutSecondsMax: 86_400,
-  /** Our choice: names of jobs that one answer of Get Space Statistics counts. */
+  /** Our choice: names of jobs that one response of Get Space Statistics counts. */
   statsNamesDefault: 100,
   statsNamesMax: 1_000,
   subProgressStages: 50,
@@ -25,7 +25,7 @@ export const LIMITS = {
   jsonDepth: 64,
   logsDefault: 200,
   logsMax: 500,
-  /** Our choice: each term is looked for in each message. */
+  /** Our choice: each term is searched for in each message. */
   searchCharacters: 500,
   searchTerms: 32,
   callbackUrlCharacters: 2048,

@@ -1,23 +1,23 @@
 import { z } from 'zod';
+import { describeAs } from './describe-as.js';
 import { queryInteger } from './fields.js';
 import { LIMITS } from './limits.js';
 import { LEVEL_RULE, LOG_LEVELS, type LogLevel, type LogsMode } from './logs.js';
 import { searchTermsOf } from './search.js';
-import { shownAs } from './shown.js';
 
 const isLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text);
 
-/** Levels in a query string: lists with commas, and repeats of them. */
+/** Levels in a query string: comma-separated lists, which may be repeated. */
 const checkedLevels = z
   .unknown()
   .transform((given) => [given].flat().flatMap((list) => String(list).split(',')))
   .refine((names) => names.every((name) => isLevel(name.trim())), { error: LEVEL_RULE, abort: true })
   .transform((names) => [...new Set(names.map((name) => name.trim() as LogLevel))]);
-const levels = shownAs(checkedLevels, z.array(z.enum(LOG_LEVELS)).min(1));
+const levels = describeAs(checkedLevels, z.array(z.enum(LOG_LEVELS)).min(1));
 
 const TERMS_RULE = `must have at most ${LIMITS.searchTerms} terms`;
 
-/** A full-text query, as its terms. */
+/** A full-text query, split into its terms. */
 const terms = z
   .string({ error: 'must be given once' })
   .max(LIMITS.searchCharacters, { error: `must be at most ${LIMITS.searchCharacters} characters`, abort: true })
@@ -47,10 +47,10 @@ export const logsQuery = z
   })
   .transform(({ limit, after, before, level, q }) => ({
     mode: (after !== undefined ? 'after' : before !== undefined ? 'before' : 'latest') as LogsMode,
-    /** Seq that no entry of the page has; null for the newest ones. */
+    /** Seq above or below which the page lies; null for the newest entries. */
     bound: after ?? before ?? null,
     limit,
-    /** Null: all. */
+    /** Null for all levels. */
     levels: level ?? null,
     terms: q,
   }));

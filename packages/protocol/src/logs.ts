@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { count, instant } from './answer-fields.js';
 import type { FaultDetail } from './errors.js';
 import { jsonObject, required, timestampMs } from './fields.js';
+import { count, instant } from './response-fields.js';
 import { faultsOf } from './validate.js';
 
-/** Levels of a log entry, by weight (spec §2.5). Redis holds their place in this list: it may only grow at its end. */
+/** Levels of a log entry, by weight (spec §2.5). Redis stores their place in this list, so it must only grow at its end. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What an entry has where its worker says nothing. `loggedAt` is then the time of storage. */
+/** Values for fields that a worker leaves out of a log entry. `loggedAt` is then the time of storage. */
 export const LOG_DEFAULTS = { level: 'info', source: 'worker' } as const;
 
-/** One entry as logs are read (spec §2.5). */
+/** One log entry as it is read (spec §2.5). */
 export const logEntry = z.object({
   id: z.string().describe('`<jobId>.<seq>`'),
   seq: count.describe('Dense, from 1, per job; never used again when an entry is dropped'),
@@ -27,12 +27,12 @@ export type LogEntry = z.output<typeof logEntry>;
 
 export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
 
-/** What programs write besides the form of RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01. */
+/** Forms that programs write besides that of RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01. */
 const LOOSE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?(?:[Zz]|([+-]\d\d):?(\d\d)?)$/;
 
-/** The same moment in the form of RFC 3339; what is no timestamp stays as it is. */
+/** Return a timestamp in the form of RFC 3339. Anything that is not a timestamp stays as it is. */
 function strict(value: unknown): unknown {
-  if (typeof value !== 'string' || (value.length === 24 && value.endsWith('Z'))) return value; // As nearly always.
+  if (typeof value !== 'string' || (value.length === 24 && value.endsWith('Z'))) return value; // Nearly always.
   return value.replace(
     LOOSE,
     (_, date, minutes, seconds = ':00', fraction = '0', offsetHours, offsetMinutes = '00') => {
@@ -42,7 +42,7 @@ function strict(value: unknown): unknown {
   );
 }
 
-/** An entry in the form of an object, as workers send it. */
+/** A log entry in the form of an object, as workers send it. */
 const fullLog = z.object(
   {
     message: z.string(required('must be a string')),
@@ -59,19 +59,19 @@ const fullLog = z.object(
   { error: 'must be a string or an object' },
 );
 
-/** An entry as workers send it: a message, or an object. Only ever shown: see `checkLog`. */
+/** A log entry as workers send it: a message, or an object. It is only shown, because `checkLog` does the check. */
 export const newLog = z.union([z.string(), fullLog]);
 
-/** Entries as workers send them together. Only ever shown: a batch is taken apart before it is parsed. */
+/** Log entries as workers send them together. It is only shown, because a batch is split before it is parsed. */
 export const newLogs = z.array(newLog).min(1).describe('Stored whole or not at all');
 
-/** The same as JSON, which may also be an object. */
+/** A batch of log entries as JSON, which may also be an object. */
 export const logBatch = z.union([newLogs, z.object({ logs: newLogs })]);
 
 /** An entry that is about to be stored. */
 export type NewLog = z.output<typeof fullLog>;
 
-/** What one entry of a batch is called in an error: by its place, or by its line. */
+/** Returns the name that a field of one entry has in an error: by the entry's place, or by its line. */
 export type NameOfEntry = (field: string) => string;
 
 /**
@@ -86,7 +86,7 @@ export function checkLog(value: unknown, nameOf: NameOfEntry): NewLog | FaultDet
   return outcome.success ? outcome.data : faultsOf(outcome.error.issues, nameOf);
 }
 
-/** Answer of Append Logs. */
+/** Response of Append Logs. */
 export const appendedLogs = z.object({
   success: z.literal(true),
   inserted: count,
@@ -95,14 +95,14 @@ export const appendedLogs = z.object({
 });
 export type AppendedLogs = z.output<typeof appendedLogs>;
 
-/** What `logs_appended` tells (spec §6.1): the seqs of the first and last new entry, and how many they are. */
+/** Data of `logs_appended` (spec §6.1): the seqs of the first and last new entry, and the number of new entries. */
 export type LogsAppended = { fromSeq: number; toSeq: number; count: number };
 
-/** Which way a page of logs was asked for. */
+/** Direction in which a page of logs is read. */
 export const LOGS_MODES = ['after', 'before', 'latest'] as const;
 export type LogsMode = (typeof LOGS_MODES)[number];
 
-/** Answer of Get Job Logs. */
+/** Response of Get Job Logs. */
 export const logsPage = z.object({
   logs: z.array(logEntry).describe('Ascending by seq'),
   cursor: z.object({

@@ -1,12 +1,12 @@
 import { z } from 'zod';
+import { describeAs } from './describe-as.js';
 import { boundedArray, nameFilter } from './fields.js';
 import { LIMITS } from './limits.js';
-import { shownAs } from './shown.js';
 
 const FILTER_RULE = 'must be a string or an array of strings';
 const LIST_RULE = 'must be an array of strings';
 
-/** A list of names to look for. */
+/** Make a schema of a list of names to look for. */
 export const filterNames = (error = LIST_RULE) =>
   boundedArray(nameFilter, { max: LIMITS.pollNames, what: 'names', error });
 
@@ -19,5 +19,5 @@ const checkedNames = z.unknown().transform((value, ctx): string[] => {
   return z.NEVER;
 });
 
-/** One name or a list of them. Branches by hand: a union would hide which entry of the list is wrong. */
-export const nameOrNames = shownAs(checkedNames, z.union([nameFilter, z.array(nameFilter).max(LIMITS.pollNames)]));
+/** One name or a list of them. Written by hand, because a union would hide which entry of the list is wrong. */
+export const nameOrNames = describeAs(checkedNames, z.union([nameFilter, z.array(nameFilter).max(LIMITS.pollNames)]));

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { describeAs } from './describe-as.js';
 import { required } from './fields.js';
 import { isJsonObject } from './json.js';
 import { LIMITS } from './limits.js';
-import { shownAs } from './shown.js';
 
 const PERCENT = 'must be between 0 and 100';
 // 1e400 is read as Infinity: a number, and out of range.
@@ -19,7 +19,7 @@ const stage = z.object(
 
 type Stage = { percent: number; message?: string };
 
-/** Stages by name. Built entry by entry, since zod's record would drop a stage named "__proto__". */
+/** Stages by name. Built entry by entry, because zod's record would drop a stage named "__proto__". */
 const checkedStages = z
   .custom<object>(isJsonObject, { error: 'must be an object', abort: true })
   .transform((stages, ctx) => {
@@ -38,7 +38,7 @@ const checkedStages = z
     }
     return Object.fromEntries(checked);
   });
-const subProgress = shownAs(
+const subProgress = describeAs(
   checkedStages,
   z.record(z.string(), stage).meta({ maxProperties: LIMITS.subProgressStages, description: 'Stages by name' }),
 );

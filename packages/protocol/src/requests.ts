@@ -6,8 +6,8 @@ import { LIMITS } from './limits.js';
 import { filterNames, nameOrNames } from './name-filter.js';
 import { STATUSES } from './status.js';
 
-// Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is
-// what the store's verbs take.
+// Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is the
+// input of the store's verbs.
 
 const anObject = { error: 'must be an object' };
 
@@ -50,7 +50,7 @@ export type ListJobsQuery = z.output<typeof listJobsQuery>;
 const COUNT_RULE = 'must be an integer of at least 1';
 const pollCount = z
   .number({ error: COUNT_RULE })
-  // Not `.int()`, which also refuses what is above 2^53: that is more than 50, and served as 50.
+  // Not `.int()`, which also refuses numbers above 2^53: such a number is more than 50, and counts as 50.
   .refine((count) => Number.isInteger(count) && count >= 1, { error: COUNT_RULE })
   .meta({ type: 'integer', minimum: 1 });
 
@@ -59,7 +59,7 @@ const ANY_NAME = 'an empty list means any name';
 /**
  * Body of Poll for Jobs (spec §4.3); an absent body counts as `{}`.
  *
- * The output's `names` are the filter that wins (types, type, names, name), empty for no filter.
+ * The output's `names` are the first filter that is there (types, type, names, name), empty for no filter.
  */
 export const pollRequest = z
   .object(

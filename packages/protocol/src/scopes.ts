@@ -17,7 +17,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Scopes that stand for others. `jobs:worker` leaves out jobs:create and jobs:kill on purpose (§5.5). */
+/** Scopes that include others. `jobs:worker` leaves out jobs:create and jobs:kill on purpose (§5.5). */
 const COVERS: Partial<Record<Scope, readonly Scope[]>> = {
   'jobs:read': ['jobs:read:progress'],
   'jobs:worker': [
@@ -33,7 +33,7 @@ const COVERS: Partial<Record<Scope, readonly Scope[]>> = {
   ],
 };
 
-/** All that a list of scopes grants, the covered ones included. */
+/** Return all scopes that a list of scopes grants, including the covered ones. */
 export function grantsOf(scopes: readonly Scope[]): ReadonlySet<Scope> {
   return new Set(scopes.flatMap((scope) => [scope, ...(COVERS[scope] ?? [])]));
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { count, instant } from './answer-fields.js';
 import { queryInteger } from './fields.js';
 import { LIMITS } from './limits.js';
 import { nameOrNames } from './name-filter.js';
+import { count, instant } from './response-fields.js';
 import { STATUSES, type Status } from './status.js';
 
 /**
- * Query of Get Space Statistics (our addition). `name` may be repeated; there is no list with commas, since a name may
- * hold one.
+ * Query of Get Space Statistics (our addition). `name` may be repeated. There is no list with commas, because a name
+ * may contain a comma.
  */
 export const statsQuery = z
   .object({
@@ -18,12 +18,12 @@ export const statsQuery = z
   })
   .transform(({ limit, name }) => ({
     limit,
-    /** Empty: those with most jobs. */
+    /** Empty for the names with most jobs. */
     names: [...new Set(name ?? [])],
   }));
 export type StatsQuery = z.output<typeof statsQuery>;
 
-/** The jobs of one name. */
+/** Statistics of the jobs of one name. */
 export const nameStats = z.object({
   name: z.string(),
   total: count.describe('Jobs of any status'),
@@ -40,7 +40,7 @@ const counts = Object.fromEntries([...STATUSES, 'total'].map((status) => [status
   typeof count
 >;
 
-/** Answer of Get Space Statistics: the jobs of a space, counted at one moment. */
+/** Response of Get Space Statistics: the jobs of a space, counted at one moment. */
 export const spaceStats = z.object({
   spaceId: z.string(),
   timestamp: instant.describe('The moment'),

@@ -6,11 +6,11 @@ import type { Status } from './status.js';
 /** What a stream may show: everything (jobs:read), or only how far a job is (jobs:read:progress, or no token). */
 export type StreamScope = 'full' | 'progress';
 
-/** How a type of message reaches a progress-scope stream; `withheld` is not at all. */
+/** How a type of message is sent on a progress-scope stream; `withheld` means that it is not sent. */
 type InProgressScope = 'with data' | 'without data' | 'withheld';
 
 /**
- * Every type of message that a stream delivers, beside `init`. What is no row here is not delivered at all: the
+ * Every type of message that a stream sends, in addition to `init`. A type without a row here is never sent: the
  * callbacks' records in the history, and whatever a later release may record.
  *
  * @see spec §6.1
@@ -31,7 +31,7 @@ export const STREAM_TYPES = {
 
 export type StreamType = keyof typeof STREAM_TYPES;
 
-/** Whether events of a type are delivered on job streams. Space streams have `created` beside these. */
+/** Whether events of a type are sent on job streams. Space streams send `created` in addition to these. */
 export function isStreamType(type: string): type is StreamType {
   return Object.hasOwn(STREAM_TYPES, type);
 }
@@ -53,16 +53,16 @@ export interface FullMessage {
 export interface ProgressMessage {
   jobId: string;
   type: StreamType;
-  /** Only of types that are shown `with data`. */
+  /** Only for types that are shown `with data`. */
   data?: JsonValue;
   /** ISO 8601. */
   timestamp: string;
 }
 
-/** Message of a space stream. A job stream never has `created`: nobody knows a job's id before. */
+/** Message of a space stream. A job stream never sends `created`, because no client knows the job's id before. */
 export type SpaceMessage = Omit<FullMessage, 'type'> & { spaceId: string; type: StreamType | 'created' };
 
-/** First message of every stream: where things stand. All later ones tell what has changed since. */
+/** First message of every stream: the current state. All later messages report what has changed since. */
 export type InitMessage =
   | { jobId: string; type: 'init'; status: Status; timestamp: string }
   | { jobId: string; type: 'init'; progress?: Progress; timestamp: string }

@@ -2,7 +2,7 @@ import type { ErrorCode } from './errors.js';
 import type { EventType } from './events.js';
 import type { Status } from './status.js';
 
-/** What can move a job. Time-outs are triggers like any call: the clock pulls them. */
+/** What can move a job. Time-outs are triggers like any call; the clock causes them. */
 export type Trigger =
   | 'poll'
   | 'claim'
@@ -28,8 +28,8 @@ export interface Transition {
 }
 
 /**
- * The life of a job, complete: what is not a row here is refused (see `refusalOf`).
- * A job is born pending with the event `created`.
+ * The complete life of a job. A trigger without a row here is refused (see `refusalOf`).
+ * A job begins as pending, with the event `created`.
  *
  * @see spec §3
  */
@@ -58,7 +58,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { trigger: 'kill', from: ['killed'], to: 'killed', event: null },
 ];
 
-/** Status that a job has after an event of a type; null for a type that no transition has. */
+/** Return the status that a job has after an event of a type; null for a type that no transition has. */
 export function statusAfter(type: EventType): Status | null {
   return TRANSITIONS.find(({ event }) => event === type)?.to ?? null;
 }
@@ -66,10 +66,10 @@ export function statusAfter(type: EventType): Status | null {
 const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keepalive'];
 
 /**
- * How a trigger that finds no row of `TRANSITIONS` is answered.
+ * Return how a trigger without a row in `TRANSITIONS` is refused.
  *
- * @returns the code of the error, or null when the trigger quietly does nothing: a poll or a claim does not
- *   hand the job out (§3 rule 5), and a timer whose job has moved on is simply late
+ * @returns the code of the error, or null when the trigger silently does nothing: a poll or a claim does not
+ *   return the job (§3 rule 5), and a timer whose job has moved on is simply late
  * @see spec §3 rules 1, 2 and 5, §7.3
  */
 export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type FaultDetail, YardmasterError } from './errors.js';
 import { LIMITS } from './limits.js';
 
-/** `subProgress.build.percent`, `types[3]`: a path as a caller would write it; '' for the whole. */
+/** Write a path as a caller would write it: `subProgress.build.percent`, `types[3]`; '' for the whole. */
 function pathOf(path: readonly PropertyKey[]): string {
   return path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${String(step)}`))
@@ -13,9 +13,9 @@ function pathOf(path: readonly PropertyKey[]): string {
 type UnknownFields = Pick<z.core.$ZodIssueUnrecognizedKeys, 'keys'>;
 
 /**
- * The faults that zod has found, each as a sentence.
+ * Return the faults that zod has found, each as a sentence.
  *
- * @param nameOf what a field is called; it is given '' for the input as a whole
+ * @param nameOf returns the name of a field; it gets '' for the input as a whole
  */
 export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: string) => string): FaultDetail[] {
   return issues.slice(0, LIMITS.faultDetails).flatMap(({ code, path, message, ...issue }) => {
@@ -29,7 +29,7 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: st
   });
 }
 
-/** The refusal of a request with faults: one sentence for the first, and `details` when there are several. */
+/** Create the refusal of a request with faults: one sentence for the first, and `details` when there are several. */
 export function invalidRequest(faults: readonly FaultDetail[]): YardmasterError {
   const details = faults.slice(0, LIMITS.faultDetails);
   return new YardmasterError('INVALID_REQUEST', details[0]?.message, details.length > 1 ? { details } : {});
@@ -38,7 +38,7 @@ export function invalidRequest(faults: readonly FaultDetail[]): YardmasterError 
 /**
  * Check a request part against its schema.
  *
- * @param whole what the part is called when no field of it is at fault: `body`
+ * @param whole name of the part when no field of it is wrong: `body`
  * @returns the schema's output
  * @throws INVALID_REQUEST with one sentence that names the first wrong field, and `details` when several are wrong
  */

@@ -4,16 +4,16 @@ import { VARIABLES, type VariableName } from './variables.js';
 type ValueOf<N extends VariableName> = z.output<(typeof VARIABLES)[N]['schema']>;
 type WithDefault<N extends VariableName> = (typeof VARIABLES)[N]['default'] extends string ? true : false;
 
-/** Values of the variables named, each under its own name; undefined only where there is no default. */
+/** Values of the named variables, each under its own name; undefined only where there is no default. */
 export type Config<N extends VariableName> = {
   [K in N]: WithDefault<K> extends true ? ValueOf<K> : ValueOf<K> | undefined;
 };
 
-/** Configuration that a process must not start with. */
+/** Invalid configuration, with which a process must not start. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
-  /** @param faults one sentence each, starting with the variable's name where it is about one */
+  /** @param faults one sentence each, starting with the variable's name where it is about one variable */
   constructor(readonly faults: readonly string[]) {
     super(`Configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }

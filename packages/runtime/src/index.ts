@@ -1,15 +1,15 @@
 export type { Cluster } from 'ioredis';
 export * from './config.js';
-export { type EqualTimeout, EqualTimeouts } from './equal-timeouts.js';
 export * from './logger.js';
 export { isCluster, type RedisClient } from './redis/client.js';
 export { RedisClock } from './redis/clock.js';
 export { createNodeSubscriber, createRedis } from './redis/connect.js';
+export { keepAlive, responds } from './redis/keepalive.js';
 export type { RedisUse } from './redis/options.js';
 export { onceReachable } from './redis/wait.js';
-export { answers, watchConnection } from './redis/watch.js';
 export type { RedisBinary } from './redis-server/binary.js';
 export { findRedisServer } from './redis-server/find.js';
 export { PrivateRedis, type PrivateRedisOptions } from './redis-server/private.js';
 export * from './service.js';
+export { type QueuedTimeout, TimeoutQueue } from './timeout-queue.js';
 export * from './variables.js';

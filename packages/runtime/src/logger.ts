@@ -2,7 +2,7 @@ import { destination, type Logger, type LoggerOptions, pino, stdTimeFunctions } 
 
 export type { Logger };
 
-/** Names under which a secret could travel; redacted wherever they turn up, two levels deep. */
+/** Names under which a secret could be logged; redacted wherever they appear, two levels deep. */
 const SECRETS = [
   'result',
   'checkpoint',
@@ -23,8 +23,8 @@ const paths = SECRETS.flatMap((name) => {
 });
 
 /**
- * What the log keeps of an error. Not its other properties: ioredis hangs the whole command on its errors, with
- * payloads and secrets.
+ * Return what the log keeps of an error. Its other properties are left out, because ioredis adds the whole command to
+ * its errors, with payloads and secrets.
  */
 export function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
@@ -40,7 +40,7 @@ export function errorForLog(error: unknown): unknown {
 }
 
 /**
- * Make a logger: JSON lines on standard output, ISO times, level names, secrets redacted.
+ * Create a logger: JSON lines on standard output, ISO times, level names, secrets redacted.
  *
  * @param app name of the process, in every line
  */
@@ -53,7 +53,7 @@ export function createLogger(app: string, level: string): Logger {
     serializers: { err: errorForLog },
     redact: { paths, censor: '[redacted]' },
   };
-  // Written at once: pino's own default writes later, and at exit tries to write what is left for ever when nobody
+  // Written at once. pino's own default writes later, and at exit it tries for ever to write the rest when no process
   // reads it any more, as after Ctrl-C on `npm start | tee log`.
   return pino(options, destination({ dest: 1, sync: true }));
 }

@@ -3,15 +3,15 @@ import type { Logger } from './logger.js';
 
 /** A long-lived part of a process. */
 export interface Service {
-  /** For the log. */
+  /** Name in the log. */
   name: string;
-  /** Resolves when it serves. A failure leaves nothing behind. */
+  /** Start; resolves when the service serves. A failure leaves nothing behind. */
   start(): Promise<void>;
-  /** Takes no new work, finishes what is open, resolves when all is released. Safe after a failed start. */
+  /** Take no new work and finish what is open; resolves when all is released. Safe after a failed start. */
   stop(): Promise<void>;
 }
 
-/** Signals that come this close after the first are the same one. */
+/** Signals that come this soon after the first count as the first. */
 const ONE_KEYSTROKE_MS = 1_000;
 
 export interface RunOptions {
@@ -26,11 +26,11 @@ export interface RunOptions {
  */
 export async function runProcess(service: Service, { log, stopWithinMs }: RunOptions): Promise<void> {
   // With pretenuring, V8 may learn from a burst that the objects of a request live long. From then on it makes them among the
-  // old objects, where only a full collection frees them, and memory grows by 30 to 70 MB more (docs/architecture.md).
+  // old objects, where only a full collection frees them, and memory grows by 30 to 70 MB more (docs/decisions/011).
   setFlagsFromString('--no-allocation-site-pretenuring');
   let stoppingSince = Number.POSITIVE_INFINITY;
   const stop = async (signal: NodeJS.Signals) => {
-    // One Ctrl-C below npm arrives twice: from the terminal, and passed on by npm.
+    // One Ctrl-C under npm arrives twice: from the terminal, and passed on by npm.
     if (performance.now() - stoppingSince > ONE_KEYSTROKE_MS) {
       log.warn({ signal }, 'second signal, exiting at once');
       process.exit(1);

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseRedisUrl, type RedisUrlError } from './redis/address.js';
 
-// What the values of environment variables may look like; each message follows the variable's name.
+// Allowed values of environment variables; each message follows the variable's name.
 
 export function integer(min: number, max: number) {
   const error = `must be an integer between ${min} and ${max}`;
@@ -77,7 +77,7 @@ export const retryDelays = z.string().transform((text, ctx) => {
   return z.NEVER;
 }) as unknown as z.ZodType<readonly number[], string>;
 
-/** Standard Webhooks: 24 to 64 bytes in base 64, behind `whsec_`. */
+/** Decode a secret of Standard Webhooks: 24 to 64 bytes in base 64, after `whsec_`. */
 function signingKey(secret: string): Buffer | null {
   if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)) return null;
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');

@@ -15,7 +15,7 @@ import {
 // One row per environment variable of any of our processes. README.md shows the same table; a test compares them.
 
 interface Variable<T, D extends string | null> {
-  /** As the README shows it; null for none. */
+  /** Default as the README shows it; null for none. */
   default: D;
   meaning: string;
   schema: z.ZodType<T, string>;
@@ -31,7 +31,7 @@ const row = <T, D extends string | null>(
   schema,
 });
 
-/** Least characters of an admin key, so that it cannot be guessed even when its owner made it up. */
+/** Fewest characters of an admin key, so that it cannot be guessed even when its owner made it up. */
 export const ADMIN_KEY_LENGTH = 32;
 
 const YEARS = 100 * 366 * 86_400;

@@ -1,8 +1,8 @@
 -- KEYS job
 -- ARGV base jobId round leaseMs patienceMs
 --
--- Take the next attempt at a callback: for `leaseMs` nobody else gets it.
---   patienceMs    at most how long to stay away while somebody else makes an attempt, which may be over sooner
+-- Take the next attempt at a callback: for `leaseMs` no other scheduler gets it.
+--   patienceMs    longest time to stay away while another scheduler makes an attempt, which may be over sooner
 -- Returns {'OK', now in ms, attempt from 1, end of the lease in ms, {space, name, status, attempt of the job, url,
 -- headers, result, error, updatedAt}}; {'NOT_DUE', ms to wait}; {'NOT_OWED'}, also when it is another round's by now.
 -- @include clock job callback

@@ -1,9 +1,9 @@
 -- KEYS index
--- ARGV base isMending space name ids...
+-- ARGV base isRepairing space name ids...
 --
 -- Look whether the entries of an index are those of jobs that may stand in it. Which of its own space's indexes a job
 -- belongs in is for check_jobs to say.
---   isMending   '1' to remove those that are not; '0' writes nothing
+--   isRepairing   '1' to remove those that are not; '0' writes nothing
 --   space       whose index it is; '' for deadlines and callbacks, which are of all spaces
 --   name        of the jobs in this queue; '' for any
 --   ids         at most 100
@@ -27,9 +27,9 @@ for _, id in ipairs(ids) do
   -- Not of a record that cannot be read: that is a fault of the record. The entry may be gone since it was read.
   if isDone and why and scoreIn(index, id) then
     local outcome = ''
-    if isMending == '1' then
+    if isRepairing == '1' then
       redis.call('ZREM', index, id)
-      outcome = 'mended'
+      outcome = 'repaired'
     end
     for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
   end

@@ -1,8 +1,8 @@
 -- KEYS deadlines
--- ARGV base isMending deliveryTimeoutMs retentionMs ids...
+-- ARGV base isRepairing deliveryTimeoutMs retentionMs ids...
 --
 -- Compare the records of some jobs of one partition with every index, and with their history, as of one moment.
---   isMending   '1' to put right what can be put right from the record, which is the truth; '0' writes nothing
+--   isRepairing   '1' to put right what can be put right from the record, which is the truth; '0' writes nothing
 --   ids         at most 50, so that Redis is busy for some 1 ms
 -- Returns {'OK', {id, {kind, key, detail, outcome, …}}, …}, a list for each job with faults; see findings.
 -- @include clock order job owe findings entry partition checked_record check_order check_places check_duties check_history
@@ -18,7 +18,7 @@ local function examine(id)
     checkCallback(found, r, base, now)
   end
   checkLists(found, r)
-  if isMending == '1' then mendAll(found) end
+  if isRepairing == '1' then repairAll(found) end
   return found.flat
 end
 

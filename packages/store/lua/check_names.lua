@@ -1,10 +1,10 @@
 -- KEYS names
--- ARGV base space isMending afterOrder counted counts...
+-- ARGV base space isRepairing afterOrder counted counts...
 --
 -- Compare counts of names with those that are kept, as of one moment.
 --   names                  the space's /names
 --   space                  its id
---   isMending              '1' to keep the right counts; '0' writes nothing
+--   isRepairing              '1' to keep the right counts; '0' writes nothing
 --   afterOrder, counted    order of the last job that was counted, and how many were
 --   counts                 name, its count, …; at most 50 of them
 -- Returns {'OK', {name, count kept, right count, outcome, …}}, see findings for the outcome; {'CHANGED'} when one that was
@@ -26,12 +26,12 @@ for i = 1, #counts, 2 do
   local kept = scoreIn(names, name)
   if (kept or 0) ~= right or (kept and right == 0) then
     local outcome = ''
-    if isMending == '1' then
-      local isMended, fault = pcall(function()
+    if isRepairing == '1' then
+      local isRepaired, fault = pcall(function()
         redis.call('ZREM', names, name)
         if right > 0 then redis.call('ZADD', names, digits(right), name) end
       end)
-      outcome = isMended and 'mended' or saying(fault)
+      outcome = isRepaired and 'repaired' or saying(fault)
     end
     for _, word in ipairs({ name, digits(kept or 0), digits(right), outcome }) do wrong[#wrong + 1] = word end
   end

@@ -1,8 +1,8 @@
 -- KEYS spaces
--- ARGV base isMending ids...
+-- ARGV base isRepairing ids...
 --
 -- Look for spaces that are listed and have no job in any index.
---   isMending   '1' to strike them off, with the names of jobs that they had; '0' writes nothing
+--   isRepairing   '1' to strike them off, with the names of jobs that they had; '0' writes nothing
 --   ids         of spaces, at most 100
 -- Returns {'OK', {id, outcome, …}}; see findings for the outcome.
 local INDEXES = { 'jobs', 'queue', 'status/pending', 'status/delivered', 'status/running', 'status/completed', 'status/dead', 'status/killed' }
@@ -13,10 +13,10 @@ for _, id in ipairs(ids) do
   for i, index in ipairs(INDEXES) do keys[i] = base .. 'space:' .. id .. '/' .. index end
   if redis.call('EXISTS', unpack(keys)) == 0 and redis.call('ZSCORE', spaces, id) then
     local outcome = ''
-    if isMending == '1' then
+    if isRepairing == '1' then
       redis.call('ZREM', spaces, id)
       redis.call('UNLINK', base .. 'space:' .. id .. '/names')
-      outcome = 'mended'
+      outcome = 'repaired'
     end
     empty[#empty + 1] = id
     empty[#empty + 1] = outcome

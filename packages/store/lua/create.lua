@@ -4,12 +4,12 @@
 -- Create a pending job at the end of its space's queues. Refused by Redis when memory is full.
 --   base     'ym:{pp}:', the partition every key below shares
 --   deadline see isTooLate
---   fields   further fields of the record, name and value in turn; those that would hold their default are left out
+--   fields   further fields of the record, name and value in turn; those that have their default value are left out
 -- Returns {'TOO_LATE'}, or {'OK', order}: the creation time in ms is floor(order / 1024).
 -- @include clock order queue publish
 local now, at, micros = nowMs()
 if isTooLate(now, deadline) then return { 'TOO_LATE' } end
--- Orders of 1/1024 ms tell the moments of Redis apart, so the last one of the space hardly ever has to be asked for.
+-- Orders of 1/1024 ms distinguish the moments of Redis, so the last one of the space hardly ever has to be asked for.
 local moment = now * 1024 + math.floor(micros % 1000 * 1.024)
 local order = nextOrder(base, space, moment)
 local created = { key = job, base = base, id = jobId, space = space, name = name }

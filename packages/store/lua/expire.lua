@@ -6,7 +6,7 @@
 -- another.
 --   limit          at most 100, so that Redis is busy for some 3 ms at most
 --   maxDeliveries  delivery time-outs in a row, with no ack in between, that make a job dead
---   dueBefore      meet only deadlines before this time, in ms, at which the clock was last looked at: it may have stepped since
+--   dueBefore      expire only deadlines before this last look at the clock, in ms, because it may have stepped since
 -- Returns {'OK', entries looked at, {delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending
 -- again, of jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window}, lateness in ms of the
 -- oldest that was not given one, {id of a job whose record is broken, …}}.

@@ -1,8 +1,9 @@
 -- KEYS job
 -- ARGV base jobId round lease eventType data retryMs againMs eventsPerJob
 --
--- Record the outcome of an attempt at a callback, once, by whoever still holds its lease: it is settled, or due again.
---   round, lease    as begin_callback was given and gave them
+-- Record the outcome of an attempt at a callback once, if the caller still has its lease. The callback is then settled,
+-- or due again.
+--   round, lease    the round given to begin_callback, and the lease that it returned
 --   eventType       callback_sent or callback_failed
 --   data            JSON text
 --   retryMs         until the next attempt; '' when this was the last

@@ -1,9 +1,9 @@
 -- KEYS job
 -- ARGV base jobId keySpaceId
 --
--- Owe the callback of an ended job again, due now, in a new round with all retries ahead. An attempt that is being made
--- just now is still recorded, as the last of the round before. One whose lease is over counts as lost: should its outcome
--- come all the same, it must not settle what is asked for here.
+-- Enqueue the callback of an ended job again, due now, in a new series with all retries ahead. An attempt that is being
+-- made now is still recorded, as the last of the series before. An attempt whose lease is over counts as lost. If its
+-- outcome still comes, it must not settle the callback that is enqueued here.
 -- Returns {'OK'}; {'JOB_NOT_ENDED', status}; {'NO_CALLBACK', status}; JOB_NOT_FOUND or FORBIDDEN.
 -- @include clock job owe
 local found = loadJob(job, base, jobId)

@@ -1,9 +1,9 @@
 -- KEYS callbacks
 -- ARGV base limit againMs atMostMs
 --
--- List the callbacks of one partition that are owed now, oldest first, and put off the next look at each of them: by
--- `againMs`, or by as long as it has been due, but at most by `atMostMs`. Meanwhile it is in somebody's hands; should
--- those lose it, it is looked at again after twice the time.
+-- List the callbacks of one partition that are due now, oldest first, and postpone the next look at each of them: by
+-- `againMs`, or by as long as it has been due, but at most by `atMostMs`. Meanwhile a scheduler has the callback. If
+-- that scheduler loses it, it is looked at again after twice the time.
 --   limit    at most 100
 -- Returns {'OK', entries looked at, {id, round, ms for which it has been due, …}}.
 -- @include clock job callback

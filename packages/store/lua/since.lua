@@ -1,8 +1,8 @@
 -- KEYS job
 -- ARGV fromSeq portion
 --
--- Read a portion of a job's history, from an event's seq on, or from the oldest that is left, and what a reader
--- needs to tell those events, and the logs appended meanwhile, as if they were live.
+-- Read a portion of a job's history, from an event's seq on, or from the oldest that is left, and what a reader needs
+-- to send those events, and the logs appended meanwhile, as if they were live.
 -- Returns {'OK', seq of the first, {event, …}, seq of the last there is, seq of the newest log entry, that entry, status,
 -- name, space, result}, the entry null for none and the result null unless the job is completed; JOB_NOT_FOUND.
 -- @include job implied

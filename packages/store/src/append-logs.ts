@@ -1,12 +1,13 @@
 import { type AppendedLogs, YardmasterError } from '@yardmaster/protocol';
+import { jobScriptInputs } from './job-script-inputs.js';
 import type { PackedLog } from './logs.js';
 import { runScript } from './script.js';
 import { append_logs } from './scripts.generated.js';
 import { type Caller, onBulk, type Store } from './store.js';
-import { worksOn } from './works-on.js';
 
 /**
- * Append a batch to a job's logs, all of it or nothing. The oldest entries above the cap are dropped; seqs go on.
+ * Append a batch to a job's logs, all of it or nothing. The oldest entries above the limit are dropped, and seqs
+ * continue.
  *
  * @param logs 1 to 5 000 entries
  * @throws JOB_NOT_FOUND, FORBIDDEN, STORAGE_FULL, UNAVAILABLE
@@ -18,7 +19,7 @@ export async function appendLogs(
   jobId: string,
   logs: readonly PackedLog[],
 ): Promise<AppendedLogs> {
-  const { keys, args } = worksOn(store, caller, jobId);
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
   const { logsPerJob } = store.settings;
   const reply = await runScript(onBulk(store), append_logs, {
     keys,

@@ -1,9 +1,9 @@
-import { ask } from './ask.js';
+import { call } from './call.js';
 import { PARTITION_TAGS } from './partition.js';
 import { onBulk, type Store } from './store.js';
 import { ageSeconds, redisNow } from './time.js';
 
-/** Spaces looked at for each that may be shown: those without pending jobs give way to others. */
+/** Spaces read for each one that may be shown, because spaces without pending jobs make room for others. */
 const LOOKED_AT = 4;
 
 /** The pending jobs of a space. */
@@ -14,21 +14,21 @@ export interface SpaceBacklog {
   oldestAgeSeconds: number | null;
 }
 
-/** What waits: pending jobs by space, and callbacks. */
+/** Work that waits: pending jobs by space, and pending callbacks. */
 export interface Backlog {
-  /** Those in which a job was queued most recently, those with pending jobs first. */
+  /** Spaces in which a job was queued most recently; those with pending jobs come first. */
   spaces: SpaceBacklog[];
-  /** Spaces that have jobs and are not among them. */
+  /** Number of spaces that have jobs and are not in `spaces`. */
   spacesLeftOut: number;
   callbacksOwed: number;
-  /** For how long somebody should have looked at the oldest debt. */
+  /** How long ago a scheduler should have looked at the oldest pending callback, in seconds. */
   callbacksLateSeconds: number;
 }
 
 /**
- * Look what waits, at a cost that does not grow with the number of jobs: a few commands for each partition and at most
- * five for each space shown, over the connection whose replies may take long. Each names one key, so that it works on a
- * cluster; they are no moment.
+ * Read what waits, at a cost that does not grow with the number of jobs: a few commands for each partition and at most
+ * five for each space shown, over the connection whose replies may take long. Each command names one key, so that it
+ * works on a cluster. The numbers are not of one moment.
  *
  * @param most spaces at most; 0 for none
  * @throws UNAVAILABLE
@@ -37,9 +37,9 @@ export async function readBacklog(on: Store, most: number): Promise<Backlog> {
   const store = onBulk(on);
   const [now, spaces, recent, owed, due] = await Promise.all([
     redisNow(store),
-    ofPartitions((tag) => ask(store, 'zcard', store.redis.zcard(store.keys.spaces(tag)))),
+    ofPartitions((tag) => call(store, 'zcard', store.redis.zcard(store.keys.spaces(tag)))),
     most === 0 ? [] : ofPartitions((tag) => recentSpaces(store, tag, most)),
-    ofPartitions((tag) => ask(store, 'zcard', store.redis.zcard(store.keys.callbacks(tag)))),
+    ofPartitions((tag) => call(store, 'zcard', store.redis.zcard(store.keys.callbacks(tag)))),
     ofPartitions(async (tag) => Number((await first(store, store.keys.callbacks(tag))) ?? Number.POSITIVE_INFINITY)),
   ]);
   const shown = await withPending(store, recent.flat(), most);
@@ -54,20 +54,20 @@ export async function readBacklog(on: Store, most: number): Promise<Backlog> {
 const ofPartitions = <T>(read: (tag: string) => Promise<T>) => Promise.all(PARTITION_TAGS.map(read));
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** Score of the first member of a sorted set; null for an empty one. */
+/** Read the score of the first member of a sorted set; null for an empty one. */
 async function first(store: Store, key: string): Promise<string | null> {
-  const [, score] = await ask(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES'));
+  const [, score] = await call(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES'));
   return score ?? null;
 }
 
 interface Recent {
   spaceId: string;
-  /** Of the last job that was queued. */
+  /** Order of the last job that was queued. */
   order: number;
 }
 
 async function recentSpaces(store: Store, tag: string, most: number): Promise<Recent[]> {
-  const flat = await ask(store, 'zrevrange', store.redis.zrevrange(store.keys.spaces(tag), 0, most - 1, 'WITHSCORES'));
+  const flat = await call(store, 'zrevrange', store.redis.zrevrange(store.keys.spaces(tag), 0, most - 1, 'WITHSCORES'));
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     spaceId: flat[2 * i] as string,
     order: Number(flat[2 * i + 1]),
@@ -79,12 +79,12 @@ interface Counted {
   pending: number;
 }
 
-/** Of the spaces used most recently, those to show. */
+/** Select the spaces to show from those used most recently, and count their pending jobs. */
 async function withPending(store: Store, recent: Recent[], most: number): Promise<Counted[]> {
   const candidates = recent.sort((a, b) => b.order - a.order).slice(0, most * LOOKED_AT);
   const counted = await Promise.all(
     candidates.map(async ({ spaceId }) => {
-      const pending = await ask(store, 'zcard', store.redis.zcard(store.keys.queue(spaceId)));
+      const pending = await call(store, 'zcard', store.redis.zcard(store.keys.queue(spaceId)));
       return { spaceId, pending };
     }),
   );

@@ -1,20 +1,22 @@
 import type { JsonObject, Status } from '@yardmaster/protocol';
-import { ask } from './ask.js';
-import { AGAIN_MS, type Debt } from './callbacks.js';
+import { call } from './call.js';
+import { AGAIN_MS, type PendingCallback } from './callbacks.js';
+import { jobScriptInputs } from './job-script-inputs.js';
 import { parseJson } from './record.js';
 import { runScript } from './script.js';
 import { begin_callback, record_callback } from './scripts.generated.js';
 import { ANY_SPACE, onBulk, type Store } from './store.js';
 import { isoOf } from './time.js';
-import { worksOn } from './works-on.js';
 
-/** How long one attempt belongs to whoever began it: longer than a POST and the recording of its outcome take. */
+/**
+ * How long an attempt belongs to the scheduler that began it: longer than a POST and the recording of its outcome take.
+ */
 export const CALLBACK_LEASE_MS = 15_000;
 
-/** While somebody else makes an attempt, look so often whether it is over. */
+/** Longest wait until a scheduler checks again whether another scheduler's attempt is over. */
 const PATIENCE_MS = 2_000;
 
-/** An attempt that is to be made now: what the receiver is told, and where. */
+/** An attempt that is to be made now: what to send to the receiver, and where. */
 export interface CallbackAttempt {
   jobId: string;
   spaceId: string;
@@ -22,39 +24,42 @@ export interface CallbackAttempt {
   status: Status;
   /** Attempts of the job that were started. */
   attemptNumber: number;
-  /** JSON text: of a completed job its result, of a dead one `{"error": …}`. */
+  /** JSON text: the result of a completed job, or `{"error": …}` of a dead one. */
   result: string;
   /** When the job ended, ISO 8601. */
   endedAt: string;
   url: string;
   headers: Record<string, string>;
-  /** Which POST this is, from 1, those of earlier rounds included. */
+  /** Number of this POST, from 1, counting those of earlier series. */
   attempt: number;
-  /** What shows, when its outcome is recorded, that nobody else has taken it over. */
+  /** Shows, when the outcome is recorded, that no other scheduler has taken over the attempt. */
   lease: string;
   /** Redis' clock, epoch milliseconds. */
   nowMs: number;
 }
 
-/** There is no attempt to be made. */
+/** Reply when no attempt is to be made now. */
 export interface NoAttempt {
-  /** Not yet: milliseconds to wait. Null: never, nothing is owed any more. */
+  /** Milliseconds to wait until then; null for never, because no callback is pending any more. */
   waitMs: number | null;
 }
 
 /**
- * Take the next attempt at a callback. Until it is recorded, or for 15 s, nobody else gets it.
+ * Begin the next attempt at a callback. Until it is recorded, or for 15 s, no other scheduler gets it.
  *
  * @returns the attempt, if there is one to be made now
  * @throws UNAVAILABLE
  */
-export async function beginCallback(store: Store, { jobId, round }: Debt): Promise<CallbackAttempt | NoAttempt> {
-  const { keys, args } = worksOn(store, ANY_SPACE, jobId);
+export async function beginCallback(
+  store: Store,
+  { jobId, series }: PendingCallback,
+): Promise<CallbackAttempt | NoAttempt> {
+  const { keys, args } = jobScriptInputs(store, ANY_SPACE, jobId);
   const { base } = args;
-  // A result may be large: what waits behind it is no worker's call.
+  // A result may be large, so it uses the connection behind which no call of a worker waits.
   const reply = await runScript(onBulk(store), begin_callback, {
     keys,
-    args: { base, jobId, round, leaseMs: CALLBACK_LEASE_MS, patienceMs: PATIENCE_MS },
+    args: { base, jobId, round: series, leaseMs: CALLBACK_LEASE_MS, patienceMs: PATIENCE_MS },
   });
   if (reply[0] === 'NOT_OWED') return { waitMs: null };
   if (reply[0] === 'NOT_DUE') return { waitMs: Number(reply[1]) };
@@ -76,32 +81,33 @@ export async function beginCallback(store: Store, { jobId, round }: Debt): Promi
   };
 }
 
-/** What came of an attempt, as the job's history shows it. */
+/** Outcome of an attempt, as the job's history shows it. */
 export type CallbackOutcome =
   | { type: 'callback_sent'; data: { url: string; statusCode: number; attempt: number; willRetry: boolean } }
   | { type: 'callback_failed'; data: { url: string; error: string; attempt: number; willRetry: boolean } };
 
 /**
- * Record what came of an attempt, if it is still ours. May be called again when its answer was lost: it counts once.
+ * Record the outcome of an attempt, if this scheduler still has its lease. It may be called again when its reply was
+ * lost, because an outcome counts once.
  *
- * @param lease as the attempt was given
+ * @param lease as beginCallback returned it
  * @param retryMs milliseconds until the next attempt; null when this was the last
- * @returns whether it counted; false when it was recorded before, somebody else took the attempt over since, or the job
- *   is gone
+ * @returns whether it counted; false when it was recorded before, another scheduler has taken over the attempt since,
+ *   or the job is gone
  * @throws UNAVAILABLE
  */
 export async function recordCallback(
   store: Store,
-  { jobId, round }: Debt,
+  { jobId, series }: PendingCallback,
   { lease, type, data, retryMs }: CallbackOutcome & { lease: string; retryMs: number | null },
 ): Promise<boolean> {
-  const { keys, args } = worksOn(store, ANY_SPACE, jobId);
+  const { keys, args } = jobScriptInputs(store, ANY_SPACE, jobId);
   const [word] = await runScript(store, record_callback, {
     keys,
     args: {
       base: args.base,
       jobId,
-      round,
+      round: series,
       lease,
       eventType: type,
       data: JSON.stringify(data),
@@ -114,11 +120,11 @@ export async function recordCallback(
 }
 
 /**
- * Where the callback of a job goes.
+ * Read the URL to which the callback of a job goes.
  *
- * @returns null when there is no such job any more
+ * @returns null when the job does not exist any more
  * @throws UNAVAILABLE
  */
 export async function callbackUrlOf(store: Store, jobId: string): Promise<string | null> {
-  return ask(store, 'hget', store.redis.hget(store.keys.job(jobId), 'callbackUrl'));
+  return call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'callbackUrl'));
 }

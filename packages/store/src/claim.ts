@@ -1,16 +1,17 @@
 import type { ClaimedJob, ClaimOutcome, PollRequest, Status } from '@yardmaster/protocol';
+import { jobScriptInputs } from './job-script-inputs.js';
 import { claimedJobOf } from './record.js';
 import { runScript } from './script.js';
 import { claim, poll } from './scripts.generated.js';
 import { type Caller, deadlineOf, type Store } from './store.js';
-import { worksOn } from './works-on.js';
 
 /**
  * Hand out up to `count` pending jobs of a space, oldest first, each to this caller alone.
  *
  * @param request `names` empty means any name
- * @returns the jobs, delivered now; empty when none waits
- * @throws OVERLOADED; UNAVAILABLE: jobs may have been delivered to nobody and come back after the delivery window
+ * @returns the jobs, delivered now; empty when none is pending
+ * @throws OVERLOADED; UNAVAILABLE, after which jobs may be delivered although no worker has received them: they are
+ *   pending again after the delivery window
  * @see spec §4.3
  */
 export async function pollJobs(store: Store, spaceId: string, { count, names }: PollRequest): Promise<ClaimedJob[]> {
@@ -33,14 +34,14 @@ export async function pollJobs(store: Store, spaceId: string, { count, names }: 
 }
 
 /**
- * Hand out this one job, if it is pending.
+ * Hand out this job, if it is pending.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
  * @see spec §4.4
  */
 export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
   const { deliveryTimeoutMs, eventsPerJob } = store.settings;
-  const { keys, args } = worksOn(store, caller, jobId);
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
   const reply = await runScript(store, claim, {
     keys,
     args: { deliveryTimeoutMs, eventsPerJob, deadline: deadlineOf(store), ...args },

@@ -1,6 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { Cluster, type Redis } from 'ioredis';
-import { ask } from './ask.js';
+import { call } from './call.js';
 import { PARTITION_TAGS } from './partition.js';
 import { primariesOf, type Store } from './store.js';
 import { slotOf } from './subscriptions/slot.js';
@@ -8,19 +8,22 @@ import { msOf } from './time.js';
 
 /** One look at the clock of a Redis. */
 export interface ClockLook {
-  /** What it said, epoch milliseconds. */
+  /** Time that it returned, epoch milliseconds. */
   redisMs: number;
-  /** When this process asked and when it heard, by its monotonic clock, milliseconds: Redis read its clock in between. */
+  /**
+   * When this process sent the command and received the reply, in milliseconds of its monotonic clock. Redis read its
+   * clock in between.
+   */
   askedAt: number;
   heardAt: number;
 }
 
-/** Steps of the clock up to so much are none: deadlines are met within 2 s. */
+/** Largest change of the clock that does not count as a step, because deadlines may be processed up to 2 s late. */
 const SMALL_MS = 2_000;
 
 /**
- * Tell by how much Redis' clock has stepped between two looks, compared with the monotonic clock of this process. Only as
- * far as it is certain: a slow reply, or a process that stood still, shows no step.
+ * Measure by how much Redis' clock has stepped between two looks, compared with the monotonic clock of this process.
+ * Only the certain part counts: a slow reply, or a process that stood still, shows no step.
  *
  * @returns milliseconds, at least; negative for a step back; 0 for none, or one of at most 2 s
  */
@@ -35,10 +38,11 @@ export function stepBetween(before: ClockLook, now: ClockLook): number {
 const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
 
 /**
- * Look at the clock of each partition: of a cluster, at that of the primary that has it. They differ somewhat, so a step is
- * told by the looks of one partition.
+ * Look at the clock of each partition; in a cluster, at the clock of the primary that has the partition. These clocks
+ * differ somewhat, so a step is measured by looks at one partition.
  *
- * @returns the looks by partition, without those whose primary is away, and why these are missing; null when none is
+ * @returns the looks by partition, without those whose primary is unavailable, and why these are missing; null when
+ *   none is
  */
 export async function lookAtClocks(store: Store): Promise<{ clocks: Map<string, ClockLook>; fault: unknown }> {
   const { redis, keys } = store;
@@ -47,7 +51,7 @@ export async function lookAtClocks(store: Store): Promise<{ clocks: Map<string, 
   const look = async (primary: Redis) => {
     const askedAt = performance.now();
     try {
-      const redisMs = msOf(await ask(store, 'time', primary.time()));
+      const redisMs = msOf(await call(store, 'time', primary.time()));
       looks.set(addressOf(primary), { redisMs, askedAt, heardAt: performance.now() });
     } catch (error) {
       fault = error;

@@ -1,5 +1,5 @@
 import type { Status } from '@yardmaster/protocol';
-import { ask } from './ask.js';
+import { call } from './call.js';
 import { runScript } from './script.js';
 import { bring_back, mark_step } from './scripts.generated.js';
 import type { Store } from './store.js';
@@ -10,11 +10,11 @@ const STEP = 100;
 const WORKING: readonly Status[] = ['delivered', 'running'];
 
 /**
- * Note that Redis' clock has stepped forward. From then on `expireDue` gives a delivered or running job that was last heard
- * of before one more window, in place of ending an attempt which had less.
+ * Record that Redis' clock has stepped forward. From then on, `expireDue` gives one more window to a delivered or
+ * running job whose last sign of life was before the step. It does not end the attempt, which had less than its window.
  *
  * @param lookedAt when the caller looked at this clock last, before the step, by Redis' time
- * @returns whether it is noted now; false when another scheduler had done so
+ * @returns whether this call recorded it; false when another scheduler had done so
  * @throws UNAVAILABLE
  */
 export async function markStep(store: Store, partition: string, lookedAt: number): Promise<boolean> {
@@ -25,20 +25,21 @@ export async function markStep(store: Store, partition: string, lookedAt: number
 
 /**
  * Give one more window to each delivered or running job of a partition whose last sign of life is in the future: Redis'
- * clock has stepped back since, and it would wait for as long. Twice does no harm. Costs two short commands for each space.
+ * clock has stepped back since, and the job would wait for as long as the step was. A second call does no harm. It
+ * costs two short commands for each space.
  *
- * @returns jobs that were given one
+ * @returns jobs that were given a window
  * @throws UNAVAILABLE
  */
-export async function bringBack(store: Store, partition: string): Promise<number> {
+export async function restoreDeadlines(store: Store, partition: string): Promise<number> {
   const { redis, keys } = store;
   let total = 0;
   for (let cursor = '0'; ; ) {
     const scan = redis.zscan(keys.spaces(partition), cursor, 'COUNT', STEP);
-    const [next, flat] = await ask(store, 'zscan', scan);
+    const [next, flat] = await call(store, 'zscan', scan);
     const spaces = flat.filter((_, i) => i % 2 === 0);
     const indexes = spaces.flatMap((space) => WORKING.map((status) => keys.jobsByStatus(space, status)));
-    const sizes = await Promise.all(indexes.map((index) => ask(store, 'zcard', redis.zcard(index))));
+    const sizes = await Promise.all(indexes.map((index) => call(store, 'zcard', redis.zcard(index))));
     for (const [i, index] of indexes.entries()) if (sizes[i]) total += await bringBackIn(store, partition, index);
     cursor = next;
     if (cursor === '0') return total;

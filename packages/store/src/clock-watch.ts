@@ -1,45 +1,49 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 import { type ClockLook, stepBetween } from './clock-looks.js';
-import { bringBack, markStep } from './clock-steps.js';
+import { markStep, restoreDeadlines } from './clock-steps.js';
 import type { Store } from './store.js';
 
 /**
- * A new watch lets no deadline be met for so long: a step may have come just before it, which it cannot see, and another
- * scheduler looks at the clock at least every 1.6 s (see ticks.ts) and marks it.
+ * How long a new watch lets no deadline be processed. A step may have come just before its start, which it cannot see.
+ * Another scheduler looks at the clock at least every 1.6 s (see ticks.ts) and marks that step.
  */
 const SETTLE_MS = 2_000;
 
-/** Partitions that are walked through at once. */
+/** Partitions whose jobs are searched at once. */
 const WALKS_AT_ONCE = 4;
 
-/** What came of following the clocks. */
+/** Result of following the clocks. */
 export interface Followed {
-  /** Partitions in which deadlines may be met, up to the time of the look. */
+  /** Partitions in which deadlines may be processed, up to the time of the look. */
   settled: ReadonlySet<string>;
-  /** By how much the clock has stepped, milliseconds, negative for back; 0 for no step. Of a cluster that of some partition. */
+  /**
+   * By how much the clock has stepped, in milliseconds, negative for back; 0 for no step. In a cluster, the step of one
+   * of the partitions.
+   */
   steppedMs: number;
-  /** Jobs that were given another window, since the clock had stepped back. */
+  /** Jobs that were given another window, because the clock had stepped back. */
   broughtBack: number;
-  /** What went wrong; it is tried again at the next look. */
+  /** Errors; what failed is tried again at the next look. */
   faults: unknown[];
 }
 
 /**
- * Watches Redis' clock against the monotonic clock of this process, so that a step of it neither ends windows that are not
- * over nor keeps jobs waiting for as long as it was.
+ * Watches Redis' clock against the monotonic clock of this process, so that a step neither ends windows early nor keeps
+ * jobs waiting for as long as the step was.
  *
- * Whatever was due at a look was due before any later step, so only that is met. Once a look shows a step, it is dealt with
- * before the next deadline is met: one forward is marked (`markStep`), and after one back jobs are brought back (`bringBack`).
+ * What was due at a look was due before any later step, so only that is processed. When a look shows a step, it is
+ * handled before the next deadline is processed. A step forward is marked (`markStep`); after a step back, jobs are
+ * brought back (`bringBack`).
  */
 export interface ClockWatch {
   follow(clocks: ReadonlyMap<string, ClockLook>): Promise<Followed>;
 }
 
 /**
- * Make a watch of Redis' clock.
+ * Create a watch of Redis' clock.
  *
- * @param settleMs for how long it lets no deadline be met at first. Default 2 000
+ * @param settleMs for how long it lets no deadline be processed at first. Default 2 000
  */
 export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch {
   const known = new Map<string, { look: ClockLook; since: number }>();
@@ -47,10 +51,10 @@ export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch
 
   async function walk(partition: string, { faults }: Followed): Promise<number> {
     try {
-      return await bringBack(store, partition);
+      return await restoreDeadlines(store, partition);
     } catch (error) {
       if (error instanceof YardmasterError) throw error;
-      faults.push(error); // A key of another type, which fsck names. It must not keep the partition from being swept.
+      faults.push(error); // A key of another type, which fsck reports. It must not keep the partition from being swept.
       return 0;
     }
   }
@@ -59,10 +63,11 @@ export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch
     const before = known.get(partition);
     const steppedMs = before === undefined ? 0 : stepBetween(before.look, look);
     if (before !== undefined && steppedMs > 0) await markStep(store, partition, before.look.redisMs);
-    // At first, too: the clock may have stepped back when no scheduler was there, or while one died over it.
+    // Also at the first look: the clock may have stepped back while no scheduler was running, or a scheduler died while
+    // it handled the step.
     if (before === undefined || steppedMs < 0) {
       const broughtBack = await abreast(walk, partition, followed);
-      followed.broughtBack += broughtBack; // In a statement of its own: others add to it while this one waits.
+      followed.broughtBack += broughtBack; // A separate statement, because other calls add to it while this one waits.
     }
     if (steppedMs !== 0) followed.steppedMs = steppedMs;
     const since = before?.since ?? look.heardAt;

@@ -1,4 +1,4 @@
-/** Comes without types. */
+/** Types of a package that comes without any. */
 declare module 'cluster-key-slot' {
   export default function calculateSlot(key: string): number;
 }

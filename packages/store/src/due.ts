@@ -1,5 +1,5 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import { ask } from './ask.js';
+import { call } from './call.js';
 import { type ClockLook, lookAtClocks } from './clock-looks.js';
 import { PARTITION_TAGS } from './partition.js';
 import type { Store } from './store.js';
@@ -12,12 +12,13 @@ export interface Due {
   callbacks: string[];
   /** The clock of each partition that could be looked at, by its tag. */
   clocks: ReadonlyMap<string, ClockLook>;
-  /** Why nobody knows of some partitions: the primaries of a cluster that have them are away. */
+  /** Why some partitions could not be read: the primaries of a cluster that have them are unavailable. */
   faults: unknown[];
 }
 
 /**
- * Look where something is due, by Redis' clock: of a cluster, by that of the partition's primary. Changes nothing.
+ * Find where something is due, by Redis' clock; in a cluster, by the clock of the partition's primary. It changes
+ * nothing.
  *
  * @throws UNAVAILABLE when no partition could be looked at
  */
@@ -25,9 +26,9 @@ export async function findDue(store: Store): Promise<Due> {
   const faults: unknown[] = [];
   const first = async (key: string) => {
     try {
-      return Number((await ask(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
+      return Number((await call(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
     } catch (error) {
-      if (!(error instanceof YardmasterError)) return 0; // Not a sorted set. Whoever looks closer fails there.
+      if (!(error instanceof YardmasterError)) return 0; // Not a sorted set. The script that processes it fails there.
       faults.push(error);
       return Number.NaN;
     }
@@ -42,8 +43,8 @@ export async function findDue(store: Store): Promise<Due> {
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
-    // NaN, of an empty set or of one that nobody could ask for, is never due. Which side of `now` counts is each
-    // script's to say.
+    // NaN stands for an empty set, or for one that could not be read, and is never due. Which side of `now` counts is
+    // decided by each script.
     deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
     callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
     clocks,

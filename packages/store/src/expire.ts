@@ -1,4 +1,4 @@
-import type { Whereabouts } from './observer.js';
+import type { StatusOrNone } from './observer.js';
 import { runScript } from './script.js';
 import { expire } from './scripts.generated.js';
 import type { Store } from './store.js';
@@ -6,8 +6,8 @@ import type { Store } from './store.js';
 /** Deadlines looked at in one step. */
 const STEP = 100;
 
-/** What becomes of a job whose deadline is met, in the order in which the script counts them. */
-const MOVES: readonly [from: Whereabouts, to: Whereabouts][] = [
+/** What becomes of a job whose deadline has passed, in the order in which the script counts the jobs. */
+const MOVES: readonly [from: StatusOrNone, to: StatusOrNone][] = [
   ['delivered', 'pending'],
   ['delivered', 'dead'],
   ['running', 'pending'],
@@ -17,7 +17,7 @@ const MOVES: readonly [from: Whereabouts, to: Whereabouts][] = [
   ['killed', 'none'],
 ];
 
-/** Place among the counts of jobs that were given another window. */
+/** Index in the counts of the jobs that were given another window. */
 const REOPENED = MOVES.length;
 
 /** What one step of expiry did. */
@@ -26,27 +26,30 @@ export interface Expired {
   isMore: boolean;
   /** Delivered jobs that were not acked in time, pending again. */
   redelivered: number;
-  /** Delivered jobs that were not acked in time so often in a row that they are dead. */
+  /** Delivered jobs that were not acked in time, so often in a row that they are dead now. */
   neverAcked: number;
   /** Attempts that failed because their worker was silent for too long. */
   timedOut: number;
   /** Ended jobs whose retention was over. */
   purged: number;
-  /** Delivered and running jobs that had less than their window, since Redis' clock stepped forward: they got another. */
+  /**
+   * Delivered and running jobs that got another window, because Redis' clock stepped forward and they had less than
+   * theirs.
+   */
   reopened: number;
-  /** How long the oldest of the others was due, in milliseconds, Redis clock. */
-  lateMs: number;
-  /** Jobs whose records are not what we write: passed over, and looked at again in a minute. */
+  /** How long the oldest of the other jobs was due, in milliseconds, Redis clock. */
+  lagMs: number;
+  /** Jobs whose records are not valid: skipped, and looked at again in a minute. */
   broken: string[];
 }
 
 /**
- * Do what is due in one partition: at most 100 deadlines, the oldest first. Any number of processes may call it at
- * once; each deadline is met once.
+ * Process what is due in one partition: at most 100 deadlines, the oldest first. Any number of processes may call it at
+ * once, because each deadline is processed once.
  *
  * @param partition its tag, see PARTITION_TAGS
- * @param dueBefore a look at Redis' clock that showed no step, or after which a step was dealt with, epoch milliseconds: so a
- *   step that nobody has noticed yet ends no window. See clock-watch.ts
+ * @param dueBefore time of a look at Redis' clock that showed no step, or whose step was handled, epoch milliseconds,
+ *   so that a step that is not noticed yet ends no window. See clock-watch.ts
  * @throws UNAVAILABLE
  * @see spec §3, "delivery time-out", rules 3 and 6
  */
@@ -60,7 +63,7 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: Number(counts[i]) }));
   for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
   const reopened = Number(counts[REOPENED]);
-  if (Number(looked) > reopened) store.observer.met(lateMs);
+  if (Number(looked) > reopened) store.observer.expired(lateMs);
   const total = (isIt: (move: (typeof done)[number]) => boolean) =>
     done.filter(isIt).reduce((sum, { jobs }) => sum + jobs, 0);
   return {
@@ -70,7 +73,7 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
     timedOut: total(({ from }) => from === 'running'),
     purged: total(({ to }) => to === 'none'),
     reopened,
-    lateMs,
+    lagMs: lateMs,
     broken,
   };
 }

@@ -1,13 +1,13 @@
 /**
- * What waits, by whose it is: each owner in turn, and of one owner the oldest first, so that one who has much waiting holds up
- * no other.
+ * Queue of items by owner. Owners take turns, and the oldest item of an owner comes first, so that an owner with many
+ * items delays no other.
  */
 export class FairQueue<T> {
-  /** The owner whose turn is next stands first. */
+  /** The owner whose turn is next comes first. */
   readonly #byOwner = new Map<string, T[]>();
   #size = 0;
 
-  /** How many wait. */
+  /** Number of items that wait. */
   get size(): number {
     return this.#size;
   }
@@ -20,9 +20,9 @@ export class FairQueue<T> {
   }
 
   /**
-   * Take what is next.
+   * Remove and return the next item.
    *
-   * @param isLast owners who come after all others
+   * @param isLast owners that come after all others
    */
   shift(isLast: (owner: string) => boolean = () => false): { owner: string; item: T } | undefined {
     let next: string | undefined;
@@ -41,7 +41,7 @@ export class FairQueue<T> {
     return { owner: next, item };
   }
 
-  /** Drop the oldest of an owner, who keeps its turn. */
+  /** Drop the oldest item of an owner, which keeps its turn. */
   drop(owner: string): void {
     const own = this.#byOwner.get(owner);
     if (own === undefined) return;

@@ -1,6 +1,7 @@
 export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './api-keys.js';
 export { appendLogs } from './append-logs.js';
 export * from './attempt.js';
+export { Authenticator, type AuthenticatorOptions, KEY_BELIEVED_MS } from './authenticator.js';
 export { type Backlog, readBacklog, type SpaceBacklog } from './backlog.js';
 export {
   beginCallback,
@@ -11,10 +12,10 @@ export {
   type NoAttempt,
   recordCallback,
 } from './callback-attempt.js';
-export { type Debt, type Relayed, redeliverCallback, relayCallbacks } from './callbacks.js';
+export { type PendingCallback, type Relayed, redeliverCallback, relayCallbacks } from './callbacks.js';
 export * from './claim.js';
 export { type ClockLook, stepBetween } from './clock-looks.js';
-export { bringBack, markStep } from './clock-steps.js';
+export { markStep, restoreDeadlines } from './clock-steps.js';
 export { type ClockWatch, createClockWatch, type Followed } from './clock-watch.js';
 export { createJob } from './create.js';
 export { type Due, findDue } from './due.js';
@@ -23,16 +24,15 @@ export { FairQueue } from './fair-queue.js';
 export { FORMAT, FormatError, isInUse, raiseFormat, readFormat } from './format.js';
 export { FAULTS, type Fault, type FaultKind, type Repair } from './fsck/faults.js';
 export { FsckError, type FsckOptions, type FsckProgress, fsck } from './fsck/fsck.js';
-export { KEY_BELIEVED_MS, KeyRing, type KeyRingOptions } from './key-ring.js';
 export { type KeyMap, keyMap } from './keys.js';
 export { killJob } from './kill.js';
 export { type PackedLog, packLog } from './logs.js';
 export {
-  NOBODY,
+  NO_OBSERVER,
   REDIS_ERROR_CLASSES,
   type RedisErrorClass,
+  type StatusOrNone,
   type StoreObserver,
-  type Whereabouts,
 } from './observer.js';
 export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf } from './partition.js';
 export { prepareRedis } from './prepare.js';

@@ -1,35 +1,36 @@
 import type { StoredKey } from './api-keys.js';
 import type { Principal } from './principal.js';
 
-/** A key as Redis had it a moment ago. */
+/** A key as Redis returned it a moment ago. */
 export interface Entry {
   stored: StoredKey;
   principal: Principal;
-  /** `performance.now()` at which the entry is no longer believed. */
+  /** `performance.now()` from which on the entry is not used any more. */
   until: number;
-  /** The whole text that was presented and found right; absent before. */
+  /** The whole text that a client presented and that was correct; absent before. */
   text?: string;
 }
 
-/** Entries that are believed for a while, found by a key's id, and by the text of a key that was found right. */
+/** Cache of keys for a short time, found by a key's id, and by the text of a key that was correct. */
 export class KeyCache {
   readonly #byId = new Map<string, Entry>();
   readonly #byText = new Map<string, Entry>();
   readonly #capacity: number;
 
-  /** @param capacity entries at most; the oldest goes first */
+  /** @param capacity entries at most; the oldest is dropped first */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** The entry of an id, undefined when there is none that is still believed. */
+  /** Return the entry of an id, undefined when there is none that may still be used. */
   ofId(id: string): Entry | undefined {
     return believed(this.#byId.get(id));
   }
 
   /**
-   * The same of a text. It tells nobody who guesses how near they are: of a text that is not known as a whole only a hash
-   * is compared, whose seed is this process' own.
+   * Return the entry of a text, undefined when there is none that may still be used. It does not reveal to a client how
+   * close a guess is. Of a text that is not known as a whole, only a hash is compared, whose seed only this process
+   * has.
    */
   ofText(text: string): Entry | undefined {
     return believed(this.#byText.get(text));
@@ -42,7 +43,10 @@ export class KeyCache {
     this.#byId.set(id, entry);
   }
 
-  /** Find an entry by this text from now on; unless it is no longer its id's, since its key was revoked while it was read. */
+  /**
+   * Make an entry findable by this text from now on, unless it is no longer the entry of its id, because the key was
+   * revoked while it was read.
+   */
   foundRight(id: string, entry: Entry, text: string): void {
     if (this.#byId.get(id) !== entry) return;
     entry.text = text;

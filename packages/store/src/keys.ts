@@ -2,8 +2,8 @@ import type { Status } from '@yardmaster/protocol';
 import { partitionOf, partitionOfJob } from './partition.js';
 
 /**
- * Every Redis key and channel of the service. `{pp}` is the partition's hash tag. `/` ends the space id, which
- * cannot hold one: with `:` the queue of space `a` for `jobs` would be the key `…a:queue:jobs`, and so would the
+ * Build every Redis key and channel of the service. `{pp}` is the partition's hash tag. `/` ends the space id, which
+ * cannot contain one. With `:`, the queue of space `a` for `jobs` would be the key `…a:queue:jobs`, and so would the
  * jobs of a space named `a:queue`.
  *
  * | key | type | members | written by | goes |
@@ -15,14 +15,14 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/jobs` | zset | job id by creation order | create | purge |
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |
  * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out | poll, claim, kill |
- * | `ym:{pp}:space:<s>/queue/<name>` | zset | the same, of one name | as above | as above |
+ * | `ym:{pp}:space:<s>/queue/<name>` | zset | claimable job id of this name, by claim order | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
  * | `ym:{pp}:callbacks` | zset | job id by epoch ms at which the relay looks | end of a job, each attempt | final outcome |
  * | `ym:{keys}:records` | hash | API key id → JSON | key administration | revocation |
- * | `ym:{bull}:*` | BullMQ's | the scheduler's alarms, nothing that could not be lost | scheduler | BullMQ |
+ * | `ym:{bull}:*` | BullMQ's | the scheduler's ticks and wake-ups, all of which may be lost | scheduler | BullMQ |
  */
 export function keyMap(prefix: string) {
   const base = (partition: string) => `${prefix}:{${partition}}:`;
@@ -44,9 +44,9 @@ export function keyMap(prefix: string) {
     jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
     queue: (spaceId: string) => `${space(spaceId)}queue`,
     names: (spaceId: string) => `${space(spaceId)}names`,
-    /** What every key of BullMQ starts with, without the `:` behind it. */
+    /** What every key of BullMQ starts with, without the `:` after it. */
     bull: `${prefix}:{bull}`,
-    /** Channel: a callback of this partition is owed. */
+    /** Channel: a callback of this partition is pending. */
     owedChannel: (partition: string) => `${base(partition)}owed`,
     /** Channels, not keys: PublishedNews as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,

@@ -1,8 +1,8 @@
 import type { Status } from '@yardmaster/protocol';
+import { jobScriptInputs } from './job-script-inputs.js';
 import { runScript } from './script.js';
 import { kill } from './scripts.generated.js';
 import type { Caller, Store } from './store.js';
-import { worksOn } from './works-on.js';
 
 /**
  * Force-stop a job that has not ended; killing it again succeeds and changes nothing.
@@ -11,7 +11,7 @@ import { worksOn } from './works-on.js';
  * @see spec §4.15
  */
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
-  const { keys, args } = worksOn(store, caller, jobId);
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
   const { eventsPerJob, retentionMs } = store.settings;
   const [, from] = (await runScript(store, kill, {
     keys,

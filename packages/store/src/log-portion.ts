@@ -1,9 +1,9 @@
+import { jobScriptInputs } from './job-script-inputs.js';
 import { runScript } from './script.js';
 import { read_logs } from './scripts.generated.js';
 import { type Caller, onBulk, type Store } from './store.js';
-import { worksOn } from './works-on.js';
 
-/** What one script reads, and no more than 20 entries beyond that: half a millisecond of Redis' time, some 1.5 at most. */
+/** What one script reads, and at most 20 entries more: half a millisecond of Redis' time, some 1.5 at most. */
 const PORTION_ENTRIES = 1_000;
 const PORTION_BYTES = 256 * 1024;
 
@@ -16,17 +16,17 @@ export interface PortionQuery {
   most: number;
 }
 
-/** Some entries that stand one beside the other. */
+/** Consecutive entries of a job's logs. */
 export interface LogPortion {
   /** In the order of reading: ascending after a seq, descending before one. */
   entries: { seq: number; text: string }[];
-  /** Seq from which the next portion goes on: the last that was read; the bound itself when there was nothing. */
+  /** Seq from which the next portion continues: the last that was read, or the bound itself when there was nothing. */
   reached: number;
   /** Whether nothing is left in this direction. */
   isLast: boolean;
-  /** Seq of the newest entry there is; 0 for none. */
+  /** Seq of the newest entry; 0 for none. */
   newestSeq: number;
-  /** Size of the entries, in UTF-16 units: near enough to bytes. */
+  /** Size of the entries in UTF-16 units, which is close to bytes. */
   size: number;
 }
 
@@ -41,7 +41,7 @@ export async function readPortion(
   jobId: string,
   { direction, bound, most }: PortionQuery,
 ): Promise<LogPortion> {
-  const { keys, args } = worksOn(store, caller, jobId);
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
   const [, dropped, newestSeq, ...lists] = (await runScript(onBulk(store), read_logs, {
     keys,
     args: {

@@ -10,9 +10,9 @@ import { parseJson } from './record.js';
 import { isoOf } from './time.js';
 
 /**
- * An entry of `job:<id>:logs`, a JSON array: when it was stored (epoch ms), the level's place in LOG_LEVELS, the
- * message, when it was logged (epoch ms), the source, the metadata. What would be a default is null, or left out at the
- * end. It does not hold its seq: that is its place in the list, after what was dropped at the old end.
+ * An entry of `job:<id>:logs`, a JSON array: when it was stored (epoch ms), the level's index in LOG_LEVELS, the
+ * message, when it was logged (epoch ms), the source, the metadata. A default value is null, or left out at the end.
+ * The entry does not contain its seq, which is its place in the list, after what was dropped at the old end.
  */
 export type StoredLog = [
   storedAtMs: number,
@@ -38,13 +38,13 @@ export function packLog({ message, level = LOG_DEFAULTS.level, timestamp, source
   return loggedAt === null ? `${head}]` : `${head},${loggedAt}]`;
 }
 
-/** Parse an entry as Redis has it. */
+/** Parse an entry as Redis returns it. */
 export const parseLog = (text: string) => parseJson(text) as unknown as StoredLog;
 
-/** The level of a stored entry. */
+/** Return the level of a stored entry. */
 export const levelOf = ([, level]: StoredLog) => LOG_LEVELS[level] as LogLevel;
 
-/** The entry that is shown to readers. */
+/** Build the entry that readers get. */
 export function logOf(jobId: string, seq: number, stored: StoredLog): LogEntry {
   const [storedAt, , message, loggedAt, source, metadata] = stored;
   const createdAt = isoOf(storedAt);

@@ -1,73 +1,73 @@
 import { type Status, YardmasterError } from '@yardmaster/protocol';
 
-/** What went wrong with a call to Redis: no answer in time, no connection, not able just now, no memory left. */
+/** What went wrong with a call to Redis: no reply in time, no connection, unable at the moment, no memory left. */
 export const REDIS_ERROR_CLASSES = ['timeout', 'connection', 'busy', 'full', 'other'] as const;
 
 export type RedisErrorClass = (typeof REDIS_ERROR_CLASSES)[number];
 
-/** Where a job is moved from and to; `none` before its creation and after its purge. */
-export type Whereabouts = Status | 'none';
+/** Status from which or to which a job moves; `none` before its creation and after its purge. */
+export type StatusOrNone = Status | 'none';
 
 /**
- * Told of what the store's verbs did, once it is done, by the process that did it. Its functions must be quick and must
- * not throw. A call whose answer was lost may have taken effect, and is told of as an error only.
+ * Observer of what the store's verbs did, called by the process that did it, afterwards. Its functions must be quick
+ * and must not throw. A call whose reply was lost may have taken effect, and is reported as an error only.
  */
 export interface StoreObserver {
   /** A call to Redis has ended, well or not. `name` is the script's or the command's. */
   called(name: string, ms: number): void;
-  /** It ended badly. */
+  /** A call to Redis has ended badly. */
   failed(errorClass: RedisErrorClass): void;
-  /** Jobs changed their status. Signs of life, which change nothing but the deadline, are not told. */
-  moved(from: Whereabouts, to: Whereabouts, jobs: number): void;
-  /** A poll or a claim was answered, with this many jobs. */
+  /** Jobs changed their status. Signs of life, which change nothing but the deadline, are not reported. */
+  moved(from: StatusOrNone, to: StatusOrNone, jobs: number): void;
+  /** A poll or a claim has handed out this many jobs. */
   handedOut(by: 'poll' | 'claim', jobs: number): void;
-  /** Deadlines were met in one step; the oldest of them was this late. */
-  met(lateMs: number): void;
+  /** Deadlines were processed in one step; the oldest of them was this late. */
+  expired(lateMs: number): void;
   /** Log entries were appended. */
   logged(entries: number): void;
-  /** A batch of logs was refused, since there was no room for it. */
+  /** A batch of logs was refused, because there was no room for it. */
   refusedLogs(): void;
-  /** A search in logs ended before its page was full and before it had seen them all. */
+  /** A search in logs ended before its page was full and before it had read all entries. */
   cutSearchShort(): void;
 }
 
 const nothing = () => undefined;
 
-/** Whom nothing interests. */
-export const NOBODY: StoreObserver = {
+/** An observer that ignores everything. */
+export const NO_OBSERVER: StoreObserver = {
   called: nothing,
   failed: nothing,
   moved: nothing,
   handedOut: nothing,
-  met: nothing,
+  expired: nothing,
   logged: nothing,
   refusedLogs: nothing,
   cutSearchShort: nothing,
 };
 
 /**
- * Class of an error, as `fromRedisError` gives it.
+ * Return the class of an error that `fromRedisError` returned.
  *
- * @returns null for a refusal that a script gave, which is no error of Redis'
+ * @returns null for a refusal by a script, which is no error of Redis
  */
 export function redisErrorClassOf(error: unknown): RedisErrorClass | null {
   if (!(error instanceof YardmasterError)) return 'other';
   if (error.code === 'STORAGE_FULL') return 'full';
   if (error.code !== 'UNAVAILABLE') return null;
-  const { name, message, code } = error.cause as Error & { code?: string }; // Whatever is turned has one.
+  const { name, message, code } = error.cause as Error & { code?: string }; // Every converted error has a cause.
   if (/^(Command timed out|Socket timeout)/.test(message) || code === 'ETIMEDOUT') return 'timeout';
-  // Redis answered, and said that it cannot; what ioredis says has other names.
+  // Redis replied that it is unable to do this; errors of ioredis have other names.
   return name === 'ReplyError' || /^[A-Z]{4,} /.test(message) ? 'busy' : 'connection';
 }
 
-/** Tell an observer how a call failed, and return the error. */
+/** Report to an observer how a call failed, and return the error. */
 export function toldError(observer: StoreObserver, error: unknown): unknown {
   const errorClass = redisErrorClassOf(error);
   if (errorClass !== null) observer.failed(errorClass);
   return error;
 }
 
-/** Tell an observer of a call to Redis: how long it took, and how it failed. */
+/** Report a call to Redis to an observer: how long it took, and how it failed. */
 export async function observed<T>(observer: StoreObserver, name: string, call: Promise<T>): Promise<T> {
   const began = performance.now();
   try {

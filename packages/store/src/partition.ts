@@ -1,8 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
 /**
- * Partitions the keys are spread over: a space's keys and its jobs share one, and with it one Redis Cluster slot.
- * Written to Redis at first start; another number later would look for jobs where they are not.
+ * Number of partitions into which the keys are divided. A space's keys and its jobs share one, and with it one slot of
+ * a Redis cluster. It is written to Redis at the first start, because with another number later, jobs would be searched
+ * where they are not.
  */
 export const PARTITIONS = 64;
 
@@ -11,7 +12,10 @@ const tagOf = (partition: number) => partition.toString(16).padStart(2, '0');
 /** The tags of all partitions, `00` to `3f`. */
 export const PARTITION_TAGS: readonly string[] = Array.from({ length: PARTITIONS }, (_, n) => tagOf(n));
 
-/** Two characters that name the partition of a space: Redis Cluster hash tag and start of every job id. */
+/**
+ * Return two characters that name the partition of a space: the hash tag in a Redis cluster and the start of every job
+ * id.
+ */
 export function partitionOf(spaceId: string): string {
   // FNV-1a, 32 bits: spaceId is ASCII, and the hash must never change.
   let hash = 0x811c9dc5;
@@ -21,11 +25,11 @@ export function partitionOf(spaceId: string): string {
 
 const ALPHABET = new TextEncoder().encode('abcdefghijklmnopqrstuvwxyz234567');
 
-/** Characters made at once: asking the system for those of one id costs more than all else of it. */
+/** Characters made at once, because asking the system for those of one id costs more than all the rest of the id. */
 const POOL = Buffer.alloc(8_192);
 let used = POOL.length;
 
-/** Lower-case base-32 characters from the system's CSPRNG, 5 bits each. None is given twice. */
+/** Return lower-case base-32 characters from the system's CSPRNG, 5 bits each. No bits are used twice. */
 export function randomBase32(characters: number): string {
   if (used + characters > POOL.length) {
     randomFillSync(POOL);
@@ -36,19 +40,19 @@ export function randomBase32(characters: number): string {
   return POOL.toString('latin1', used - characters, used);
 }
 
-/** A new job id: its partition, then 130 random bits, since an anonymous stream makes the id a capability. */
+/** Create a job id: its partition, then 130 random bits, because an anonymous stream makes the id a capability. */
 export function newJobId(spaceId: string): string {
   return partitionOf(spaceId) + randomBase32(26);
 }
 
 const JOB_ID = /^[0-3][0-9a-f][a-z2-7]{26}$/;
 
-/** Whether a text can be the id of a job at all; what cannot is never put into a Redis key. */
+/** Check whether a text can be the id of a job. A text that cannot is never put into a Redis key. */
 export function isJobId(text: string): boolean {
   return JOB_ID.test(text);
 }
 
-/** The partition a job's keys are in. */
+/** Return the partition that contains a job's keys. */
 export function partitionOfJob(jobId: string): string {
   return jobId.slice(0, 2);
 }

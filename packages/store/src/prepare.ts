@@ -2,15 +2,15 @@ import { Cluster, type Redis } from 'ioredis';
 import { readFormat } from './format.js';
 import { PARTITIONS } from './partition.js';
 import { atEachPrimary, infoField } from './primaries.js';
-import { asked } from './redis-errors.js';
+import { withRedisErrors } from './redis-errors.js';
 import { textOn } from './script-on-cluster.js';
 import * as scripts from './scripts.generated.js';
 import type { Store } from './store.js';
 
-/** Oldest Redis whose commands and script rules ours rely on. */
+/** Oldest Redis that has the commands and the script rules that our scripts need. */
 const MIN_REDIS = [6, 2] as const;
 
-/** The same in a cluster, which before could not publish within a shard. */
+/** Oldest Redis in a cluster, because earlier ones could not publish within a shard. */
 const CLUSTER_REDIS = [7, 0] as const;
 
 function isOlder(version: string, [neededMajor, neededMinor]: readonly [number, number]): boolean {
@@ -18,16 +18,16 @@ function isOlder(version: string, [neededMajor, neededMinor]: readonly [number, 
   return major < neededMajor || (major === neededMajor && minor < neededMinor);
 }
 
-/** Read how many partitions the jobs are spread over; written by the very first process. */
+/** Read into how many partitions the jobs are divided; the very first process writes the number. */
 async function partitionsOf(store: Store): Promise<string | null> {
   const { meta } = store.keys;
-  const known = await asked(store.redis.hget(meta, 'partitions'));
-  // Only then a write: a full Redis refuses HSETNX even where it would write nothing, and no process could start.
-  if (known === null) await asked(store.redis.hsetnx(meta, 'partitions', PARTITIONS));
-  return known ?? asked(store.redis.hget(meta, 'partitions'));
+  const known = await withRedisErrors(store.redis.hget(meta, 'partitions'));
+  // Write only then, because a full Redis refuses HSETNX even where it would write nothing, and no process could start.
+  if (known === null) await withRedisErrors(store.redis.hsetnx(meta, 'partitions', PARTITIONS));
+  return known ?? withRedisErrors(store.redis.hget(meta, 'partitions'));
 }
 
-/** Check what must be true of one Redis. */
+/** Check the version and the mode of one Redis. */
 async function checkServer(redis: Redis, isOfCluster: boolean): Promise<void> {
   const info = await redis.info();
   const version = infoField(info, 'redis_version') ?? '0';
@@ -40,10 +40,10 @@ async function checkServer(redis: Redis, isOfCluster: boolean): Promise<void> {
 }
 
 /**
- * Check that this Redis can hold our jobs, mark it as ours at the first start, and give it our scripts. Of a cluster,
- * every primary that is there.
+ * Check that this Redis can store our jobs, mark it as ours at the first start, and load our scripts. In a cluster,
+ * this covers every primary that is available.
  *
- * @throws Error when the Redis is too old, or holds jobs in another layout or a newer format; UNAVAILABLE
+ * @throws Error when the Redis is too old, or contains jobs in another layout or a newer format; UNAVAILABLE
  */
 export async function prepareRedis(store: Store): Promise<void> {
   await atEachPrimary(store, (redis) => checkServer(redis, store.redis instanceof Cluster));
@@ -55,7 +55,8 @@ export async function prepareRedis(store: Store): Promise<void> {
 
   await readFormat(store);
 
-  // Calls that find a script missing send it again and so fall behind calls that came later: better not at start.
+  // A call that finds its script missing sends it again, and so falls behind later calls. So the scripts are loaded at
+  // the start.
   const texts = Object.values(scripts).map((script) => textOn(store.redis, script).text);
   await atEachPrimary(store, (redis) => Promise.all(texts.map((text) => redis.script('LOAD', text))));
 }

@@ -1,19 +1,19 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Redis } from 'ioredis';
-import { asked } from './redis-errors.js';
+import { withRedisErrors } from './redis-errors.js';
 import { primariesOf, type Store } from './store.js';
 
-/** A field of what INFO replies with. */
+/** Return a field of the reply to INFO. */
 export const infoField = (info: string, field: string) => info.match(new RegExp(`^${field}:(.*?)\r?$`, 'm'))?.[1];
 
 /**
- * Do something at each primary. While one of a cluster is away the others have work to do, so those that do not answer
- * are passed over unless none does.
+ * Do something at each primary. While one primary of a cluster is unavailable, the others have work to do. So primaries
+ * that do not reply are skipped, unless none replies.
  *
- * @throws UNAVAILABLE when none answers; what is wrong with any one
+ * @throws UNAVAILABLE when none replies; any other error of any one
  */
 export async function atEachPrimary<T>({ redis }: Store, act: (primary: Redis) => Promise<T>): Promise<T[]> {
-  const outcomes = await Promise.allSettled(primariesOf(redis).map((primary) => asked(act(primary))));
+  const outcomes = await Promise.allSettled(primariesOf(redis).map((primary) => withRedisErrors(act(primary))));
   const failed = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []));
   const isAway = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
   const fault = failed.find((error) => !isAway(error)) ?? (failed.length === outcomes.length ? failed[0] : undefined);

@@ -3,19 +3,19 @@ import { type LogPortion, readPortion } from './log-portion.js';
 import { levelOf, logOf, parseLog, type StoredLog } from './logs.js';
 import { type Caller, ownerOf, type Store } from './store.js';
 
-/** What one request reads before it answers with what it has found, and a cursor to go on from. */
+/** What one request reads before it responds with what it has found, and a cursor to continue from. */
 const PAGE_SIZE = 8 * 1_048_576;
 const PAGE_MS = 1_000;
 
-/** What the last portion may take. */
-const ANSWER_MS = 300;
+/** Time that the last portion may take. */
+const RESPONSE_MS = 300;
 
 /**
  * Read a page of a job's logs.
  *
- * Filters are applied here and not in Redis: there is one Redis, whose time all jobs share, and any number of us. It
- * only hands out entries, in portions, and between two of them others have their turn. So a page is no moment: while it
- * is read entries may come, and the oldest may be dropped. The seqs tell.
+ * Filters are applied here and not in Redis, because there is one Redis, whose time all jobs share, and any number of
+ * processes like this one. Redis only returns entries, in portions, and serves others between two of them. So a page is
+ * not of one moment: while it is read, entries may be added, and the oldest may be dropped. The seqs show that.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see spec §4.7
@@ -26,8 +26,9 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
   const fill = fillerOf(jobId, query);
   const inTurn = isFiltered(query) ? store.inSearchTurn : store.inTurn;
   return inTurn(ownerOf(caller), async (turn) => {
-    // What was found is worth more than an error: so be done in time, however long the turn has taken to come.
-    const giveUpAt = Math.min(performance.now() + PAGE_MS, turn.until - ANSWER_MS);
+    // Entries that were found are worth more than an error. So the read is done in time, however long it waited for its
+    // slot.
+    const giveUpAt = Math.min(performance.now() + PAGE_MS, turn.until - RESPONSE_MS);
     const page: LogEntry[] = [];
     let size = 0;
     let newestSeq: number | null = null;
@@ -54,9 +55,9 @@ function tellStopped({ observer }: Store, query: LogsQuery): void {
 }
 
 /**
- * Make a function that puts what passes the filters into a page.
+ * Create a function that adds the entries that pass the filters to a page.
  *
- * @returns whether more passed than the page holds: one entry beyond it tells that there is more
+ * @returns whether more entries passed than fit on the page: one entry beyond it shows that there is more
  */
 function fillerOf(jobId: string, query: LogsQuery): (page: LogEntry[], portion: LogPortion) => boolean {
   const matches = matcherOf(query);
@@ -71,7 +72,7 @@ function fillerOf(jobId: string, query: LogsQuery): (page: LogEntry[], portion: 
   };
 }
 
-/** Make a function that tells whether an entry passes the filters. */
+/** Create a function that checks whether an entry passes the filters. */
 function matcherOf({ levels, terms }: LogsQuery): (stored: StoredLog) => boolean {
   const wanted = levels === null ? null : new Set(levels);
   const holdsTerms = terms.length === 0 ? null : holdsAll(terms);
@@ -80,16 +81,20 @@ function matcherOf({ levels, terms }: LogsQuery): (stored: StoredLog) => boolean
 
 interface Ending {
   hasMore: boolean;
-  /** When the reading stopped before the page was full: the seq that it reached, and that of the newest entry. */
+  /** Set when the reading stopped before the page was full: the seq that it reached, and that of the newest entry. */
   stopped?: { at: number; newestSeq: number };
 }
 
-/** @param found in the order of reading */
+/**
+ * Build a page of the entries found.
+ *
+ * @param found in the order of reading
+ */
 function pageOf({ mode, bound }: LogsQuery, found: LogEntry[], { hasMore, stopped }: Ending): LogsPage {
   const logs = mode === 'after' ? found : found.reverse();
   const oldest = logs[0]?.seq ?? bound ?? 0;
   const newest = logs.at(-1)?.seq ?? bound ?? stopped?.newestSeq ?? 0;
-  // The bound in the direction of paging: whoever goes on from it meets nothing twice, and gets on.
+  // The bound in the direction of paging: a client that continues from it gets no entry twice, and makes progress.
   const reached = stopped?.at;
   const cursor =
     mode === 'after'

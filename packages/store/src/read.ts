@@ -6,7 +6,8 @@ import {
   type Progress,
   YardmasterError,
 } from '@yardmaster/protocol';
-import { ask } from './ask.js';
+import { call } from './call.js';
+import { jobScriptInputs } from './job-script-inputs.js';
 import {
   createdEventOf,
   eventsOf,
@@ -21,19 +22,18 @@ import { runScript } from './script.js';
 import { get, history, list } from './scripts.generated.js';
 import { type Caller, onBulk, ownerOf, type Store } from './store.js';
 import { isoOrNull } from './time.js';
-import { worksOn } from './works-on.js';
 
-/** Entries of history read at once: 6 MB when each is as large as may be, which takes Redis some 40 ms. */
+/** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
 const PORTION = 100;
 
-/** Bytes of what is read at once, over the connection of all calls; what is larger waits for its turn. */
+/** Bytes that are read at once, over the connection of all calls; a larger read waits for a read slot. */
 const SMALL_BYTES = 65_536;
 
 /**
- * Read a job with its history, oldest event first, as of one moment. A long history is read in portions, of which
- * later ones may lack what was dropped at the old end in the meantime.
+ * Read a job with its history, oldest event first, as of one moment. A long history is read in portions, of which later
+ * ones may lack events that were dropped at the old end in the meantime.
  *
- * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; OVERLOADED for a large one whose turn did not come
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; OVERLOADED for a large job that got no read slot in time
  * @see spec §4.5
  */
 export async function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
@@ -41,13 +41,13 @@ export async function getJob(store: Store, caller: Caller, jobId: string): Promi
   if (small !== null && small.next === small.end) return small.job;
   return store.inTurn(ownerOf(caller), async (turn) => {
     const bulk = onBulk(store);
-    // However large it is by now.
+    // The budget has no limit, because the job may have grown.
     const read = (await readFirst(bulk, caller, jobId, Number.MAX_SAFE_INTEGER)) as FirstPortion;
     const { job, end } = read;
     for (let { next } = read; next < end; ) {
       turn.check();
-      // What was asked for may be dropped by now: the portion then starts, and so ends, later.
-      const portion = await readPortion(bulk, worksOn(store, caller, jobId).keys, next);
+      // The events asked for may be dropped by now: the portion then starts, and so ends, later.
+      const portion = await readPortion(bulk, jobScriptInputs(store, caller, jobId).keys, next);
       if (portion.entries.length === 0) break;
       const { firstSeq, entries } = portion;
       job.events.push(...eventsOf(job, firstSeq, entries.slice(0, Math.max(0, end - firstSeq))));
@@ -64,9 +64,13 @@ interface FirstPortion {
   end: number; // Seq after the last event.
 }
 
-/** @returns null when the job and the portion have more bytes than `budget` */
+/**
+ * Read a job with the oldest portion of its history.
+ *
+ * @returns null when the job and the portion have more bytes than `budget`
+ */
 async function readFirst(on: Store, caller: Caller, jobId: string, budget: number): Promise<FirstPortion | null> {
-  const { keys, args } = worksOn(on, caller, jobId);
+  const { keys, args } = jobScriptInputs(on, caller, jobId);
   const reply = await runScript(on, get, { keys, args: { portion: PORTION, budget, ...args } });
   if (reply[0] === 'LARGE') return null;
   const [, flat, entries, length] = reply as [string, string[], string[], number];
@@ -90,8 +94,8 @@ async function readPortion(store: Store, keys: { job: string }, fromSeq: number)
  * @see spec §4.6
  */
 export async function getProgress(store: Store, caller: Caller, jobId: string): Promise<LatestProgress> {
-  const { keys } = worksOn(store, caller, jobId);
-  const [space, progress, progressAt] = await ask(
+  const { keys } = jobScriptInputs(store, caller, jobId);
+  const [space, progress, progressAt] = await call(
     store,
     'hmget',
     store.redis.hmget(keys.job, 'space', 'progress', 'progressAt'),
@@ -105,10 +109,10 @@ export async function getProgress(store: Store, caller: Caller, jobId: string): 
 const LIST_BUDGET = 4 * 1_048_576;
 
 /**
- * Read a page of a space's jobs, newest first, as of one moment; a page of large records in several steps, between
- * which jobs may come and go. A space nobody used is empty.
+ * Read a page of a space's jobs, newest first, as of one moment. A page of large records is read in several steps,
+ * between which jobs may be added or removed. A space that was never used is empty.
  *
- * @throws UNAVAILABLE; OVERLOADED for a large page whose turn did not come
+ * @throws UNAVAILABLE; OVERLOADED for a large page that got no read slot in time
  * @see spec §4.2
  */
 export async function listJobs(
@@ -119,11 +123,15 @@ export async function listJobs(
 ): Promise<ListedJob[]> {
   const index = status ? store.keys.jobsByStatus(spaceId, status) : store.keys.jobs(spaceId);
   const base = store.keys.baseOfSpace(spaceId);
-  // By id: a job that is created between two steps moves the others one place on.
+  // By id, because a job that is created between two steps moves the others one place on.
   const page = new Map<string, ListedJob>();
   let looked = 0;
 
-  /** @returns whether there is more */
+  /**
+   * Read one step of the page.
+   *
+   * @returns whether there is more
+   */
   async function step(on: Store, budget: number): Promise<boolean> {
     const args = { base, offset: offset + looked, limit: limit - looked, budget };
     const reply = await runScript(on, list, { keys: { index }, args, rest: LISTED_FIELDS });

@@ -4,13 +4,15 @@ import { isoOf, isoOfOrder, isoOrNull } from './time.js';
 /**
  * Fields of the hash `job:<id>` that make up a listed job, in the order in which list.lua reads them.
  *
- * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never looks into:
- * its JSON library would turn `[]` into `{}` and round big integers. A field that would hold its default is left
- * out, see RECORD_DEFAULTS. Times are epoch milliseconds. Beside these there are `callbackUrl`,
- * `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of a dead job, for its callback),
- * `deliveryTimeouts` (in a row; an ack removes it), `eventsDropped` and `logsDropped` (how many events the history, and how many entries the logs have lost at their old
- * end), and of a job whose callback was attempted
- * `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` (lua/shared/callback.lua).
+ * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
+ * because its JSON library would turn `[]` into `{}` and round big integers. A field that has its default value is left
+ * out, see RECORD_DEFAULTS. Times are epoch milliseconds.
+ *
+ * The record has further fields: `callbackUrl`, `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of
+ * a dead job, for its callback), `deliveryTimeouts` (in a row; an ack removes it), `eventsDropped` and `logsDropped`
+ * (how many events the history, and how many entries the logs have lost at their old end). A job whose callback was
+ * attempted also has `callbackAttempts`, `callbackRound`, `callbackDueAt` and `callbackLeasedUntil`
+ * (lua/shared/callback.lua).
  */
 export const LISTED_FIELDS = [
   'space',
@@ -27,33 +29,35 @@ export const LISTED_FIELDS = [
   'result',
 ] as const;
 
-/** What an absent field means, for ever: records of earlier releases are read by later ones. loadJob has them in Lua. */
+/**
+ * What absent fields mean, for ever, because later releases read the records of earlier ones. loadJob has them in Lua.
+ */
 export const RECORD_DEFAULTS = { maxRetries: 3, timeoutSeconds: 300, attempt: 0 } as const;
 
-/** The record as Redis gives it; an absent field is null or not there. */
+/** The record as Redis returns it; an absent field is null or left out. */
 export type JobRecord = Partial<
   Record<(typeof LISTED_FIELDS)[number] | 'callbackUrl' | 'callbackHeaders' | 'eventsDropped', string | null>
 >;
 
-/** Parse a field that holds JSON text; absent is null. */
+/** Parse a field that contains JSON text; an absent field is null. */
 export function parseJson(text: string | null | undefined): JsonValue {
   if (!text) return null;
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    // V8's message quotes the text, which is a caller's and must not reach the log.
+    // V8's message quotes the text, which comes from a caller and must not reach the log.
     throw new Error('a field of a job record holds no JSON');
   }
 }
 
-/** A record from the flat list of names and values that HGETALL replies with in a script. */
+/** Build a record from the flat list of names and values that HGETALL replies with in a script. */
 export function recordOf(flat: readonly string[]): JobRecord {
   const record: Record<string, string> = {};
   for (let i = 0; i < flat.length; i += 2) record[flat[i] as string] = flat[i + 1] as string;
   return record;
 }
 
-/** A record from a list of values in the order of LISTED_FIELDS. */
+/** Build a record from a list of values in the order of LISTED_FIELDS. */
 export function recordOfListed(values: readonly (string | null)[]): JobRecord {
   const record: JobRecord = {};
   LISTED_FIELDS.forEach((field, i) => {
@@ -62,7 +66,7 @@ export function recordOfListed(values: readonly (string | null)[]): JobRecord {
   return record;
 }
 
-/** The job that a record describes, as List Jobs shows it. */
+/** Build the job that a record describes, as List Jobs shows it. */
 export function listedJobOf(id: string, record: JobRecord): ListedJob {
   const status = record.status as Status;
   const createdAt = isoOfOrder(record.order as string);
@@ -86,7 +90,7 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
   };
 }
 
-/** The job that a record describes, with its callback. */
+/** Build the job that a record describes, with its callback. */
 export function jobOf(id: string, record: JobRecord): Job {
   const { createdAt, updatedAt, ...fields } = listedJobOf(id, record);
   return {
@@ -99,17 +103,17 @@ export function jobOf(id: string, record: JobRecord): Job {
 }
 
 /**
- * One entry of `job:<id>:events`, or of what the record implies in its place; without data when there is none, and for
- * `completed`, whose data is the result.
+ * One entry of `job:<id>:events`, or of the history that the record implies in its place. The data is left out when
+ * there is none, and for `completed`, whose data is the result.
  */
 type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
 
-/** The first event of a job, derived from the job. Others that follow from its record are derived by implied.lua. */
+/** Build the first event of a job from the job. implied.lua builds the other events that follow from its record. */
 export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
   return { id: `${id}.1`, jobId: id, spaceId, type: 'created', data: null, createdAt };
 }
 
-/** Entries of a job's history that stand one after the other, the first of them with this seq. */
+/** Build events from consecutive entries of a job's history, the first of which has this seq. */
 export function eventsOf(
   { id, spaceId, result }: Pick<Job, 'id' | 'spaceId' | 'result'>,
   firstSeq: number,
@@ -122,7 +126,7 @@ export function eventsOf(
   });
 }
 
-/** The claimed job of deliver.lua's flat list. */
+/** Build the claimed job from the flat list of deliver.lua. */
 export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
   const [id, name, timeoutSeconds, maxRetries, attempt, order, payload, checkpoint] = flat;
   return {

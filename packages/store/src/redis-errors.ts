@@ -1,11 +1,11 @@
 import { type ErrorCode, YardmasterError } from '@yardmaster/protocol';
 
-/** Reply prefixes of a Redis that is there but cannot serve just now: starting, failing over, stuck in a script. */
+/** Reply prefixes of a Redis that is reachable but cannot serve now: it starts, fails over, or is stuck in a script. */
 const BUSY_REPLIES =
   /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|UNBLOCKED|ASK|MOVED|EXECABORT)$/;
 
 /**
- * The word by which a reply says what is wrong. Redis 6.2 wraps the reply that a script's command got:
+ * Return the word by which a reply says what is wrong. Redis 6.2 wraps the reply that a script's command got:
  * `ERR Error running script (call to f_…): @user_script:13: @user_script: 13: -OOM command not allowed …`.
  */
 function replyWord(message: string): string {
@@ -13,15 +13,15 @@ function replyWord(message: string): string {
   return wrapped ?? /^-?([A-Z]+)\b/.exec(message)?.[1] ?? '';
 }
 
-/** What ioredis says when the answer did not come. It has no codes for these, only texts. */
-const NO_ANSWER =
+/** Messages of ioredis when the reply did not come. It has no codes for these, only texts. */
+const NO_RESPONSE =
   /^(Command timed out|Connection is closed|Stream isn't writeable|Reached the max retries per request limit|Socket timeout|connect |read |write |getaddrinfo |All sentinels are unreachable|Failed to refresh slots cache|Cluster is|None of startup nodes|Too many Cluster redirections)/;
 
 function codeOf(error: Error): ErrorCode | null {
   const system = (error as NodeJS.ErrnoException).code;
   const word = replyWord(error.message);
   if (word === 'OOM') return 'STORAGE_FULL';
-  if (BUSY_REPLIES.test(word) || NO_ANSWER.test(error.message)) return 'UNAVAILABLE';
+  if (BUSY_REPLIES.test(word) || NO_RESPONSE.test(error.message)) return 'UNAVAILABLE';
   if (error.name === 'MaxRetriesPerRequestError' || error.name === 'AbortError') return 'UNAVAILABLE';
   if (system !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|ENOENT|EAI_)/.test(system))
     return 'UNAVAILABLE';
@@ -29,10 +29,10 @@ function codeOf(error: Error): ErrorCode | null {
 }
 
 /**
- * Turn what a Redis call threw into what a caller of ours can act on.
+ * Convert what a Redis call threw into an error that the caller can act on.
  *
- * @returns UNAVAILABLE when no answer came (the outcome is unknown), STORAGE_FULL when Redis refused a write for
- *   lack of memory (nothing was stored), else the error itself: a bug
+ * @returns UNAVAILABLE when no reply came (the outcome is unknown), STORAGE_FULL when Redis refused a write for lack of
+ *   memory (nothing was stored), else the error itself: a bug
  */
 export function fromRedisError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -40,8 +40,8 @@ export function fromRedisError(error: unknown): unknown {
   return code === null ? error : new YardmasterError(code, undefined, {}, { cause: error });
 }
 
-/** Await a Redis call that is not a script, with its errors turned. */
-export async function asked<T>(reply: Promise<T>): Promise<T> {
+/** Await a Redis call that is not a script, and convert its errors. */
+export async function withRedisErrors<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply;
   } catch (error) {

@@ -2,14 +2,14 @@ import { Cluster, type Redis } from 'ioredis';
 import { atEachPrimary, infoField } from './primaries.js';
 import { primariesOf, type Store } from './store.js';
 
-/** How one primary is set up to keep what it is given, from its INFO. A service that hides a field counts as safe. */
+/** How one primary is configured to keep its data, from its INFO. A Redis service that hides a field counts as safe. */
 export interface RedisSettings {
-  /** `host:port` of a cluster's, else `redis`. */
+  /** `host:port` in a cluster, else `redis`. */
   primary: string;
   /** 0 for no limit. */
   maxMemoryBytes: number;
   policy: string;
-  /** Since Redis started. */
+  /** Keys evicted since Redis started. */
   evictedKeys: number;
   isAppendOnly: boolean;
   /** Whether the last write to the append-only file succeeded. */
@@ -26,14 +26,14 @@ export type RedisFault = (typeof REDIS_FAULTS)[number];
 const nameOf = ({ redis: client }: Store, { options: { host, port } }: Redis) =>
   client instanceof Cluster ? `${host}:${port}` : 'redis';
 
-/** Names of all primaries there are, as in `RedisSettings`. */
+/** Return the names of all primaries, as in `RedisSettings`. */
 export const namesOfPrimaries = (store: Store): Set<string> =>
   new Set(primariesOf(store.redis).map((primary) => nameOf(store, primary)));
 
 /**
- * Read the settings of each primary that answers.
+ * Read the settings of each primary that replies.
  *
- * @throws UNAVAILABLE when none answers
+ * @throws UNAVAILABLE when none replies
  */
 export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
   return atEachPrimary(store, async (redis) => {
@@ -50,13 +50,13 @@ export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
   });
 }
 
-/** Whether Redis deletes jobs once its memory is full. Without a limit it never is. */
+/** Check whether Redis deletes jobs once its memory is full. Without a limit, it is never full. */
 export const evicts = ({ policy, maxMemoryBytes }: RedisSettings) => policy !== 'noeviction' && maxMemoryBytes > 0;
 
 /**
  * Name what is wrong with the settings of a primary.
  *
- * @param before the same, a check ago; left out for the first check
+ * @param before the settings at the previous check; left out for the first check
  */
 export function redisFaultsOf(now: RedisSettings, before?: RedisSettings): RedisFault[] {
   const isWrong: Record<RedisFault, boolean> = {

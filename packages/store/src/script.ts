@@ -4,10 +4,10 @@ import { fromRedisError } from './redis-errors.js';
 import { SLOT_MOVING, textOn } from './script-on-cluster.js';
 import { carriedOutWithinMs, type Store } from './store.js';
 
-/** A compiled Lua file; its names make the typed call. */
+/** A compiled Lua file; its names define the typed call. */
 export interface Script<K extends string = string, A extends string = string, R extends string | null = string | null> {
   name: string;
-  /** By which Redis knows the text; two releases side by side never share a script by accident. */
+  /** Hash by which Redis knows the text, so that two releases side by side never share a script by accident. */
   sha1: string;
   text: string;
   keys: readonly K[];
@@ -16,7 +16,7 @@ export interface Script<K extends string = string, A extends string = string, R 
   rest: R;
 }
 
-/** What a script returns when it did nothing, because its deadline was over. */
+/** First word of the reply when a script did nothing because its deadline was over. */
 const TOO_LATE = 'TOO_LATE';
 
 type Argument = string | number;
@@ -26,7 +26,7 @@ type Inputs<K extends string, A extends string, R extends string | null> = { key
 } & (R extends string ? { rest: readonly Argument[] } : { rest?: never });
 
 /**
- * Run a script, once. A reply that does not come is never asked for again: the script may have run.
+ * Run a script once. When no reply comes, it is never sent again, because the script may have run.
  *
  * @returns the reply's words: `['OK', …]`, or `['NOT_PENDING', status]`
  * @throws the code word the script returned, with the job's status where it gave one; UNAVAILABLE; STORAGE_FULL
@@ -56,7 +56,7 @@ export async function runScript<K extends string, A extends string, R extends st
   }
   if (word in ERRORS) {
     const status = reply[1];
-    // Beside a word of the catalogue, scripts tell a job's status and nothing else.
+    // Beside an error code, scripts return a job's status and nothing else.
     const extras = typeof status === 'string' ? { jobStatus: status as Status } : {};
     throw new YardmasterError(word as ErrorCode, undefined, extras);
   }
@@ -70,13 +70,14 @@ async function evaluate(store: Store, script: Script, parameters: Argument[]): P
   try {
     return (await redis.evalsha(sha1, script.keys.length, ...parameters)) as unknown[];
   } catch (error) {
-    // After a restart or a SCRIPT FLUSH; NOSCRIPT is said before anything ran, so this is no repetition.
+    // This happens after a restart or a SCRIPT FLUSH. Redis replies NOSCRIPT before anything ran, so this is no
+    // repetition.
     if (!isNoScript(error)) throw toldError(observer, fromRedisError(error));
     return (await redis.eval(text, script.keys.length, ...parameters).catch((again: unknown) => {
       throw toldError(observer, fromRedisError(again));
     })) as unknown[];
   } finally {
-    // Written out here, since `observed` around this would cost each call two promises more.
+    // Written out here, because `observed` around this would cost each call two more promises.
     observer.called(script.name, performance.now() - began);
   }
 }

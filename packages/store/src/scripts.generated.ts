@@ -313,12 +313,12 @@ return { 'OK', #page / 2, page[#page] or afterOrder, broughtBack }
 
 export const check_entries = {
   name: 'check_entries',
-  sha1: 'ee0f9516360988d8f90959e210d7c7b52b6929db',
+  sha1: '2c05347ef46655e8816e16c97ebfd798f82a1c83',
   keys: ['index'],
-  args: ['base', 'isMending', 'space', 'name'],
+  args: ['base', 'isRepairing', 'space', 'name'],
   rest: 'ids',
   text: `local index = KEYS[1]
-local base, isMending, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local base, isRepairing, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local function nowMs()
   local time = redis.call('TIME')
@@ -355,19 +355,19 @@ end
 local function findings()
   return { flat = {}, removals = {}, additions = {} }
 end
-local function find(found, kind, key, detail, mendBy, mend)
+local function find(found, kind, key, detail, repairBy, repair)
   local flat = found.flat
   for _, word in ipairs({ kind, key, detail, '' }) do flat[#flat + 1] = word end
-  if mend then mendBy[#mendBy + 1] = { outcomeAt = #flat, run = mend } end
+  if repair then repairBy[#repairBy + 1] = { outcomeAt = #flat, run = repair } end
 end
 local function saying(fault)
   return type(fault) == 'table' and fault.err or tostring(fault)
 end
-local function mendAll(found)
+local function repairAll(found)
   for _, fixes in ipairs({ found.removals, found.additions }) do
     for _, fix in ipairs(fixes) do
-      local isMended, fault = pcall(fix.run)
-      found.flat[fix.outcomeAt] = isMended and 'mended' or saying(fault)
+      local isRepaired, fault = pcall(fix.run)
+      found.flat[fix.outcomeAt] = isRepaired and 'repaired' or saying(fault)
     end
   end
 end
@@ -423,9 +423,9 @@ for _, id in ipairs(ids) do
   local isDone, why = pcall(examine, id)
   if isDone and why and scoreIn(index, id) then
     local outcome = ''
-    if isMending == '1' then
+    if isRepairing == '1' then
       redis.call('ZREM', index, id)
-      outcome = 'mended'
+      outcome = 'repaired'
     end
     for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
   end
@@ -436,12 +436,12 @@ return { 'OK', { unpack(strays) } } -- a constructor, see list.lua
 
 export const check_jobs = {
   name: 'check_jobs',
-  sha1: 'e54849ddbbc21c78d102220c7b0fb9fdbc53c993',
+  sha1: '163a0dbc30808e43ebe68e51ffb2ae90bc6646ac',
   keys: ['deadlines'],
-  args: ['base', 'isMending', 'deliveryTimeoutMs', 'retentionMs'],
+  args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'],
   rest: 'ids',
   text: `local deadlines = KEYS[1]
-local base, isMending, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local function nowMs()
   local time = redis.call('TIME')
@@ -490,19 +490,19 @@ end
 local function findings()
   return { flat = {}, removals = {}, additions = {} }
 end
-local function find(found, kind, key, detail, mendBy, mend)
+local function find(found, kind, key, detail, repairBy, repair)
   local flat = found.flat
   for _, word in ipairs({ kind, key, detail, '' }) do flat[#flat + 1] = word end
-  if mend then mendBy[#mendBy + 1] = { outcomeAt = #flat, run = mend } end
+  if repair then repairBy[#repairBy + 1] = { outcomeAt = #flat, run = repair } end
 end
 local function saying(fault)
   return type(fault) == 'table' and fault.err or tostring(fault)
 end
-local function mendAll(found)
+local function repairAll(found)
   for _, fixes in ipairs({ found.removals, found.additions }) do
     for _, fix in ipairs(fixes) do
-      local isMended, fault = pcall(fix.run)
-      found.flat[fix.outcomeAt] = isMended and 'mended' or saying(fault)
+      local isRepaired, fault = pcall(fix.run)
+      found.flat[fix.outcomeAt] = isRepaired and 'repaired' or saying(fault)
     end
   end
 end
@@ -731,7 +731,7 @@ local function examine(id)
     checkCallback(found, r, base, now)
   end
   checkLists(found, r)
-  if isMending == '1' then mendAll(found) end
+  if isRepairing == '1' then repairAll(found) end
   return found.flat
 end
 local faulty = {}
@@ -746,12 +746,12 @@ return { 'OK', unpack(faulty) } -- a constructor, see list.lua
 
 export const check_names = {
   name: 'check_names',
-  sha1: '840d52d5c8ff60b8197a69c663e43036d03dff23',
+  sha1: '21d1b3b880b0534ed99908398f5fe5263806d36d',
   keys: ['names'],
-  args: ['base', 'space', 'isMending', 'afterOrder', 'counted'],
+  args: ['base', 'space', 'isRepairing', 'afterOrder', 'counted'],
   rest: 'counts',
   text: `local names = KEYS[1]
-local base, space, isMending, afterOrder, counted = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local base, space, isRepairing, afterOrder, counted = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local counts = { unpack(ARGV, 6) }
 local function nowMs()
   local time = redis.call('TIME')
@@ -788,19 +788,19 @@ end
 local function findings()
   return { flat = {}, removals = {}, additions = {} }
 end
-local function find(found, kind, key, detail, mendBy, mend)
+local function find(found, kind, key, detail, repairBy, repair)
   local flat = found.flat
   for _, word in ipairs({ kind, key, detail, '' }) do flat[#flat + 1] = word end
-  if mend then mendBy[#mendBy + 1] = { outcomeAt = #flat, run = mend } end
+  if repair then repairBy[#repairBy + 1] = { outcomeAt = #flat, run = repair } end
 end
 local function saying(fault)
   return type(fault) == 'table' and fault.err or tostring(fault)
 end
-local function mendAll(found)
+local function repairAll(found)
   for _, fixes in ipairs({ found.removals, found.additions }) do
     for _, fix in ipairs(fixes) do
-      local isMended, fault = pcall(fix.run)
-      found.flat[fix.outcomeAt] = isMended and 'mended' or saying(fault)
+      local isRepaired, fault = pcall(fix.run)
+      found.flat[fix.outcomeAt] = isRepaired and 'repaired' or saying(fault)
     end
   end
 end
@@ -836,12 +836,12 @@ for i = 1, #counts, 2 do
   local kept = scoreIn(names, name)
   if (kept or 0) ~= right or (kept and right == 0) then
     local outcome = ''
-    if isMending == '1' then
-      local isMended, fault = pcall(function()
+    if isRepairing == '1' then
+      local isRepaired, fault = pcall(function()
         redis.call('ZREM', names, name)
         if right > 0 then redis.call('ZADD', names, digits(right), name) end
       end)
-      outcome = isMended and 'mended' or saying(fault)
+      outcome = isRepaired and 'repaired' or saying(fault)
     end
     for _, word in ipairs({ name, digits(kept or 0), digits(right), outcome }) do wrong[#wrong + 1] = word end
   end
@@ -852,28 +852,28 @@ return { 'OK', { unpack(wrong) } } -- a constructor, see list.lua
 
 export const check_orphan = {
   name: 'check_orphan',
-  sha1: '9da0e40108a86e3bdbc7136a02362e11187d2f43',
+  sha1: '1192f316d6167e82c1e762ba7127f66deda1dd63',
   keys: ['key'],
-  args: ['isMending'],
+  args: ['isRepairing'],
   rest: 'owners',
   text: `local key = KEYS[1]
-local isMending = ARGV[1]
+local isRepairing = ARGV[1]
 local owners = { unpack(ARGV, 2) }
 if redis.call('EXISTS', unpack(owners)) > 0 or redis.call('EXISTS', key) == 0 then return { 'OK', '' } end
-if isMending ~= '1' then return { 'OK', 'orphan' } end
+if isRepairing ~= '1' then return { 'OK', 'orphan' } end
 redis.call('UNLINK', key)
-return { 'OK', 'mended' }
+return { 'OK', 'repaired' }
 `,
 } as const;
 
 export const check_spaces = {
   name: 'check_spaces',
-  sha1: 'bcb48916b92f73c7af6676db5b33c772771a87aa',
+  sha1: 'd94fd22c72f8d345033bd92aceac302d03616d18',
   keys: ['spaces'],
-  args: ['base', 'isMending'],
+  args: ['base', 'isRepairing'],
   rest: 'ids',
   text: `local spaces = KEYS[1]
-local base, isMending = ARGV[1], ARGV[2]
+local base, isRepairing = ARGV[1], ARGV[2]
 local ids = { unpack(ARGV, 3) }
 local INDEXES = { 'jobs', 'queue', 'status/pending', 'status/delivered', 'status/running', 'status/completed', 'status/dead', 'status/killed' }
 local empty = {}
@@ -882,10 +882,10 @@ for _, id in ipairs(ids) do
   for i, index in ipairs(INDEXES) do keys[i] = base .. 'space:' .. id .. '/' .. index end
   if redis.call('EXISTS', unpack(keys)) == 0 and redis.call('ZSCORE', spaces, id) then
     local outcome = ''
-    if isMending == '1' then
+    if isRepairing == '1' then
       redis.call('ZREM', spaces, id)
       redis.call('UNLINK', base .. 'space:' .. id .. '/names')
-      outcome = 'mended'
+      outcome = 'repaired'
     end
     empty[#empty + 1] = id
     empty[#empty + 1] = outcome

@@ -1,19 +1,19 @@
 import { type PublishedEvent, type Status, statusAfter } from '@yardmaster/protocol';
+import { jobScriptInputs } from './job-script-inputs.js';
 import { parseLog } from './logs.js';
 import { eventsOf, parseJson } from './record.js';
 import { runScript } from './script.js';
 import { since } from './scripts.generated.js';
 import { ANY_SPACE, onBulk, type Store } from './store.js';
-import { worksOn } from './works-on.js';
 
-/** Entries of history read at once: 6 MB when each is as large as may be, which takes Redis some 40 ms. */
+/** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
 const PORTION = 100;
 
-/** What has happened to a job. */
+/** Events of a job since one of them, and where the job stands now. */
 export interface Since {
   /** At most 100 events, oldest first, as they were published. */
   events: PublishedEvent[];
-  /** Seq of the last event there is, below `fromSeq - 1` when Redis has lost what it had. */
+  /** Seq of the last event; below `fromSeq - 1` when Redis has lost events that it had. */
   lastSeq: number;
   /** The newest log entry: its seq, 0 for none, and when it was stored, epoch milliseconds. */
   newestLog: { seq: number; at: number };
@@ -25,11 +25,11 @@ export interface Since {
 /**
  * Read what has happened to a job since an event.
  *
- * @param fromSeq seq of the first to read; the oldest that is left when that one is dropped
+ * @param fromSeq seq of the first to read; the oldest that is left when that one was dropped
  * @throws JOB_NOT_FOUND, UNAVAILABLE
  */
 export async function readSince(store: Store, jobId: string, fromSeq: number): Promise<Since> {
-  const { keys } = worksOn(store, ANY_SPACE, jobId);
+  const { keys } = jobScriptInputs(store, ANY_SPACE, jobId);
   const reply = await runScript(onBulk(store), since, { keys, args: { fromSeq, portion: PORTION } });
   const [, firstSeq, entries, lastSeq, logSeq, newestLog, status, jobName, spaceId, result] = reply as [
     ...['OK', number, string[], number, number, string | null],
@@ -43,7 +43,7 @@ export async function readSince(store: Store, jobId: string, fromSeq: number): P
       jobName,
       spaceId,
       type,
-      // A type that moves nothing, such as a callback's, comes after the end.
+      // An event that changes no status, such as a callback's, comes after the end of the job.
       status: statusAfter(type) ?? status,
       data,
       at: Date.parse(createdAt),

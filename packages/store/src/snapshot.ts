@@ -1,17 +1,17 @@
 import type { Progress, Status } from '@yardmaster/protocol';
+import { jobScriptInputs } from './job-script-inputs.js';
 import { parseJson } from './record.js';
 import { runScript } from './script.js';
 import { snapshot } from './scripts.generated.js';
 import type { Caller, Store } from './store.js';
-import { worksOn } from './works-on.js';
 
-/** Where a job stands at one moment, as its streams begin. */
+/** Where a job stands at one moment, which its streams send first. */
 export interface Snapshot {
-  /** Seq of the last event that is part of it; later ones are news. */
+  /** Seq of the last event that it includes; later events are sent separately. */
   seq: number;
   /** Seq of the newest log entry; 0 for none. */
   logSeq: number;
-  /** The moment: epoch milliseconds, Redis clock. */
+  /** When it was read, epoch milliseconds, Redis clock. */
   at: number;
   spaceId: string;
   jobName: string;
@@ -28,7 +28,7 @@ export interface Snapshot {
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */
 export async function readSnapshot(store: Store, caller: Caller, jobId: string): Promise<Snapshot> {
-  const { keys, args } = worksOn(store, caller, jobId);
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
   const [, seq, logSeq, at, status, spaceId, jobName, updatedAt, progress] = (await runScript(store, snapshot, {
     keys,
     args: { keySpaceId: args.keySpaceId },

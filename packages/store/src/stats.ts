@@ -7,7 +7,7 @@ import { ageSeconds, isoOf } from './time.js';
 /** Fields of a name in the script's reply. */
 const ROW = 4;
 
-/** '' is the order of no job. */
+/** Compute the age of an order, null for '', which is the order of no job. */
 const ageOrNull = (order: string, now: number) => (order === '' ? null : ageSeconds(order, now));
 
 function namesOf(flat: (string | number)[], now: number): NameStats[] {
@@ -23,8 +23,8 @@ function namesOf(flat: (string | number)[], now: number): NameStats[] {
 }
 
 /**
- * Count the jobs of a space as of one moment, at a cost that does not grow with their number. A space nobody used is all
- * zeros.
+ * Count the jobs of a space as of one moment, at a cost that does not grow with their number. A space that was never
+ * used has only zeros.
  *
  * @param query `names` empty means those with most jobs, `limit` of them
  * @throws UNAVAILABLE

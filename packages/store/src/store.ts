@@ -1,15 +1,18 @@
 import { Cluster, type Redis } from 'ioredis';
 import { type KeyMap, keyMap } from './keys.js';
-import { NOBODY, type StoreObserver } from './observer.js';
-import { type InTurn, turns } from './turns.js';
+import { NO_OBSERVER, type StoreObserver } from './observer.js';
+import { createReadLimiter, type WithReadSlot } from './read-limiter.js';
 
-/** Reads that may be megabytes long and so take turns: this many at once, for each process. */
+/** Reads that may be megabytes long and so need a read slot: this many at once, for each process. */
 const READS_AT_ONCE = 4;
 
-/** Searches take turns of their own, so that nobody who knows what to read waits for those who do not. */
+/**
+ * Searches at once, for each process. They have read slots of their own, so that a read without filters does not wait
+ * for them.
+ */
 const SEARCHES_AT_ONCE = 2;
 
-/** What the store's verbs need of their surroundings. */
+/** Settings of the store's verbs. */
 export interface StoreSettings {
   /** First part of every key. Default `ym`. */
   keyPrefix: string;
@@ -37,21 +40,23 @@ export const STORE_DEFAULTS: StoreSettings = {
   redisTimeoutMs: 1_500,
 };
 
-/** Tells Redis' clock without asking it. */
+/** Estimates Redis' clock without a call to Redis. */
 export interface Clock {
-  /** When it will be so many milliseconds later, epoch milliseconds; null while that is not known. */
+  /**
+   * Return the time by Redis' clock so many milliseconds from now, epoch milliseconds; null while that is not known.
+   */
   after(inMs: number): number | null;
-  /** Hear that Redis found a command too late that was not, by this clock. @param earlyMs by how much at least */
+  /** Report that Redis found a command too late that was in time by this clock. @param earlyMs by how much, at least */
   doubt(earlyMs: number): void;
 }
 
-/** Knows nothing of Redis' clock: then no command has a deadline. */
+/** A clock that is never known, so that no command has a deadline. */
 const NO_CLOCK: Clock = { after: () => null, doubt: () => undefined };
 
 /** One Redis, or a cluster of them. */
 export type RedisClient = Redis | Cluster;
 
-/** Every Redis that holds jobs: to be checked at start, or searched through. */
+/** List every Redis that contains jobs, to check it at the start or to search through it. */
 export const primariesOf = (redis: RedisClient): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];
 
@@ -61,42 +66,44 @@ export const primariesOf = (redis: RedisClient): Redis[] =>
  */
 export interface Store {
   redis: RedisClient;
-  /** Connection for what may be megabytes long, either way: long reads, and logs. What waits behind it is no ack. */
+  /** Connection for what may be megabytes long, either way: long reads, and logs. No ack waits behind it. */
   bulk: RedisClient;
-  /** Runs a read that may be long when its turn has come. */
-  inTurn: InTurn;
-  /** The same for searches. */
-  inSearchTurn: InTurn;
+  /** Runs a read that may be long when it gets a read slot. */
+  inTurn: WithReadSlot;
+  /** Runs a search when it gets a read slot for searches. */
+  inSearchTurn: WithReadSlot;
   keys: KeyMap;
   settings: StoreSettings;
-  /** Whether new jobs may be created: false while Redis would evict some. Kept by the process' watch of Redis' settings. */
+  /**
+   * Whether new jobs may be created: false while Redis would evict some. The process' watch of Redis' settings updates
+   * it.
+   */
   storage: { isSafe: boolean };
   observer: StoreObserver;
   clock: Clock;
 }
 
 /**
- * Put a store on a connection. The connection stays the caller's to open and close.
+ * Create a store on a connection, which the caller opens and closes. The connection must not send commands again,
+ * because a script that ran although its reply was lost would run twice.
  *
  * @param bulk a second connection for long reads and logs; the first when left out
- * @param observer told of what the verbs do; nobody when left out
+ * @param observer of what the verbs do; none when left out
  * @param clock by which calls get a deadline; none when left out
- *
- * It must not resend: a script that ran although its reply was lost would run twice.
  */
 export function createStore(
   redis: RedisClient,
   settings: Partial<StoreSettings> = {},
-  { bulk = redis, observer = NOBODY, clock = NO_CLOCK }: Partial<Pick<Store, 'bulk' | 'observer' | 'clock'>> = {},
+  { bulk = redis, observer = NO_OBSERVER, clock = NO_CLOCK }: Partial<Pick<Store, 'bulk' | 'observer' | 'clock'>> = {},
 ): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
-  // Below the budget of a request (`redisBudgetMs`), which would give no reason.
+  // This stays below the budget of a request (`redisBudgetMs`), which would give no reason.
   const patienceMs = all.redisTimeoutMs + 100;
   return {
     redis,
     bulk,
-    inTurn: turns(READS_AT_ONCE, patienceMs),
-    inSearchTurn: turns(SEARCHES_AT_ONCE, patienceMs),
+    inTurn: createReadLimiter(READS_AT_ONCE, patienceMs),
+    inSearchTurn: createReadLimiter(SEARCHES_AT_ONCE, patienceMs),
     keys: keyMap(all.keyPrefix),
     settings: all,
     storage: { isSafe: true },
@@ -105,32 +112,31 @@ export function createStore(
   };
 }
 
-/** The part of the time-out of a command in which it may be carried out; the reply has the rest. */
+/** Share of the time-out of a command in which it may be carried out; the rest is left for the reply. */
 const CARRIED_OUT_WITHIN = 0.8;
 
-/** How long a command that must not be late may wait in Redis, milliseconds. */
+/** Return how long a command that must not be late may wait in Redis, in milliseconds. */
 export const carriedOutWithinMs = ({ settings }: Store) => CARRIED_OUT_WITHIN * settings.redisTimeoutMs;
 
 /**
- * The latest time by Redis' clock at which a command that is sent now may be carried out, because its caller is told after
- * that that nothing was done. Epoch milliseconds, or '' for no limit: Redis' clock is not known.
+ * Return the latest time by Redis' clock at which a command that is sent now may be carried out, because its caller
+ * then gets an error which means that nothing was done. Epoch milliseconds, or '' for no limit, when Redis' clock is
+ * not known.
  */
 export const deadlineOf = (store: Store): number | '' => store.clock.after(carriedOutWithinMs(store)) ?? '';
 
-/** The same store, whose calls go over the connection for what may be long. */
+/** Return the store with its calls on the connection for what may be long. */
 export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk });
 
-/**
- * Who calls a verb on a job, as far as the job cares.
- */
+/** The caller of a verb on a job, with what the verb needs to know of it. */
 export interface Caller {
   /** The one space this caller may touch; null for every space. */
   spaceId: string | null;
-  /** Id of its API key, if it has one: callers share long reads and Redis' time by their keys. */
+  /** Id of its API key, if it has one: read slots and Redis' time are shared between keys. */
   keyId?: string | null;
 }
 
-/** As whose a read takes its turn. */
+/** Return the owner for which a read waits for its slot. */
 export const ownerOf = ({ keyId }: Caller): string => keyId ?? '';
 
 /** A caller that may touch every space: the service itself, and keys that are bound to none. */

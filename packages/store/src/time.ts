@@ -1,19 +1,22 @@
-import { ask } from './ask.js';
+import { call } from './call.js';
 import { primariesOf, type RedisClient, type Store } from './store.js';
 
 /**
- * Redis' clock, epoch milliseconds: the only clock that jobs know. Of a cluster, that of any primary.
+ * Read Redis' clock, epoch milliseconds: the only clock that jobs know. In a cluster, read the clock of any primary.
  *
  * @throws UNAVAILABLE
  */
 export async function redisNow(store: Store): Promise<number> {
-  return msOf(await ask(store, 'time', timeOf(store.redis)));
+  return msOf(await call(store, 'time', timeOf(store.redis)));
 }
 
-/** Epoch milliseconds of what TIME replies with. */
+/** Convert the reply to TIME into epoch milliseconds. */
 export const msOf = ([seconds, micros]: unknown[]) => Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 
-/** Of a cluster the first answer: ioredis would ask one at random, which may be the one that is away. */
+/**
+ * Read TIME; in a cluster, the first reply counts, because ioredis would ask a random primary, which may be the
+ * unavailable one.
+ */
 async function timeOf(redis: RedisClient): Promise<unknown[]> {
   try {
     return await Promise.any(primariesOf(redis).map((primary) => primary.time()));
@@ -22,7 +25,7 @@ async function timeOf(redis: RedisClient): Promise<unknown[]> {
   }
 }
 
-/** ISO 8601 in UTC with milliseconds, of epoch milliseconds as Redis keeps them. */
+/** Format epoch milliseconds, as Redis stores them, as ISO 8601 in UTC with milliseconds. */
 export function isoOf(epochMs: number | string): string {
   const ms = Math.trunc(Number(epochMs));
   const second = Math.floor(ms / 1000);
@@ -33,26 +36,29 @@ export function isoOf(epochMs: number | string): string {
   return `${knownText}${String(ms - second * 1000).padStart(3, '0')}Z`;
 }
 
-/** The second that was written last, up to its point: most times are of the second that the one before was of. */
+/**
+ * The second that was formatted last, and its text up to the point, because most times fall into the same second as the
+ * one before.
+ */
 let knownSecond = Number.NaN;
 let knownText = '';
 
-/** The same, where an absent field means null. */
+/** Format epoch milliseconds as ISO 8601; null for an absent field. */
 export function isoOrNull(epochMs: string | null | undefined): string | null {
   return epochMs ? isoOf(epochMs) : null;
 }
 
-/** Epoch milliseconds of an order score: its upper part (see lua/shared/order.lua). */
+/** Return the epoch milliseconds of an order score: its upper part (see lua/shared/order.lua). */
 const msOfOrder = (order: string) => Math.floor(Number(order) / 1024);
 
-/** Creation time of a job. */
+/** Format the creation time of a job. */
 export function isoOfOrder(order: string): string {
   return isoOf(msOfOrder(order));
 }
 
 /**
- * How long a job with this order score has waited, in seconds. Orders may be ahead of the clock: of many jobs in one
- * millisecond, or after it stepped back.
+ * Return how long a job with this order score has waited, in seconds. Orders may be ahead of the clock when many jobs
+ * came in one millisecond, or after the clock stepped back.
  */
 export function ageSeconds(order: string, now: number): number {
   return Math.max(0, now - msOfOrder(order)) / 1000;

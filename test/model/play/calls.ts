@@ -29,7 +29,7 @@ export interface Asked {
   markStep: { partition: string; lookedAt: number };
   bringBack: { partition: string };
   relay: { partition: string };
-  begin: { job: string; round: number };
+  begin: { job: string; series: number };
   record: callbacks.Outcome;
   redeliver: OfJob;
   append: OfJob & { logs: NewLog[] };
@@ -76,14 +76,14 @@ const VERBS: { [V in Verb]: Sides<Asked[V]> } = {
     foretell: expire,
   },
   markStep: { perform: (at, it) => store.markStep(at, it.partition, it.lookedAt), foretell: markStep },
-  bringBack: { perform: (at, { partition }) => store.bringBack(at, partition), foretell: bringBack },
+  bringBack: { perform: (at, { partition }) => store.restoreDeadlines(at, partition), foretell: bringBack },
   relay: { perform: (at, { partition }) => store.relayCallbacks(at, partition), foretell: callbacks.relay },
   begin: {
-    perform: (at, { job, round }) => store.beginCallback(at, { jobId: job, round }),
+    perform: (at, { job, series }) => store.beginCallback(at, { jobId: job, series }),
     foretell: callbacks.begin,
   },
   record: {
-    perform: (at, { job, round, ...outcome }) => store.recordCallback(at, { jobId: job, round }, outcome),
+    perform: (at, { job, series, ...outcome }) => store.recordCallback(at, { jobId: job, series }, outcome),
     foretell: callbacks.record,
   },
   redeliver: { perform: (at, it) => store.redeliverCallback(at, of(it), it.job), foretell: callbacks.redeliver },

@@ -1,10 +1,10 @@
 import { copyOf, type World } from '../world.js';
-import { type Answer, areEqual, foretold } from './answer.js';
 import type { Call } from './calls.js';
 import { Disagreement, shown } from './disagreement.js';
+import { areEqual, foretold, type Outcome } from './outcome.js';
 
 /** A call and what the store said to it. */
-export type Told = { call: Call; answer: Answer };
+export type Told = { call: Call; response: Outcome };
 
 /**
  * The worlds that there can be after some calls at once: those in which some order of the calls, one after the other, gives
@@ -18,8 +18,10 @@ export function worldsAfter(worlds: World[], told: readonly Told[]): World[] {
   if (worlds.length === 1 && others.length === 0) return agreeing(worlds, one);
   const after = worlds.flatMap((world) => ordersOf(told).flatMap((order) => worldAfter(world, order) ?? []));
   if (after.length === 0) {
-    const answers = told.map(({ call, answer }) => `${shown(call)}\nis answered with ${shown(answer)}`).join('\n');
-    throw new Disagreement(`in no order of the calls would each have got its answer:\n${answers}`);
+    const responses = told
+      .map(({ call, response }) => `${shown(call)}\nis answered with ${shown(response)}`)
+      .join('\n');
+    throw new Disagreement(`in no order of the calls would each have got its answer:\n${responses}`);
   }
   return [...new Map(after.map((world) => [textOf(world), world])).values()];
 }
@@ -29,18 +31,18 @@ export function worldsAfter(worlds: World[], told: readonly Told[]): World[] {
  *
  * @throws Disagreement when there is none
  */
-export function agreeing(worlds: World[], { call, answer }: Told): World[] {
-  const answers = worlds.map((world) => foretold(world, call, answer));
-  const left = worlds.filter((_, i) => areEqual(answers[i] as Answer, answer));
+export function agreeing(worlds: World[], { call, response }: Told): World[] {
+  const responses = worlds.map((world) => foretold(world, call, response));
+  const left = worlds.filter((_, i) => areEqual(responses[i] as Outcome, response));
   if (left.length > 0) return left;
   throw new Disagreement(
-    `${shown(call)}\nis answered by the store with\n${shown(answer)}\nand by the model with\n${shown(answers[0])}`,
+    `${shown(call)}\nis answered by the store with\n${shown(response)}\nand by the model with\n${shown(responses[0])}`,
   );
 }
 
 function worldAfter(before: World, order: readonly Told[]): World | null {
   const world = copyOf(before);
-  return order.every(({ call, answer }) => areEqual(foretold(world, call, answer), answer)) ? world : null;
+  return order.every(({ call, response }) => areEqual(foretold(world, call, response), response)) ? world : null;
 }
 
 function ordersOf<T>(some: readonly T[]): T[][] {

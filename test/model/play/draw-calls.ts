@@ -64,9 +64,9 @@ const ofJob = (drawing: Drawing, verb: Verb) => ({
 });
 
 /** The round that is owed, or the one after it, or none. */
-function roundOf({ random, world, given }: Drawing, job: string): number {
+function seriesOf({ random, world, given }: Drawing, job: string): number {
   const owing = [...world.jobs.values()].find(({ id }) => given.labelOf(id) === job);
-  return (owing?.callback?.round ?? 0) + random.of([0, 0, 0, 0, 1, -1]);
+  return (owing?.callback?.series ?? 0) + random.of([0, 0, 0, 0, 1, -1]);
 }
 
 const some = (random: Random, names: readonly string[]) => names.filter(() => random.chance(0.5));
@@ -102,12 +102,12 @@ export const ASKED: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Asked[V
   relay: partitionIn,
   begin(drawing) {
     const job = jobFor(drawing, 'begin');
-    return { job, round: roundOf(drawing, job) };
+    return { job, series: seriesOf(drawing, job) };
   },
   record(drawing) {
     const job = jobFor(drawing, 'record');
     const lease = drawing.random.of(['held', 'held', 'held', 'earlier', 'none']);
-    return { job, round: roundOf(drawing, job), lease, ...outcomeOf(drawing.random) };
+    return { job, series: seriesOf(drawing, job), lease, ...outcomeOf(drawing.random) };
   },
   redeliver: (drawing) => ofJob(drawing, 'redeliver'),
   append: (drawing) => ({ ...ofJob(drawing, 'append'), logs: logsOf(drawing.random) }),

@@ -3,12 +3,12 @@ import type { JobWithEvents } from '@yardmaster/protocol';
 import { partitionOf, type StoreSettings } from '@yardmaster/store';
 import { isCut, replay } from '../replay.js';
 import { newWorld, type World } from '../world.js';
-import { answerOf } from './answer.js';
 import type { Arena } from './arena.js';
 import { EPILOGUE, everyRead, faultsOf } from './audit.js';
 import type { Call } from './calls.js';
 import { agreeing, type Told, worldsAfter } from './candidates.js';
 import { Disagreement, shown } from './disagreement.js';
+import { responseOf } from './outcome.js';
 import { GivenOut, type Step } from './step.js';
 import { SPACES } from './values.js';
 
@@ -93,7 +93,7 @@ export class Game {
   private async take(step: Step): Promise<void> {
     if ('calls' in step) {
       const told = await this.ask(step.calls.map((call) => this.given.resolved(call)));
-      for (const { call, answer } of told) if ('value' in answer) this.given.note(call, answer.value);
+      for (const { call, response } of told) if ('value' in response) this.given.note(call, response.value);
       this.worlds = worldsAfter(this.worlds, told);
     } else if ('passMs' in step) {
       await this.moveClock(step.passMs);
@@ -113,11 +113,11 @@ export class Game {
   private ask(calls: readonly Call[]): Promise<Told[]> {
     const { stores } = this.arena;
     this.calls += calls.length;
-    const answers = calls.map(async (call, i) => ({
+    const responses = calls.map(async (call, i) => ({
       call,
-      answer: await answerOf(stores[i % stores.length] ?? stores[0], call),
+      response: await responseOf(stores[i % stores.length] ?? stores[0], call),
     }));
-    return Promise.all(answers);
+    return Promise.all(responses);
   }
 
   /** Read everything; in any order, since that changes nothing. */
@@ -132,10 +132,10 @@ export class Game {
   }
 
   /** Walk the history of a job that was read: what the world was led to must be what its events lead to. */
-  private replay({ call, answer }: Told): void {
+  private replay({ call, response }: Told): void {
     const hasStepped = this.steps.some((step) => 'stepMs' in step || ('passMs' in step && step.passMs < 0));
-    if (call.verb !== 'get' || !('value' in answer) || hasStepped) return;
-    const job = answer.value as JobWithEvents;
+    if (call.verb !== 'get' || !('value' in response) || hasStepped) return;
+    const job = response.value as JobWithEvents;
     if (isCut(job, this.rules.settings)) return;
     // What callbacks came to is drawn without regard to how many there were.
     const events = job.events.filter(({ type }) => !type.startsWith('callback'));

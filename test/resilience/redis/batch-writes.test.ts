@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLogger, createRedis, type RedisClient } from '@yardmaster/runtime';
 import { type Cluster, Redis } from 'ioredis';
-import { batchWrites } from '../../../packages/runtime/src/redis/batch-writes.js';
+import { corkCommands } from '../../../packages/runtime/src/redis/cork-commands.js';
 import { BY_USE } from '../../../packages/runtime/src/redis/options.js';
 import { during } from '../../support/during.js';
 import { startRedis, withRedis } from '../../support/own-redis.js';
@@ -43,11 +43,11 @@ const NUMBERS = Array.from({ length: 50 }, (_, n) => n);
 
 /** Send some commands in one turn of the event loop, some of them in microtasks of it; each must have its own answer. */
 async function sendMany(client: RedisClient): Promise<void> {
-  const answers = NUMBERS.map(async (n) => {
+  const responses = NUMBERS.map(async (n) => {
     if (n % 2 === 0) await Promise.resolve();
     return client.echo(`answer ${n}`);
   });
-  expect(await Promise.all(answers)).toEqual(NUMBERS.map((n) => `answer ${n}`));
+  expect(await Promise.all(responses)).toEqual(NUMBERS.map((n) => `answer ${n}`));
 }
 
 describe.each([
@@ -75,11 +75,11 @@ describe.each([
   it('a command that is alone leaves by the next turn', async () => {
     const client = (await connect(redis.url)) as Redis;
     const writes = countWrites(client.stream);
-    const answer = client.echo('alone');
+    const response = client.echo('alone');
     expect(writes()).toBe(0);
     await nextTurn();
     expect(writes()).toBe(1);
-    expect(await answer).toBe('alone');
+    expect(await response).toBe('alone');
   });
 
   it('commands leave in one write after a reconnection, too', async () => {
@@ -117,7 +117,7 @@ describe('a connection that ends while commands wait for the end of their turn',
     const client = new Redis(redis.url.replace('unix://', ''), { ...BY_USE.commands, lazyConnect: true });
     clients.push(client);
     client.on('error', () => undefined);
-    if (isBatched) batchWrites(client);
+    if (isBatched) corkCommands(client);
     await client.connect();
     const before = [client.echo('a'), client.echo('b')];
     end(client);

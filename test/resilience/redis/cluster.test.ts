@@ -3,7 +3,7 @@ import { afterEach, expect, it, jest } from '@jest/globals';
 import { type Cluster, createLogger, createNodeSubscriber, createRedis } from '@yardmaster/runtime';
 import { ClusterSubscriptions, createStore, partitionOf, prepareRedis } from '@yardmaster/store';
 import { Registry } from 'prom-client';
-import { createRedisSettingsWatch } from '../../../packages/backend/src/redis-settings-watch.js';
+import { createRedisSettingsWatch } from '../../../packages/server/src/redis-settings-watch.js';
 import { during } from '../../support/during.js';
 import { createJob, jobIn } from '../../support/jobs.js';
 import { ask, info } from '../../support/redis/ask.js';
@@ -44,8 +44,8 @@ async function connect(): Promise<Cluster> {
 /** Of spaces all over the cluster, at once. */
 async function burst(): Promise<number[]> {
   const spaces = Array.from({ length: 60 }, (_, n) => `space-${n}`);
-  const answers = await Promise.all(spaces.map((space) => service.call('GET', `/spaces/${space}/stats`)));
-  return answers.map(({ status }) => status);
+  const responses = await Promise.all(spaces.map((space) => service.call('GET', `/spaces/${space}/stats`)));
+  return responses.map(({ status }) => status);
 }
 
 const ALL_WELL = Array.from({ length: 60 }, () => 200);
@@ -145,7 +145,7 @@ it('does not send again what a broken connection left without a response', async
   const { from } = await moveOf(space);
   // Scripts wait, and with their connection they are gone.
   await tell(from, 'CLIENT', 'PAUSE', 2_000, 'WRITE');
-  const answers = Promise.all(
+  const responses = Promise.all(
     Array.from({ length: 20 }, () => service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 1 } })),
   );
   // All of them have come, and wait behind the first.
@@ -153,7 +153,7 @@ it('does not send again what a broken connection left without a response', async
     [...String(await tell(from, 'CLIENT', 'LIST')).matchAll(/ qbuf=(\d+)/g)].map(([, bytes]) => Number(bytes));
   await until(async () => (await unread()).some((bytes) => bytes > 19 * 150));
   await tell(from, 'CLIENT', 'KILL', 'TYPE', 'normal');
-  expect((await answers).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503));
+  expect((await responses).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503));
   await tell(from, 'CLIENT', 'UNPAUSE');
 
   await until(async () => (await service.call('GET', `/spaces/${space}/jobs`)).status === 200);
@@ -167,12 +167,12 @@ it('reads the last replies of a node that the client drops, and finds the node a
   await client.set('asked', 0);
   // Writes wait.
   await ask(redis.address(owner), 'CLIENT', 'PAUSE', 10_000, 'WRITE');
-  const answer = client.incr('asked');
+  const response = client.incr('asked');
   const node = client.nodes('master').find(({ options }) => options.port === owner.port);
   // As ioredis does with one that the table of slots does not name.
   node?.disconnect();
   await ask(redis.address(owner), 'CLIENT', 'UNPAUSE');
-  expect(await answer).toBe(1);
+  expect(await response).toBe(1);
   await until(() => node?.status === 'end');
   expect(await client.incr('asked')).toBe(2);
 });

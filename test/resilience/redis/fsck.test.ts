@@ -48,9 +48,9 @@ describe.each([
     });
     expect(await fsck('--repair')).toMatchObject({
       code: 0,
-      summary: { mended: 60, left: 0, checked: { spaces: 60 } },
+      summary: { repaired: 60, left: 0, checked: { spaces: 60 } },
     });
-    expect(await fsck()).toMatchObject({ code: 0, summary: { left: 0, mended: 0 } });
+    expect(await fsck()).toMatchObject({ code: 0, summary: { left: 0, repaired: 0 } });
   });
 
   it('says so when another server takes over meanwhile, since it may have missed keys', async () => {

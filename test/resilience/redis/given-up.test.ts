@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { createLogger, createRedis, watchConnection } from '@yardmaster/runtime';
+import { createLogger, createRedis, keepAlive } from '@yardmaster/runtime';
 import type { Redis } from 'ioredis';
 import { type Sentinels, startSentinels } from '../../support/redis/sentinels.js';
 import { until } from '../../support/until.js';
@@ -23,7 +23,7 @@ it.each(['commands', 'subscriber'] as const)(
     redis = await startSentinels();
     const connection = createRedis(redis.url, use, createLogger('test', 'silent')) as Redis;
     client = connection;
-    stopWatching = watchConnection(connection, { everyMs: 50 });
+    stopWatching = keepAlive(connection, { everyMs: 50 });
     await connection.connect();
 
     const statuses: string[] = [];

@@ -27,9 +27,9 @@ export async function startCounting({ http, url, key }: Access, jobs: number): P
   let reconnects = 0;
   let isFinishing = false;
   const call = async (path: string, body: unknown = {}) => {
-    const answer = await http.call('POST', `/api/v1${path}`, { key, body });
-    if (answer.status >= 300) faults.push(`${path}: ${answer.status} ${answer.text}`);
-    return answer.body;
+    const response = await http.call('POST', `/api/v1${path}`, { key, body });
+    if (response.status >= 300) faults.push(`${path}: ${response.status} ${response.text}`);
+    return response.body;
   };
 
   async function count(id: string): Promise<void> {

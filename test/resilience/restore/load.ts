@@ -34,9 +34,9 @@ export function startSteadyLoad({ http, key, rate, atMost }: LoadOptions): Stead
   async function call(path: string, body: unknown = {}) {
     calls++;
     try {
-      const answer = await http.call('POST', `/api/v1${path}`, { key, body });
-      if (answer.status < 300) return answer.body;
-      failures.push(`${path}: ${answer.status} ${answer.text}`);
+      const response = await http.call('POST', `/api/v1${path}`, { key, body });
+      if (response.status < 300) return response.body;
+      failures.push(`${path}: ${response.status} ${response.text}`);
     } catch (error) {
       failures.push(`${path}: ${error}`);
     }

@@ -34,7 +34,11 @@ export interface RedisCluster {
  * @param patienceMs silence after which a node is taken for dead
  * @param ranges in how many each primary has its slots, by turns; more than one spreads what has few slots
  */
-export async function startCluster({ tls = false, patienceMs = 2_000, ranges = 1 } = {}): Promise<RedisCluster> {
+export async function startCluster({
+  tls = false,
+  patienceMs: drainWaitMs = 2_000,
+  ranges = 1,
+} = {}): Promise<RedisCluster> {
   const files = tls ? await makeTlsFiles() : null;
   const started: ClusterNode[] = [];
   const address = ({ port }: RedisNode): Address => ({ port, password: PASSWORD, tls: files });
@@ -48,7 +52,7 @@ export async function startCluster({ tls = false, patienceMs = 2_000, ranges = 1
         'cluster-enabled yes',
         `cluster-port ${await freePort()}`, // Port + 10000 may be somebody else's, or not exist.
         'cluster-config-file nodes.conf',
-        `cluster-node-timeout ${patienceMs}`,
+        `cluster-node-timeout ${drainWaitMs}`,
         'cluster-require-full-coverage no', // As docs/operate.md says.
         // A replica takes over however long its primary was silent.
         'cluster-replica-validity-factor 0',

@@ -26,7 +26,7 @@ export interface Sentinels {
  *
  * @param patienceMs silence after which a server is taken for dead
  */
-export async function startSentinels({ tls = false, patienceMs = 1_000 } = {}): Promise<Sentinels> {
+export async function startSentinels({ tls = false, patienceMs: drainWaitMs = 1_000 } = {}): Promise<Sentinels> {
   const files = tls ? await makeTlsFiles() : null;
   const started: RedisNode[] = [];
   const listen = (port: number) => files?.lines(port) ?? [`port ${port}`];
@@ -55,7 +55,7 @@ export async function startSentinels({ tls = false, patienceMs = 1_000 } = {}): 
       `sentinel sentinel-pass ${quoted(SENTINEL_PASSWORD)}`,
       `sentinel monitor ${NAME} 127.0.0.1 ${first.port} 2`,
       `sentinel auth-pass ${NAME} ${quoted(PASSWORD)}`,
-      `sentinel down-after-milliseconds ${NAME} ${patienceMs}`,
+      `sentinel down-after-milliseconds ${NAME} ${drainWaitMs}`,
       `sentinel failover-timeout ${NAME} 5000`,
     ];
     const sentinels = await Promise.all([1, 2, 3].map(() => start(watch, true)));

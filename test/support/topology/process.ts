@@ -41,9 +41,9 @@ export async function runToEnd({ args, env }: Command): Promise<string> {
 }
 
 async function isReady(url: string): Promise<boolean> {
-  const answer = await fetch(`${url}/readyz`).catch(() => null);
-  await answer?.body?.cancel();
-  return answer?.ok === true;
+  const response = await fetch(`${url}/readyz`).catch(() => null);
+  await response?.body?.cancel();
+  return response?.ok === true;
 }
 
 /** Start one process on a port, and wait until it is ready. */

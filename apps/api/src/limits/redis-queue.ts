@@ -1,69 +1,69 @@
-import { within } from '@yardmaster/backend';
 import { YardmasterError } from '@yardmaster/protocol';
-import { type EqualTimeout, EqualTimeouts } from '@yardmaster/runtime';
+import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/runtime';
+import { within } from '@yardmaster/server';
 import { FairQueue } from '@yardmaster/store';
 import { AdaptiveLimit } from './adaptive-limit.js';
 
-/** A request that waited so long is refused, and was not sent. */
+/** How long a request may wait; then it is refused without having been sent, milliseconds. */
 const WAIT_MS = 500;
 
-/** What a request knows that was sent. */
+/** What a sent request gets. */
 export interface Sent {
-  /** When it is given up, as `performance.now()` tells the time. */
+  /** When it is given up, by `performance.now()`. */
   endsAt: number;
-  /** To be called before it waits for anything but Redis; the request then frees its place. */
+  /** Free the place of the request; to be called before it waits for anything but Redis. */
   stopCounting(): void;
 }
 
 /** A request on its way to Redis. */
 export interface ToRedis<T> {
-  /** Whether it goes before all that is not: a job that runs must not time out because others are created. */
+  /** Whether it goes before all that are not urgent: a running job must not time out because others are created. */
   isUrgent: boolean;
-  /** Owners have their turns one after the other: id of the API key, or the address of a client whose key is not known yet. */
+  /** Owners take turns: id of the API key, or the address of a client whose key is not known yet. */
   owner: string;
-  /** How long it may take in all, milliseconds. */
+  /** How long it may take in total, milliseconds. */
   withinMs: number;
   run(sent: Sent): Promise<T>;
 }
 
 interface Waiting {
   send(): void;
-  timeout: EqualTimeout;
+  timeout: QueuedTimeout;
 }
 
 /**
- * Lets requests go to Redis, as many at once as it can serve soon; the others wait here, where what is urgent can pass
- * them, and not in Redis, where it cannot.
+ * Sends requests to Redis, as many at once as Redis can serve soon. The others wait here, where urgent requests can
+ * pass them, and not in Redis, where they cannot.
  */
 export class RedisQueue {
   readonly #limit = new AdaptiveLimit();
   readonly #urgent = new FairQueue<Waiting>();
   readonly #others = new FairQueue<Waiting>();
-  readonly #timeouts = new EqualTimeouts(WAIT_MS);
+  readonly #timeouts = new TimeoutQueue(WAIT_MS);
   readonly #leastMs: number;
   #underWay = 0;
 
-  /** @param leastMs for how long Redis may carry out what it gets; with less time left a request is not sent */
+  /** @param leastMs how long Redis may carry out a request that it gets; with less time left, a request is not sent */
   constructor(leastMs: number) {
     this.#leastMs = leastMs;
   }
 
-  /** Requests at Redis. */
+  /** Number of requests at Redis. */
   get underWay(): number {
     return this.#underWay;
   }
 
-  /** How many may be. */
+  /** How many requests may be at Redis. */
   get limit(): number {
     return this.#limit.value;
   }
 
-  /** Requests that wait for their turn. */
+  /** Number of requests that wait for their turn. */
   get waiting(): number {
     return this.#urgent.size + this.#others.size;
   }
 
-  /** @throws OVERLOADED when it was not sent in time; UNAVAILABLE when it took too long; what `run` throws */
+  /** Send a request. @throws OVERLOADED when it was not sent in time; UNAVAILABLE when it took too long; what `run` throws */
   send<T>(request: ToRedis<T>): Promise<T> {
     const now = performance.now();
     if (this.#underWay < this.#limit.value) return this.#sendNow(request, now, request.withinMs);
@@ -75,7 +75,8 @@ export class RedisQueue {
         this.#sendNow(request, sentAt, request.withinMs - (sentAt - now)).then(resolve, reject);
       };
       const timeout = this.#timeouts.begin(() => {
-        queue.drop(request.owner); // All wait equally long, so it is the oldest of its owner.
+        // All requests wait equally long, so this is the oldest of its owner.
+        queue.drop(request.owner);
         reject(new YardmasterError('OVERLOADED'));
       });
       queue.push(request.owner, { send, timeout });

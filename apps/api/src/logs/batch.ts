@@ -21,20 +21,20 @@ const JSON_TYPE = 'application/json';
 const TYPES = [JSON_TYPE, 'application/x-ndjson', 'application/ndjson'] as const;
 
 /**
- * Read a batch of log entries, in whichever format it comes.
+ * Read a batch of log entries, in any of its formats.
  *
- * @param bounds.onDone given what is to be called when the request is done with, however it ends
+ * @param bounds.onDone gets the function to be called when the request is done, however it ends
  * @returns its entries, packed for storage
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, UNAVAILABLE
  * @see spec §4.12
  */
 export async function readLogBatch(
   req: IncomingMessage,
-  { sizes, incoming, onDone }: BodyBounds,
+  { sizes, inflateBudget, onDone }: BodyBounds,
 ): Promise<PackedLog[]> {
   const wire = await readWire(req, { types: TYPES, limit: sizes.logWireBytes });
   if (wire === null) throw noEntry();
-  const { batch, release } = await incoming.take(() => inflated(wire, sizes.logBatchBytes));
+  const { batch, release } = await inflateBudget.take(() => inflated(wire, sizes.logBatchBytes));
   onDone(release);
   if (batch.length === 0) throw noEntry();
   return packAll((wire.type === JSON_TYPE ? elementsOf : linesOf)(batch, sizes), sizes);
@@ -71,7 +71,7 @@ async function packAll(entries: SentLog[], { logEntries, logEntryBytes }: SizeLi
   return packed;
 }
 
-/** One entry, parsed and checked, or its faults. */
+/** Parse and check one entry. @returns the entry, or its faults */
 function checkJson(json: string, nameOf: NameOfEntry): NewLog | FaultDetail[] {
   let value: unknown;
   try {
@@ -82,16 +82,16 @@ function checkJson(json: string, nameOf: NameOfEntry): NewLog | FaultDetail[] {
   return checkLog(value, nameOf);
 }
 
-/** Characters of JSON that are parsed before others have their turn: some 3 ms, or 20 when it is all small objects. */
+/** Characters of JSON that are parsed before other requests get their turn: some 3 ms, or 20 with only small objects. */
 const PARSED_AT_ONCE = 256 * 1024;
 
-/** Of a packed entry, what is no part of the one that was sent: its level, a comma before it and after, a bracket. */
+/** Bytes of a packed entry that the sent one does not have: its level, a comma before and after it, a bracket. */
 const PACKING_BYTES = 4;
 
-/** How much more than is kept may be parsed of an entry: `\u00e9` is kept as two bytes, and some fields are ignored. */
+/** How much more of an entry may be parsed than is kept: `\u00e9` is kept as two bytes, and some fields are ignored. */
 const PARSED_PER_KEPT = 4;
 
-/** UTF-8 has at most this many bytes for one unit of UTF-16, which spares most entries the counting. */
+/** UTF-8 has at most this many bytes for one unit of UTF-16, so most entries need not be counted. */
 const BYTES_PER_UNIT = 3;
 
 function checkFits(packed: PackedLog, limit: number, nameOf: NameOfEntry): void {

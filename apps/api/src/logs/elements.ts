@@ -3,27 +3,27 @@ import { parseJson } from '../body.js';
 import type { SizeLimits } from '../sizes.js';
 import { endOfString, type Part, partsOf, skipBlanks, textOf } from './json-parts.js';
 
-/** One entry of a batch as it came. */
+/** One entry of a batch as it was sent. */
 export interface SentLog {
-  /** As JSON, if it is that. */
+  /** Its text, which should be JSON. */
   json: string;
   nameOf: NameOfEntry;
 }
 
-/** What bounds the reading of a batch: of entries one more is read, and no further. */
+/** Limits for reading a batch: of entries, one more than the limit is read, and no further. */
 export type BatchBounds = Pick<SizeLimits, 'logEntries' | 'logEntryBytes'>;
 
-/** Our choice: fields of a body that has its entries in `logs`; all but that are ignored. */
+/** Our choice: most fields of a body that has its entries in `logs`; all other fields are ignored. */
 const FIELDS = 100;
 
 const invalid = (sentence: string) => new YardmasterError('INVALID_REQUEST', sentence);
 const invalidJson = () => invalid('body must be valid JSON');
 
 /**
- * The entries of `[…]` or `{"logs": […]}`.
+ * Return the entries of `[…]` or `{"logs": […]}`.
  *
- * The batch is taken apart without being parsed, and its entries are parsed one by one: five megabytes of `{}` would
- * otherwise become hundreds of megabytes of objects, from a few kilobytes on the wire.
+ * The batch is split without being parsed, and its entries are parsed one by one: otherwise five megabytes of `{}`
+ * would become hundreds of megabytes of objects, from a few kilobytes on the wire.
  *
  * @throws INVALID_REQUEST, TOO_LARGE
  */
@@ -32,13 +32,13 @@ export function elementsOf(body: Buffer, bounds: BatchBounds): SentLog[] {
   const whole = { from, to: body.length };
   if (isAt(body, from, '[')) return entriesOf(body, whole, bounds);
   if (isAt(body, from, '{')) return entriesOf(body, logsIn(body, whole, bounds), bounds);
-  parseJson(body.toString()); // A scalar, or no JSON at all.
+  parseJson(body.toString()); // A scalar, or not JSON at all.
   throw invalid('body must be an array of entries, or an object with logs');
 }
 
 const isAt = (body: Buffer, at: number, character: string) => body[at] === character.charCodeAt(0);
 
-/** The parts between brackets, when nothing but blanks is around them. */
+/** Return the parts between brackets, when there is nothing but blanks outside them. */
 function bracketed(body: Buffer, { from, to }: Part, most: number): Part[] {
   const found = partsOf(body, from, most);
   if (found === null || skipBlanks(body, found.end) < to) throw invalidJson();
@@ -52,7 +52,7 @@ function entriesOf(body: Buffer, list: Part, { logEntries }: BatchBounds): SentL
   }));
 }
 
-/** Where the value of `logs` is. */
+/** Find the value of `logs`. */
 function logsIn(body: Buffer, object: Part, bounds: BatchBounds): Part {
   const members = bracketed(body, object, FIELDS);
   if (members.length > FIELDS) throw invalid(`body must have at most ${FIELDS} fields`);
@@ -73,7 +73,7 @@ interface Member {
   value: Part;
 }
 
-/** Take `"key": value` apart. */
+/** Split `"key": value` into its parts. */
 function readMember(body: Buffer, { from, to }: Part): Member {
   const open = skipBlanks(body, from);
   const close = endOfString(body, open);
@@ -83,7 +83,7 @@ function readMember(body: Buffer, { from, to }: Part): Member {
   return { key, value: { from: skipBlanks(body, colon + 1), to } };
 }
 
-/** What nobody looks at must be JSON all the same, and no larger than what is looked at. */
+/** Check an ignored field: it must be JSON all the same, and no larger than an entry. */
 function checkIgnored(body: Buffer, { key, value }: Member, { logEntryBytes }: BatchBounds): void {
   if (value.to - value.from > logEntryBytes) {
     throw new YardmasterError('TOO_LARGE', `${key.slice(0, 100)} must be at most ${logEntryBytes} bytes of JSON`);

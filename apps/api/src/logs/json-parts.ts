@@ -1,4 +1,4 @@
-/** Where a part of a text begins, and the place behind its end. */
+/** Where a part of a text begins, and the place after its end. */
 export interface Part {
   from: number;
   to: number;
@@ -10,14 +10,14 @@ const BACKSLASH = 0x5c;
 
 /**
  * Find the parts between two brackets of a JSON text, the elements of an array or the members of an object, without
- * parsing them: it takes a third of the time, and next to no memory. They need not be JSON: in them a bracket of the
- * other kind may close what was opened, and only whoever parses them finds out.
+ * parsing them: it takes a third of the time, and next to no memory. The parts need not be JSON: inside them a bracket
+ * of the other kind may close what was opened, and only a parser finds out.
  *
  * @param json UTF-8, in which none of the bytes that matter is part of another character
  * @param open place of the opening bracket
- * @param most parts after which not to look for more
- * @returns the parts, at most one above `most`, and the place behind the closing bracket when it was reached; null when
- *   the text ends before that, the bracket is of the other kind, or a part is missing beside a comma
+ * @param most number of parts after which to stop looking
+ * @returns the parts, at most one above `most`, and the place after the closing bracket when it was reached; null when
+ *   the text ends before that, the bracket is of the other kind, or a part is missing next to a comma
  */
 export function partsOf(json: Buffer, open: number, most: number): Found | null {
   const parts: Part[] = [];
@@ -37,7 +37,7 @@ export function partsOf(json: Buffer, open: number, most: number): Found | null 
   return null;
 }
 
-/** By how much a byte moves the depth: 1 for `[` and `{`, -1 for `]` and `}`. Digits, blanks and colons are below. */
+/** Return the change of depth by a byte: 1 for `[` and `{`, -1 for `]` and `}`. Digits, blanks and colons are below. */
 function depthOf(byte: number): number {
   if (byte < 0x5b) return 0;
   if (byte === 0x5b || byte === 0x7b) return 1;
@@ -46,30 +46,30 @@ function depthOf(byte: number): number {
 
 type Found = { parts: Part[]; end: number };
 
-/** Nothing between the brackets is no part; nothing behind a comma is a fault, and so is a bracket of the other kind. */
+/** Check the end: nothing between brackets is no part; nothing after a comma, or a wrong bracket, is a fault. */
 function closed(json: Buffer, open: number, { parts, last }: { parts: Part[]; last: Part }): Found | null {
-  // `]` and `}` stand two places behind `[` and `{`.
+  // `]` and `}` come two places after `[` and `{`.
   if (json[last.to] !== (json[open] as number) + 2) return null;
   if (!isBlank(json, last)) parts.push(last);
   else if (parts.length > 0) return null;
   return { parts, end: last.to + 1 };
 }
 
-/** Place of the quote that ends a string; at or behind the end of the text when none does. */
+/** Return the place of the quote that ends a string; at or after the end of the text when no quote does. */
 export function endOfString(json: Buffer, open: number): number {
   let at = open + 1;
   for (; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++;
   return at;
 }
 
-/** First place, from one on, that is no blank. */
+/** Return the first place, from `from` on, that is not a blank. */
 export function skipBlanks(json: Buffer, from: number): number {
   let at = from;
   while (isBlankByte(json[at])) at++;
   return at;
 }
 
-/** The text of a part, without the blanks around it. */
+/** Return the text of a part, without the blanks around it. */
 export function textOf(json: Buffer, { from, to }: Part): string {
   let end = to;
   while (end > from && isBlankByte(json[end - 1])) end--;
@@ -78,6 +78,6 @@ export function textOf(json: Buffer, { from, to }: Part): string {
 
 const isBlank = (json: Buffer, { from, to }: Part) => skipBlanks(json, from) >= to;
 
-/** Space, line feed, carriage return, tab: all that JSON knows. */
+/** Whether a byte is a space, line feed, carriage return or tab: JSON has no other blanks. */
 export const isBlankByte = (byte: number | undefined) =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

@@ -3,7 +3,7 @@ import { isBlankByte, textOf } from './json-parts.js';
 
 const LINE_END = 0x0a;
 
-/** The entries of NDJSON: one on each line, blank lines skipped. */
+/** Return the entries of NDJSON: one on each line, blank lines skipped. */
 export function linesOf(body: Buffer, { logEntries }: BatchBounds): SentLog[] {
   const entries: SentLog[] = [];
   let lineNumber = 1;
@@ -14,7 +14,7 @@ export function linesOf(body: Buffer, { logEntries }: BatchBounds): SentLog[] {
     const end = body.indexOf(LINE_END, at);
     const to = end === -1 ? body.length : end;
     entries.push({ json: textOf(body, { from: at, to }), nameOf: nameOfLine(lineNumber) });
-    at = to - 1; // The line's end is counted like that of a blank one.
+    at = to - 1; // The line's end is counted like that of a blank line.
   }
   return entries;
 }

@@ -1,6 +1,6 @@
 import type { Limits } from './limits.js';
 
-/** What the document says of the whole. */
+/** Return the description of the whole document. */
 export function descriptionOf({ sizes, kept }: Limits): string {
   const rows = [
     ['a body, on the wire and inflated', `${sizes.bodyBytes} bytes`],

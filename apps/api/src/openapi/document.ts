@@ -15,8 +15,8 @@ import { namedSchemas, shown } from './schemas.js';
 const KEY = 'apiKey';
 
 /**
- * Make the OpenAPI 3.1 document of a table of routes, from the rows, their schemas, the catalogue of errors and the
- * transitions of a job; OPERATIONS has the words and the examples.
+ * Create the OpenAPI 3.1 document of a table of routes from the rows, their schemas, the catalogue of errors and the
+ * transitions of a job; OPERATIONS has the texts and the examples.
  */
 export function openApiDocument(routes: readonly Route[], limits: Limits): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -70,16 +70,16 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
 }
 
 function success(route: Route, routes: readonly Route[]): Record<string, unknown> {
-  const { answer, yields } = OPERATIONS[route.operation];
+  const { response, yields } = OPERATIONS[route.operation];
   return {
     description: route.created ? 'Created' : 'Done',
     headers: REQUEST_ID_HEADER,
-    content: { [JSON_TYPE]: { schema: shown(route.answer), examples: namedExamples(answer) } },
+    content: { [JSON_TYPE]: { schema: shown(route.response), examples: namedExamples(response) } },
     ...(yields === undefined ? {} : { links: linksTo(yields, routes) }),
   };
 }
 
-/** What can be called next. */
+/** Return links to the operations that can be called next. */
 function linksTo({ parameter, at }: { parameter: string; at: string }, routes: readonly Route[]) {
   const next = routes.filter(({ path }) => path.includes(`:${parameter}`));
   const parameters = { [parameter]: `$response.body#${at}` };

@@ -1,10 +1,10 @@
 import { ERRORS, type ErrorCode, type ErrorExtras } from '@yardmaster/protocol';
 import { JSON_TYPE, namedExamples, REQUEST_ID_HEADER, refTo } from './parts.js';
 
-/** Refused before it is read, so that no row of ours says so. */
+/** Response to headers that are refused before they are read, so that no row of ours describes it. */
 const HEADERS_TOO_LARGE = 'HeadersTooLarge';
 
-/** What an example of an error says beyond the catalogue. */
+/** Fields of an example of an error that differ from the catalogue. */
 const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
   INVALID_REQUEST: {
     error: 'name is required',
@@ -31,7 +31,7 @@ const exampleOf = (code: ErrorCode) => ({ error: ERRORS[code].message, code, ...
 const nameOf = (codes: readonly ErrorCode[]) =>
   codes.map((code) => code.replace(/_?([A-Z])([A-Z]*)/g, (_, first, rest) => first + rest.toLowerCase())).join('Or');
 
-/** Codes that share a status, together. */
+/** Group codes that share a status. */
 function byStatus(codes: readonly ErrorCode[]): ErrorCode[][] {
   const statuses = new Set(codes.map((code) => ERRORS[code].status));
   return [...statuses].map((status) => codes.filter((code) => ERRORS[code].status === status));
@@ -39,13 +39,13 @@ function byStatus(codes: readonly ErrorCode[]): ErrorCode[][] {
 
 const statusOf = (codes: readonly ErrorCode[]) => ERRORS[codes[0] as ErrorCode].status;
 
-/** The `responses` of an operation for the codes that it may answer: one for each status. */
+/** Return the `responses` of an operation for the codes with which it may respond: one for each status. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, unknown> {
   const responses = byStatus(codes).map((ofStatus) => [statusOf(ofStatus), refTo('responses', nameOf(ofStatus))]);
   return Object.fromEntries([...responses, [431, refTo('responses', HEADERS_TOO_LARGE)]]);
 }
 
-/** The `components.responses` that those refer to. */
+/** Return the `components.responses` that those refer to. */
 export function namedErrorResponses(operations: readonly (readonly ErrorCode[])[]): Record<string, unknown> {
   const named = new Map<string, unknown>();
   for (const codes of operations) {

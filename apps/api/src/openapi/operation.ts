@@ -1,6 +1,6 @@
 import type { ErrorCode, Trigger } from '@yardmaster/protocol';
 
-/** Groups of operations, in the order in which a newcomer meets them. */
+/** Groups of operations, in the order in which a newcomer needs them. */
 export const TAGS = {
   Jobs: 'For producers and operators: create, kill, and have a callback sent again.',
   Work: 'For workers: take jobs, say how they go, and end them.',
@@ -9,21 +9,21 @@ export const TAGS = {
   Keys: 'API keys and the secrets of callbacks, for administrators.',
 } as const;
 
-/** Values, each by the sentence that says what it is an example of. */
+/** Example values, each under a sentence that describes it. */
 export type Examples = Record<string, unknown>;
 
-/** What the document tells of an endpoint beyond what its row and its schemas say. */
+/** What the document says about an endpoint in addition to its row and its schemas. */
 export interface Operation {
   tag: keyof typeof TAGS;
   summary: string;
   description?: string;
-  /** What it does to a job: which statuses refuse it follows from the transitions. */
+  /** What it does to a job. The statuses that refuse it follow from the transitions. */
   trigger?: Trigger;
-  /** Codes that its verb throws beside those that follow from row and trigger. */
+  /** Codes that its verb throws in addition to those that follow from row and trigger. */
   refusals?: readonly ErrorCode[];
-  /** Of a body of JSON. */
+  /** Examples of a JSON body. */
   request?: Examples;
-  answer: Examples;
-  /** What its answer holds for other operations to be called with: a parameter of a path, and where it always stands. */
+  response: Examples;
+  /** Value in its response for calls of other operations: a parameter of a path, and where the value always is. */
   yields?: { parameter: 'jobId' | 'keyId'; at: string };
 }

@@ -7,7 +7,7 @@ import { WORK } from './operations/work.js';
 
 const ALL = { ...JOBS, ...WORK, ...READING, ...LOGS, ...KEYS };
 
-/** Every operation; each row of ROUTES names its own, so that none can be forgotten. */
+/** Name of an operation. Each row of ROUTES names its own, so that none can be forgotten. */
 export type OperationName = keyof typeof ALL;
 
 export const OPERATIONS: Record<OperationName, Operation> = ALL;

@@ -21,16 +21,16 @@ export const PATH_PARAMETERS = {
   keyId: inPath('keyId', 'The `id` of an API key', { example: KEY_ID }),
 };
 
-/** A path as OpenAPI writes it. */
+/** Return a path as OpenAPI writes it. */
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
-/** The `parameters` of an operation: those of its path and of its query. */
+/** Return the `parameters` of an operation: those of its path and of its query. */
 export function parametersOf({ path, query }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   return [...names.map((name) => refTo('parameters', name)), ...(query === undefined ? [] : inQuery(shown(query)))];
 }
 
-/** A repeated parameter is a list, as OpenAPI has it where nothing else is said. */
+/** Return the parameters of a query. A repeated parameter is a list, which is OpenAPI's default. */
 function inQuery({ properties = {}, required = [] }: JsonSchema): unknown[] {
   return Object.entries(properties).map(([name, schema]) => {
     const { description, ...rest } = schema as JsonSchema;

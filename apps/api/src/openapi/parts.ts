@@ -1,13 +1,13 @@
-// What several parts of the document are made of.
+// Parts that several modules of the document use.
 
 export const JSON_TYPE = 'application/json';
 
-/** A reference into the document's own components. */
+/** Return a reference into the document's own components. */
 export const refTo = (kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string) => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
-/** On every answer. */
+/** Headers of every response. */
 export const REQUEST_ID_HEADER = { 'x-request-id': refTo('headers', 'RequestId') };
 
 /** The `components.headers`. */
@@ -21,7 +21,7 @@ export const HEADERS = {
   Allow: { description: 'Methods that the path has', required: true, schema: { type: 'string' } },
 };
 
-/** The `examples` of a body, from values by the sentence that says what each is. */
+/** Return the `examples` of a body, from values under the sentence that describes each. */
 export function namedExamples(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).map(([summary, value], i) => [`example${i + 1}`, { summary, value }]),

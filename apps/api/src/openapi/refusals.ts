@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode, refusalOf, STATUSES, TRANSITIONS, type Trigger 
 import type { Route } from '../route.js';
 import { OPERATIONS } from './operations.js';
 
-/** Codes that any operation may answer. */
+/** Codes with which any operation may respond. */
 const ANYWHERE: readonly ErrorCode[] = [
   'INVALID_REQUEST',
   'UNAUTHENTICATED',
@@ -14,7 +14,7 @@ const ANYWHERE: readonly ErrorCode[] = [
   'OVERLOADED',
 ];
 
-/** Codes with which an endpoint may refuse a call, in the order of the catalogue. */
+/** Return the codes with which an endpoint may refuse a call, in the order of the catalogue. */
 export function refusalsOf(route: Route): ErrorCode[] {
   const { trigger, refusals = [] } = OPERATIONS[route.operation];
   const codes = new Set<ErrorCode>([...ANYWHERE, ...refusals]);
@@ -25,7 +25,7 @@ export function refusalsOf(route: Route): ErrorCode[] {
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-/** How a trigger is refused in the statuses that have no row for it. */
+/** Return how a trigger is refused in the statuses that have no row for it. */
 function refusedTransitions(trigger: Trigger): ErrorCode[] {
   const allowed = TRANSITIONS.filter((row) => row.trigger === trigger).flatMap(({ from }) => from);
   return STATUSES.filter((status) => !allowed.includes(status))

@@ -8,7 +8,7 @@ import { shown } from './schemas.js';
 
 const GZIP = 'Either may be compressed, with `content-encoding: gzip`.';
 
-/** The `requestBody` of an operation; null for one that reads none. */
+/** Return the `requestBody` of an operation; null for one that reads no body. */
 export function requestBodyOf(route: Route, sizes: SizeLimits): Record<string, unknown> | null {
   const { request = {} } = OPERATIONS[route.operation];
   if (route.read !== undefined) return logsBody(request, sizes);
@@ -17,7 +17,7 @@ export function requestBodyOf(route: Route, sizes: SizeLimits): Record<string, u
   return { description: limitsOf(route, sizes), required: !isOptional(route), content };
 }
 
-/** Whether the body may be absent: its schema takes what then stands for it. */
+/** Whether the body may be absent: its schema accepts the value that then replaces it. */
 function isOptional({ body, absentBody }: Route): boolean {
   return body?.safeParse(absentBody === null ? null : {}).success === true;
 }
@@ -33,8 +33,8 @@ function limitsOf({ measured = [] }: Route, sizes: SizeLimits): string {
 }
 
 /**
- * Batches of logs. That of NDJSON is described as the list of what its lines hold, as later releases of OpenAPI say that
- * it should be.
+ * Return the `requestBody` for batches of logs. NDJSON is described as the list of the values of its lines, as later
+ * releases of OpenAPI recommend.
  */
 function logsBody(request: Record<string, unknown>, sizes: SizeLimits): Record<string, unknown> {
   const { logWireBytes, logBatchBytes, logEntries, logEntryBytes } = sizes;

@@ -90,7 +90,7 @@ export const LOG: LogEntry = {
   createdAt: '2026-08-01T09:30:04.801Z',
 };
 
-/** That of the space above, from the master in docs/callbacks.md. */
+/** Callback secret of the space above, from the master in docs/callbacks.md. */
 export const CALLBACK_SECRET = 'whsec_BwO4YrmUZgTw3u+np14W7ah6WRcmaQFeXn9Njcen+OQ=';
 
 export const API_KEY: ApiKey = {

@@ -1,10 +1,10 @@
 import * as protocol from '@yardmaster/protocol';
 import { z } from 'zod';
 
-/** A schema in the words of JSON Schema 2020-12, which are those of OpenAPI 3.1. */
+/** A schema in the form of JSON Schema 2020-12, which OpenAPI 3.1 also uses. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Schemas that have a name in the document; wherever they occur, that name stands for them. */
+/** Schemas that have a name in the document; wherever they occur, the document refers to that name. */
 const NAMED = {
   NewJob: protocol.createJobRequest,
   Poll: protocol.pollRequest,
@@ -34,8 +34,8 @@ const NAMED = {
   ApiKeyList: protocol.apiKeyList,
   NewApiKey: protocol.newApiKey,
   CallbackSecretList: protocol.callbackSecretList,
-  Done: protocol.doneAnswer,
-  Error: protocol.errorAnswer,
+  Done: protocol.doneResponse,
+  Error: protocol.errorResponse,
   JobStatus: protocol.jobStatus,
   Timestamp: protocol.instant,
 } satisfies Record<string, z.ZodType>;
@@ -45,7 +45,7 @@ for (const [id, schema] of Object.entries(NAMED)) names.add(schema as z.ZodType,
 
 const refTo = (name: string) => `#/components/schemas/${name}`;
 
-/** The `components.schemas` of the document. */
+/** Return the `components.schemas` of the document. */
 export function namedSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(names, { ...OPTIONS, uri: refTo });
   return Object.fromEntries(
@@ -53,7 +53,7 @@ export function namedSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** A schema as callers write it: by its name where it has one, else in full. */
+/** Return a schema as callers write it: by its name where it has one, else in full. */
 export function shown(schema: z.ZodType): JsonSchema {
   const name = names.get(schema)?.id;
   if (name !== undefined) return { $ref: refTo(name) };
@@ -63,11 +63,11 @@ export function shown(schema: z.ZodType): JsonSchema {
 
 type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
 
-/** Put what zod cannot see into the words of JSON Schema. */
+/** Describe in JSON Schema what zod cannot derive. */
 const override: Override = ({ zodSchema, jsonSchema }) => {
-  const standIn = protocol.standInOf(zodSchema);
+  const standIn = protocol.openApiSchemaOf(zodSchema);
   if (standIn !== null) replace(jsonSchema, { ...shown(standIn), ...told(jsonSchema) });
-  // zod leaves a default out when what it stands for is turned into something else; a number or null stays what it is.
+  // zod leaves a default out when its value is transformed into another; a number or null stays what it is.
   const { def } = zodSchema._zod;
   if (def.type === 'default' && isPlain(def.defaultValue)) jsonSchema.default = def.defaultValue;
 };
@@ -81,6 +81,6 @@ function replace(target: JsonSchema, source: JsonSchema): void {
   Object.assign(target, source);
 }
 
-// What zod has no words for becomes `{}`; a test finds what is left so. Input: what callers send, in which unknown fields
-// are ignored; answers have no other output, and later releases may add fields to them.
+// What zod cannot express becomes `{}`; a test finds what is still `{}`. Input: what callers send, in which unknown
+// fields are ignored. Responses have no other output, and later releases may add fields to them.
 const OPTIONS = { io: 'input', unrepresentable: 'any', override } as const;

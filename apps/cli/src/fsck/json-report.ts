@@ -2,7 +2,7 @@ import { printableJson } from '../printable.js';
 import { Tally } from './tally.js';
 import type { Report, ReportOptions } from './text-report.js';
 
-/** Each fault as one JSON line as it is found, and a summary as the last. */
+/** Create a report that prints each fault as one JSON line when it is found, and a summary as the last line. */
 export function jsonReport({ out, drained }: Pick<ReportOptions, 'out' | 'drained'>): Report {
   const tally = new Tally(0);
   const print = (value: object) => out.write(`${printableJson(JSON.stringify(value))}\n`);
@@ -15,8 +15,8 @@ export function jsonReport({ out, drained }: Pick<ReportOptions, 'out' | 'draine
     progress: () => undefined,
     end(seen, isInterrupted) {
       const { keysInAll: _, ...checked } = seen;
-      const { left, mended } = tally;
-      print({ type: 'summary', complete: !isInterrupted, left, mended, kinds: tally.counts(), checked });
+      const { left, repaired } = tally;
+      print({ type: 'summary', complete: !isInterrupted, left, repaired, kinds: tally.counts(), checked });
       return left;
     },
     close: () => undefined,

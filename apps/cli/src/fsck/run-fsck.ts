@@ -1,4 +1,4 @@
-import { type Config, type RedisClient, readConfig, watchConnection } from '@yardmaster/runtime';
+import { type Config, keepAlive, type RedisClient, readConfig } from '@yardmaster/runtime';
 import { createStore, fsck, type Store } from '@yardmaster/store';
 import { FSCK_EXIT } from '../exit-codes.js';
 import type { FsckRequest } from '../fsck-command.js';
@@ -8,27 +8,27 @@ import { type ReportOptions, textReport } from './text-report.js';
 
 const VARIABLES = ['REDIS_URL', 'KEY_PREFIX', 'RETENTION_SECONDS', 'DELIVERY_TIMEOUT_SECONDS'] as const;
 
-export interface RunFsckOptions extends Omit<ReportOptions, 'isMending' | 'isVerbose' | 'format'> {
-  /** Ends the check between two steps. */
+export interface RunFsckOptions extends Omit<ReportOptions, 'isRepairing' | 'isVerbose' | 'format'> {
+  /** Ends the check between two steps when it is aborted. */
   signal: AbortSignal;
 }
 
 /**
- * Check what is stored, and say what is wrong with it.
+ * Check what is stored, and report what is wrong with it.
  *
  * @returns the exit code
  */
 export async function runFsck(request: FsckRequest, options: RunFsckOptions): Promise<number> {
-  const { isMending } = request;
+  const { isRepairing } = request;
   const report = request.format === 'json' ? jsonReport(options) : textReport({ ...options, ...request });
   let redis: RedisClient | null = null;
   try {
     const config = readConfig(request.variables, VARIABLES);
     const { signal } = options;
     redis = await connectToRedis(config);
-    const stopWatching = watchConnection(redis);
+    const stopWatching = keepAlive(redis);
     const seen = await fsck(storeOn(redis, config), {
-      isMending,
+      isRepairing,
       onFault: report.fault,
       onProgress: report.progress,
       signal,

@@ -3,39 +3,39 @@ import type { Fault, FaultKind } from '@yardmaster/store';
 /** Faults of one kind. */
 export interface Kind {
   left: number;
-  mended: number;
-  /** Those that a repair would mend. */
-  mendable: number;
-  /** The first of them. */
+  repaired: number;
+  /** Faults that `--repair` would repair. */
+  repairable: number;
+  /** The first faults of the kind. */
   samples: Fault[];
 }
 
-/** Counts faults, and keeps the first of each kind: a broken Redis may have millions. */
+/** Counts faults, and keeps only the first of each kind, because a broken Redis may have millions. */
 export class Tally {
   left = 0;
-  mended = 0;
-  mendable = 0;
+  repaired = 0;
+  repairable = 0;
   readonly kinds = new Map<FaultKind, Kind>();
   readonly #samples: number;
 
-  /** @param samples kept of each kind */
+  /** @param samples number of faults to keep of each kind */
   constructor(samples: number) {
     this.#samples = samples;
   }
 
   add(fault: Fault): void {
-    const kind = this.kinds.get(fault.kind) ?? { left: 0, mended: 0, mendable: 0, samples: [] };
+    const kind = this.kinds.get(fault.kind) ?? { left: 0, repaired: 0, repairable: 0, samples: [] };
     this.kinds.set(fault.kind, kind);
     for (const count of [this, kind]) {
-      if (fault.repair === 'done') count.mended++;
+      if (fault.repair === 'done') count.repaired++;
       else count.left++;
-      if (fault.repair === 'possible') count.mendable++;
+      if (fault.repair === 'possible') count.repairable++;
     }
     if (kind.samples.length < this.#samples) kind.samples.push(fault);
   }
 
-  /** How many there were of each kind, mended or not. */
+  /** Return how many faults there were of each kind, repaired or not. */
   counts(): Partial<Record<FaultKind, number>> {
-    return Object.fromEntries([...this.kinds].map(([name, { left, mended }]) => [name, left + mended]));
+    return Object.fromEntries([...this.kinds].map(([name, { left, repaired }]) => [name, left + repaired]));
   }
 }

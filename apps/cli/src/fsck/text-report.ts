@@ -1,17 +1,25 @@
 import { FAULTS, type Fault, type FaultKind, type FsckProgress } from '@yardmaster/store';
+import { bold, dim, green, plain, red, yellow } from '../color.js';
 import type { Channels } from '../display.js';
 import type { Format } from '../options.js';
-import { bold, dim, green, plain, red, yellow } from '../paint.js';
 import { clip, printable } from '../printable.js';
 import { ProgressLine } from './progress-line.js';
 import { type Kind, Tally } from './tally.js';
 
-/** Where a check says what it finds. */
+/** What reports the findings of a check. */
 export interface Report {
-  /** @returns a promise to wait for when the reader is slower than we are, else null */
+  /**
+   * Report a fault.
+   *
+   * @returns a promise to wait for when the reader is slower than the check, else null
+   */
   fault(fault: Fault): Promise<unknown> | null;
   progress(progress: FsckProgress): void;
-  /** @returns how many faults are left */
+  /**
+   * Report the end of the check.
+   *
+   * @returns how many faults are left
+   */
   end(seen: FsckProgress, isInterrupted: boolean): number;
   /** Called when the check could not be made. */
   close(): void;
@@ -21,23 +29,27 @@ export interface ReportOptions {
   out: Channels['out'] & { isTTY?: boolean };
   err: Channels['err'] & { isTTY?: boolean; columns?: number };
   drained: () => Promise<unknown> | null;
-  isMending: boolean;
+  isRepairing: boolean;
   isVerbose: boolean;
   format: Format;
 }
 
-/** Faults of each kind that are shown unless all are. */
+/** How many faults of each kind are shown, unless all are. */
 const SAMPLES = 20;
 
-/** Columns of what is said of a fault; `--json` has all of it. */
+/** Columns of what is printed of a fault. `--json` prints all of it. */
 const DETAIL_COLUMNS = 300;
 
-/** Grouped by kind at the end; with `isVerbose` each fault is a line as it is found, and the groups are counts. */
+/**
+ * Create a report that groups faults by kind at the end.
+ *
+ * With `isVerbose`, each fault is a line when it is found, and the groups are only counts.
+ */
 export function textReport(options: ReportOptions): Report {
-  const { out, err, drained, isMending, isVerbose, format } = options;
+  const { out, err, drained, isRepairing, isVerbose, format } = options;
   const began = performance.now();
-  const isColoured = format === 'auto' && out.isTTY === true;
-  const paint = isColoured
+  const isColored = format === 'auto' && out.isTTY === true;
+  const color = isColored
     ? { bold, dim, green, red, yellow }
     : { bold: plain, dim: plain, green: plain, red: plain, yellow: plain };
   const tally = new Tally(isVerbose ? 0 : SAMPLES);
@@ -45,11 +57,11 @@ export function textReport(options: ReportOptions): Report {
   const print = (text: string) => out.write(`${text}\n`);
 
   const printGroup = (name: FaultKind, kind: Kind) => {
-    const count = kind.left + kind.mended;
-    print(paint.bold(`${number(count)} × ${FAULTS[name].meaning}: ${fateOf(name, kind, isMending)}`));
+    const count = kind.left + kind.repaired;
+    print(color.bold(`${number(count)} × ${FAULTS[name].meaning}: ${fateOf(name, kind, isRepairing)}`));
     for (const fault of kind.samples) print(`  ${lineOf(fault)}`);
     const more = count - kind.samples.length;
-    if (!isVerbose && more > 0) print(paint.dim(`  and ${number(more)} more, which --verbose shows`));
+    if (!isVerbose && more > 0) print(color.dim(`  and ${number(more)} more, which --verbose shows`));
   };
 
   return {
@@ -69,8 +81,8 @@ export function textReport(options: ReportOptions): Report {
       if (seen.uncounted > 0) {
         print(`Of ${number(seen.uncounted)} spaces the names were not counted: jobs were purged all the while.`);
       }
-      const colour = tally.left > 0 ? paint.red : tally.mended > 0 ? paint.yellow : paint.green;
-      print(colour(verdictOf(tally, isMending)));
+      const shade = tally.left > 0 ? color.red : tally.repaired > 0 ? color.yellow : color.green;
+      print(shade(verdictOf(tally, isRepairing)));
       return tally.left;
     },
     close: () => line.clear(),
@@ -85,18 +97,18 @@ function lineOf({ jobId, key, detail, repair }: Fault): string {
   return clip(`${failed}${job}${printable(key)}: ${printable(detail)}`, DETAIL_COLUMNS);
 }
 
-function fateOf(name: FaultKind, { left, mended }: Kind, isMending: boolean): string {
+function fateOf(name: FaultKind, { left, repaired }: Kind, isRepairing: boolean): string {
   const { repair } = FAULTS[name];
   if (repair === null) return 'left as it is';
-  if (!isMending) return `--repair: ${repair}`;
-  return left === 0 ? repair : `${number(mended)} ${repair}, ${number(left)} not mended`;
+  if (!isRepairing) return `--repair: ${repair}`;
+  return left === 0 ? repair : `${number(repaired)} ${repair}, ${number(left)} not mended`;
 }
 
 const whatOf = ({ keys, jobs, entries, spaces, apiKeys }: FsckProgress) =>
   `${number(keys)} keys: ${number(jobs)} jobs, ${number(entries)} index entries, ${number(spaces)} spaces, ${number(apiKeys)} API keys,`;
 
-function verdictOf({ left, mended, mendable }: Tally, isMending: boolean): string {
-  if (left === 0) return mended === 0 ? 'Nothing is wrong.' : `All ${number(mended)} faults are mended.`;
-  if (isMending) return `${number(mended)} faults are mended, ${number(left)} are left.`;
-  return `${number(left)} faults; --repair would mend ${number(mendable)} of them.`;
+function verdictOf({ left, repaired, repairable }: Tally, isRepairing: boolean): string {
+  if (left === 0) return repaired === 0 ? 'Nothing is wrong.' : `All ${number(repaired)} faults are mended.`;
+  if (isRepairing) return `${number(repaired)} faults are mended, ${number(left)} are left.`;
+  return `${number(left)} faults; --repair would mend ${number(repairable)} of them.`;
 }

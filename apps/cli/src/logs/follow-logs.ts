@@ -4,20 +4,22 @@ import { type FollowOptions, follow } from '../follow.js';
 import type { LogsRequest } from '../logs-command.js';
 import { readMessage } from '../message.js';
 import { exitCodeOf, type Outcome, outcomeOf } from '../outcome.js';
-import type { Contact } from './contact.js';
+import type { Connectivity } from './connectivity.js';
 import type { LogReader } from './log-reader.js';
 
 export interface FollowLogsOptions extends Pick<FollowOptions, 'silenceMs' | 'signal'> {
   request: Pick<LogsRequest, 'service' | 'jobId'>;
   reader: LogReader;
-  contact: Contact;
+  contact: Connectivity;
 }
 
 /**
- * Read a job's logs on until it has ended. Its stream says when there are new ones, so that nothing is asked for while
- * nothing happens; after each connection, and at the end, it is looked what there is.
+ * Go on reading a job's logs until the job has ended.
  *
- * @throws Refused; whatever aborts the signal
+ * The job's stream shows when there are new entries, so that no request is sent while nothing happens. After each
+ * connection, and at the end, the reader looks for new entries.
+ *
+ * @throws Refused; the reason of the signal, when it is aborted
  */
 export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
   const { request, reader, contact, signal } = options;
@@ -25,7 +27,7 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
   const enough = new AbortController();
   let code: number | null = null;
   let failure: unknown = null;
-  const printOn = (toSeq: number | null) =>
+  const printUntil = (toSeq: number | null) =>
     reader.printOn(toSeq).catch((error: unknown) => {
       failure ??= error;
       enough.abort();
@@ -41,8 +43,8 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
       contact.made('stream');
       code ??= exitCodeOf(message);
       if (code !== null) enough.abort();
-      else if (message.type === 'init') void printOn(null);
-      else if (message.type === 'logs_appended') void printOn(toSeqOf(text));
+      else if (message.type === 'init') void printUntil(null);
+      else if (message.type === 'logs_appended') void printUntil(toSeqOf(text));
     },
     onLost(reason) {
       contact.lost('stream', reason);
@@ -51,12 +53,12 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
   });
   if (failure !== null) throw failure;
   if (end.kind === 'refused') return outcomeOf(end, service);
-  // What was appended before the end, which a lost connection may have kept from us.
+  // Print what was appended before the end, because a lost connection may have hidden it.
   await reader.printOn(null);
   return code === null ? outcomeOf(end, service) : { code, sentence: null };
 }
 
-/** The newest seq that a `logs_appended` tells; null when it does not, so that it is looked. */
+/** Return the newest seq in a `logs_appended`; null when it contains none, so that the reader looks for new entries. */
 function toSeqOf(text: string): number | null {
   const { data } = JSON.parse(text) as { data?: JsonValue };
   return isJsonObject(data) && typeof data.toSeq === 'number' ? data.toSeq : null;

@@ -2,26 +2,26 @@ import { holdsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/pro
 import type { LogsRequest } from '../logs-command.js';
 import { getPage, type PageOptions, type RawPage, Refused } from './page.js';
 
-/** As many as the server gives at once. */
+/** Entries of a page: as many as the server returns at once. */
 const PAGE = 500;
 
 export interface LogReaderOptions extends PageOptions {
   filters: Pick<LogsRequest, 'levels' | 'grep'>;
-  /** Prints entries; resolves when more may come. */
+  /** Prints entries. It resolves when more may come. */
   print: (entries: JsonObject[]) => Promise<void>;
-  /** Told when entries cannot be read any more, since newer ones have taken their place. */
+  /** Called when entries cannot be read any more, because newer ones have replaced them. */
   onDropped: (fromSeq: number, toSeq: number) => void;
-  /** Told when entries that were printed are not there any more, though newer than all that is. */
+  /** Called when entries that were printed are no longer there, although they are newer than all that are. */
   onLostEntries: (fromSeq: number, toSeq: number) => void;
 }
 
-/** Reads the logs of a job on from where it stands, each entry once. */
+/** Reads the logs of a job from its position on, each entry once. */
 export class LogReader {
   readonly #options: LogReaderOptions;
   readonly #holdsText: (message: string) => boolean;
-  /** Seq up to which all is printed. */
+  /** Seq up to which all entries are printed. */
   #position = 0;
-  /** Seq up to which there is more to print, as far as we know. */
+  /** Seq up to which there are entries to print, as far as is known. */
   #target = 0;
   #mustLook = false;
   #mayHaveLost = false;
@@ -30,16 +30,16 @@ export class LogReader {
   constructor(options: LogReaderOptions) {
     this.#options = options;
     const { grep } = options.filters;
-    // The server looks for words; whether they stand together as they were given is seen here.
+    // The server searches for words. Whether they form the given phrase is checked here.
     this.#holdsText = grep === null ? () => true : holdsAll([grep]);
   }
 
-  /** Begin with the newest entries only. */
+  /** Print the newest entries, and go on from there. */
   async printNewest(count: number): Promise<void> {
     const newest: JsonObject[] = [];
     if (count === 0) this.#position = (await this.#page({ limit: 1 }, { isFiltered: false })).cursor.newestSeq;
     for (let before: number | null = null; newest.length < count; ) {
-      // A text with quotes is found in fewer entries than the server gives.
+      // A text with quotes is contained in fewer entries than the server returns.
       const limit = this.#options.filters.grep?.includes('"') ? PAGE : Math.min(PAGE, count - newest.length);
       const page: RawPage = await this.#page(before === null ? { limit } : { limit, before });
       if (before === null) this.#position = page.cursor.newestSeq;
@@ -51,9 +51,9 @@ export class LogReader {
   }
 
   /**
-   * Print what there is beyond where it stands. While that goes on, another call only adds to it.
+   * Print all entries after the position. While that goes on, another call only adds to it.
    *
-   * @param toSeq newest entry that is known of; null to look what there is
+   * @param toSeq seq of the newest entry that is known; null to look for new entries
    */
   printOn(toSeq: number | null): Promise<void> {
     if (toSeq === null) this.#mustLook = true;
@@ -78,12 +78,12 @@ export class LogReader {
           throw new Refused('the server answered with a page again');
         this.#position = page.cursor.newestSeq;
       }
-      // What the filters have left out need not be looked at again.
+      // Entries that the filters have left out need not be read again.
       this.#position = Math.max(this.#position, target);
     }
   }
 
-  /** A Redis that came back without its newest entries gives their seqs to others. */
+  /** Go back when entries are lost, because a Redis without its newest entries gives their seqs to others. */
   async #goBack(): Promise<void> {
     this.#mayHaveLost = false;
     if (this.#position === 0) return;
@@ -94,7 +94,7 @@ export class LogReader {
     this.#target = newestSeq;
   }
 
-  /** The service was out of reach, and may have come back with less than it had. */
+  /** Note that the service was out of reach, because it may have come back with less than it had. */
   wasAway(): void {
     this.#mayHaveLost = true;
   }
@@ -121,8 +121,10 @@ export class LogReader {
 }
 
 /**
- * A query that finds all messages which hold a text, and maybe more: a term cannot hold a quote, so it is for the parts
- * between them; and a query can only be so long, and have so many terms.
+ * Return a query that finds all messages that contain a text, and maybe more.
+ *
+ * A term cannot contain a quote, so the query has a term for each part between quotes. The length of a query and the
+ * number of its terms are limited.
  */
 function quoted(text: string): string {
   const start = [...text].slice(0, LIMITS.searchCharacters / 4).join('');

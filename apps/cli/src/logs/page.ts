@@ -3,51 +3,55 @@ import type { JsonObject } from '@yardmaster/protocol';
 import { logsUrlOf, type Service } from '../addresses.js';
 import { backoffMs } from '../backoff.js';
 import { get } from '../get.js';
-import { PASSING_STATUSES } from '../verdict.js';
+import { PASSING_STATUSES } from '../next-step.js';
 
-/** An answer may be 8 MB, over a slow line. */
-const ANSWER_WITHIN_MS = 60_000;
+/** A response may be 8 MB, over a slow connection. */
+const RESPONSE_WITHIN_MS = 60_000;
 
-/** A page of logs as the server sent it; nobody has looked at its entries. */
+/** A page of logs as the server sent it. Its entries are not validated. */
 export interface RawPage {
   logs: JsonObject[];
   cursor: { oldestSeq: number; newestSeq: number; hasMore: boolean };
 }
 
-/** The server said no, and would again. */
+/** The server refused a request, and would refuse it again. */
 export class Refused extends Error {}
 
 export interface PageOptions {
   service: Service;
   jobId: string;
-  /** Aborted when nothing more is wanted. */
+  /** Aborted when no more pages are wanted. */
   signal: AbortSignal;
-  /** Called when no answer came, before it is asked again. */
+  /** Called when no page came, before the request is sent again. */
   onLost: (reason: string) => void;
-  onAnswer: () => void;
+  onResponse: () => void;
 }
 
 /**
- * Get a page of logs, however often that takes.
+ * Get a page of logs, with as many requests as needed.
  *
- * @throws Refused; whatever aborts the signal
+ * @throws Refused; an error when the signal is aborted
  */
 export async function getPage(query: URLSearchParams, options: PageOptions): Promise<RawPage> {
-  const { service, jobId, signal, onLost, onAnswer } = options;
+  const { service, jobId, signal, onLost, onResponse } = options;
   const url = logsUrlOf(service.url, jobId, query);
   for (let failures = 1; ; failures++) {
-    const answer = await get(url, { service, signal, withinMs: ANSWER_WITHIN_MS });
-    if (typeof answer === 'string') {
-      onAnswer();
-      return pageOf(answer);
+    const response = await get(url, { service, signal, withinMs: RESPONSE_WITHIN_MS });
+    if (typeof response === 'string') {
+      onResponse();
+      return pageOf(response);
     }
-    if (!PASSING_STATUSES.has(answer.status)) throw new Refused(answer.sentence);
-    onLost(answer.sentence);
-    await delay(answer.notBeforeMs + backoffMs(failures), undefined, { signal });
+    if (!PASSING_STATUSES.has(response.status)) throw new Refused(response.sentence);
+    onLost(response.sentence);
+    await delay(response.notBeforeMs + backoffMs(failures), undefined, { signal });
   }
 }
 
-/** @throws Refused for what is no page: something else than the service answers there */
+/**
+ * Read a page from a response.
+ *
+ * @throws Refused when the text is not a page, because something else than the service has responded
+ */
 function pageOf(text: string): RawPage {
   try {
     const { logs, cursor } = JSON.parse(text) as RawPage;

@@ -3,8 +3,8 @@ import type { JsonObject } from '@yardmaster/protocol';
 import { EXIT } from '../exit-codes.js';
 import type { LogsRequest } from '../logs-command.js';
 import { gaveUpAfter, type Outcome } from '../outcome.js';
-import { speakable } from '../speakable.js';
-import { Contact } from './contact.js';
+import { redact } from '../redact.js';
+import { Connectivity } from './connectivity.js';
 import type { LineOfEntry } from './entry-line.js';
 import { followLogs } from './follow-logs.js';
 import { LogReader } from './log-reader.js';
@@ -15,9 +15,9 @@ export interface ShowLogsOptions {
   lineOf: LineOfEntry;
   /** Prints a text. */
   out: (text: string) => void;
-  /** Asked after each page: whoever takes the lines cannot take more before this resolves. Null: can. */
+  /** Called after each page. The reader of the lines can take more once the promise resolves; null: at once. */
   drained: () => Promise<unknown> | null;
-  /** Says a printable sentence about the reading itself. */
+  /** Shows a printable sentence about the reading itself. */
   notice: (sentence: string) => void;
   /** As in ConnectionOptions. */
   silenceMs?: number | undefined;
@@ -31,19 +31,19 @@ export async function showLogs(options: ShowLogsOptions): Promise<Outcome> {
   try {
     return await readAll(options, stop.signal);
   } catch (error) {
-    if (error instanceof Refused) return { code: EXIT.refused, sentence: speakable(error.message, service) };
-    if (!stop.signal.aborted) throw error; // A fault of ours.
+    if (error instanceof Refused) return { code: EXIT.refused, sentence: redact(error.message, service) };
+    if (!stop.signal.aborted) throw error; // It is a fault of this program.
     return gaveUpAfter(timeoutSeconds);
   } finally {
     clearTimeout(timer);
-    stop.abort(); // What is still being asked for is not wanted any more.
+    stop.abort(); // Requests that are still open are not wanted any more.
   }
 }
 
 async function readAll(options: ShowLogsOptions, signal: AbortSignal): Promise<Outcome> {
   const { request, notice, silenceMs } = options;
   const { service, jobId, tail } = request;
-  const contact = new Contact(service, notice);
+  const contact = new Connectivity(service, notice);
   const reader = new LogReader({
     service,
     jobId,
@@ -52,7 +52,7 @@ async function readAll(options: ShowLogsOptions, signal: AbortSignal): Promise<O
     print: (entries) => print(entries, options, signal),
     onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} are no longer kept`),
     onLostEntries: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} were lost by the service`),
-    onAnswer: () => contact.made('logs'),
+    onResponse: () => contact.made('logs'),
     onLost: (reason) => contact.lost('logs', reason),
   });
   if (tail === null) await reader.printOn(null);
@@ -71,7 +71,7 @@ async function print(
   if (wait !== null) await unlessAborted(wait, signal);
 }
 
-/** Wait, but not for somebody who reads no more. */
+/** Wait, but only until the signal is aborted, because the reader may have stopped reading. */
 async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   try {

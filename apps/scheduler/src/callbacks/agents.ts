@@ -2,10 +2,10 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isPublic } from './addresses.js';
-import type { Resolve } from './lookup.js';
+import type { Resolve } from './dns-lookup.js';
+import { isPublic } from './ssrf-guard.js';
 
-/** Thrown instead of connecting to an address that callbacks must not reach. */
+/** Error that is thrown instead of connecting to an address that callbacks must not reach. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ERR_ADDRESS_REFUSED';
@@ -17,15 +17,15 @@ export interface AgentOptions {
   allowPrivate: boolean;
 }
 
-/** How Node is told of a connection that could not even be begun. */
+/** Node's callback for a connection that could not be started. */
 type Connected = (error: Error | null, socket: Duplex) => void;
 
 /**
- * Make agents that connect to public addresses only, whatever the URL looks like and whatever DNS says. Checked are the
- * literal in the URL, which is never looked up; each address that a look-up finds, one bad one spoiling all; and,
- * should both have been wrong, the address at the other end, before anything is written.
+ * Create agents that connect to public addresses only, whatever the URL or DNS says. They check the literal address in
+ * the URL, which is never looked up. They check each address that a look-up finds, and one bad address refuses all. In
+ * case both checks were wrong, they check the address at the other end before anything is written.
  *
- * Connections are not kept: each attempt looks up and checks anew.
+ * Connections are not kept, so that each attempt looks up and checks again.
  */
 export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: http.Agent; https: https.Agent } {
   const isAllowed = (address: string | undefined) => allowPrivate || (address !== undefined && isPublic(address));
@@ -50,7 +50,7 @@ export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: h
       return undefined;
     }
     const socket = connect() as Socket;
-    // Before the listeners that send what was written so far.
+    // This listener comes before the listeners that send what was written so far.
     socket.prependOnceListener('connect', () => {
       const { remoteAddress } = socket;
       if (!isAllowed(remoteAddress)) socket.destroy(new AddressRefused(remoteAddress));

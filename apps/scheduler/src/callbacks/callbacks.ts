@@ -1,14 +1,14 @@
-import type { Backend } from '@yardmaster/backend';
 import type { Config, Logger } from '@yardmaster/runtime';
+import type { ServerContext } from '@yardmaster/server';
 import { PARTITION_TAGS } from '@yardmaster/store';
-import type { Bull } from '../bull.js';
-import type { CallbackMetrics } from '../metrics/callback-metrics.js';
+import type { BullMq } from '../bullmq.js';
 import { createAgents } from './agents.js';
-import { createAlarms } from './alarms.js';
-import { deliver } from './deliver.js';
-import { Desk } from './desk.js';
-import { createResolve } from './lookup.js';
+import { attemptCallback } from './attempt.js';
+import { CallbackDispatcher } from './dispatcher.js';
+import { createResolve } from './dns-lookup.js';
+import type { CallbackMetrics } from './metrics.js';
 import { createRelay } from './relay.js';
+import { createWakeups } from './wakeups.js';
 
 /** Variables that callbacks read. */
 export const CALLBACK_VARIABLES = [
@@ -20,19 +20,19 @@ export const CALLBACK_VARIABLES = [
 ] as const;
 
 export interface CallbacksOptions {
-  backend: Backend;
-  bull: Bull;
+  context: ServerContext;
+  bullMq: BullMq;
   config: Config<(typeof CALLBACK_VARIABLES)[number]>;
   log: Logger;
   metrics: CallbackMetrics;
 }
 
 /**
- * Make what sends callbacks. A callback goes: owed in Redis → relay → alarm → desk, where it waits in the line of its
- * host → POST → outcome recorded → settled, or an alarm for the next attempt.
+ * Create the services that send callbacks. The path of a callback: pending in Redis → relay → wake-up → dispatcher,
+ * where it waits in the queue of its host → POST → outcome recorded → settled, or a wake-up for the next attempt.
  */
-export function createCallbacks({ backend, bull, config, log, metrics }: CallbacksOptions) {
-  const { store, subscriptions } = backend;
+export function createCallbacks({ context, bullMq, config, log, metrics }: CallbacksOptions) {
+  const { store, subscriptions } = context;
   const agents = createAgents({
     resolve: createResolve(config.CALLBACK_DNS_SERVERS),
     allowPrivate: config.CALLBACK_ALLOW_PRIVATE ?? false,
@@ -44,32 +44,32 @@ export function createCallbacks({ backend, bull, config, log, metrics }: Callbac
     delays: config.CALLBACK_RETRY_DELAYS,
     metrics,
   };
-  const alarms = createAlarms(bull);
-  const desk = new Desk({
+  const wakeups = createWakeups(bullMq);
+  const dispatcher = new CallbackDispatcher({
     store,
     log,
-    deliver: (debt) => deliver(debt, delivery),
-    comeBack: alarms.set,
+    attempt: (callback) => attemptCallback(callback, delivery),
+    postpone: wakeups.schedule,
     perHost: config.CALLBACKS_PER_HOST,
   });
-  const relay = createRelay({ store, alarms, desk, log });
+  const relay = createRelay({ store, wakeups, dispatcher, log });
   const channels = PARTITION_TAGS.map((tag) => [tag, store.keys.owedChannel(tag)] as const);
 
   return {
-    /** Tell of a partition in which callbacks are owed. */
+    /** Wake the relay for a partition that has pending callbacks. */
     wake: relay.wake,
     start(): void {
-      alarms.ringAt(desk);
-      const nothing = () => undefined; // What goes unheard is found by the next sweep.
+      wakeups.start(dispatcher);
+      const nothing = () => undefined; // The next sweep finds the callbacks whose message was missed.
       for (const [tag, channel] of channels) {
         subscriptions.add(channel, { message: () => relay.wake(tag), lost: nothing, subscribed: nothing });
       }
     },
     async stop(): Promise<void> {
       for (const [, channel] of channels) subscriptions.remove(channel);
-      await alarms.silence();
-      await desk.close();
-      await alarms.close();
+      await wakeups.stop();
+      await dispatcher.close();
+      await wakeups.close();
     },
   };
 }

@@ -1,31 +1,31 @@
 import type { Logger } from '@yardmaster/runtime';
-import { type Debt, relayCallbacks, type Store } from '@yardmaster/store';
-import type { Alarms } from './alarms.js';
-import type { Desk } from './desk.js';
+import { type PendingCallback, relayCallbacks, type Store } from '@yardmaster/store';
+import type { CallbackDispatcher } from './dispatcher.js';
+import type { Wakeups } from './wakeups.js';
 
-/** Takes what is owed from Redis and hands it on. */
+/** Reads pending callbacks from Redis and passes them on. */
 export interface Relay {
-  /** Look at a partition, soon; again when it is being looked at just now. */
+  /** Look at a partition soon. If the relay is looking at it now, it looks again afterwards. */
   wake(partition: string): void;
 }
 
 export interface RelayOptions {
   store: Store;
-  alarms: Alarms;
-  desk: Desk;
+  wakeups: Wakeups;
+  dispatcher: CallbackDispatcher;
   log: Logger;
 }
 
-/** Make the relay. What it fails to relay is looked at again, see relayCallbacks. */
-export function createRelay({ store, alarms, desk, log }: RelayOptions): Relay {
+/** Create the relay. Callbacks that it fails to relay are looked at again, see relayCallbacks. */
+export function createRelay({ store, wakeups, dispatcher, log }: RelayOptions): Relay {
   const running = new Set<string>();
   const again = new Set<string>();
 
-  /** Past BullMQ, so to this process' own desk. */
-  async function sendFromHere(debts: readonly Debt[]): Promise<void> {
-    for (const debt of debts) {
-      const host = await desk.hostOf(debt);
-      if (host !== null && desk.hasRoom(host)) desk.take(debt, host);
+  /** Dispatch callbacks in this process, without BullMQ. */
+  async function sendFromHere(callbacks: readonly PendingCallback[]): Promise<void> {
+    for (const callback of callbacks) {
+      const host = await dispatcher.hostOf(callback);
+      if (host !== null && dispatcher.hasRoom(host)) dispatcher.dispatch(callback, host);
     }
   }
 
@@ -33,10 +33,10 @@ export function createRelay({ store, alarms, desk, log }: RelayOptions): Relay {
     while (again.delete(partition)) {
       for (let isMore = true; isMore; ) {
         const relayed = await relayCallbacks(store, partition);
-        // Alarms did not do for these: refused by a full Redis, lost, or set by a clock that is ahead. One that is lost
-        // only in part would keep a second one from being set.
+        // Wake-ups failed for these: they were refused by a full Redis, lost, or set by a clock that is ahead. A
+        // wake-up that is only partly lost would prevent a second one from being set.
         await sendFromHere(relayed.overdue);
-        if (relayed.debts.length > 0) await alarms.set(relayed.debts);
+        if (relayed.callbacks.length > 0) await wakeups.schedule(relayed.callbacks);
         isMore = relayed.isMore;
       }
     }

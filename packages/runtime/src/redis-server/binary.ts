@@ -1,4 +1,4 @@
-/** A redis-server that runs on this machine. */
+/** Command that runs a redis-server on this machine. */
 export interface RedisBinary {
   /** Path, or a name that PATH resolves. */
   command: string;

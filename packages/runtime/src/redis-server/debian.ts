@@ -6,10 +6,10 @@ import type { RedisBinary } from './binary.js';
 
 const run = promisify(execFile);
 
-/** Where the unpacked packages are, below the cache folder. */
+/** Folder of the unpacked packages, below the cache folder. */
 const ROOT = 'root';
 
-/** Folder of shared libraries below an unpacked root, e.g. usr/lib/x86_64-linux-gnu. */
+/** Return the folders of shared libraries below an unpacked root, e.g. usr/lib/x86_64-linux-gnu. */
 async function libraryPath(root: string): Promise<string> {
   const lib = join(root, 'usr/lib');
   const folders = await readdir(lib).catch(() => []);
@@ -19,15 +19,16 @@ async function libraryPath(root: string): Promise<string> {
     .join(':');
 }
 
-/** The redis-server that `fetchDebianRedis` left in a cache folder, whether or not it is there. */
+/** Return the redis-server that `fetchDebianRedis` left in a cache folder, whether or not it is there. */
 export async function cachedDebianRedis(cacheDir: string): Promise<RedisBinary> {
   const root = join(cacheDir, ROOT);
-  // Through env(1), which becomes redis-server: the libraries beside it are found, and the rest is inherited.
+  // Through env(1), which becomes redis-server: its own libraries are found, and the rest of the environment is
+  // inherited.
   return { command: 'env', args: [`LD_LIBRARY_PATH=${await libraryPath(root)}`, join(root, 'usr/bin/redis-server')] };
 }
 
 /**
- * Download the distribution's own redis-server with the libraries this machine lacks, and unpack it below
+ * Download the distribution's own redis-server with the libraries that this machine lacks, and unpack it below
  * `cacheDir`: no root, nothing installed, no service started. apt checks the signatures as always; it only keeps
  * its lists and archives in our folder instead of the system's.
  *
@@ -46,13 +47,13 @@ export async function fetchDebianRedis(cacheDir: string): Promise<void> {
     `Dir::Cache=${apt}`,
     'Debug::NoLocking=1',
     'Acquire::Languages=none',
-    // As root apt would switch to a user that may not write here.
+    // As root, apt would switch to a user that must not write here.
     ...(process.getuid?.() === 0 ? ['APT::Sandbox::User=root'] : []),
   ].flatMap((option) => ['-o', option]);
   const aptGet = (args: string[], cwd = apt) =>
     run('apt-get', [...options, '-q', ...args], { cwd, maxBuffer: 64 * 1_048_576, timeout: 120_000 });
 
-  // One source of several may be out of reach; what counts is whether the packages are to be had.
+  // One source of several may be unreachable; it only matters whether the packages can be downloaded.
   await aptGet(['update']).catch(() => undefined);
   const plan = await aptGet(['--simulate', '--no-install-recommends', 'install', 'redis-server']);
   const missing = [...plan.stdout.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] as string);
@@ -61,6 +62,6 @@ export async function fetchDebianRedis(cacheDir: string): Promise<void> {
   for (const file of await readdir(packages)) await run('dpkg-deb', ['--extract', join(packages, file), unpacked]);
   await rm(apt, { recursive: true, force: true });
   await rm(join(cacheDir, ROOT), { recursive: true, force: true });
-  // Only a whole copy gets the name under which it is looked for.
+  // Only a complete copy gets the name that `cachedDebianRedis` looks for.
   await rename(unpacked, join(cacheDir, ROOT));
 }

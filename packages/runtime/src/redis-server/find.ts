@@ -5,14 +5,14 @@ import { cachedDebianRedis, fetchDebianRedis } from './debian.js';
 
 const run = promisify(execFile);
 
-/** `redis-server --version` says `v=7.0.15`; valkey says the same. */
+/** Whether a binary runs here and is new enough. `redis-server --version` prints `v=7.0.15`, and so does valkey. */
 async function isUsable({ command, args }: RedisBinary): Promise<boolean> {
   try {
     const { stdout } = await run(command, [...args, '--version'], { timeout: 10_000 });
     const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
     return major > 6 || (major === 6 && minor >= 2);
   } catch {
-    return false; // Not there, or not for this machine: look further.
+    return false; // Not there, or not for this machine: try the next one.
   }
 }
 
@@ -24,11 +24,11 @@ const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 /**
- * Find a redis-server of version 6.2 or later: on PATH, in the cache folder, or, on Debian and its kin, fetched
+ * Find a redis-server of version 6.2 or later: on PATH, in the cache folder, or, on Debian and its derivatives, fetched
  * into the cache folder.
  *
  * @param cacheDir where a fetched copy is kept for the next time
- * @param say told what takes time, in words for a person
+ * @param say called with a line for a person before and after what takes time
  * @throws Error whose message is the command that gets one on this platform
  */
 export async function findRedisServer(cacheDir: string, say: (line: string) => void): Promise<RedisBinary> {

@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { answers, shutDown, waitFor } from './probe.js';
+import { responds, shutDown, waitFor } from './probe.js';
 
-/** Who uses a data folder, as written into it. */
+/** Owner of a data folder, as written into it. */
 interface Owner {
   /** Process that runs the redis-server, or null once it gave the folder back. */
   pid: number | null;
-  /** The redis-server, once it runs. */
+  /** Process id of the redis-server, once it runs. */
   redisPid?: number | undefined;
   socket?: string;
-  /** Folder made for the socket alone, when the data folder's path is too long for one. */
+  /** Folder made only for the socket, when the data folder's path is too long for one. */
   socketDir?: string | null;
 }
 
-/** A folder taken. */
+/** Ownership of a folder that this process has taken. */
 export interface Ownership {
-  /** Note which redis-server this process runs on the folder, for whoever has to clean up after it. */
+  /** Record which redis-server this process runs on the folder, for the next owner that has to clean up. */
   note(redis: Omit<Owner, 'pid'>): Promise<void>;
   /** Give the folder back. */
   release(): Promise<void>;
 }
 
-/** Each owner has a file of its own, one number above the owner's before; the folder is the highest one's. */
+/** Each owner has a file of its own, one number above the previous owner's. The highest number owns the folder. */
 const fileOf = (dataDir: string, number: number) => join(dataDir, `owner-${number}.json`);
 
 function isAlive(pid: number): boolean {
@@ -30,11 +30,11 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'; // Another user's, but there.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'; // The process exists, but belongs to another user.
   }
 }
 
-/** Numbers of the owners whose files are there, the highest last. */
+/** Return the numbers of the owners whose files exist, the highest last. */
 async function ownerNumbers(dataDir: string): Promise<number[]> {
   const found = (await readdir(dataDir)).map((name) => Number(/^owner-(\d+)\.json$/.exec(name)?.[1] ?? 0));
   return found.filter((number) => number > 0).sort((a, b) => a - b);
@@ -44,11 +44,11 @@ async function readOwner(dataDir: string, number: number): Promise<Owner | null>
   try {
     return JSON.parse(await readFile(fileOf(dataDir, number), 'utf8')) as Owner;
   } catch {
-    return null; // None, or cut short by a power cut.
+    return null; // There is no file, or a power cut has cut it short.
   }
 }
 
-/** Put an owner's file there in one piece, so that nobody ever reads half of one. */
+/** Write an owner's file in one piece, so that no process ever reads half of one. */
 async function publish(dataDir: string, owner: Owner, put: (written: string) => Promise<void>): Promise<void> {
   const written = join(dataDir, `owner.${randomUUID()}.part`);
   await writeFile(written, JSON.stringify(owner), { mode: 0o600 });
@@ -59,10 +59,10 @@ async function publish(dataDir: string, owner: Owner, put: (written: string) => 
   }
 }
 
-/** A process that was killed could not stop its redis-server: stop it now, since two would write the same file. */
+/** Stop the redis-server of a process that was killed and could not stop it: two servers would write the same file. */
 async function endLeftover({ redisPid, socket, socketDir }: Owner): Promise<void> {
-  // Nobody on the socket: whatever process has that number by now, it is not the one we look for.
-  if (socket !== undefined && (await answers(socket))) {
+  // When nothing responds on the socket, the process with that id by now is not the one that we look for.
+  if (socket !== undefined && (await responds(socket))) {
     await shutDown(socket);
     const isGone = await waitFor(() => redisPid === undefined || !isAlive(redisPid), 10_000);
     if (!isGone) throw new Error(`Process ${redisPid} is a redis-server left behind that does not end`);
@@ -70,7 +70,7 @@ async function endLeftover({ redisPid, socket, socketDir }: Owner): Promise<void
   if (socketDir) await rm(socketDir, { recursive: true, force: true });
 }
 
-/** @returns whether the number was free and is ours now: of two that want the same one, the file system lets one have it */
+/** @returns whether the number was free and is ours now: when two want the same one, the file system gives it to one */
 async function claim(dataDir: string, number: number): Promise<boolean> {
   try {
     await publish(dataDir, { pid: process.pid }, (written) => link(written, fileOf(dataDir, number)));
@@ -78,13 +78,13 @@ async function claim(dataDir: string, number: number): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-  // Between our look and our claim others may have had this very number, gone on to higher ones, and cleared it away.
+  // Between our look and our claim, others may have claimed this number, gone on to higher ones, and removed it.
   if ((await ownerNumbers(dataDir)).at(-1) === number) return true;
   await rm(fileOf(dataDir, number), { force: true });
   return false;
 }
 
-/** Only now, as the owner: the socket's name is the same for all, so a rival who looks late would end the new one's. */
+/** Remove earlier owners, only as the owner: all use one socket name, so a late rival would end the new redis-server. */
 async function clearAwayBefore(dataDir: string, number: number): Promise<void> {
   for (const earlier of await ownerNumbers(dataDir)) {
     if (earlier >= number) continue;
@@ -98,13 +98,14 @@ function ownership(dataDir: string, number: number): Ownership {
   const write = (owner: Owner) => publish(dataDir, owner, (written) => rename(written, fileOf(dataDir, number)));
   return {
     note: (redis) => write({ pid: process.pid, ...redis }),
-    // The file stays: were numbers used again, one who saw the owner before ours could still follow that one.
+    // The file stays: if numbers were reused, a process that saw the owner before ours could still take the next
+    // number.
     release: () => write({ pid: null }),
   };
 }
 
 /**
- * Take a data folder for this process. Ends the redis-server that a process which was killed left behind on it.
+ * Take a data folder for this process. Ends the redis-server that a killed process left behind on it.
  *
  * @throws Error when another process that is alive has it, or left a redis-server there that does not end
  */

@@ -5,24 +5,24 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { RedisBinary } from './binary.js';
 import { type Ownership, takeOwnership } from './ownership.js';
-import { answers } from './probe.js';
+import { responds } from './probe.js';
 
-/** The kernel cuts a socket's path at 107 bytes; redis-server would bind something else. */
+/** The kernel cuts a socket's path at 107 bytes, and redis-server would then bind another path. */
 const MAX_SOCKET_PATH = 100;
 
-/** How long after it ended by itself it is started again: twice as long each time in a row, up to the longest. */
+/** How long after a crash it is started again: twice as long each time in a row, up to the longest. */
 const RESTART_MS = 500;
 const LONGEST_RESTART_MS = 30_000;
-/** A run as long as this ends the row. */
+/** A run at least this long ends the row. */
 const GOOD_RUN_MS = 60_000;
 
 export interface PrivateRedisOptions {
   binary: RedisBinary;
-  /** Where its append-only file is kept; made if missing. */
+  /** Folder of its append-only file; made if missing. */
   dataDir: string;
   /** Further settings, by name without dashes. */
   settings?: Record<string, string>;
-  /** Told when it ended by itself, with what it said last; it is started again. */
+  /** Called with its last output when it ended by itself; it is started again. */
   onCrash?: (output: string) => void;
 }
 
@@ -30,7 +30,7 @@ const hasEnded = (child: ChildProcess) =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
 /**
- * A redis-server of our own: on a unix socket that only this user can open, append-only, never evicting, started
+ * A private redis-server: on a unix socket that only this user can open, append-only, never evicting, started
  * again when it crashes.
  */
 export class PrivateRedis {
@@ -40,12 +40,12 @@ export class PrivateRedis {
   #socket = '';
   #socketDir: string | null = null;
   #output = '';
-  /** From a successful start until stop. */
+  /** True from a successful start until stop. */
   #isWanted = false;
   #folder: Ownership | null = null;
   #restartMs = RESTART_MS;
   #startedAt = 0;
-  /** However this process ends, short of kill -9, it takes its redis-server along. */
+  /** When this process ends in any way except kill -9, it also ends its redis-server. */
   readonly #onExit = () => {
     this.#child?.kill('SIGTERM');
   };
@@ -55,12 +55,12 @@ export class PrivateRedis {
     this.#dataDir = resolve(options.dataDir);
   }
 
-  /** `unix:///…`, once started. */
+  /** URL of the server, `unix:///…`, once started. */
   get url(): string {
     return `unix://${this.#socket}`;
   }
 
-  /** Process id of the latest one started. */
+  /** Process id of the redis-server that was started last. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
@@ -68,7 +68,7 @@ export class PrivateRedis {
   /**
    * Start it and wait until it has loaded its data. Ends one that a crashed process left behind on the same data.
    *
-   * @throws Error when another process uses the data, or with what redis-server said when it does not come up
+   * @throws Error when another process uses the data, or with the output of redis-server when it does not start
    */
   async start(): Promise<void> {
     await mkdir(this.#dataDir, { recursive: true, mode: 0o700 });
@@ -81,15 +81,15 @@ export class PrivateRedis {
     process.on('exit', this.#onExit);
     const child = this.#spawn();
     await this.#note();
-    // A big append-only file takes as long as it takes: wait while the process lives.
-    while (!(await answers(this.#socket))) {
+    // A big append-only file may take long to load, so wait as long as the process lives.
+    while (!(await responds(this.#socket))) {
       if (hasEnded(child)) throw new Error(`redis-server did not start: ${this.#output.trim()}`);
       await new Promise((wait) => setTimeout(wait, 20));
     }
     this.#isWanted = true;
   }
 
-  /** Stop it; everything it acknowledged is on disk before it ends. */
+  /** Stop it. Everything that it acknowledged is on disk before it ends. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     const child = this.#child;
@@ -110,7 +110,7 @@ export class PrivateRedis {
     this.#output = '';
     this.#startedAt = performance.now();
     const child = spawn(binary.command, [...binary.args, ...this.#arguments()], {
-      // Its own process group: Ctrl-C in the terminal must reach us first, and it last.
+      // A process group of its own: Ctrl-C in the terminal must reach us first, and redis-server last.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -132,10 +132,10 @@ export class PrivateRedis {
       dir: this.#dataDir,
       appendonly: 'yes',
       appendfsync: 'everysec',
-      // The append-only file is the one copy; snapshots beside it would only cost forks.
+      // The append-only file is the one copy; snapshots in addition would only cost forks.
       save: '',
       'maxmemory-policy': 'noeviction',
-      // By the name that 6.2 knows as well: records whose payload is short stay in one piece, two fifths smaller.
+      // By the name that 6.2 knows as well. Records with a short payload stay in one piece, two fifths smaller.
       'hash-max-ziplist-value': '1024',
       daemonize: 'no',
       loglevel: 'warning',
@@ -144,7 +144,7 @@ export class PrivateRedis {
     return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
   }
 
-  /** Keep the last of what it says, for the error when it does not come up. */
+  /** Keep the last part of its output, for the error when it does not start. */
   #hear(text: string): void {
     this.#output = (this.#output + text).slice(-4_096);
   }
@@ -160,7 +160,7 @@ export class PrivateRedis {
     setTimeout(() => {
       if (!this.#isWanted) return;
       this.#spawn();
-      // Should this fail, only a later kill -9 of ours leaves one behind that nobody knows of.
+      // If this fails, only a later kill -9 of this process leaves a redis-server behind that no file names.
       this.#note().catch(() => undefined);
     }, this.#restartMs).unref();
     this.#restartMs = Math.min(2 * this.#restartMs, LONGEST_RESTART_MS);

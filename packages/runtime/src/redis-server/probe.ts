@@ -9,7 +9,7 @@ function connection(socket: string): Redis {
     commandTimeout: 2_000,
     disconnectTimeout: 50,
   });
-  redis.on('error', () => undefined); // Said by the call that fails.
+  redis.on('error', () => undefined); // Reported by the call that fails.
   return redis;
 }
 
@@ -23,18 +23,18 @@ async function asks(socket: string, ...command: [string, ...string[]]): Promise<
   }
 }
 
-/** Whether the redis-server on a unix socket has loaded its data and answers. */
-export async function answers(socket: string): Promise<boolean> {
-  // While it loads, LOADING is an error.
+/** Whether the redis-server on a unix socket has loaded its data and replies. */
+export async function responds(socket: string): Promise<boolean> {
+  // While it loads, its reply is the error LOADING.
   return (await asks(socket, 'PING').catch(() => null)) === 'PONG';
 }
 
-/** Tell the redis-server on a unix socket to end; its append-only file is flushed first. Nobody there is fine. */
+/** Make the redis-server on a unix socket end; it flushes its append-only file first. No server there is fine. */
 export async function shutDown(socket: string): Promise<void> {
-  await asks(socket, 'SHUTDOWN', 'NOSAVE').catch(() => undefined); // It hangs up instead of answering.
+  await asks(socket, 'SHUTDOWN', 'NOSAVE').catch(() => undefined); // It closes the connection instead of replying.
 }
 
-/** Wait, looking every 20 ms, until `holds` says so or `withinMs` have passed. */
+/** Wait until `holds` returns true, checked every 20 ms, or until `withinMs` have passed. @returns whether it did */
 export async function waitFor(holds: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
   for (const end = performance.now() + withinMs; performance.now() < end; ) {
     if (await holds()) return true;

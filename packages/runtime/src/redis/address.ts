@@ -4,17 +4,17 @@ export interface Node {
   port: number;
 }
 
-/** Who we are to Redis. */
+/** User name and password for Redis. */
 interface Login {
   username?: string;
   password?: string;
 }
 
-/** How TLS is spoken; paths of PEM files. */
+/** Files and names for TLS; paths of PEM files. */
 export interface TlsFiles {
-  /** Certificates of the authorities to trust, in place of the system's. */
+  /** Certificates of the authorities to trust, instead of the system's. */
   ca?: string;
-  /** Our own certificate, where Redis asks for one, and its key. */
+  /** Our own certificate, when Redis requires one, and its key. */
   cert?: string;
   key?: string;
   /** Name that the server's certificate must be for, when it is not the host. */
@@ -26,20 +26,20 @@ interface Common extends Login {
   tls: TlsFiles | null;
 }
 
-/** Where Redis is, whichever way it is run. */
+/** Address of Redis, for every way in which it can run. */
 export type RedisAddress =
   | ({ kind: 'socket'; path: string } & Common)
   | ({ kind: 'single'; node: Node; db: number } & Common)
   | ({ kind: 'sentinel'; nodes: Node[]; name: string; db: number; sentinel: Login } & Common)
   | ({ kind: 'cluster'; nodes: Node[] } & Common);
 
-/** What can be said against a text that is no address, behind the variable's name. */
+/** Reason why a text is not an address, to be written after the variable's name. */
 export class RedisUrlError extends Error {}
 
 const TLS_PARAMETERS = ['ca', 'cert', 'key', 'servername'] as const;
 const SENTINEL_PARAMETERS = ['sentinelUsername', 'sentinelPassword'] as const;
 
-// No URL of WHATWG's: several hosts in one are none to it.
+// Not a URL as WHATWG defines it, which does not allow several hosts.
 const URL_SHAPE = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^/?#@]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 const FORMS =

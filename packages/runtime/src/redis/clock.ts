@@ -1,35 +1,36 @@
 import type { Redis } from 'ioredis';
 
-/** What one TIME has said: between which bounds Redis' epoch milliseconds less our `performance.now()` are. */
+/** Bounds from one TIME reply, for the difference of Redis' epoch milliseconds and our `performance.now()`. */
 interface Sample {
-  leastMs: number; // Redis told its time before we heard it…
-  mostMs: number; // …and after we asked.
+  leastMs: number; // Redis read its clock before we received the reply…
+  mostMs: number; // …and after we sent the command.
   at: number;
 }
 
-/** A sample with a higher lower bound is better, for so long. */
+/** Within this time, a sample with a higher lower bound is better. */
 const BEST_FOR_MS = 30_000;
 
-/** Clocks drift apart by less, between two samples. */
+/** Clocks drift apart by less than this between two samples. */
 const DRIFT_MS = 50;
 
 /**
- * Tells Redis' clock without asking it, so that a command can say until when it may be carried out. Our own clock would
- * not do: it may be off by hours.
+ * Estimates Redis' clock without asking it, so that a command can say until when it may be carried out. Our own clock
+ * is not usable, because it may be off by hours.
  *
- * It may tell a time that is too early, and none that is too late: a command may be refused although it was in time, but
- * not be carried out after its caller was told that it was not. That is why it goes by the lower bounds: in an overload a
- * TIME, too, waits in front of Redis, and the middle of its round trip is far from when it was told.
+ * The estimate may be too early, but never too late. A command may be refused although it was in time, but it must not
+ * be carried out after its caller was told that it was not. That is why the estimate uses the lower bounds: in an
+ * overload, a TIME also waits in front of Redis, and the middle of its round trip is far from when Redis read its
+ * clock.
  */
 export class RedisClock {
   readonly #best = new Map<Redis, Sample>();
   readonly #heard = new WeakSet<Redis>();
 
   /**
-   * Learn from a TIME.
+   * Learn from a TIME reply.
    *
-   * @param node the connection; what was learned from it is forgotten when it closes, since the next one may be to another
-   * @param epochMs what it has said
+   * @param node the connection; when it closes, its sample is dropped, because the next one may be to another server
+   * @param epochMs the time in the reply
    * @param sentAt, receivedAt by `performance.now()`
    */
   learn(node: Redis, epochMs: number, sentAt: number, receivedAt = performance.now()): void {
@@ -38,16 +39,16 @@ export class RedisClock {
     if (!this.#heard.has(node)) node.on('close', () => this.#best.delete(node));
     this.#heard.add(node);
     const isBetter = best === undefined || sample.leastMs >= best.leastMs || receivedAt - best.at > BEST_FOR_MS;
-    // A step forward is better in any case.
+    // A step forward is always better.
     const hasSteppedBack = best !== undefined && sample.mostMs < best.leastMs - DRIFT_MS;
     if (isBetter || hasSteppedBack) this.#best.set(node, sample);
   }
 
   /**
-   * Hear that Redis found a command too late that was not, by our clock. Once that cannot be our error, its clock has
-   * stepped: know nothing until the next TIME.
+   * Note that Redis found a command too late that was in time by our clock. When the difference cannot be our error,
+   * its clock has stepped: the clock is then unknown until the next TIME.
    *
-   * @param earlyMs by how much at least
+   * @param earlyMs by how much at least the command was early
    */
   doubt(earlyMs: number): void {
     const errors = [...this.#best.values()].map(({ leastMs, mostMs }) => mostMs - leastMs);
@@ -55,10 +56,10 @@ export class RedisClock {
   }
 
   /**
-   * When it will be so much later by Redis' clock, or a little before.
+   * Return the time by Redis' clock so many milliseconds from now, or a little earlier.
    *
    * @param inMs milliseconds from now
-   * @returns epoch milliseconds, of a cluster by the clock that is furthest ahead; null while it is not known
+   * @returns epoch milliseconds, in a cluster by the clock that is furthest ahead; null while it is not known
    */
   after(inMs: number): number | null {
     if (this.#best.size === 0) return null;

@@ -1,27 +1,27 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../logger.js';
 import { parseRedisUrl, type RedisAddress } from './address.js';
-import { batchWrites } from './batch-writes.js';
 import type { RedisClient } from './client.js';
-import { CommandCluster } from './command-cluster.js';
-import { hearLastReplies } from './last-replies.js';
+import { corkCommands } from './cork-commands.js';
+import { drainLeavingNodes } from './drain-node.js';
+import { FailFastCluster } from './fail-fast-cluster.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
-import { lightenScripts } from './script-calls.js';
+import { useScriptCommands } from './script-command.js';
 import { tlsOf } from './tls.js';
 
-/** A connection that subscribes is to one Redis. */
+/** A subscriber connects to one Redis. */
 type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClient;
 
 /** How long one command may take unless `createRedis` is given another limit, milliseconds. */
 export const COMMAND_TIMEOUT_MS = 1_500;
 
 /**
- * Make a connection; it connects when `connect` is called, one for a worker at once, and reconnects for ever.
+ * Create a connection. It connects when `connect` is called, one for a worker at once, and it reconnects for ever.
  *
- * For a subscriber to a cluster use `createNodeSubscriber`: each channel there is some node's.
+ * For a subscriber to a cluster use `createNodeSubscriber`, because each channel there belongs to one node.
  *
  * @param url as REDIS_URL
- * @param commandTimeoutMs how long one command may take, of a connection for commands
+ * @param commandTimeoutMs how long one command may take, on a connection for commands
  * @throws ConfigError when a file that it names cannot be read
  */
 export function createRedis<U extends RedisUse>(
@@ -35,18 +35,18 @@ export function createRedis<U extends RedisUse>(
   const client =
     address.kind === 'cluster' && use !== 'subscriber' ? cluster(address, use, options) : single(address, options);
   if (use === 'commands') {
-    batchWrites(client);
-    lightenScripts(client);
+    corkCommands(client);
+    useScriptCommands(client);
   }
   tellOutages(client, use, log);
   if (client instanceof Cluster) {
     tellNodeOutages(client, use, log);
-    if (use === 'commands') hearLastReplies(client);
+    if (use === 'commands') drainLeavingNodes(client);
   }
   return client as ClientFor<U>;
 }
 
-/** Make a connection that subscribes to channels of one node of a cluster. */
+/** Create a connection that subscribes to channels of one node of a cluster. */
 export function createNodeSubscriber(node: Redis, log: Logger): Redis {
   const redis = node.duplicate({ ...BY_USE.subscriber, readOnly: false });
   tellOutages(redis, 'subscriber', log);
@@ -65,7 +65,7 @@ function cluster(
   options: RedisOptions,
 ): Cluster {
   const redisOptions = { ...options, ...loginOf(address) };
-  const Client = use === 'commands' ? CommandCluster : Cluster;
+  const Client = use === 'commands' ? FailFastCluster : Cluster;
   return new Client(address.nodes, { ...CLUSTER_BY_USE[use], redisOptions });
 }
 
@@ -86,20 +86,22 @@ function single(address: RedisAddress, ofUse: RedisOptions): Redis {
     ...(options.tls && { sentinelTLS: options.tls, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: retryStrategy,
     sentinelCommandTimeout: 1_000,
-    // A primary that was cut off from its replicas, and refuses to write for that (min-replicas-to-write), may have been
-    // replaced: the Sentinels know. ioredis' failoverDetector is left off. It leaves its connections to the Sentinels
-    // behind at each reconnection, and after a failover all of those end the connection just while it is made, for good.
+    // A primary that was cut off from its replicas, and refuses to write because of that (min-replicas-to-write), may
+    // have been replaced: the Sentinels know. ioredis' failoverDetector is not used. It leaks its connections to the
+    // Sentinels at each reconnection, and after a failover all of those end the connection just while it is made, for
+    // good.
     reconnectOnError: (error) => isReplaced(error) || (ofUse.reconnectOnError?.(error) ?? false),
   });
 }
 
 /**
- * A primary whose replicas are merely down says so too: it is not left for each call, since others are under way. But
- * soon: Sentinels may replace a primary that they have just made, and service is to be back within 2 s of that.
+ * Minimum time between two reconnections because of NOREPLICAS, milliseconds. A primary whose replicas are merely down
+ * also reports it, and other calls are under way, so not every call leaves it. But soon: Sentinels may replace a
+ * primary that they have just made, and service must be back within 2 s of that.
  */
 const ASK_AGAIN_MS = 1_500;
 
-/** Make what tells, now and then, that the primary may have been replaced. */
+/** Create a function that returns true when an error shows that the primary may have been replaced, but not too often. */
 function replacedNow(): (error: Error) => boolean {
   let askedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
@@ -109,7 +111,7 @@ function replacedNow(): (error: Error) => boolean {
   };
 }
 
-/** One line per change, not per attempt: an outage must not fill the disk. */
+/** Log one line per change, not per attempt, because an outage must not fill the disk. */
 function tellOutages(client: RedisClient, use: RedisUse, log: Logger): void {
   let healthy = true;
   client.on('error', (err) => {
@@ -122,7 +124,7 @@ function tellOutages(client: RedisClient, use: RedisUse, log: Logger): void {
   });
 }
 
-/** A node that is away is told of once a minute: each call for its slots tries it anew. */
+/** Log a node that is away at most once a minute, because each call for its slots tries to connect again. */
 function tellNodeOutages(client: Cluster, use: RedisUse, log: Logger): void {
   const told = new Map<string, number>();
   client.on('node error', (err: Error, node: string) => {

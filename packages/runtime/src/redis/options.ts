@@ -7,8 +7,8 @@ export type RedisUse = 'commands' | 'subscriber' | 'worker';
 export const retryStrategy = (attempt: number) => Math.min(attempt * 50, 500);
 
 /**
- * Whether Redis will not have the database of the address. ioredis would go on in database 0, which may be another
- * installation's. A node of a cluster has no other, and is told of when the process starts.
+ * Whether Redis refuses the database of the address. ioredis would go on in database 0, which may belong to another
+ * installation. A node of a cluster has no other database; that is reported when the process starts.
  */
 const refusesDatabase = (error: Error & { command?: { name: string } }) =>
   error.command?.name === 'select' && !/cluster mode/.test(error.message);
@@ -20,10 +20,10 @@ const COMMON: RedisOptions = {
   keepAlive: 10_000,
   // How long a closing socket may linger; its timer also keeps the process from ending.
   disconnectTimeout: 100,
-  // While Redis loads its data it is asked again so soon, and not when it believes, early on, that it will be done.
+  // While Redis loads its data, ask again this soon, and not when Redis estimates, early on, that it will be done.
   maxLoadingRetryTime: 500,
-  // A failed-over primary answers READONLY on the old connection for ever.
-  // Redis 6.2 wraps what a script's command got: `ERR Error running script …: -READONLY …`.
+  // A failed-over primary replies READONLY on the old connection for ever.
+  // Redis 6.2 wraps the reply to a script's command: `ERR Error running script …: -READONLY …`.
   reconnectOnError: (error) => /(^|: -)READONLY\b/.test(error.message) || refusesDatabase(error),
 };
 
@@ -31,7 +31,7 @@ const CLUSTER_COMMON: ClusterOptions = {
   lazyConnect: true,
   clusterRetryStrategy: retryStrategy,
   slotsRefreshTimeout: 2_000,
-  // Names stay names: a certificate is for a name.
+  // Names stay names, because a certificate is for a name.
   dnsLookup: (name, callback) => callback(null, name),
 };
 
@@ -39,17 +39,18 @@ const CLUSTER_COMMON: ClusterOptions = {
 export const BY_USE: Record<RedisUse, RedisOptions> = {
   commands: {
     ...COMMON,
-    // By default ioredis sends a command again when the connection breaks before its reply: two claims, one answer.
+    // By default ioredis sends a command again when the connection breaks before its reply: two claims, one response.
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    // While there is no connection a caller gets its 503 at once, and nothing piles up in memory.
+    // While there is no connection, a caller gets its 503 at once, and nothing piles up in memory.
     enableOfflineQueue: false,
     // `commandTimeout` is REDIS_TIMEOUT_SECONDS.
-    // ioredis' socketTimeout is left off: its timer outlives the socket it was set for and then cuts the next one.
-    // `watchConnection` finds half-open connections instead.
+    // ioredis' socketTimeout is not used: its timer outlives the socket it was set for and then cuts the next one.
+    // `keepAlive` finds half-open connections instead.
   },
-  // Whoever subscribes does so again at each `ready`: ioredis drops the promise of its own attempt, and when that
-  // is not answered in time the rejection, unhandled, ends the process. Nor may it send again what it sent before.
+  // The subscribing code subscribes again at each `ready`. ioredis drops the promise of its own attempt, and when that
+  // gets no reply in time, the unhandled rejection ends the process. It must not send its earlier commands again
+  // either.
   subscriber: {
     ...COMMON,
     maxRetriesPerRequest: 0,
@@ -57,18 +58,19 @@ export const BY_USE: Record<RedisUse, RedisOptions> = {
     enableOfflineQueue: false,
     autoResubscribe: false,
   },
-  // BullMQ asks for this: its workers wait through an outage. Its commands may come twice, which it is made for; what
-  // must not is done over a connection for commands. It also gives up for good on a connection whose first attempt
-  // fails, unless that is under way by the time it is handed over.
+  // BullMQ requires this: its workers wait through an outage. Its commands may be sent twice, for which it is made;
+  // what must not happen twice uses a connection for commands. BullMQ also gives up for good on a connection whose
+  // first attempt fails, unless that attempt is under way when BullMQ gets the connection.
   worker: { ...COMMON, lazyConnect: false, maxRetriesPerRequest: null },
 };
 
-/** How a connection to a cluster behaves, beside what holds for its connections to each node. */
+/** How a connection to a cluster behaves, in addition to the options of its connections to each node. */
 export const CLUSTER_BY_USE: Record<Exclude<RedisUse, 'subscriber'>, ClusterOptions> = {
   commands: {
     ...CLUSTER_COMMON,
-    // 0 means never again: what a broken connection leaves unanswered, or a failing cluster refuses half-way, may
-    // have been done. Sent again is only what a node refused to begin with because the slot is another's.
+    // 0 means never again: a command that a broken connection left without a reply, or that a failing cluster refused
+    // half-way, may have been done. Only a command that a node refused at once, because the slot is another's, is sent
+    // again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     maxRedirections: 4,

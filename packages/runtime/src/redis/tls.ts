@@ -12,7 +12,7 @@ function read(path: string): Buffer {
 }
 
 /**
- * Read what TLS needs from its files.
+ * Read the files that TLS needs.
  *
  * @throws ConfigError when a file cannot be read
  */

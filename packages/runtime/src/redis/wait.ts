@@ -1,11 +1,11 @@
 export interface WaitOptions {
   /** Whether an error means that Redis is not there yet. */
   isUnavailable: (error: unknown) => boolean;
-  /** Why it is not, for people. */
+  /** Return why Redis is not there, for people. */
   reasonOf: (error: unknown) => string;
-  /** Told of a reason that is another than the one before. */
+  /** Called with a reason that differs from the one before. */
   onWait: (reason: string) => void;
-  /** Ends the waiting: the error is thrown. */
+  /** Ends the waiting: the latest error is thrown. */
   signal: AbortSignal;
 }
 

@@ -1,6 +1,6 @@
--- Where the callback of a job stands; nil when none is owed.
+-- State of the callback of a job; nil when none is pending.
 --   attempts       POSTs made so far, whose outcome is known
---   round          `attempts` at the time its retries were begun anew: 0, until somebody asks for a redelivery
+--   round          `attempts` when its current series of retries began: 0, until a client requests a redelivery
 --   due            when the next attempt may begin, epoch ms
 --   leasedUntil    an attempt is being made, and is given up by then; 0 for none
 local function loadCallback(job)
@@ -11,7 +11,8 @@ local function loadCallback(job)
   return { attempts = v[1], round = v[2], due = v[3], leasedUntil = v[4] }
 end
 
--- Put off the relay's next look at a debt. A full Redis lets the rest of a script pass once something was removed.
+-- Postpone the relay's next look at a pending callback. A full Redis lets the rest of a script pass once something was
+-- removed.
 local function putOff(job, at)
   redis.call('ZREM', job.base .. 'callbacks', job.id)
   redis.call('ZADD', job.base .. 'callbacks', digits(at), job.id)

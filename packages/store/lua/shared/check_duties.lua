@@ -1,4 +1,4 @@
--- A clock may step back when another server takes over, and a sweep puts off what it cannot do by a minute.
+-- A clock may step back when another server takes over, and a sweep postpones what it cannot do by a minute.
 local CLOCK_SLACK_MS = 300000
 -- The longest DELIVERY_TIMEOUT_SECONDS that can be set, since it may have been another when the job was handed out.
 local LONGEST_DELIVERY_MS = 86400000
@@ -26,7 +26,7 @@ local function checkDeadline(found, r, base, now, deliveryTimeoutMs, retentionMs
   end
 end
 
--- A callback is owed until its outcome is final, and only that of a job which has ended.
+-- A callback is pending until its outcome is final. Only a job that has ended has a pending callback.
 local function checkCallback(found, r, base, now)
   local callbacks = base .. 'callbacks'
   local hasEnded = r.status == 'completed' or r.status == 'dead'

@@ -11,7 +11,7 @@ local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'start
 local LACKS = { pending = { 'deliveredAt', 'startedAt' }, delivered = { 'startedAt' } }
 
 -- Read a record and note each field that is missing or impossible; nil when there is no such job. `isPlaceable` says
--- whether it tells in which indexes the job belongs. JSON of users is not looked at: it may be large.
+-- whether it shows in which indexes the job belongs. JSON of users is not looked at, because it may be large.
 local function checkedRecord(found, base, id)
   local key = base .. 'job:' .. id
   local v = redis.call('HMGET', key, unpack(FIELDS))

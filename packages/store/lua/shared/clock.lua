@@ -6,7 +6,8 @@ local function nowMs()
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 
--- Whether the deadline has passed, after which the caller is told that nothing was done: epoch ms, or '' for none.
+-- Check whether the deadline has passed, after which the caller gets an error which means that nothing was done.
+-- `deadline` is epoch ms, or '' for none.
 local function isTooLate(now, deadline)
   return deadline ~= '' and now > tonumber(deadline)
 end

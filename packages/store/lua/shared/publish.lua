@@ -3,8 +3,8 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\]', function(c) return string.format('\\u%04x', string.byte(c)) end) .. '"'
 end
 
--- Tell the watchers of the job and of its space; `seq` is 'null' for what is not in the history, `at` epoch ms as text,
--- and `data` JSON text. See PublishedNews in the protocol.
+-- Publish an event to the watchers of the job and of its space; `seq` is 'null' for what is not in the history, `at`
+-- epoch ms as text, and `data` JSON text. See PublishedNews in the protocol.
 local function publish(job, seq, type, status, at, data)
   local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'

@@ -1,4 +1,5 @@
--- Take an ended job away with everything it has. One whose callback is still owed stays: the debt needs its record.
+-- Remove an ended job with everything it has. A job whose callback is still pending stays, because the callback needs
+-- its record.
 local function purge(job, now)
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
     -- Look again in a minute. A full Redis lets the ZADD pass once something was removed.

@@ -1,8 +1,8 @@
 -- Write an event into the history, and return its seq as text. `at` is epoch ms as text, `data` JSON text. The history
 -- keeps the newest `eventsPerJob` records, counting `created`, which is derived from the job and so never dropped. An
--- entry does not hold its seq: it is its place in the list, after `created` (1) and after what was dropped. Nor does it
--- hold what can be told without it: no data, and the data of `completed`, which is the job's result. And there is no list
--- as long as all of it follows from the record, see impliedEntries.
+-- entry does not contain its seq, which is its place in the list, after `created` (1) and after what was dropped. It
+-- also leaves out what is known without it: empty data, and the data of `completed`, which is the job's result. There
+-- is no list as long as all of it follows from the record, see impliedEntries.
 local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
@@ -22,8 +22,9 @@ local function append(job, at, type, data, eventsPerJob)
   return digits(1 + job.eventsDropped + length)
 end
 
--- Make an event of the job's life true: the history first, since it may begin with what the record still says; the
--- record's status and times, any other fields that come with it (name, value, …); and last of all the news.
+-- Make an event of the job's life true. First write the history, because it may begin with what the record still says.
+-- Then write the record's status and times, and any other fields that come with it (name, value, …). Publish the event
+-- last.
 local function record(job, at, type, status, data, eventsPerJob, ...)
   local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)

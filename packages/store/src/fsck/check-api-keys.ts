@@ -8,7 +8,7 @@ export async function* checkApiKeys({ store }: Checked): AsyncGenerator<Portion>
   for await (const records of fieldsOf(store, key)) {
     const faults = records
       .filter(([id, record]) => !isApiKey(id, record))
-      // The record is not quoted: it holds what the secret is compared with.
+      // The record is not quoted, because it contains what the secret is compared with.
       .map(([id]) =>
         faultOf('api_key_broken', { jobId: null, key, detail: `key ${id}: revoke it, and make another` }, ''),
       );
@@ -27,7 +27,7 @@ function isApiKey(id: string, text: string): boolean {
       isTextOrNull(key.spaceId) &&
       (key.expiresAt === null || !Number.isNaN(Date.parse(String(key.expiresAt)))) &&
       typeof key.secretHash === 'string' &&
-      // What is compared with the hash of a secret, which has 32 bytes.
+      // This is compared with the hash of a secret, which has 32 bytes.
       Buffer.from(key.secretHash, 'base64').length === 32
     );
   } catch {

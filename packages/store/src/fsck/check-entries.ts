@@ -5,7 +5,7 @@ import { type Fault, faultOf } from './faults.js';
 import type { KeyKind } from './key-kinds.js';
 import { membersOf, patiently } from './walk.js';
 
-/** Look for entries of an index that are those of no job, or of one that belongs elsewhere. Yields once a portion. */
+/** Look for index entries that belong to no job, or to a job that belongs elsewhere. Yields once a portion. */
 export async function* checkEntries(
   checked: Checked,
   key: string,
@@ -18,7 +18,7 @@ export async function* checkEntries(
         keys: { index: key },
         args: {
           base: store.keys.baseOf(partition),
-          isMending: flagOf(checked),
+          isRepairing: flagOf(checked),
           space: spaceId ?? '',
           name: name ?? '',
         },

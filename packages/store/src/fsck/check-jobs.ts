@@ -12,7 +12,11 @@ const JOBS_AT_ONCE = 50;
 export class WaitingJobs {
   readonly #byPartition = new Map<string, string[]>();
 
-  /** @returns those of the job's partition once they are enough, and then none of them waits any more */
+  /**
+   * Add a job.
+   *
+   * @returns the waiting jobs of its partition once they are enough; none of them waits any more then
+   */
   add(jobId: string): string[] {
     const partition = partitionOfJob(jobId);
     const ids = this.#byPartition.get(partition) ?? [];
@@ -21,7 +25,7 @@ export class WaitingJobs {
     return ids.length < JOBS_AT_ONCE ? [] : ids;
   }
 
-  /** Those that still wait, by partition. */
+  /** Return the jobs that still wait, by partition. */
   rest(): string[][] {
     return [...this.#byPartition.values()].filter((ids) => ids.length > 0);
   }
@@ -40,13 +44,14 @@ export async function checkJobs(checked: Checked, jobIds: readonly string[]): Pr
   const [, ...faulty] = (await patiently(() =>
     runScript(store, check_jobs, {
       keys: { deadlines: store.keys.deadlines(partition) },
-      args: { base: store.keys.baseOf(partition), isMending: flagOf(checked), deliveryTimeoutMs, retentionMs },
+      args: { base: store.keys.baseOf(partition), isRepairing: flagOf(checked), deliveryTimeoutMs, retentionMs },
       rest: jobIds,
     }),
   )) as ['OK', ...[jobId: string, flat: string[]][]];
   for (const [jobId, flat] of faulty) {
     for (const [kind, key, detail, outcome] of inFours(flat)) {
-      // Its space's order is no matter of the one job that it was found with, and so is told once.
+      // The order of a space does not concern the one job with which the fault was found, so it is reported once,
+      // without a job.
       const about = kind.startsWith('space_') ? null : jobId;
       faults.push(faultOf(kind as FaultKind, { jobId: about, key, detail }, outcome));
     }

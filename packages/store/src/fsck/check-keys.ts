@@ -1,4 +1,4 @@
-import { asked } from '../redis-errors.js';
+import { withRedisErrors } from '../redis-errors.js';
 import { checkApiKeys } from './check-api-keys.js';
 import { checkEntries } from './check-entries.js';
 import { checkJobs, type WaitingJobs } from './check-jobs.js';
@@ -10,14 +10,14 @@ import { patiently } from './walk.js';
 
 type Of<K extends KeyKind['kind']> = Extract<KeyKind, { kind: K }> & { key: string };
 
-/** What has been looked at. */
+/** What has been looked at so far. */
 export interface Seen {
   keys: number;
   jobs: number;
   entries: number;
   /** Spaces whose jobs were counted by name. */
   spaces: number;
-  /** Spaces of which jobs were purged all the while, so that they could not be counted. */
+  /** Spaces that could not be counted, because jobs of theirs were purged all the time. */
   uncounted: number;
   apiKeys: number;
 }
@@ -30,7 +30,7 @@ export async function* stepOver(checked: Checked, jobIds: string[]): AsyncGenera
   if (jobIds.length > 0) yield { of: 'jobs', seen: jobIds.length, faults: await checkJobs(checked, jobIds) };
 }
 
-/** Check a portion of keys, and what they hold, but for jobs that wait for others. Yields after each step. */
+/** Check a portion of keys and what they contain, except jobs that wait for others. Yields after each step. */
 export async function* checkKeys(checked: Checked, keys: string[], waiting: WaitingJobs): AsyncGenerator<Step> {
   const { sound, faults } = await sorted(checked, keys);
   yield { of: 'keys', seen: keys.length, faults };
@@ -49,7 +49,7 @@ export async function* checkKeys(checked: Checked, keys: string[], waiting: Wait
 const ofKind = <K extends KeyKind['kind']>(all: (KeyKind & { key: string })[], kind: K) =>
   all.filter((each): each is Of<K> => each.kind === kind);
 
-/** Tell the keys that are what their names say from those that are not. */
+/** Separate the keys whose types match their names from those whose types do not. */
 async function sorted({ store }: Checked, keys: string[]) {
   const prefixLength = store.settings.keyPrefix.length + 1;
   const faults: Fault[] = [];
@@ -59,8 +59,8 @@ async function sorted({ store }: Checked, keys: string[]) {
       const kind = keyKindOf(key.slice(prefixLength));
       if (kind.kind === 'bull') return;
       const at = { jobId: 'jobId' in kind ? kind.jobId : null, key };
-      const type = await patiently(() => asked(store.redis.type(key)));
-      if (type === 'none') return; // Gone since.
+      const type = await patiently(() => withRedisErrors(store.redis.type(key)));
+      if (type === 'none') return; // It is gone by now.
       if (kind.kind === 'unknown') faults.push(faultOf('key_unknown', { ...at, detail: `it is a ${type}` }, ''));
       else if (type === TYPE_OF[kind.kind]) sound.push({ ...kind, key });
       else {

@@ -10,7 +10,7 @@ const JOBS_AT_ONCE = 100;
 /** Counts compared by one script. */
 const NAMES_AT_ONCE = 50;
 
-/** How often a space is counted whose jobs are purged meanwhile, before it is given up. */
+/** How often to count a space whose jobs are purged meanwhile, before giving up. */
 const ATTEMPTS = 5;
 
 /** A space counted up to a job. Grows with its names, not with its jobs. */
@@ -21,9 +21,9 @@ interface Count {
 }
 
 /**
- * Count the jobs of a space by name, and compare with the counts that are kept. The indexes of the space must agree.
+ * Count the jobs of a space by name, and compare with the counts that are stored. The indexes of the space must agree.
  *
- * @returns null when jobs were purged all the while, so that nothing can be said
+ * @returns null when jobs were purged all the time, so that nothing can be concluded
  */
 export async function checkNames(checked: Checked, spaceId: string): Promise<Fault[] | null> {
   const faults: Fault[] = [];
@@ -48,14 +48,14 @@ async function count({ store }: Checked, spaceId: string): Promise<Count> {
     all.afterOrder = afterOrder;
     isMore = counted === JOBS_AT_ONCE;
   }
-  // Names of which there is a count and no job.
+  // Names that have a count and no job.
   for await (const names of membersOf(store, keys.names(spaceId))) {
     for (const name of names) if (!all.byName.has(name)) all.byName.set(name, 0);
   }
   return all;
 }
 
-/** Whether all could be compared. */
+/** Compare the counts with those that are stored, and return whether all could be compared. */
 async function compare(
   checked: Checked,
   spaceId: string,
@@ -72,7 +72,7 @@ async function compare(
         args: {
           base: store.keys.baseOfSpace(spaceId),
           space: spaceId,
-          isMending: flagOf(checked),
+          isRepairing: flagOf(checked),
           afterOrder,
           counted,
         },

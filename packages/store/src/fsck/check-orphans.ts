@@ -1,5 +1,5 @@
 import { STATUSES } from '@yardmaster/protocol';
-import { asked } from '../redis-errors.js';
+import { withRedisErrors } from '../redis-errors.js';
 import { runScript } from '../script.js';
 import { check_orphan } from '../scripts.generated.js';
 import { type Checked, flagOf } from './checked.js';
@@ -10,11 +10,11 @@ async function checkOrphan(checked: Checked, at: Omit<Fault, 'kind' | 'repair'>,
   const [, outcome] = await patiently(() =>
     runScript(checked.store, check_orphan, {
       keys: { key: at.key },
-      args: { isMending: flagOf(checked) },
+      args: { isRepairing: flagOf(checked) },
       rest: owners,
     }),
   );
-  return outcome === '' ? [] : [faultOf('orphaned', at, outcome === 'mended' ? 'mended' : '')];
+  return outcome === '' ? [] : [faultOf('orphaned', at, outcome === 'repaired' ? 'repaired' : '')];
 }
 
 /** Look for histories and logs whose jobs are gone. Most are ruled out by a cheap read. */
@@ -23,14 +23,14 @@ export async function checkLists(checked: Checked, lists: { key: string; jobId: 
   const faults = await Promise.all(
     lists.map(async ({ key, jobId }) => {
       const job = store.keys.job(jobId);
-      if ((await patiently(() => asked(store.redis.exists(job)))) === 1) return [];
+      if ((await patiently(() => withRedisErrors(store.redis.exists(job)))) === 1) return [];
       return checkOrphan(checked, { jobId, key, detail: 'the job does not exist' }, [job]);
     }),
   );
   return faults.flat();
 }
 
-/** Look whether the counts of names are those of a space that has no job in any index. */
+/** Check whether the counts of names are those of a space that has no job in any index. */
 export async function checkLeftNames(checked: Checked, spaceId: string): Promise<Fault[]> {
   const { keys } = checked.store;
   const indexes = [

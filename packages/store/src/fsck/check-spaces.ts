@@ -1,4 +1,4 @@
-import { asked } from '../redis-errors.js';
+import { withRedisErrors } from '../redis-errors.js';
 import { runScript } from '../script.js';
 import { check_spaces } from '../scripts.generated.js';
 import { type Checked, flagOf } from './checked.js';
@@ -10,13 +10,13 @@ export async function checkSpaces(checked: Checked, partition: string): Promise<
   const { store } = checked;
   const key = store.keys.spaces(partition);
   const faults: Fault[] = [];
-  // One of another type is a fault that was told of.
-  if ((await patiently(() => asked(store.redis.type(key)))) !== 'zset') return [];
+  // A key of another type is a fault that was reported already.
+  if ((await patiently(() => withRedisErrors(store.redis.type(key)))) !== 'zset') return [];
   for await (const ids of membersOf(store, key)) {
     const [, flat] = (await patiently(() =>
       runScript(store, check_spaces, {
         keys: { spaces: key },
-        args: { base: store.keys.baseOf(partition), isMending: flagOf(checked) },
+        args: { base: store.keys.baseOf(partition), isRepairing: flagOf(checked) },
         rest: ids,
       }),
     )) as ['OK', string[]];

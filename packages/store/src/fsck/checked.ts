@@ -1,16 +1,16 @@
 import type { Store } from '../store.js';
 import type { Fault } from './faults.js';
 
-/** A store under repair, or one that is only looked at. */
+/** A store that is repaired, or only looked at. */
 export interface Checked {
   store: Store;
-  isMending: boolean;
+  isRepairing: boolean;
 }
 
-/** As the scripts take it. */
-export const flagOf = ({ isMending }: Checked) => (isMending ? '1' : '0');
+/** Return `isRepairing` as the scripts take it. */
+export const flagOf = ({ isRepairing }: Checked) => (isRepairing ? '1' : '0');
 
-/** What a portion came to. */
+/** Result of checking a portion. */
 export interface Portion {
   seen: number;
   faults: Fault[];

@@ -1,8 +1,8 @@
 /**
- * What can be wrong with what is stored. Scripts rely on these words: none ever gets another meaning.
+ * Faults of stored data. Scripts rely on these words, so a word must not get another meaning.
  *
- * `repair` says what mending does, from the record of the job as the truth; null for what is left to people, since
- * nothing says what was there.
+ * `repair` says what a repair does, from the record of the job as the truth. It is null for what an operator must
+ * repair, because nothing says what was there.
  */
 export const FAULTS = {
   entry_missing: { meaning: 'a job is not in an index that it belongs in', repair: 'entered' },
@@ -36,30 +36,30 @@ export const FAULTS = {
 export type FaultKind = keyof typeof FAULTS;
 
 /**
- * What has become of a fault: nobody can mend it but people; a repair would; a repair did; a repair was tried and
- * refused by Redis.
+ * State of a fault: only an operator can repair it; a repair would; a repair did; a repair was tried and refused by
+ * Redis.
  */
 export type Repair = 'none' | 'possible' | 'done' | 'failed';
 
-/** One thing that is wrong. */
+/** One fault. */
 export interface Fault {
   kind: FaultKind;
-  /** The job it is about; null where it is about none. */
+  /** The job that the fault is about; null for none. */
   jobId: string | null;
-  /** Where it is wrong: the key of a record, an index, a list. */
+  /** Where the fault is: the key of a record, an index, a list. */
   key: string;
-  /** How, in words. May hold what users wrote. */
+  /** Description of the fault. It may contain what users wrote. */
   detail: string;
   repair: Repair;
 }
 
 /**
- * A fault as a script tells it.
+ * Build a fault from what a script returned.
  *
  * @param outcome see lua/shared/findings.lua
  */
 export function faultOf(kind: FaultKind, at: Pick<Fault, 'jobId' | 'key' | 'detail'>, outcome: string): Fault {
-  if (outcome === 'mended') return { kind, ...at, repair: 'done' };
+  if (outcome === 'repaired') return { kind, ...at, repair: 'done' };
   if (outcome !== '') return { kind, ...at, detail: `${at.detail}; not mended: ${outcome}`, repair: 'failed' };
   return { kind, ...at, repair: FAULTS[kind].repair === null ? 'none' : 'possible' };
 }

@@ -1,6 +1,6 @@
 import { readFormat } from '../format.js';
 import { PARTITIONS } from '../partition.js';
-import { asked } from '../redis-errors.js';
+import { withRedisErrors } from '../redis-errors.js';
 import { primariesOf, type Store } from '../store.js';
 import type { Seen } from './check-keys.js';
 import type { Checked, Portion } from './checked.js';
@@ -8,43 +8,47 @@ import { type Fault, faultOf } from './faults.js';
 import { steps } from './steps.js';
 import { holdersOf, patiently } from './walk.js';
 
-/** How far a check is. */
+/** Progress of a check. */
 export interface FsckProgress extends Seen {
-  /** Keys that the servers held when it began, those of others included. */
+  /** Keys in the servers when the check began, including those of other users of Redis. */
   keysInAll: number;
 }
 
 export interface FsckOptions {
-  /** Put right what can be put right. Default: nothing is written. */
-  isMending?: boolean;
-  /** Told of each fault once, as it is found. Awaited, so that a slow reader does not fill our memory. */
+  /** Repair what can be repaired. Default: nothing is written. */
+  isRepairing?: boolean;
+  /** Called with each fault once, as it is found. It is awaited, so that a slow reader does not fill our memory. */
   onFault: (fault: Fault) => unknown;
   onProgress?: (progress: FsckProgress) => void;
   /** Ends the check early, between two steps. */
   signal?: AbortSignal;
 }
 
-/** The Redis cannot be checked: it holds nothing of ours, or is laid out otherwise. */
+/** Error of a Redis that cannot be checked: it contains nothing of ours, or has another layout. */
 export class FsckError extends Error {
   override readonly name = 'FsckError';
 }
 
-/** Faults remembered so as to tell of each once; SCAN may return a key twice. Past this one may be told of twice. */
+/**
+ * Faults remembered so that each is reported once, because SCAN may return a key twice. Beyond this number, a fault may
+ * be reported twice.
+ */
 const REMEMBERED = 10_000;
 
 /**
- * Compare everything that is stored with everything else, on a live system: each job with its record, all indexes and
- * its history as of one moment, so that nothing that is under way is taken for a fault. Redis is never busy with one
- * step for more than some 2 ms, and memory does not grow with what is stored.
+ * Compare everything that is stored with everything else, on a live system. Each job is compared with its record, all
+ * indexes and its history as of one moment, so that nothing that is under way is taken for a fault. Redis is never busy
+ * with one step for more than some 2 ms, and memory does not grow with what is stored.
  *
  * Jobs that are created meanwhile may be looked at or not.
  *
  * @returns what was looked at
- * @throws FsckError; FormatError when what is stored is of a newer release; UNAVAILABLE when Redis is away for long
+ * @throws FsckError; FormatError when what is stored is of a newer release; UNAVAILABLE when Redis is unavailable for
+ *   long
  */
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
-  const { isMending = false, onFault, onProgress, signal } = options;
-  const checked: Checked = { store, isMending };
+  const { isRepairing = false, onFault, onProgress, signal } = options;
+  const checked: Checked = { store, isRepairing };
   const holders = await holdersOf(store);
   const partitions = await partitionsOf(store);
   await patiently(() => readFormat(store));
@@ -85,25 +89,31 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
 }
 
 async function keysInAll(store: Store): Promise<number> {
-  const sizes = await Promise.all(primariesOf(store.redis).map((primary) => patiently(() => asked(primary.dbsize()))));
+  const sizes = await Promise.all(
+    primariesOf(store.redis).map((primary) => patiently(() => withRedisErrors(primary.dbsize()))),
+  );
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** @throws FsckError when the jobs are where this release would not look for them */
+/**
+ * Read the number of partitions.
+ *
+ * @throws FsckError when the jobs are where this release would not look for them
+ */
 async function partitionsOf({ redis, keys }: Store): Promise<string | null> {
-  const partitions = await patiently(() => asked(redis.hget(keys.meta, 'partitions')));
+  const partitions = await patiently(() => withRedisErrors(redis.hget(keys.meta, 'partitions')));
   if (partitions === null || partitions === String(PARTITIONS)) return partitions;
   throw new FsckError(`the jobs are spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
 }
 
-async function writePartitions({ store, isMending }: Checked): Promise<Fault> {
+async function writePartitions({ store, isRepairing }: Checked): Promise<Fault> {
   const { meta } = store.keys;
   const at = { jobId: null, key: meta, detail: `it should be ${PARTITIONS}` };
-  if (!isMending) return faultOf('partitions_missing', at, '');
+  if (!isRepairing) return faultOf('partitions_missing', at, '');
   try {
-    await patiently(() => asked(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
-    return faultOf('partitions_missing', at, 'mended');
+    await patiently(() => withRedisErrors(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
+    return faultOf('partitions_missing', at, 'repaired');
   } catch (error) {
-    return faultOf('partitions_missing', at, String((error as Error).cause ?? error)); // Such as a full Redis.
+    return faultOf('partitions_missing', at, String((error as Error).cause ?? error)); // For example, Redis is full.
   }
 }

@@ -1,7 +1,7 @@
 import { STATUSES } from '@yardmaster/protocol';
 import { isJobId, PARTITION_TAGS, partitionOf } from '../partition.js';
 
-/** What a key under our prefix is, by its name. */
+/** Kind of a key under our prefix, by its name. */
 export type KeyKind =
   | { kind: 'job'; jobId: string }
   | { kind: 'list'; jobId: string }
@@ -12,11 +12,11 @@ export type KeyKind =
   | { kind: 'stepped' }
   | { kind: 'meta' }
   | { kind: 'apiKeys' }
-  /** BullMQ's own. Nothing that could not be lost, so nothing is said about it. */
+  /** A key of BullMQ. All of these may be lost, so they are not checked. */
   | { kind: 'bull' }
   | { kind: 'unknown' };
 
-/** The type that Redis must say a key has; null where it is not ours to say. */
+/** The type that a key must have in Redis; null where the type is not ours to decide. */
 export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   job: 'hash',
   list: 'list',
@@ -32,11 +32,11 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
 
 const UNKNOWN: KeyKind = { kind: 'unknown' };
 
-/** Of a space, behind its `/`; a queue of a name is `queue/<name>`, and a name may hold anything. */
+/** Indexes of a space, behind its `/`. The queue of a name is `queue/<name>`, and a name may contain anything. */
 const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `status/${status}`)]);
 
 /**
- * Tell what a key is.
+ * Find out the kind of a key.
  *
  * @param name without the prefix and its `:`
  */
@@ -63,7 +63,7 @@ function jobKey(partition: string, rest: string): KeyKind {
 function spaceKey(partition: string, rest: string): KeyKind {
   const end = rest.indexOf('/');
   const [spaceId, index] = [rest.slice(0, end), rest.slice(end + 1)];
-  // Where nobody looks for it, it is none of ours. Jobs in that place are told of one by one.
+  // A key in a place that is never read is none of ours. Jobs in that place are reported one by one.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
   if (index === 'names') return { kind: 'names', spaceId };

@@ -1,5 +1,5 @@
 import { PARTITION_TAGS, partitionOf } from '../partition.js';
-import { asked } from '../redis-errors.js';
+import { withRedisErrors } from '../redis-errors.js';
 import { WaitingJobs } from './check-jobs.js';
 import { checkKeys, type Step, stepOver } from './check-keys.js';
 import { checkNames } from './check-names.js';
@@ -9,15 +9,18 @@ import type { Checked } from './checked.js';
 import type { FaultKind } from './faults.js';
 import { keysOf, membersOf, patiently } from './walk.js';
 
-/** What is seen on the way over all keys, and looked at when all else is done. */
+/** What the walk over all keys finds, and what is checked after everything else. */
 interface Remains {
-  /** Partitions with faults that are still there: counting jobs by their indexes would find them a second time. */
+  /**
+   * Partitions with faults that are still there. Their jobs are not counted, because counting by their indexes would
+   * find the faults a second time.
+   */
   doubtful: Set<string>;
-  /** Spaces with counts of names that are not listed. There should be none. */
+  /** Spaces that have counts of names and are not listed. There should be none. */
   unlisted: string[];
 }
 
-/** Faults that leave in doubt which jobs a space has. */
+/** Faults after which it is not certain which jobs a space has. */
 const DOUBTS: ReadonlySet<FaultKind> = new Set([
   'entry_missing',
   'entry_misplaced',
@@ -28,14 +31,14 @@ const DOUBTS: ReadonlySet<FaultKind> = new Set([
   'key_wrong_type',
 ]);
 
-/** The steps of a check, in their order. */
+/** Run the steps of a check, in their order. */
 export async function* steps(checked: Checked): AsyncGenerator<Step> {
   const remains: Remains = { doubtful: new Set(), unlisted: [] };
   for await (const step of stepsOverKeys(checked)) {
     yield step;
     await note(checked, step, remains);
   }
-  // After the jobs, whose repair lists their spaces, and may leave a space without any.
+  // This comes after the jobs, because their repair lists their spaces, and may leave a space without any.
   for (const spaceId of remains.unlisted) yield { of: 'keys', seen: 0, faults: await checkLeftNames(checked, spaceId) };
   for (const partition of PARTITION_TAGS) {
     yield { of: 'keys', seen: 0, faults: await checkSpaces(checked, partition) };
@@ -49,7 +52,7 @@ async function note({ store }: Checked, { faults, namesOf = [] }: Step, { doubtf
   }
   for (const spaceId of namesOf) {
     const spaces = store.keys.spaces(partitionOf(spaceId));
-    if ((await patiently(() => asked(store.redis.zscore(spaces, spaceId)))) === null) unlisted.push(spaceId);
+    if ((await patiently(() => withRedisErrors(store.redis.zscore(spaces, spaceId)))) === null) unlisted.push(spaceId);
   }
 }
 

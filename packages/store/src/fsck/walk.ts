@@ -1,6 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { Cluster, type Redis } from 'ioredis';
-import { asked } from '../redis-errors.js';
+import { withRedisErrors } from '../redis-errors.js';
 import { primariesOf, type Store } from '../store.js';
 
 /** Keys asked for in one SCAN: well under a millisecond of Redis, and some 30 KB of reply. */
@@ -9,14 +9,15 @@ const KEYS_AT_ONCE = 500;
 /** Members asked for in one ZSCAN or HSCAN. */
 export const MEMBERS_AT_ONCE = 100;
 
-/** How long to go on asking a Redis that does not answer: as long as a failover or a restart takes, and then some. */
+/** How long to keep asking a Redis that does not reply: longer than a failover or a restart takes. */
 const PATIENCE_MS = 30_000;
 const AGAIN_MS = 250;
 
 const isPassing = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
 
 /**
- * Ask again while no answer comes. Only for what may be done twice: reads, and mending, which looks before it writes.
+ * Ask again while no reply comes. Use this only for what may be done twice: reads, and repairs, which look before they
+ * write.
  *
  * @throws UNAVAILABLE after half a minute
  */
@@ -32,12 +33,12 @@ export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** All keys under our prefix, in portions. A key that is there all the while comes at least once. */
+/** Yield all keys under our prefix, in portions. A key that is there all the time is yielded at least once. */
 export async function* keysOf(store: Store, keyPrefix: string): AsyncGenerator<string[]> {
   for (const primary of primariesOf(store.redis)) {
     for (let cursor = '0'; ; ) {
       const [next, keys] = await patiently(() =>
-        asked(primary.scan(cursor, 'MATCH', `${keyPrefix}:*`, 'COUNT', KEYS_AT_ONCE)),
+        withRedisErrors(primary.scan(cursor, 'MATCH', `${keyPrefix}:*`, 'COUNT', KEYS_AT_ONCE)),
       );
       if (keys.length > 0) yield keys;
       cursor = next;
@@ -46,7 +47,7 @@ export async function* keysOf(store: Store, keyPrefix: string): AsyncGenerator<s
   }
 }
 
-/** All members of a sorted set, in portions. */
+/** Yield all members of a sorted set, in portions. */
 export async function* membersOf(store: Store, key: string): AsyncGenerator<string[]> {
   yield* pairsOf(
     (cursor) => store.redis.zscan(key, cursor, 'COUNT', MEMBERS_AT_ONCE),
@@ -54,7 +55,7 @@ export async function* membersOf(store: Store, key: string): AsyncGenerator<stri
   );
 }
 
-/** All fields of a hash with their values, in portions. */
+/** Yield all fields of a hash with their values, in portions. */
 export async function* fieldsOf(store: Store, key: string): AsyncGenerator<[string, string][]> {
   yield* pairsOf(
     (cursor) => store.redis.hscan(key, cursor, 'COUNT', MEMBERS_AT_ONCE),
@@ -67,10 +68,10 @@ async function* pairsOf<T>(
   itemOf: (pair: [string, string]) => T,
 ): AsyncGenerator<T[]> {
   for (let cursor = '0'; ; ) {
-    const [next, flat] = await patiently(() => asked(scan(cursor)));
+    const [next, flat] = await patiently(() => withRedisErrors(scan(cursor)));
     const items: T[] = [];
     for (let i = 0; i < flat.length; i += 2) items.push(itemOf([flat[i] as string, flat[i + 1] as string]));
-    // A small one comes whole, whatever was asked for.
+    // Redis returns a small set or hash as a whole, whatever was asked for.
     for (let i = 0; i < items.length; i += MEMBERS_AT_ONCE) yield items.slice(i, i + MEMBERS_AT_ONCE);
     cursor = next;
     if (cursor === '0') return;
@@ -78,18 +79,18 @@ async function* pairsOf<T>(
 }
 
 /**
- * Who holds which keys: run ids, and in a cluster whose slots are whose. While it stays the same, no key moves to where
- * was looked already.
+ * Describe which server has which keys: run ids, and in a cluster which primary has which slots. While this stays the
+ * same, no key moves to a place that was already searched.
  */
 export async function holdersOf({ redis }: Store): Promise<string> {
   const primaries = primariesOf(redis);
-  const infos = await Promise.all(primaries.map((primary) => patiently(() => asked(primary.info('server')))));
+  const infos = await Promise.all(primaries.map((primary) => patiently(() => withRedisErrors(primary.info('server')))));
   const runIds = infos.map((info) => /^run_id:(\w+)/m.exec(info)?.[1]);
   const slots = redis instanceof Cluster ? await slotsOf(primaries) : [];
   return [...runIds, ...slots].sort().join(' ');
 }
 
 async function slotsOf([any]: Redis[]): Promise<string[]> {
-  const ranges = await patiently(() => asked((any as Redis).cluster('SLOTS')));
+  const ranges = await patiently(() => withRedisErrors((any as Redis).cluster('SLOTS')));
   return ranges.map(([from, to, primary]) => `${from}-${to}:${primary?.[2]}`);
 }

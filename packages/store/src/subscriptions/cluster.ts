@@ -3,36 +3,38 @@ import { ConnectionSubscriptions } from './connection.js';
 import { slotOf } from './slot.js';
 import type { Listener, Subscriptions } from './subscriptions.js';
 
-/** How often it is checked that every channel is heard. */
+/** How often to check that every channel is heard. */
 const LOOK_AFTER_MS = 500;
 
-/** A connection for subscribing that somebody made, and who ends it. */
+/** A connection for subscribing, and how to end it. */
 export interface Subscriber {
   redis: Redis;
   end(): void;
 }
 
-/** A primary with channels of ours. */
+/** A primary at which this process has subscribed channels. */
 interface Home {
   subscriber: Subscriber;
   channels: ConnectionSubscriptions;
 }
 
-/** The channels of one slot: they move together. */
+/** The channels of one slot, which move together. */
 interface Shard {
   listeners: Map<string, Listener>;
-  /** Address of the primary where they are subscribed; null while nobody is known to have the slot. */
+  /** Address of the primary where they are subscribed; null while no primary is known to have the slot. */
   home: string | null;
 }
 
 const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
 
 /**
- * The channels that are heard in a cluster, each at the primary that has its slot, over one connection to each of those.
+ * Channels that are heard in a cluster, each at the primary that has its slot, over one connection to each such
+ * primary.
  *
- * A slot goes to another primary when the old one fails or when it is moved. A node that loses a slot ends its
- * subscriptions; so does one that dies. Whichever of that is noticed, and at the latest when ioredis next reads who has
- * which slot (every 5 s), the channels are subscribed at the new home, and their listeners told of the gap.
+ * A slot goes to another primary when the old one fails or when the slot is moved. A node that loses a slot ends its
+ * subscriptions, and so does a node that dies. When that is noticed, and at the latest when ioredis next reads which
+ * primary has which slot (every 5 s), the channels are subscribed at the new primary, and their listeners learn of the
+ * gap.
  */
 export class ClusterSubscriptions implements Subscriptions {
   readonly #cluster: Cluster;
@@ -42,7 +44,7 @@ export class ClusterSubscriptions implements Subscriptions {
   readonly #timer: NodeJS.Timeout;
 
   /**
-   * @param cluster tells who has which slot; it stays the caller's to open and close
+   * @param cluster knows which primary has which slot; the caller opens and closes it
    * @param connect makes a connection for subscribing to a node, which connects by itself
    */
   constructor(cluster: Cluster, connect: (node: Redis) => Subscriber) {
@@ -74,7 +76,7 @@ export class ClusterSubscriptions implements Subscriptions {
     return home !== null && (this.#homes.get(home)?.channels.hears(channel) ?? false);
   }
 
-  /** End every connection of its own. */
+  /** End every connection that this object has made. */
   end(): void {
     clearInterval(this.#timer);
     for (const { subscriber } of this.#homes.values()) subscriber.end();
@@ -85,13 +87,13 @@ export class ClusterSubscriptions implements Subscriptions {
     return this.#cluster.slots[slot]?.[0] ?? null;
   }
 
-  /** Where a shard's channels are subscribed, with a connection made if there is none yet. */
+  /** Return where a shard's channels are subscribed, and make a connection if there is none yet. */
   #homeOf({ home: address }: Shard): Home | null {
     if (address === null) return null;
     const known = this.#homes.get(address);
     if (known !== undefined) return known;
     const node = this.#cluster.nodes('master').find((redis) => addressOf(redis) === address);
-    if (node === undefined) return null; // Not reached just now; looked after.
+    if (node === undefined) return null; // Not reachable now; `#lookAfter` tries again.
     const subscriber = this.#connect(node);
     const home = {
       subscriber,
@@ -102,8 +104,9 @@ export class ClusterSubscriptions implements Subscriptions {
   }
 
   /**
-   * A replica confirms subscriptions, too, and is sent what its primary publishes. But one that was the primary until just
-   * now is sent nothing before the new one knows that it is its replica, and nobody would notice.
+   * Check that a node is a primary. A replica confirms subscriptions, too, and receives what its primary publishes. But
+   * a replica that was the primary until just now receives nothing before the new primary knows it as its replica, and
+   * that would not be noticed.
    */
   async #isPrimary(address: string): Promise<boolean> {
     const node = this.#cluster.nodes('all').find((redis) => addressOf(redis) === address);
@@ -113,7 +116,10 @@ export class ClusterSubscriptions implements Subscriptions {
     return isPrimary;
   }
 
-  /** Ask again who has which slot while a channel is not heard: its `refresh` settles what has changed. */
+  /**
+   * Ask again which primary has which slot while a channel is not heard. The event `refresh` then settles what has
+   * changed.
+   */
   #lookAfter(): void {
     const isWell = [...this.#shards.values()].every(
       ({ home }) => home !== null && this.#homes.get(home)?.channels.hearsAll,
@@ -123,7 +129,7 @@ export class ClusterSubscriptions implements Subscriptions {
     this.#cluster.refreshSlotsCache();
   }
 
-  /** Subscribe every channel at its slot's primary of now. */
+  /** Subscribe every channel at the primary that has its slot now. */
   #settle(): void {
     for (const [slot, shard] of this.#shards) {
       const owner = this.#ownerOf(slot);

@@ -6,33 +6,36 @@ import type { Listener, Subscriptions } from './subscriptions.js';
 /** Channels in one SUBSCRIBE after a lost connection: some 30 KB of command. */
 const CHANNELS_AT_ONCE = 500;
 
-/** How channels are subscribed: those of one Redis, or those of a node of a cluster, which it hears for its slots only. */
+/**
+ * How channels are subscribed: those of one Redis, or those of a node of a cluster, which serves only the channels of
+ * its slots.
+ */
 export type ChannelKind = 'plain' | 'sharded';
 
-/** Before it is asked again whether a subscription is good, which could not be told. */
+/** Wait before checking a subscription again, when a check could not be completed. */
 const ASK_AGAIN_MS = 200;
 
 const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue state error');
 
 /**
- * The channels that are heard over one connection.
+ * Channels that are heard over one connection.
  *
- * Redis' pub/sub loses without a word what is published while a connection is down. So every channel is subscribed
- * again on each new socket, and its listener told of both ends of the gap; what to do about it only the listener
- * knows. ioredis' own resubscription must be off: it tells nobody, and drops the promise that may fail.
+ * Redis' pub/sub loses silently what is published while a connection is down. So every channel is subscribed again on
+ * each new socket. Its listener learns of both ends of the gap, because only the listener knows what to do about it.
+ * ioredis' own resubscription must be off, because it informs no listener, and drops the promise that may fail.
  */
 export class ConnectionSubscriptions implements Subscriptions {
   readonly #redis: Redis;
   readonly #kind: ChannelKind;
   readonly #hearsInFull: () => Promise<boolean>;
   readonly #listeners = new Map<string, Listener>();
-  /** Channels that Redis has confirmed on the socket of now. */
+  /** Channels that Redis has confirmed on the current socket. */
   readonly #confirmed = new Set<string>();
 
   /**
-   * @param redis a connection made for subscribing; it stays the caller's to open and close
-   * @param hearsInFull asked after each subscription whether its server is told of all that is published; while it throws,
-   *   nobody knows. One that is not is left, and connected to anew
+   * @param redis a connection made for subscribing, which the caller opens and closes
+   * @param hearsInFull checks after each subscription whether its server gets all that is published; while it throws,
+   *   that is not known. When it returns false, the connection is closed and opened again
    */
   constructor(redis: Redis, kind: ChannelKind = 'plain', hearsInFull = async () => true) {
     this.#redis = redis;
@@ -42,7 +45,8 @@ export class ConnectionSubscriptions implements Subscriptions {
     redis.on(event, (channel: string, text: string) => this.#listeners.get(channel)?.message(text));
     redis.on('ready', () => this.#subscribeAll());
     redis.on('close', () => this.#lose());
-    // A node that loses a slot ends its subscriptions unasked, after which ioredis no longer knows which reply is whose.
+    // A node that loses a slot ends its subscriptions unasked, after which ioredis no longer knows which reply belongs
+    // to which command.
     if (kind === 'sharded') redis.on('error', (error) => isOutOfStep(error) && this.#startAnew());
   }
 
@@ -55,7 +59,7 @@ export class ConnectionSubscriptions implements Subscriptions {
   remove(channel: string): void {
     this.#listeners.delete(channel);
     this.#confirmed.delete(channel);
-    // On a socket that breaks, the subscription ends with it.
+    // When a socket breaks, the subscription ends with it.
     if (!this.isConnected) return;
     const done = this.#kind === 'sharded' ? this.#redis.sunsubscribe(channel) : this.#redis.unsubscribe(channel);
     done.catch(() => undefined);
@@ -81,12 +85,13 @@ export class ConnectionSubscriptions implements Subscriptions {
 
   async #subscribe(channels: string[]): Promise<void> {
     const { stream } = this.#redis;
-    // By listener, too: one that took the place of another meanwhile has a confirmation of its own coming.
+    // Remember the listeners, too, because a listener that has replaced another meanwhile gets a confirmation of its
+    // own.
     const asked = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
     try {
       await (this.#kind === 'sharded' ? this.#redis.ssubscribe(...channels) : this.#redis.subscribe(...channels));
     } catch {
-      return; // The socket broke, which the next `ready` mends, or hangs, which its watch finds; or the slot has moved.
+      return; // The socket broke, which the next `ready` repairs, or hangs, which its watch finds; or the slot has moved.
     }
     if (this.#kind === 'sharded' && !(await this.#isGood(stream))) return;
     if (this.#redis.stream !== stream) return;
@@ -97,12 +102,12 @@ export class ConnectionSubscriptions implements Subscriptions {
     }
   }
 
-  /** Whether what was subscribed on a socket is heard in full. */
+  /** Check whether what was subscribed on a socket is heard in full. */
   async #isGood(stream: Redis['stream']): Promise<boolean> {
     while (this.isConnected && this.#redis.stream === stream) {
-      const answer = await this.#hearsInFull().catch(() => null);
-      if (answer === false && this.#redis.stream === stream) this.#startAnew();
-      if (answer !== null) return answer;
+      const response = await this.#hearsInFull().catch(() => null);
+      if (response === false && this.#redis.stream === stream) this.#startAnew();
+      if (response !== null) return response;
       await delay(ASK_AGAIN_MS, undefined, { ref: false });
     }
     return false;
@@ -116,7 +121,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     }
   }
 
-  /** Channels that may be subscribed in one command: a cluster's only when they are of one slot. */
+  /** Group the channels that may be subscribed in one command: in a cluster, only channels of one slot. */
   #inGroups(): string[][] {
     const channels = [...this.#listeners.keys()];
     if (this.#kind === 'plain') return [channels];
@@ -128,7 +133,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     return [...bySlot.values()];
   }
 
-  /** Told of each channel that has gone; once is enough for a socket. */
+  /** Disconnect and connect again. Each lost channel may call this, but once is enough for a socket. */
   #startAnew(): void {
     if (!this.#redis.stream.writableEnded) this.#redis.disconnect(true);
   }

@@ -1,4 +1,4 @@
 import type { Examples } from '../operation.js';
 
-/** Answer of what has nothing to tell but that it is done. */
+/** Response of operations that report only that the request is done. */
 export const DONE: Examples = { Done: { success: true } };

@@ -2,7 +2,7 @@ import type { Operation } from '../operation.js';
 import { PENDING } from '../samples.js';
 import { DONE } from './done.js';
 
-/** What producers and operators do. */
+/** Operations of producers and operators. */
 export const JOBS = {
   createJob: {
     tag: 'Jobs',
@@ -20,7 +20,7 @@ export const JOBS = {
         callbackHeaders: PENDING.callbackHeaders,
       },
     },
-    answer: { 'The job': PENDING },
+    response: { 'The job': PENDING },
     yields: { parameter: 'jobId', at: '/id' },
   },
   killJob: {
@@ -29,13 +29,13 @@ export const JOBS = {
     description: 'Stops a job for good, whoever is working on it. Killing a killed job again succeeds.',
     trigger: 'kill',
     request: { 'With a reason': { reason: 'The customer has cancelled' }, 'Without one': {} },
-    answer: DONE,
+    response: DONE,
   },
   redeliverCallback: {
     tag: 'Jobs',
     summary: 'Send the callback of a job again',
     description: 'Of a completed or dead job. It is sent now, with all its retries ahead.',
     refusals: ['JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
-    answer: DONE,
+    response: DONE,
   },
 } as const satisfies Record<string, Operation>;

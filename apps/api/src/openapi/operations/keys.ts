@@ -2,7 +2,7 @@ import type { Operation } from '../operation.js';
 import { API_KEY, CALLBACK_SECRET, SPACE_ID } from '../samples.js';
 import { DONE } from './done.js';
 
-/** The administration of API keys and callback secrets. */
+/** Operations for the administration of API keys and callback secrets. */
 export const KEYS = {
   createKey: {
     tag: 'Keys',
@@ -17,20 +17,20 @@ export const KEYS = {
         expiresAt: '2027-01-01T00:00:00+01:00',
       },
     },
-    answer: { 'The key': { ...API_KEY, key: `ym_${API_KEY.id}_${'0'.repeat(64)}` } },
+    response: { 'The key': { ...API_KEY, key: `ym_${API_KEY.id}_${'0'.repeat(64)}` } },
     yields: { parameter: 'keyId', at: '/id' },
   },
   listKeys: {
     tag: 'Keys',
     summary: 'List the API keys',
     description: 'Newest first, without their secrets.',
-    answer: { 'One key': [API_KEY] },
+    response: { 'One key': [API_KEY] },
   },
   revokeKey: {
     tag: 'Keys',
     summary: 'Revoke an API key',
     description: 'It is refused from now on, everywhere within a second, and its streams are closed.',
-    answer: DONE,
+    response: DONE,
   },
   getCallbackSecrets: {
     tag: 'Keys',
@@ -38,6 +38,6 @@ export const KEYS = {
     description:
       'Receivers verify the callbacks of the space with them, by Standard Webhooks. Any one of them is enough. There are ' +
       'several while `CALLBACK_SIGNING_SECRET` is being changed.',
-    answer: { 'One secret': { secrets: [CALLBACK_SECRET] }, 'Callbacks are not signed': { secrets: [] } },
+    response: { 'One secret': { secrets: [CALLBACK_SECRET] }, 'Callbacks are not signed': { secrets: [] } },
   },
 } as const satisfies Record<string, Operation>;

@@ -3,7 +3,7 @@ import { LOG, REPORTED } from '../samples.js';
 
 const ENTRIES = ['decoding', { level: 'warn', message: LOG.message, source: LOG.source, metadata: LOG.metadata }];
 
-/** The log of a job. */
+/** Operations on the log of a job. */
 export const LOGS = {
   appendLogs: {
     tag: 'Logs',
@@ -15,14 +15,14 @@ export const LOGS = {
       'A list': ENTRIES,
       'An object': { logs: [{ message: 'scaling', level: 'info', timestamp: REPORTED }] },
     },
-    answer: { 'Two entries': { success: true, inserted: 2, fromSeq: 1, toSeq: 2 } },
+    response: { 'Two entries': { success: true, inserted: 2, fromSeq: 1, toSeq: 2 } },
   },
   readLogs: {
     tag: 'Logs',
     summary: 'Read a page of log entries',
     description:
       'The newest entries, or those next to a seq, in the order of seq. Go on with `after=<newestSeq>` or `before=<oldestSeq>`. `after` together with `before` is 400.',
-    answer: {
+    response: {
       'The newest entry': { logs: [LOG], cursor: { mode: 'latest', oldestSeq: 2, newestSeq: 2, hasMore: true } },
       'Nothing new': { logs: [], cursor: { mode: 'after', oldestSeq: 2, newestSeq: 2, hasMore: false } },
     },

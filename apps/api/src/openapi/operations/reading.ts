@@ -1,18 +1,18 @@
 import type { Operation } from '../operation.js';
 import { COMPLETED, EVENTS, JOB_ID, LISTED, PROGRESS, REPORTED, SPACE_ID } from '../samples.js';
 
-/** What those who watch do. */
+/** Operations of clients that watch. */
 export const READING = {
   getJob: {
     tag: 'Reading',
     summary: 'Get a job with its history',
-    answer: { 'A completed job': { ...COMPLETED, events: EVENTS } },
+    response: { 'A completed job': { ...COMPLETED, events: EVENTS } },
   },
   getProgress: {
     tag: 'Reading',
     summary: 'Get the progress of a job',
     description: 'The latest report of any attempt, and nothing else of the job.',
-    answer: {
+    response: {
       'On its way': { jobId: JOB_ID, progress: PROGRESS, timestamp: REPORTED },
       'Not reported yet': { jobId: JOB_ID, progress: null, timestamp: null },
     },
@@ -21,13 +21,13 @@ export const READING = {
     tag: 'Reading',
     summary: 'List the jobs of a space',
     description: 'Newest first, without callbacks and histories. Empty for a space that nobody has used.',
-    answer: { 'One job': [LISTED], 'No job': [] },
+    response: { 'One job': [LISTED], 'No job': [] },
   },
   getStats: {
     tag: 'Reading',
     summary: 'Count the jobs of a space',
     description: 'By status and by name, all at one moment. All zeros for a space that nobody has used.',
-    answer: {
+    response: {
       'Two names': {
         spaceId: SPACE_ID,
         timestamp: REPORTED,

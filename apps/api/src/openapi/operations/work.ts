@@ -2,10 +2,10 @@ import type { Operation } from '../operation.js';
 import { CLAIMED, COMPLETED, PROGRESS } from '../samples.js';
 import { DONE } from './done.js';
 
-/** Refused when Redis is full; the execution window is open again all the same. */
+/** Refused when Redis is full; the execution window is opened again all the same. */
 const KEEPS_SOMETHING = ['STORAGE_FULL'] as const;
 
-/** What workers do. */
+/** Operations of workers. */
 export const WORK = {
   pollJobs: {
     tag: 'Work',
@@ -18,14 +18,14 @@ export const WORK = {
       'Up to ten of two names': { count: 10, types: ['resize', 'crop'] },
       'In the older spelling': { name: 'resize' },
     },
-    answer: { 'A job': { jobs: [CLAIMED] }, 'Nothing to do': { jobs: [] } },
+    response: { 'A job': { jobs: [CLAIMED] }, 'Nothing to do': { jobs: [] } },
   },
   claimJob: {
     tag: 'Work',
     summary: 'Claim a job by its id',
     description: 'Takes this one job, if it is pending. A body is not read.',
     trigger: 'claim',
-    answer: {
+    response: {
       Claimed: { claimed: true, job: CLAIMED },
       'Somebody else has it': { claimed: false, reason: 'not_pending', status: 'running' },
     },
@@ -35,7 +35,7 @@ export const WORK = {
     summary: 'Acknowledge a job',
     description: 'Starts the attempt, and its execution window. A body is not read.',
     trigger: 'ack',
-    answer: DONE,
+    response: DONE,
   },
   reportProgress: {
     tag: 'Work',
@@ -44,7 +44,7 @@ export const WORK = {
     trigger: 'progress',
     refusals: KEEPS_SOMETHING,
     request: { 'With stages': PROGRESS, 'In short': { percent: 99.5, message: 'Nearly there' } },
-    answer: DONE,
+    response: DONE,
   },
   checkpointJob: {
     tag: 'Work',
@@ -54,7 +54,7 @@ export const WORK = {
     trigger: 'checkpoint',
     refusals: KEEPS_SOMETHING,
     request: { 'How far it is': { row: 4_200 } },
-    answer: DONE,
+    response: DONE,
   },
   recordEvent: {
     tag: 'Work',
@@ -63,14 +63,14 @@ export const WORK = {
     trigger: 'event',
     refusals: KEEPS_SOMETHING,
     request: { 'An object': { cache: 'miss' }, 'A word': 'decoded' },
-    answer: DONE,
+    response: DONE,
   },
   keepJobAlive: {
     tag: 'Work',
     summary: 'Keep a job alive',
     description: 'Opens the execution window again, and leaves no trace in the history. A body is not read.',
     trigger: 'keepalive',
-    answer: DONE,
+    response: DONE,
   },
   completeJob: {
     tag: 'Work',
@@ -78,7 +78,7 @@ export const WORK = {
     description: 'Ends the job with its result; its callback is then sent. The body may be absent.',
     trigger: 'complete',
     request: { 'With a result': { result: COMPLETED.result }, 'Without one': {} },
-    answer: DONE,
+    response: DONE,
   },
   failJob: {
     tag: 'Work',
@@ -90,6 +90,6 @@ export const WORK = {
       'A sentence': { error: 'cat.png is no image' },
       'An object': { error: { message: 'cat.png is no image', code: 'EBADIMAGE' } },
     },
-    answer: DONE,
+    response: DONE,
   },
 } as const satisfies Record<string, Operation>;

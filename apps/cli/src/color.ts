@@ -1,0 +1,30 @@
+import type { Status } from '@yardmaster/protocol';
+
+/** Colours a text, which must be printable and clipped already. */
+export type Color = (text: string) => string;
+
+const sgr =
+  (code: number): Color =>
+  (text) =>
+    text === '' ? '' : `\u001b[${code}m${text}\u001b[0m`;
+
+export const plain: Color = (text) => text;
+export const bold = sgr(1);
+export const dim = sgr(2);
+export const red = sgr(31);
+export const green = sgr(32);
+export const yellow = sgr(33);
+export const cyan = sgr(36);
+
+/** Return the colour of a status, or of the type of message that leads to it. */
+export function colorOf(word: string | null): Color {
+  return COLOURS[word as Status] ?? plain;
+}
+
+const COLOURS: Partial<Record<string, Color>> = {
+  running: cyan,
+  completed: green,
+  retried: yellow,
+  dead: red,
+  killed: red,
+};

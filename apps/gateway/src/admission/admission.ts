@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import { YardmasterError } from '@yardmaster/protocol';
+import type { Config } from '@yardmaster/runtime';
+import { checkHost, clientAddressBy, type ServerContext } from '@yardmaster/server';
+import type { Channels } from '../channels/channels.js';
+import { callerOf, type StreamCaller } from './caller.js';
+import { ConnectionLimit } from './connection-limit.js';
+import { checkHandshake } from './handshake.js';
+import { type Attach, prepareJobStream, prepareSpaceStream } from './prepare.js';
+import type { ReleaseStack } from './release-stack.js';
+import { readStreamUrl, type Subject } from './stream-url.js';
+
+/** Variables that the streams read. They decide which streams may be opened. */
+export const STREAM_VARIABLES = [
+  'ANONYMOUS_STREAMS',
+  'STREAMS_PER_ADDRESS',
+  'STREAMS_PER_KEY',
+  'STREAMS_PER_JOB',
+  'TRUSTED_PROXIES',
+] as const;
+
+export interface AdmissionOptions {
+  context: ServerContext;
+  channels: Channels;
+  config: Config<(typeof STREAM_VARIABLES)[number]>;
+}
+
+/** A stream that may be opened. */
+export interface Admitted {
+  caller: StreamCaller;
+  subject: Subject;
+  attach: Attach;
+}
+
+export interface Admission {
+  /**
+   * Check a request for a stream, in this order: path, handshake, key, scope, limits, job.
+   *
+   * @param releases gets the release of everything that is acquired on the way
+   * @throws every refusal that a stream can get
+   */
+  admit(req: IncomingMessage, releases: ReleaseStack): Promise<Admitted>;
+  /**
+   * Check again what may have changed during the calls to Redis.
+   *
+   * @throws UNAVAILABLE, UNAUTHENTICATED
+   */
+  checkStillGood(admitted: Admitted): void;
+}
+
+/** Create the checks that every stream must pass before it is opened. */
+export function createAdmission({ context, channels, config }: AdmissionOptions): Admission {
+  const { store, authenticator, reportRejectedKey, stopping } = context;
+  const rules = { authenticator, reportRejectedKey, anonymousStreams: config.ANONYMOUS_STREAMS };
+  const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
+  const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'this address without a token');
+  const perKey = new ConnectionLimit(config.STREAMS_PER_KEY, 'this API key');
+  const perJob = new ConnectionLimit(config.STREAMS_PER_JOB, 'this job');
+  // The last tenth is kept for keys. Otherwise a client that knows a job's id could lock its operators out.
+  const anonymousPerJob = Math.ceil(config.STREAMS_PER_JOB * 0.9);
+
+  function checkNotStopping(): void {
+    if (stopping.aborted) throw new YardmasterError('UNAVAILABLE', 'This process is stopping; connect again');
+  }
+
+  return {
+    async admit(req, releases) {
+      checkNotStopping();
+      checkHost(req);
+      const url = readStreamUrl(req.url as string);
+      checkHandshake(req);
+      const caller = await callerOf(req, url, rules);
+      const { subject } = url;
+      releases.add(caller.keyId === null ? perAddress.acquire(addressOf(req)) : perKey.acquire(caller.keyId));
+      if (subject.kind === 'space') {
+        return {
+          caller,
+          subject,
+          attach: await prepareSpaceStream(subject.spaceId, { store, channels, caller, releases }),
+        };
+      }
+      releases.add(perJob.acquire(subject.jobId, caller.keyId === null ? anonymousPerJob : config.STREAMS_PER_JOB));
+      return {
+        caller,
+        subject,
+        attach: await prepareJobStream(subject.jobId, { store, channels, caller, releases }),
+      };
+    },
+    checkStillGood({ caller: { keyId } }) {
+      checkNotStopping();
+      if (keyId !== null && authenticator.hasHeardRevoked(keyId)) throw new YardmasterError('UNAUTHENTICATED');
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
+import type { Channels } from '../channels/channels.js';
+import { EncodedEvent } from '../messages.js';
+import type { Session } from '../sockets/session.js';
+import type { StreamCaller } from './caller.js';
+import type { ReleaseStack } from './release-stack.js';
+
+/** Sends a session its init, and attaches it to its channel, so that it gets everything that happens from there on. */
+export type Attach = (session: Session) => void;
+
+export interface PrepareOptions {
+  store: Store;
+  channels: Channels;
+  caller: StreamCaller;
+  /** Gets the function that releases the channel, which stays subscribed until then. */
+  releases: ReleaseStack;
+}
+
+const ENDED: readonly string[] = ['completed', 'dead', 'killed'];
+
+/** Return the event that completed a job, for a progress-scope client that came too late for it. */
+function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): EncodedEvent {
+  // The data is left out, because such a client sees only that the job completed, and when.
+  return new EncodedEvent({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
+}
+
+/**
+ * Prepare to stream a job. Subscribe first, and then read its snapshot, so that no event can be lost in between.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see spec §6.1, "init message"
+ */
+export async function prepareJobStream(
+  jobId: string,
+  { store, channels, caller, releases }: PrepareOptions,
+): Promise<Attach> {
+  // Check the id before it becomes the name of a channel.
+  if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
+  const channel = channels.ofJob(jobId);
+  releases.add(channel.retain());
+  await channel.whenSubscribed(releases);
+  const { subscribedTimes } = channel;
+  const snapshot = await readSnapshot(store, caller, jobId);
+  const { seq, logSeq, status, progress, at } = snapshot;
+  const timestamp = isoOf(at);
+  return (session) => {
+    session.seq = seq;
+    session.at = at;
+    session.logSeq = logSeq;
+    session.status = status;
+    if (caller.scope === 'full') session.init(jobId, { jobId, type: 'init', status, timestamp });
+    else session.init(jobId, { jobId, type: 'init', ...(progress ? { progress } : {}), timestamp });
+    if (caller.scope === 'progress' && status === 'completed') session.send(completionOf(jobId, snapshot));
+    if (ENDED.includes(status)) session.end();
+    releases.add(channel.attach(session, subscribedTimes));
+  };
+}
+
+/**
+ * Prepare to stream a space. Its init shows since when the stream is complete. There is no other state to send.
+ *
+ * @throws UNAVAILABLE
+ */
+export async function prepareSpaceStream(
+  spaceId: string,
+  { store, channels, releases }: PrepareOptions,
+): Promise<Attach> {
+  const channel = channels.ofSpace(spaceId);
+  releases.add(channel.retain());
+  await channel.whenSubscribed(releases);
+  const arrival = channel.arrive();
+  releases.add(() => channel.forget(arrival));
+  const at = await redisNow(store);
+  return (session) => {
+    session.init(spaceId, { spaceId, type: 'init', timestamp: isoOf(at) });
+    releases.add(channel.attach(session, arrival));
+  };
+}

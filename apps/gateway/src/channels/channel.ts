@@ -1,0 +1,93 @@
+import { CLOSE_CODES } from '@yardmaster/protocol';
+import type { Logger } from '@yardmaster/runtime';
+import type { Listener, Subscriptions } from '@yardmaster/store';
+import type { ReleaseStack } from '../admission/release-stack.js';
+import { EncodedEvent } from '../messages.js';
+import type { Session } from '../sockets/session.js';
+import { readPublished } from './published.js';
+
+export interface ChannelOptions {
+  channel: string;
+  subscriptions: Subscriptions;
+  log: Logger;
+  /** Called when the channel is released for the last time, and so is no longer subscribed. */
+  onUnused: () => void;
+}
+
+/** One channel and the sessions that watch it. It is subscribed once, as long as it is retained. */
+export abstract class Channel implements Listener {
+  readonly sessions = new Set<Session>();
+  readonly #options: ChannelOptions;
+  #releases = 0;
+  readonly #waiting = new Set<() => void>();
+  /** Number of subscriptions so far. When it has changed, there was a time without messages in between. */
+  #subscribedTimes = 0;
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+  }
+
+  /** Keep the channel subscribed until the returned function is called, which must happen only once. */
+  retain(): () => void {
+    const { channel, subscriptions, onUnused } = this.#options;
+    if (this.#releases++ === 0) subscriptions.add(channel, this);
+    return () => {
+      if (--this.#releases > 0) return;
+      subscriptions.remove(channel);
+      onUnused();
+    };
+  }
+
+  /**
+   * Wait until the channel is subscribed, so that every message comes.
+   *
+   * The caller must bound the wait. Once `releases` are released, the promise never resolves, so that a caller that
+   * gave up while Redis was away does not go on when Redis is back.
+   */
+  whenSubscribed(releases: ReleaseStack): Promise<void> {
+    if (this.isSubscribed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.add(resolve);
+      releases.add(() => this.#waiting.delete(resolve));
+    });
+  }
+
+  get isSubscribed(): boolean {
+    return this.#options.subscriptions.hears(this.#options.channel);
+  }
+
+  get subscribedTimes(): number {
+    return this.#subscribedTimes;
+  }
+
+  message(text: string): void {
+    const { channel, log } = this.#options;
+    const news = readPublished(text);
+    if (news === null) {
+      // An invalid message must not end the process. If an event is missing because of it, the next seq shows that.
+      log.error({ channel }, 'message on a channel is no event');
+      return;
+    }
+    try {
+      this.receive(new EncodedEvent(news));
+    } catch (err) {
+      log.error({ err, channel, seq: news.seq }, 'event not delivered');
+      for (const session of this.sessions) session.close(CLOSE_CODES.interrupted);
+    }
+  }
+
+  subscribed(): void {
+    this.#subscribedTimes++;
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+    this.resume();
+  }
+
+  abstract lost(): void;
+
+  /** Handle an event that came over the channel. */
+  protected abstract receive(encoded: EncodedEvent): void;
+
+  /** Go on after a subscription, which may follow a gap. */
+  protected abstract resume(): void;
+}

@@ -1,0 +1,68 @@
+import { CLOSE_CODES } from '@yardmaster/protocol';
+import type { Metrics } from '@yardmaster/server';
+import { Counter, Gauge } from 'prom-client';
+import type { Visibility } from './messages.js';
+
+/** What the metrics read of an open stream. */
+interface Open {
+  visibility: Visibility;
+  waitingBytes: number;
+}
+
+/** What open streams report to the metrics. */
+export interface StreamMetrics {
+  /** Messages sent since the start. It is a plain number, because it changes more often than anything else here. */
+  sent: number;
+  /** Count a stream that has ended, by the code with which the gateway or the client closed it. */
+  closed(code: number): void;
+}
+
+/** 1000 to 1003 and 1005 to 1015 have a meaning for every client. All other codes of clients count as `other`. */
+const KNOWN_CODES = new Set<number>([...Object.values(CLOSE_CODES), 1002, 1003, 1005, 1006, 1007, 1010, 1011]);
+
+/** Make the metrics of a process' streams. */
+export function createStreamMetrics({ registry }: Metrics, sessions: () => Iterable<Open>): StreamMetrics {
+  const registers = [registry];
+  const audiences: readonly Visibility[] = ['full', 'progress', 'space'];
+  new Gauge({
+    name: 'yardmaster_streams_open',
+    help: 'Streams that are open, by what they show: a job (full), its progress, or a space.',
+    labelNames: ['audience'],
+    registers,
+    collect() {
+      for (const visibility of audiences) this.set({ audience: visibility }, 0);
+      for (const { visibility } of sessions()) this.inc({ audience: visibility });
+    },
+  });
+  new Gauge({
+    name: 'yardmaster_stream_buffered_bytes',
+    help: 'Bytes that wait for clients of streams to read them.',
+    registers,
+    collect() {
+      let bytes = 0;
+      for (const { waitingBytes } of sessions()) bytes += waitingBytes;
+      this.set(bytes);
+    },
+  });
+  const closes = new Counter({
+    name: 'yardmaster_stream_closes_total',
+    help: 'Streams that ended, by close code; 1006: without one, other: one that only the client knows.',
+    labelNames: ['code'],
+    registers,
+  });
+  for (const code of Object.values(CLOSE_CODES)) closes.inc({ code }, 0);
+  const metrics: StreamMetrics = {
+    sent: 0,
+    closed: (code) => closes.inc({ code: KNOWN_CODES.has(code) ? code : 'other' }),
+  };
+  new Counter({
+    name: 'yardmaster_stream_messages_sent_total',
+    help: 'Messages sent on streams.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(metrics.sent);
+    },
+  });
+  return metrics;
+}

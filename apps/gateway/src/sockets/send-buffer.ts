@@ -1,0 +1,127 @@
+import type { Duplex } from 'node:stream';
+import type { WebSocket } from 'ws';
+import type { StreamMetrics } from '../metrics.js';
+
+/** Bytes that may wait for a socket before progress reports are coalesced to the latest of each job. */
+export const COALESCE_BYTES = 256 * 1024;
+
+/** Bytes that may wait for a socket before it is closed. */
+const CLOSE_BYTES = 1024 * 1024;
+
+const TEXT_FRAME = { binary: false };
+
+/** Send buffers whose socket is corked in this turn of the event loop. */
+let corked: SendBuffer[] = [];
+
+function uncorkAll(): void {
+  const all = corked;
+  corked = [];
+  for (const sendBuffer of all) sendBuffer.uncork();
+}
+
+/**
+ * The frames that wait for one socket. Their bytes are bounded, however slowly the client reads.
+ *
+ * All frames of one turn of the event loop become one write. The busier the process is, the more frames share a write,
+ * and the less each frame costs.
+ */
+export class SendBuffer {
+  readonly #ws: WebSocket;
+  readonly #socket: Duplex;
+  readonly #onTooSlow: () => void;
+  readonly #metrics: StreamMetrics;
+  #isCorked = false;
+  /** Coalesced frames: the latest progress frame of each job while the client is slow; null while it is not. */
+  #coalesced: Map<string, Buffer> | null = null;
+  #coalescedBytes = 0;
+
+  /**
+   * @param socket the TCP socket below the WebSocket
+   * @param onTooSlow called when more bytes wait than allowed; nothing should be sent after that
+   */
+  constructor(
+    ws: WebSocket,
+    socket: Duplex,
+    { onTooSlow, metrics }: { onTooSlow: () => void; metrics: StreamMetrics },
+  ) {
+    this.#ws = ws;
+    this.#socket = socket;
+    this.#onTooSlow = onTooSlow;
+    this.#metrics = metrics;
+  }
+
+  /** Bytes that the client has not taken yet. */
+  get waitingBytes(): number {
+    return this.#ws.bufferedAmount + this.#coalescedBytes;
+  }
+
+  /**
+   * Send a frame, after all earlier frames of its job.
+   *
+   * @param jobId the job that the frame is about
+   * @param isProgress whether a later progress frame of the same job may replace it while the client is slow
+   */
+  send(jobId: string, frame: Buffer, { isProgress }: { isProgress: boolean }): void {
+    // Frames that wait only for the end of this turn do not show that the client is slow.
+    if (this.#isCorked && this.waitingBytes + frame.length > COALESCE_BYTES) this.uncork();
+    const waiting = this.waitingBytes;
+    if (waiting + frame.length > CLOSE_BYTES) {
+      this.drop();
+      this.#onTooSlow();
+    } else if (isProgress && (waiting > COALESCE_BYTES || this.#coalesced !== null)) {
+      this.#coalesce(jobId, frame);
+    } else {
+      this.#release(jobId);
+      this.#write(frame);
+    }
+  }
+
+  /** Discard the coalesced frames. */
+  drop(): void {
+    this.#coalesced = null;
+    this.#coalescedBytes = 0;
+  }
+
+  uncork(): void {
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.#socket.uncork();
+  }
+
+  #write(frame: Buffer): void {
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#socket.cork();
+      if (corked.length === 0) setImmediate(uncorkAll);
+      corked.push(this);
+    }
+    this.#metrics.sent++;
+    this.#ws.send(frame, TEXT_FRAME);
+  }
+
+  #coalesce(jobId: string, frame: Buffer): void {
+    if (this.#coalesced === null) {
+      this.#coalesced = new Map();
+      this.#socket.once('drain', () => this.#releaseAll());
+    }
+    this.#coalescedBytes += frame.length - (this.#coalesced.get(jobId)?.length ?? 0);
+    // Move the frame to the end, so that the order stays that of the latest reports.
+    this.#coalesced.delete(jobId);
+    this.#coalesced.set(jobId, frame);
+  }
+
+  /** Send the coalesced frame of a job, because the next frame must not overtake it. */
+  #release(jobId: string): void {
+    const frame = this.#coalesced?.get(jobId);
+    if (frame === undefined) return;
+    this.#coalesced?.delete(jobId);
+    this.#coalescedBytes -= frame.length;
+    this.#write(frame);
+  }
+
+  #releaseAll(): void {
+    const coalesced = this.#coalesced;
+    this.drop();
+    for (const frame of coalesced?.values() ?? []) this.#write(frame);
+  }
+}

@@ -1,0 +1,127 @@
+import { CLOSE_CODES, YardmasterError } from '@yardmaster/protocol';
+import type { Logger } from '@yardmaster/runtime';
+import { type Authenticator, KEY_BELIEVED_MS } from '@yardmaster/store';
+import { PING_MS, type Session } from './session.js';
+
+/** How often all sockets are checked. */
+const TICK_MS = 1_000;
+
+/**
+ * How long a stream may stay open after the revocation of its key, when the announcement is lost: 5 s, of which half a
+ * second is for asking Redis and closing.
+ */
+const UNHEARD_MS = 5_000 - 500;
+
+/**
+ * How often the keys of open streams are checked. Some streams were opened when their key had been revoked already, so
+ * the time for which a key is believed is subtracted.
+ */
+const RECHECK_MS = UNHEARD_MS - KEY_BELIEVED_MS;
+
+/** Bytes that may wait for all clients together before the slowest clients are closed. */
+const MAX_WAITING_BYTES = 256 * 1024 * 1024;
+
+export interface SessionsOptions {
+  authenticator: Authenticator;
+  log: Logger;
+  /** Milliseconds between two pings of a socket. Default 25 000. */
+  pingMs?: number | undefined;
+}
+
+/** All open streams of this process. Pings them, and closes them when their key is no longer valid or at the end. */
+export class Sessions {
+  readonly #all = new Set<Session>();
+  readonly #authenticator: Authenticator;
+  readonly #log: Logger;
+  readonly #pingMs: number;
+  readonly #unlisten: () => void;
+  readonly #timers: NodeJS.Timeout[];
+  #isRechecking = false;
+  #onEmpty: (() => void) | null = null;
+
+  constructor({ authenticator, log, pingMs = PING_MS }: SessionsOptions) {
+    this.#authenticator = authenticator;
+    this.#log = log;
+    this.#pingMs = pingMs;
+    this.#unlisten = authenticator.onRevoked((keyId) => this.#closeOf(keyId));
+    this.#timers = [
+      setInterval(() => this.#tick(), Math.min(TICK_MS, pingMs)).unref(),
+      setInterval(() => void this.#recheckKeys(), RECHECK_MS).unref(),
+    ];
+  }
+
+  /** Every session whose socket is not gone yet. */
+  get open(): Iterable<Session> {
+    return this.#all;
+  }
+
+  add(session: Session): void {
+    this.#all.add(session);
+  }
+
+  /** Forget a session whose socket is gone. */
+  remove(session: Session): void {
+    this.#all.delete(session);
+    if (this.#all.size === 0) this.#onEmpty?.();
+  }
+
+  /**
+   * Close every stream with 1001.
+   *
+   * @param withinMs time after which clients that do not respond are cut off
+   */
+  async closeAll(withinMs: number): Promise<void> {
+    this.#unlisten();
+    for (const timer of this.#timers) clearInterval(timer);
+    if (this.#all.size === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    for (const session of this.#all) session.close(CLOSE_CODES.goingAway);
+    const limit = setTimeout(() => {
+      for (const session of this.#all) session.cutOff();
+    }, withinMs);
+    await empty;
+    clearTimeout(limit);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    let waiting = 0;
+    for (const session of this.#all) {
+      session.keepAlive(now, this.#pingMs);
+      waiting += session.waitingBytes;
+    }
+    if (waiting > MAX_WAITING_BYTES) this.#giveUpSlowest(waiting);
+  }
+
+  /** Close the slowest clients. Each send buffer bounds one slow client; this bounds thousands of them. */
+  #giveUpSlowest(waiting: number): void {
+    const slowest = [...this.#all].sort((a, b) => b.waitingBytes - a.waitingBytes);
+    for (let left = waiting; left > MAX_WAITING_BYTES; ) {
+      const session = slowest.shift() as Session;
+      left -= session.waitingBytes;
+      session.close(CLOSE_CODES.tooSlow);
+    }
+  }
+
+  /** Close the streams of keys that are no longer valid, because keys expire and an announcement may be lost. */
+  async #recheckKeys(): Promise<void> {
+    if (this.#isRechecking) return;
+    this.#isRechecking = true;
+    const keyIds = new Set<string>();
+    for (const { keyId } of this.#all) if (keyId !== null) keyIds.add(keyId);
+    try {
+      for (const keyId of await this.#authenticator.invalidOf(keyIds)) this.#closeOf(keyId);
+    } catch (err) {
+      // Redis cannot say now which keys are valid, so open streams stay open until it can.
+      if (!(err instanceof YardmasterError)) this.#log.error({ err }, 'keys of streams not checked');
+    } finally {
+      this.#isRechecking = false;
+    }
+  }
+
+  #closeOf(keyId: string): void {
+    for (const session of this.#all) if (session.keyId === keyId) session.close(CLOSE_CODES.keyRevoked);
+  }
+}

@@ -1,0 +1,91 @@
+import type { Config } from '@yardmaster/runtime';
+import { type ServerContext, sharedRead } from '@yardmaster/server';
+import { type Backlog, readBacklog } from '@yardmaster/store';
+import { Gauge } from 'prom-client';
+
+/** Variables that the metrics read. */
+export const METRICS_VARIABLES = ['METRICS_SPACES'] as const;
+
+interface Row {
+  name: string;
+  help: string;
+  /** Value for each space, null for a space without one. A row without this has one `value` for all spaces. */
+  bySpace?: (space: Backlog['spaces'][number]) => number | null;
+  value?: (backlog: Backlog) => number;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    name: 'yardmaster_queue_depth',
+    help: 'Pending jobs of a space, for those used most recently; see METRICS_SPACES.',
+    bySpace: ({ pending }) => pending,
+  },
+  {
+    name: 'yardmaster_queue_oldest_age_seconds',
+    help: 'How long the next job of a space to be claimed has been waiting.',
+    bySpace: ({ oldestAgeSeconds }) => oldestAgeSeconds,
+  },
+  {
+    name: 'yardmaster_queue_pending_jobs',
+    help: 'Pending jobs of all spaces that yardmaster_queue_depth shows.',
+    value: ({ spaces }) => spaces.reduce((total, { pending }) => total + pending, 0),
+  },
+  {
+    name: 'yardmaster_queue_spaces_left_out',
+    help: 'Spaces with jobs that yardmaster_queue_depth does not show.',
+    value: ({ spacesLeftOut }) => spacesLeftOut,
+  },
+  {
+    name: 'yardmaster_callbacks_owed',
+    help: 'Callbacks whose outcome is not final yet: due, or waiting for their next attempt.',
+    value: ({ callbacksOwed }) => callbacksOwed,
+  },
+  {
+    name: 'yardmaster_callbacks_late_seconds',
+    help: 'For how long the callback that is most overdue has been waiting for a scheduler to look at it.',
+    value: ({ callbacksLateSeconds }) => callbacksLateSeconds,
+  },
+];
+
+/**
+ * Create the gauges of what waits in Redis. One reading serves a whole scrape, and all scrapes at the same time. When
+ * the reading fails, the gauges have no value instead of an old one.
+ */
+export function backlogMetrics(
+  { store, metrics: { registry } }: ServerContext,
+  { METRICS_SPACES }: Config<(typeof METRICS_VARIABLES)[number]>,
+): void {
+  const read = sharedRead(() => readBacklog(store, METRICS_SPACES));
+  const registers = [registry];
+  new Gauge({
+    name: 'yardmaster_backlog_up',
+    help: 'Whether the gauges that are read from Redis could be read (1) or are missing (0).',
+    registers,
+    async collect() {
+      this.set((await read()) === null ? 0 : 1);
+    },
+  });
+  for (const row of ROWS) {
+    const labelNames = row.bySpace === undefined ? [] : (['space'] as const);
+    new Gauge({
+      name: row.name,
+      help: row.help,
+      labelNames,
+      registers,
+      async collect() {
+        const backlog = await read();
+        this.reset();
+        if (row.bySpace === undefined) this.remove(); // Remove the value, because `reset` would leave a 0.
+        if (backlog !== null) show(this, row, backlog);
+      },
+    });
+  }
+}
+
+function show(gauge: Gauge<'space'>, { bySpace, value }: Row, backlog: Backlog): void {
+  if (value !== undefined) gauge.set(value(backlog));
+  for (const space of bySpace === undefined ? [] : backlog.spaces) {
+    const shown = bySpace?.(space) ?? null;
+    if (shown !== null) gauge.set({ space: space.spaceId }, shown);
+  }
+}

@@ -1,0 +1,95 @@
+import type http from 'node:http';
+import type https from 'node:https';
+import { YardmasterError } from '@yardmaster/protocol';
+import {
+  beginCallback,
+  CALLBACK_LEASE_MS,
+  type CallbackOutcome,
+  type PendingCallback,
+  recordCallback,
+  type Store,
+} from '@yardmaster/store';
+import { type PostOutcome, post } from './http-post.js';
+import type { CallbackMetrics } from './metrics.js';
+import { retryIn } from './retry-policy.js';
+import { bodyOf, headersOf } from './signed-request.js';
+
+export interface AttemptOptions {
+  store: Store;
+  agents: { http: http.Agent; https: https.Agent };
+  /** Master secrets from which the keys of each space are derived; without any, callbacks are not signed. */
+  masters: readonly Buffer[];
+  /** Seconds until each retry. */
+  delays: readonly number[];
+  metrics: CallbackMetrics;
+}
+
+/** Result of an attempt; `againMs` is the time until the next attempt in milliseconds, null for none. */
+export interface AttemptResult {
+  againMs: number | null;
+  outcome: CallbackOutcome | null;
+}
+
+/**
+ * Make the next attempt at a callback, if one is due: begin, POST, record.
+ *
+ * After a crash between the POST and the record, the attempt is repeated once its lease is over, with the same
+ * `webhook-id`.
+ *
+ * @throws UNAVAILABLE when Redis could not return what is pending, or could not record the outcome before the lease was
+ *   over
+ */
+export async function attemptCallback(
+  callback: PendingCallback,
+  { store, agents, masters, delays, metrics }: AttemptOptions,
+): Promise<AttemptResult> {
+  const begun = await begin(store, callback, masters);
+  const leaseEnds = performance.now() + CALLBACK_LEASE_MS;
+  if ('waitMs' in begun) return { againMs: begun.waitMs, outcome: null };
+
+  const { message, attempt, lease, nowMs } = begun;
+  metrics.began();
+  const response = await post({ ...message, agents });
+  metrics.ended(response);
+  // When a redelivery is requested during an attempt that is then lost, the next attempt counts as the first of its
+  // series.
+  const made = Math.max(attempt - 1 - callback.series, 0);
+  const retryMs = retryIn(response, { made, delays, nowMs });
+  const outcome = outcomeOf(response, { url: message.url, attempt, willRetry: retryMs !== null });
+  const recorded = await recordUntil(leaseEnds, () => recordCallback(store, callback, { ...outcome, lease, retryMs }));
+  return { againMs: recorded ? retryMs : null, outcome };
+}
+
+/** Begin the next attempt and build its request; nothing else of the job stays in memory while the receiver works. */
+async function begin(store: Store, callback: PendingCallback, masters: readonly Buffer[]) {
+  const begun = await beginCallback(store, callback);
+  if ('waitMs' in begun) return begun;
+  const { url, attempt, lease, nowMs } = begun;
+  const body = bodyOf(begun);
+  return { message: { url, headers: headersOf(begun, body, masters), body: Buffer.from(body) }, attempt, lease, nowMs };
+}
+
+interface Attempted {
+  url: string;
+  attempt: number;
+  willRetry: boolean;
+}
+
+function outcomeOf(response: PostOutcome, { url, attempt, willRetry }: Attempted): CallbackOutcome {
+  return 'error' in response
+    ? { type: 'callback_failed', data: { url, error: response.error, attempt, willRetry } }
+    : { type: 'callback_sent', data: { url, statusCode: response.statusCode, attempt, willRetry } };
+}
+
+/** Record the outcome through a short outage of Redis, because an attempt that is not recorded is sent again. */
+async function recordUntil(end: number, record: () => Promise<boolean>): Promise<boolean> {
+  for (;;) {
+    try {
+      return await record();
+    } catch (error) {
+      const isOutage = error instanceof YardmasterError && error.code === 'UNAVAILABLE';
+      if (!isOutage || performance.now() > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}

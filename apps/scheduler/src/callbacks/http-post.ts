@@ -1,0 +1,141 @@
+import type http from 'node:http';
+import type https from 'node:https';
+import type { Duplex } from 'node:stream';
+import got, { type Request, type RequestError } from 'got';
+
+/** Time for a whole attempt: look-up, connection, TLS, request, response. */
+const ATTEMPT_MS = 10_000;
+
+/**
+ * Bytes read of a response's body. Its content is not used; it is read so that the receiver's connection does not
+ * break.
+ */
+const BODY_BYTES = 16_384;
+
+/** How long a body may take once the status is known. */
+const BODY_MS = 1_000;
+
+/**
+ * Interim responses (1xx) that are accepted, each with up to 16 KB of headers: more than any receiver needs before its
+ * response.
+ */
+const INTERIM_RESPONSES = 8;
+
+/**
+ * Why there is no status, as the metrics name it. `http` is a response that is not valid HTTP, `invalid` a request that
+ * is not valid.
+ */
+export const FAULTS = ['refused', 'timeout', 'dns', 'network', 'tls', 'http', 'invalid'] as const;
+
+/** Outcome of a POST. */
+export type PostOutcome =
+  /** A status, with the header `Retry-After` as it came. */
+  | { statusCode: number; retryAfter: string | undefined }
+  /** No status: a sentence for the job's history, and whether trying again makes sense. */
+  | { error: string; isFinal: boolean; fault: (typeof FAULTS)[number] };
+
+export interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: Buffer;
+  agents: { http: http.Agent; https: https.Agent };
+}
+
+/** POST once: no redirects, no retries, no proxy. Never throws. */
+export async function post(message: Post): Promise<PostOutcome> {
+  const ends = performance.now() + ATTEMPT_MS;
+  try {
+    const request = requestOf(message);
+    const { statusCode = 0, headers } = await responseTo(request);
+    await drain(request, Math.min(BODY_MS, ends - performance.now()));
+    return { statusCode, retryAfter: headers['retry-after'] };
+  } catch (error) {
+    return refusalOf(error as RequestError);
+  }
+}
+
+function requestOf({ url, headers, body, agents }: Post): Request {
+  return got.stream.post(url, {
+    headers,
+    // A buffer, not text, because Node would write the headers in the encoding of the text, and theirs is Latin-1.
+    body,
+    agent: agents,
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+  });
+}
+
+/** Wait for the head of the response, for as long as an attempt may take. */
+async function responseTo(request: Request): Promise<http.IncomingMessage> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      const fail = (code: string) => {
+        reject(Object.assign(new Error(code), { code }));
+        request.destroy();
+      };
+      // This replaces got's time-out, which ends with a response that changes the protocol, so that the wait would
+      // never end.
+      timer = setTimeout(fail, ATTEMPT_MS, 'ETIMEDOUT');
+      let interim = 0;
+      request.on('information', () => {
+        if (++interim > INTERIM_RESPONSES) fail('HPE_INTERIM_ANSWERS');
+      });
+      request.once('upgrade', (response: http.IncomingMessage, socket: Duplex) => {
+        socket.destroy();
+        resolve(response); // The request did not ask for it, but it is a status.
+      });
+      request.on('error', reject); // This listener stays, because an error without a listener ends the process.
+      request.once('response', resolve);
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Read the allowed part of the body. The outcome is already known, so a failure here changes nothing. */
+async function drain(request: Request, withinMs: number): Promise<void> {
+  const timer = setTimeout(() => request.destroy(), withinMs);
+  let bytes = 0;
+  try {
+    for await (const chunk of request) {
+      bytes += (chunk as Buffer).length;
+      if (bytes >= BODY_BYTES) break; // which destroys it
+    }
+  } catch {
+    // Cut off by either side.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Translate the errors of Node, OpenSSL and the parser into sentences. They never contain an address, which would
+ * reveal a network behind a name.
+ */
+function refusalOf({ code = 'ERR_UNKNOWN', message }: RequestError): PostOutcome {
+  const failed = (fault: (typeof FAULTS)[number], error: string) => ({ error, fault, isFinal: false });
+  if (code === 'ERR_ADDRESS_REFUSED') return { error: 'address is not public', fault: 'refused', isFinal: true };
+  if (code === 'ECONNREFUSED') return failed('network', 'connection refused');
+  if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|EBADNAME)/.test(code)) {
+    return failed('dns', 'host name does not resolve');
+  }
+  if (code === 'ETIMEDOUT') return failed('timeout', 'no answer within 10 s');
+  if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code)) return failed('network', 'host cannot be reached');
+  if (code.startsWith('HPE_')) return failed('http', `answer is not valid HTTP (${code})`);
+  if (isTls(code)) return failed('tls', `TLS failed (${code})`);
+  if (/^(ECONNRESET|EPIPE)$/.test(code) || message === 'socket hang up') {
+    return failed('network', 'connection was closed before an answer');
+  }
+  // The request was not even started: no socket accepts the host, or got takes the path for a socket. A retry would not
+  // help.
+  const isFinal = code === 'EINVAL' || /^ERR_(GOT|INVALID)_/.test(code);
+  return { error: `request failed (${code})`, fault: isFinal ? 'invalid' : 'network', isFinal };
+}
+
+const isTls = (code: string) =>
+  /^(EPROTO|ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|DEPTH_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|PATH_LENGTH|HOSTNAME_)/.test(
+    code,
+  );

@@ -1,0 +1,46 @@
+import { createHmac } from 'node:crypto';
+import { callbackKeys, isSignatureHeader } from '@yardmaster/protocol';
+import type { CallbackAttempt } from '@yardmaster/store';
+
+/** Build the body of a callback: the same bytes at every attempt (spec §6.3.2). */
+export function bodyOf(attempt: CallbackAttempt): string {
+  const { jobId, spaceId, name, status, attemptNumber, endedAt, result } = attempt;
+  const before = JSON.stringify({ jobId, spaceId, name, status, attemptNumber });
+  // The result is already JSON text; parsing it and writing it again could only change it.
+  return `${before.slice(0, -1)},"result":${result},"timestamp":${JSON.stringify(endedAt)}}`;
+}
+
+/** Headers that the job's `callbackHeaders` cannot change. */
+const OURS = { 'content-type': 'application/json', 'user-agent': 'Yardmaster/1.0' };
+
+/**
+ * Build all headers of a callback, names in lower case. The job's headers take precedence over the others (spec
+ * §6.3.3), but its signature headers are dropped. Create refuses such headers, but a job that an earlier release stored
+ * may have some.
+ */
+export function headersOf(attempt: CallbackAttempt, body: string, masters: readonly Buffer[]): Record<string, string> {
+  const theirs = Object.entries(attempt.headers)
+    .filter(([name]) => !isSignatureHeader(name))
+    .map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { ...signatureOf(attempt, body, masters), ...Object.fromEntries(theirs), ...OURS };
+}
+
+/**
+ * Build the headers of Standard Webhooks; none without a master secret.
+ *
+ * @param masters the newest first; with several, a receiver that knows the secret from any of them can verify
+ * @see https://github.com/standard-webhooks/standard-webhooks
+ */
+function signatureOf(attempt: CallbackAttempt, body: string, masters: readonly Buffer[]): Record<string, string> {
+  if (masters.length === 0) return {};
+  const { jobId, spaceId, nowMs } = attempt;
+  const id = `msg_${jobId}`;
+  const timestamp = String(Math.floor(nowMs / 1000));
+  const sign = (key: Buffer) => createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const signatures = callbackKeys(masters, spaceId).map(sign);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.map((signature) => `v1,${signature}`).join(' '),
+  };
+}

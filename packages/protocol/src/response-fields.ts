@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { STATUSES } from './status.js';
+
+// Fields that several responses have. Responses are not checked by these schemas when they are sent: types and the
+// OpenAPI document are made from them, and tests check real responses against them.
+
+/** A moment, by the clock of Redis. */
+export const instant = z.iso.datetime({ precision: 3 }).meta({
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$', // Short; zod's own also counts the days of February.
+  description: 'ISO 8601, UTC, milliseconds',
+});
+
+export const jobStatus = z.enum(STATUSES).describe('Where the job is in its life');
+
+/** How often something happened, or the number of something in a sequence. */
+export const count = z.number().min(0).meta({ type: 'integer' });
+
+export const jobIdField = z.string().describe('28 characters; not guessable');
+
+/** Response of endpoints that report only that the request is done. */
+export const doneResponse = z.object({ success: z.literal(true) });

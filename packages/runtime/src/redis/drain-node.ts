@@ -1,0 +1,32 @@
+import type { Cluster, Redis } from 'ioredis';
+
+/**
+ * Make a cluster receive the last replies of a node before it closes the connection to that node.
+ *
+ * ioredis ends its connection to a node as soon as the table of slots does not name it. For a moment the table names no
+ * primary that is handing over to its replica. Commands sent to that primary just before, to which it is about to reply
+ * MOVED, would be lost, and no caller would know whether they were done.
+ */
+export function drainLeavingNodes(cluster: Cluster): void {
+  cluster.on('+node', (node: Redis) => {
+    const disconnect = node.disconnect;
+    node.disconnect = function letGo(this: Redis, reconnect = false) {
+      // When the cluster or the connection is not ready, end at once; so does a connection that is to reconnect.
+      if (reconnect || cluster.status !== 'ready' || this.status !== 'ready') return disconnect.call(this, reconnect);
+      forgetOnlyOnce(cluster, this);
+      const end = () => disconnect.call(this);
+      // The reply to this ping comes after all others, or times out when those have been given up, too.
+      this.ping().then(end, end);
+    };
+  });
+}
+
+/** Make the end of a drained connection forget its node only when the cluster has no new connection to that node. */
+function forgetOnlyOnce(cluster: Cluster, node: Redis): void {
+  const { host, port } = node.options;
+  const listeners = node.listeners('end');
+  node.removeAllListeners('end').once('end', () => {
+    const isHere = (other: Redis) => other !== node && other.options.host === host && other.options.port === port;
+    if (!cluster.nodes().some(isHere)) for (const listener of listeners) listener.call(node);
+  });
+}

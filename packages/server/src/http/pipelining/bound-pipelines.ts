@@ -1,0 +1,40 @@
+import type { Server } from 'node:http';
+import { openResponsesOn } from '../../metrics/requests.js';
+import type { HttpSocket } from '../http-socket.js';
+import { AT_ONCE, Pipeline } from './pipeline.js';
+import { PipelineTurns } from './turns.js';
+
+const PIPELINE = Symbol('requests that wait on a connection');
+
+type PipelinedSocket = HttpSocket & { [PIPELINE]?: Pipeline };
+
+/**
+ * Bound how many requests of one connection are served at once. A client may send requests without waiting for
+ * responses (pipelining), and Node would begin to serve all that it reads.
+ *
+ * Once a connection has sent too many, only some of its bytes are parsed at a time. The others wait as they came, and
+ * the socket is paused. Such connections share a short time in each turn of the event loop, so that other callers do
+ * not wait.
+ */
+export function boundPipelines(server: Server): void {
+  const turns = new PipelineTurns();
+  server.on('connection', (socket: PipelinedSocket) => {
+    const { parser } = socket;
+    if (parser === null) return;
+    const begin = parser.onIncoming;
+    const unanswered = openResponsesOn(socket);
+    let [turn, begun] = [0, 0];
+    parser.onIncoming = (req, keepAlive) => {
+      if (socket[PIPELINE] === undefined) {
+        // A refusal is sent before the next request is parsed: without this count, refusals would not be bounded.
+        begun = turn === turns.current() ? begun + 1 : 1;
+        turn = turns.current();
+        if (begun <= AT_ONCE && unanswered.size < AT_ONCE) return begin(req, keepAlive);
+        socket[PIPELINE] = new Pipeline(socket, { server, begin, turns });
+      }
+      return socket[PIPELINE].add(req, keepAlive);
+    };
+  });
+  // Bytes behind an invalid request belong to no request.
+  server.prependListener('clientError', (_error, socket) => (socket as PipelinedSocket)[PIPELINE]?.dropHeld());
+}

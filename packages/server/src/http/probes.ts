@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { YardmasterError } from '@yardmaster/protocol';
+import { routeIs, UNKNOWN_ROUTE } from '../metrics/requests.js';
+import type { ServerContext } from '../server-context.js';
+import { checkHost } from './host.js';
+import { respondWithMetrics } from './metrics-response.js';
+import { sendEmpty, sendError, sendJson } from './response.js';
+
+/** Paths at which every process reports its state, by GET and without a key. */
+export const PROBES = ['/livez', '/readyz', '/metrics'] as const;
+
+export type Probe = (typeof PROBES)[number];
+
+const isProbe = (path: string): path is Probe => (PROBES as readonly string[]).includes(path);
+
+const ALLOW = 'OPTIONS, GET, HEAD';
+
+export interface Health {
+  context: ServerContext;
+  /** Whether the process does its work. For a process that only serves requests, a response is proof enough. */
+  isLive: () => boolean;
+  /** Whether it does its work by now. Default: as soon as the server context is ready. */
+  isReady?: () => boolean;
+}
+
+/**
+ * Respond to the probes of Kubernetes and Prometheus, for an app that serves nothing else over HTTP. Any other path
+ * there does not exist.
+ */
+export async function respondToProbe(req: IncomingMessage, res: ServerResponse, health: Health): Promise<void> {
+  try {
+    checkHost(req);
+    const path = req.url?.split('?')[0] ?? '';
+    routeIs(res, isProbe(path) ? path : UNKNOWN_ROUTE);
+    if (!isProbe(path)) throw new YardmasterError('NOT_FOUND');
+    if (req.method === 'OPTIONS') {
+      sendEmpty(res, { allow: ALLOW });
+    } else if (req.method !== 'GET' && req.method !== 'HEAD') {
+      sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${ALLOW}`), { allow: ALLOW });
+    } else {
+      await respondToCheck(res, path, health);
+    }
+  } catch (error) {
+    sendError(res, error as YardmasterError); // Nothing else is thrown here.
+  }
+}
+
+/** Respond with 200 or 503, depending on whether the process is live or ready; or with its metrics, in any case. */
+export async function respondToCheck(res: ServerResponse, path: Probe, health: Health): Promise<void> {
+  const { context, isLive, isReady = () => true } = health;
+  if (path === '/metrics') return respondWithMetrics(res, context.metrics.registry);
+  const ok = path === '/livez' ? isLive() : isReady() && (await context.isReady());
+  sendJson(res, ok ? 200 : 503, { status: ok ? 'ok' : `not ${path === '/livez' ? 'live' : 'ready'}` });
+}

@@ -1,0 +1,69 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { YardmasterError } from '@yardmaster/protocol';
+import { endResponse } from './end-response.js';
+import { requestIdOfResponse } from './request-id.js';
+
+/** Headers of every response: its body is a client's data, and always JSON. */
+export const COMMON: OutgoingHttpHeaders = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+const COMMON_LIST = Object.entries(COMMON).flat() as string[];
+
+/** Write a whole response. Express' own `res.json` would look up settings and hash the body for each. */
+export function sendJson(res: ServerResponse, status: number, value: unknown, headers?: OutgoingHttpHeaders): void {
+  const text = JSON.stringify(value);
+  sendText(res, status, { text, bytes: Buffer.byteLength(text), headers });
+}
+
+/** A JSON body, and its size. */
+export interface JsonText {
+  text: string;
+  bytes: number;
+  headers?: OutgoingHttpHeaders | undefined;
+}
+
+/** Write a whole response whose body is JSON text already. */
+export function sendText(res: ServerResponse, status: number, { text, bytes, headers }: JsonText): void {
+  if ((headers === undefined || Object.keys(headers).length === 0) && res.getHeaderNames().length === 0) {
+    // A list of headers is written as it stands; an object, or `setHeader`, takes 2 µs more for the same result.
+    res.writeHead(status, [...COMMON_LIST, 'x-request-id', requestIdOfResponse(res), 'content-length', String(bytes)]);
+  } else {
+    res.writeHead(status, { ...COMMON, ...requestIdHeader(res), ...headers, 'content-length': bytes });
+  }
+  endResponse(res, text);
+}
+
+/** Write a response without a body. */
+export function sendEmpty(res: ServerResponse, headers: OutgoingHttpHeaders): void {
+  res.writeHead(204, { ...requestIdHeader(res), ...headers });
+  endResponse(res);
+}
+
+const requestIdHeader = (res: ServerResponse) => ({ 'x-request-id': requestIdOfResponse(res) });
+
+/** Return the body of an error response. */
+export function errorBody(error: YardmasterError): Record<string, unknown> {
+  return { error: error.message, code: error.code, ...error.extras };
+}
+
+/** Most seconds after which to send a refused request again: random, so that refused clients do not all return at once. */
+const RETRY_AFTER_AT_MOST = 5;
+
+/** Return the headers that go with an error: when to retry, where that may help. */
+export function headersOf({ status }: YardmasterError): OutgoingHttpHeaders {
+  if (status === 429) return { 'retry-after': '1' };
+  return status === 503 ? { 'retry-after': String(1 + Math.floor(Math.random() * RETRY_AFTER_AT_MOST)) } : {};
+}
+
+/** Respond with an error of the catalogue. */
+export function sendError(res: ServerResponse, error: YardmasterError, headers: OutgoingHttpHeaders = {}): void {
+  sendJson(res, error.status, errorBody(error), { ...headersOf(error), ...headers });
+}
+
+/** Return the error for anything that is not a YardmasterError: a bug, identified only by the request id. */
+export function internalError(requestId: string): YardmasterError {
+  return new YardmasterError('INTERNAL', `Internal error (request ${requestId})`);
+}

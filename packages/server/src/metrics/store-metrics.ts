@@ -1,0 +1,106 @@
+import { TRANSITIONS } from '@yardmaster/protocol';
+import { REDIS_ERROR_CLASSES, type StoreObserver } from '@yardmaster/store';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { createFastCounter } from './fast-counter.js';
+import { FastHistogram, type Series } from './fast-histogram.js';
+
+/** Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; anything above a few ms is queueing. */
+const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
+
+/** Seconds. The service promises 2 s, and 5 s after a fault. */
+const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
+
+const CREATED = { from: 'none', to: 'pending' };
+
+/** Every pair of statuses between which a job can move, so that each series exists, at 0, before it first happens. */
+const MOVES = [
+  CREATED,
+  ...TRANSITIONS.flatMap(({ from, to }) =>
+    from.filter((status) => status !== to).map((status) => ({ from: status, to })),
+  ),
+  ...['completed', 'dead', 'killed'].map((from) => ({ from, to: 'none' })),
+];
+
+/** Create the metrics of the store's verbs. Label values come only from our own lists, so that no client adds a series. */
+export function storeMetrics(registry: Registry): StoreObserver {
+  const registers = [registry];
+  const counter = <T extends string>(name: string, help: string, labelNames: T[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const plain = (name: string, help: string) => new Counter({ name, help, registers });
+
+  const calls = new FastHistogram({
+    name: 'yardmaster_redis_request_duration_seconds',
+    help: 'Time until a call to Redis was answered or given up, by script or command.',
+    labelNames: ['call'],
+    buckets: CALL_BUCKETS,
+    registry,
+  });
+  const errors = counter('yardmaster_redis_errors_total', 'Calls to Redis that failed, by what was wrong.', ['class']);
+  const move = createFastCounter({
+    name: 'yardmaster_job_transitions_total',
+    help: 'Jobs moved by this process from one status to another; from none: created, to none: purged.',
+    labelNames: Object.keys(CREATED) as (keyof typeof CREATED)[],
+    registers,
+  });
+  const claim = createFastCounter({
+    name: 'yardmaster_jobs_claimed_total',
+    help: 'Jobs handed out, by poll or claim.',
+    labelNames: ['by'],
+    registers,
+  });
+  const poll = createFastCounter({
+    name: 'yardmaster_polls_total',
+    help: 'Polls answered, with jobs (claimed) or without (empty).',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const redelivered = plain(
+    'yardmaster_jobs_redelivered_total',
+    'Jobs that are pending again since they were not acked in time.',
+  );
+  const lag = new Histogram({
+    name: 'yardmaster_deadline_lag_seconds',
+    help: 'How late deadlines were met: of each step of a sweep (at most 100 deadlines of one partition) the oldest.',
+    buckets: LAG_BUCKETS,
+    registers,
+  });
+  const logged = plain('yardmaster_log_entries_total', 'Log entries appended to jobs.');
+  const refused = plain('yardmaster_logs_refused_total', 'Batches of logs refused for lack of room, here or in Redis.');
+  const cutShort = plain(
+    'yardmaster_log_searches_cut_short_total',
+    'Searches in logs that were answered before they had seen all, with a cursor to go on from.',
+  );
+
+  const byCall = new Map<string, Series>();
+  const moves = new Map(
+    MOVES.map(({ from }) => [
+      from,
+      new Map(MOVES.filter((one) => one.from === from).map((one) => [one.to, move(one)])),
+    ]),
+  );
+  const claimed = { poll: claim({ by: 'poll' }), claim: claim({ by: 'claim' }) };
+  const polls = { claimed: poll({ outcome: 'claimed' }), empty: poll({ outcome: 'empty' }) };
+  for (const errorClass of REDIS_ERROR_CLASSES) errors.inc({ class: errorClass }, 0);
+
+  return {
+    called(call, ms) {
+      const series = byCall.get(call) ?? calls.series([call]);
+      byCall.set(call, series);
+      series.observe(ms / 1000);
+    },
+    failed: (errorClass) => errors.inc({ class: errorClass }),
+    moved(from, to, jobs) {
+      const tally = moves.get(from)?.get(to);
+      if (tally !== undefined) tally.count += jobs;
+      if (from === 'delivered' && to === 'pending') redelivered.inc(jobs);
+    },
+    handedOut(by, jobs) {
+      claimed[by].count += jobs;
+      if (by === 'poll') polls[jobs > 0 ? 'claimed' : 'empty'].count++;
+    },
+    expired: (lateMs) => lag.observe(lateMs / 1000),
+    logged: (entries) => logged.inc(entries),
+    refusedLogs: () => refused.inc(),
+    cutSearchShort: () => cutShort.inc(),
+  };
+}

@@ -1,0 +1,119 @@
+import type { Logger } from '@yardmaster/runtime';
+import {
+  evicts,
+  namesOfPrimaries,
+  type RedisFault,
+  type RedisSettings,
+  readRedisSettings,
+  redisFaultsOf,
+  type Store,
+} from '@yardmaster/store';
+import type { Registry } from 'prom-client';
+import { type CheckedSettings, redisSettingsMetrics } from './metrics/redis-settings-metrics.js';
+
+/** Time between two checks, milliseconds. */
+const EVERY_MS = 30_000;
+
+const SENTENCES: Record<RedisFault, string> = {
+  evicts: 'Redis deletes jobs when its memory is full: maxmemory-policy must be noeviction',
+  evicted: 'Redis has deleted keys because its memory was full: run fsck',
+  aof_write: 'Redis cannot write its append-only file: jobs are lost when it ends',
+  aof_rewrite: 'Redis cannot rewrite its append-only file, which grows until the disk is full',
+};
+
+export interface RedisSettingsWatchOptions {
+  store: Store;
+  log: Logger;
+  registry: Registry;
+  /** Whether jobs are created even though Redis would evict some. */
+  allowEviction: boolean;
+  /** Time between two checks, milliseconds. Default 30 000. */
+  everyMs?: number | undefined;
+}
+
+/** Checks repeatedly that Redis is set up to keep its data, because its operator may change that at any time. */
+export interface RedisSettingsWatch {
+  /**
+   * Check now: log what is new, and refuse new jobs while Redis would evict some.
+   *
+   * @throws UNAVAILABLE when no primary replies; what was known stays
+   */
+  check(): Promise<void>;
+  /** Check repeatedly from now on. */
+  start(): void;
+  stop(): void;
+}
+
+/** What is wrong with a primary; logged once, when it begins. */
+interface Finding {
+  isUnsafe: boolean;
+  text: string;
+  primary: string;
+  fields: object;
+}
+
+/** Create the watch of Redis' settings. One primary that evicts is enough to refuse new jobs in every space. */
+export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): RedisSettingsWatch {
+  const { store, log, allowEviction, everyMs = EVERY_MS } = options;
+  const metrics = redisSettingsMetrics(options.registry);
+  let last = new Map<string, RedisSettings>();
+  let logged = new Map<string, Finding>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function logChanges(findings: readonly Finding[]): void {
+    const current = new Map(findings.map((finding) => [`${finding.primary} ${finding.text}`, finding]));
+    for (const [id, { isUnsafe, fields, text }] of current) {
+      if (!logged.has(id)) log[isUnsafe ? 'error' : 'warn'](fields, text);
+    }
+    const isUnsafe = (all: typeof logged) => [...all.values()].some((finding) => finding.isUnsafe);
+    if (isUnsafe(logged) && !isUnsafe(current)) log.info('Redis keeps its jobs again');
+    logged = current;
+  }
+
+  async function check(): Promise<void> {
+    const all = await readRedisSettings(store).catch((error) => {
+      metrics.show([]); // Old values would look like new ones.
+      throw error;
+    });
+    // A primary that does not reply this time is assumed to be as it was, because it may be back before the next check.
+    const names = namesOfPrimaries(store);
+    const answered = new Map(all.map((settings) => [settings.primary, settings]));
+    const known = new Map([...last, ...answered].filter(([name]) => names.has(name)));
+    const rows = [...known].map(([name, settings]) => ({ settings, faults: redisFaultsOf(settings, last.get(name)) }));
+    store.storage.isSafe = allowEviction || ![...known.values()].some(evicts);
+    metrics.show(rows.filter(({ settings }) => answered.has(settings.primary)));
+    logChanges(rows.flatMap(findingsOf));
+    last = known;
+  }
+
+  return {
+    check,
+    start() {
+      // The connections log an outage.
+      timer = setInterval(() => check().catch(() => undefined), everyMs);
+      timer.unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function findingsOf({ settings, faults }: CheckedSettings): Finding[] {
+  const { primary, policy, maxMemoryBytes, evictedKeys, isAppendOnly } = settings;
+  const finding = (isUnsafe: boolean, text: string, fields = {}) => ({
+    isUnsafe,
+    text,
+    primary,
+    fields: { primary, ...fields },
+  });
+  const findings = faults.map((fault) => finding(true, SENTENCES[fault], { policy, maxMemoryBytes, evictedKeys }));
+  // Settings that work for now.
+  if (policy !== 'noeviction' && !faults.includes('evicts')) {
+    findings.push(finding(false, `Redis may evict jobs: maxmemory-policy is ${policy}, it must be noeviction`));
+  }
+  if (!isAppendOnly) {
+    findings.push(
+      finding(false, 'Redis keeps no append-only file: jobs created since its last snapshot are lost when it crashes'),
+    );
+  }
+  return findings;
+}

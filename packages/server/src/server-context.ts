@@ -1,0 +1,139 @@
+import type { IncomingMessage } from 'node:http';
+import { YardmasterError } from '@yardmaster/protocol';
+import { type Config, ConfigError, type Logger, onceReachable, type Service } from '@yardmaster/runtime';
+import { Authenticator, createStore, hasKeys, prepareRedis, type Store, type Subscriptions } from '@yardmaster/store';
+import type { KeyCheck } from './authenticate.js';
+import { createConnections } from './connections.js';
+import { clientAddressBy } from './http/client-address.js';
+import { countedSubscriptions } from './metrics/counted-subscriptions.js';
+import { createMetrics, type Metrics } from './metrics/metrics.js';
+import { createRedisSettingsWatch } from './redis-settings-watch.js';
+import { createRejectedKeyReport } from './rejected-keys.js';
+
+/** Variables that the server context reads. */
+export const SERVER_CONTEXT_VARIABLES = [
+  'REDIS_URL',
+  'REDIS_TIMEOUT_SECONDS',
+  'ADMIN_API_KEY',
+  'KEY_PREFIX',
+  'DELIVERY_TIMEOUT_SECONDS',
+  'MAX_DELIVERIES',
+  'RETENTION_SECONDS',
+  'EVENTS_PER_JOB',
+  'LOGS_PER_JOB',
+  'TRUSTED_PROXIES',
+  'ALLOW_EVICTION',
+] as const;
+
+export type ServerContextConfig = Config<(typeof SERVER_CONTEXT_VARIABLES)[number]> & { REDIS_URL: string };
+
+export interface ServerContextOptions {
+  /** Refuse to start when no client could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
+  refuseWithoutKeys?: boolean;
+  /** How long a cached key is trusted when no revocation was heard, milliseconds. Default KEY_BELIEVED_MS. */
+  keyBelievedMs?: number;
+  /** Time between two checks of Redis' settings, milliseconds. Default 30 000. */
+  checkRedisEveryMs?: number;
+}
+
+/** A process' connections to Redis and what is built on them, shared by everything that the process serves. */
+export interface ServerContext extends Service, KeyCheck {
+  store: Store;
+  subscriptions: Subscriptions;
+  /** Return the address of a request's client, behind trusted proxies. */
+  addressOf(req: IncomingMessage): string;
+  /** Metrics that the process publishes at /metrics. */
+  metrics: Metrics;
+  /** Aborted once the process is about to end: it is no longer ready and starts nothing new. */
+  stopping: AbortSignal;
+  /** Announce the stop, by `stopping`; `stop` then releases the connections. */
+  announceStop(): void;
+  /** Whether it can do its work: Redis is checked and replies, and announcements are heard. */
+  isReady(): Promise<boolean>;
+}
+
+const isUnavailable = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
+
+/**
+ * Create a server context. `start` waits until Redis is reachable, checks it, and throws a ConfigError when it cannot
+ * be used.
+ */
+export function createServerContext(
+  config: ServerContextConfig,
+  log: Logger,
+  options: ServerContextOptions = {},
+): ServerContext {
+  const redisTimeoutMs = Math.ceil(config.REDIS_TIMEOUT_SECONDS * 1000);
+  const connections = createConnections(config.REDIS_URL, log, redisTimeoutMs);
+  const metrics = createMetrics();
+  const subscriptions = countedSubscriptions(connections.subscriptions, metrics.registry);
+  for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
+  const settings = {
+    keyPrefix: config.KEY_PREFIX,
+    // Rounded up to whole milliseconds, because a window must not end early.
+    deliveryTimeoutMs: Math.ceil(config.DELIVERY_TIMEOUT_SECONDS * 1000),
+    maxDeliveries: config.MAX_DELIVERIES,
+    retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),
+    eventsPerJob: config.EVENTS_PER_JOB,
+    logsPerJob: config.LOGS_PER_JOB,
+    redisTimeoutMs,
+  };
+  const { redis, bulk, clock } = connections;
+  const store = createStore(redis, settings, { bulk, clock, observer: metrics.observer });
+  const authenticator = new Authenticator(store, {
+    adminKey: config.ADMIN_API_KEY,
+    ...(options.keyBelievedMs !== undefined && { cacheMs: options.keyBelievedMs }),
+  });
+  const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
+  const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, addressOf, log });
+  const settingsWatch = createRedisSettingsWatch({
+    store,
+    log,
+    registry: metrics.registry,
+    allowEviction: config.ALLOW_EVICTION,
+    everyMs: options.checkRedisEveryMs,
+  });
+  const stopping = new AbortController();
+  let isPrepared = false;
+
+  async function prepare(): Promise<void> {
+    await prepareRedis(store);
+    await settingsWatch.check();
+    if (options.refuseWithoutKeys && config.ADMIN_API_KEY === undefined && !(await hasKeys(store))) {
+      throw new ConfigError(['ADMIN_API_KEY is required, because there is no API key yet and nobody could make one']);
+    }
+  }
+
+  return {
+    name: 'server context',
+    store,
+    authenticator,
+    subscriptions,
+    metrics,
+    addressOf,
+    reportRejectedKey,
+    stopping: stopping.signal,
+    announceStop: () => stopping.abort(),
+    async isReady() {
+      return isPrepared && !stopping.signal.aborted && connections.areReady();
+    },
+    async start() {
+      const listening = authenticator.listen(subscriptions);
+      await connections.connect();
+      await onceReachable(prepare, {
+        isUnavailable,
+        reasonOf: connections.reasonOf,
+        onWait: (reason) => log.warn({ reason }, 'waiting for redis'),
+        signal: stopping.signal,
+      });
+      await listening;
+      settingsWatch.start();
+      isPrepared = true;
+    },
+    async stop() {
+      stopping.abort();
+      settingsWatch.stop();
+      connections.end();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import { FairQueue } from './fair-queue.js';
+
+/** A read slot, as the work in it sees it. */
+export interface ReadSlot {
+  /** When the work must be done, as a value of `performance.now()`. */
+  until: number;
+  /**
+   * Check the time between the steps of long work.
+   *
+   * @throws OVERLOADED once it has taken so long, waiting included, that no caller waits for it any more
+   */
+  check(): void;
+}
+
+/**
+ * Runs some work in a read slot, or not at all when the slot comes too late.
+ *
+ * @param until when its caller stops waiting, as a value of `performance.now()`; left out, only `patienceMs` limits the
+ *   wait
+ */
+export type WithReadSlot = <T>(owner: string, work: (turn: ReadSlot) => Promise<T>, until?: number) => Promise<T>;
+
+const tooLate = () => new YardmasterError('OVERLOADED', 'Too many long reads are waiting; send the request again');
+
+/**
+ * Create a read limiter that runs `atOnce` reads at once. Owners get slots in turn, and an owner that has a slot
+ * already comes after those that have none. Work for which no caller waits any more is not begun, because otherwise a
+ * burst of requests would delay callers that come long after it.
+ *
+ * @param patienceMs how long the wait for a slot and the work in it may take together
+ */
+export function createReadLimiter(atOnce: number, patienceMs: number): WithReadSlot {
+  const waiting = new FairQueue<() => Promise<void>>();
+  const working = new Map<string, number>();
+  let free = atOnce;
+
+  function goOn(): void {
+    while (free > 0) {
+      const next = waiting.shift((owner) => working.has(owner));
+      if (next === undefined) return;
+      void work(next.owner, next.item);
+    }
+  }
+
+  async function work(owner: string, item: () => Promise<void>): Promise<void> {
+    free--;
+    working.set(owner, (working.get(owner) ?? 0) + 1);
+    await item();
+    const left = (working.get(owner) as number) - 1;
+    if (left > 0) working.set(owner, left);
+    else working.delete(owner);
+    free++;
+    goOn();
+  }
+
+  return (owner, act, callerWaitsUntil = Number.POSITIVE_INFINITY) =>
+    new Promise((resolve, reject) => {
+      const now = performance.now();
+      const until = Math.min(callerWaitsUntil, now + patienceMs);
+      const timer = setTimeout(() => reject(tooLate()), Math.max(0, until - now)).unref();
+      const check = () => {
+        if (performance.now() > until) throw tooLate();
+      };
+      waiting.push(owner, async () => {
+        try {
+          check();
+          clearTimeout(timer);
+          resolve(await act({ until, check }));
+        } catch (error) {
+          reject(error);
+        }
+      });
+      goOn();
+    });
+}

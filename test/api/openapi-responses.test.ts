@@ -1,0 +1,184 @@
+import { gzipSync } from 'node:zlib';
+import { beforeAll, expect, it } from '@jest/globals';
+import { STATUSES } from '@yardmaster/protocol';
+import type { CallOptions, HttpResponse } from '../support/http.js';
+import { jobIn } from '../support/jobs.js';
+import { Contract, type Part } from '../support/openapi.js';
+import { withRedis } from '../support/own-redis.js';
+import { sendRaw, withRaw } from '../support/raw-client.js';
+import { ADMIN_KEY, startService, withService } from '../support/service.js';
+import { until } from '../support/until.js';
+import {
+  askingRedis,
+  callEndpoint,
+  ENDPOINTS,
+  type Endpoint,
+  endpointOf,
+  pathOf,
+  type Target,
+  targetFor,
+  UNKNOWN,
+} from './endpoints.js';
+
+// Every response of every endpoint is as the OpenAPI document says, and every response of the document occurs here.
+// Other tests check which response it must be.
+
+const redis = withRedis();
+const limits = { MAX_BODY_BYTES: '2048', MAX_LOG_WIRE_BYTES: '2048' };
+// The stored data are not checked at the end, because a test damages them.
+const service = withService(limits, { redis, app: 'api', check: false });
+let contract: Contract;
+beforeAll(async () => {
+  contract = new Contract((await service.call('GET', '/openapi.json')).body);
+});
+
+/** Kinds of responses seen so far: `endpoint status code`. */
+const seen = new Set<string>();
+
+/** Check a response against the document. @param status what it must be */
+function expectDocumented(endpoint: Endpoint, response: HttpResponse, status: unknown = expect.any(Number)): void {
+  seen.add(`${endpoint.name} ${response.status} ${response.body?.code ?? ''}`);
+  const faults = contract.faultsOf(contract.operation(endpoint), response);
+  expect({ call: endpoint.name, status: response.status, faults }).toEqual({ call: endpoint.name, status, faults: [] });
+}
+
+async function expectResponse(endpoint: Endpoint, target: Target, options: CallOptions = {}, status?: number) {
+  expectDocumented(endpoint, await callEndpoint(service, endpoint, target, options), status);
+}
+
+/** Return how to send the examples of a body, in each type and coding; for an endpoint without a body, one call without. */
+function examplesOf(endpoint: Endpoint): CallOptions[] {
+  const { requestBody } = contract.operation(endpoint).operation;
+  if (requestBody === undefined) return [{}];
+  return Object.entries<Part>(requestBody.content).flatMap(([type, { examples }]) =>
+    Object.values<Part>(examples).flatMap(({ value }) => {
+      const raw = type === 'application/json' ? JSON.stringify(value) : value;
+      const headers = { 'content-type': type };
+      return [
+        { raw, headers },
+        { raw: gzipSync(raw), headers: { ...headers, 'content-encoding': 'gzip' } },
+      ];
+    }),
+  );
+}
+
+it.each(ENDPOINTS)('responds to each example of $name with a success as documented', async (endpoint) => {
+  for (const example of examplesOf(endpoint))
+    await expectResponse(endpoint, await targetFor(service, endpoint, 'examples'), example, endpoint.success ?? 200);
+});
+
+it.each(STATUSES)('responds as documented to each call on a job that is %s', async (status) => {
+  for (const endpoint of ENDPOINTS.filter(({ path }) => path.includes(':jobId'))) {
+    const jobId = await jobIn(service, status, 'statuses', { payload: { deep: [{}, null, 1.5] } });
+    await service.call('POST', `/jobs/${jobId}/logs`, { body: ['one', { message: 'two', level: 'error' }] });
+    await expectResponse(endpoint, { ...UNKNOWN, jobId });
+  }
+  for (const endpoint of ['List Jobs', 'Get Space Statistics'].map(endpointOf))
+    await expectResponse(endpoint, { ...UNKNOWN, spaceId: 'statuses' });
+});
+
+it('responds as documented to all reads of a job with every kind of event', async () => {
+  const jobId = await jobIn(service, 'running', 'events', { maxRetries: 1 });
+  const steps: [verb: string, body?: unknown][] = [
+    ['progress', { percent: 1, message: 'x', subProgress: { a: { percent: 2 } } }],
+    ['checkpoint', { row: 1 }],
+    ['event', null],
+    ['logs', [{ message: 'no colour, x', level: 'warn' }]],
+    ['fail', { error: { why: 'x' } }],
+  ];
+  for (const [verb, body] of steps) await service.call('POST', `/jobs/${jobId}/${verb}`, { body });
+  const target = { ...UNKNOWN, spaceId: 'events', jobId };
+  for (const name of ['Poll for Jobs', 'Get Job', 'Get Job Progress', 'List Jobs', 'Get Space Statistics'])
+    await expectResponse(endpointOf(name), target, {}, 200);
+  const logs = endpointOf('Get Job Logs');
+  for (const query of ['limit=1', 'after=0', 'before=9', 'level=warn,error&level=info', 'q="no colour" x'])
+    await expectResponse({ ...logs, path: `${logs.path}?${encodeURI(query)}` }, target, {}, 200);
+});
+
+/** Make a call without the Host header, which no HTTP library can. */
+async function callWithoutHost(endpoint: Endpoint): Promise<HttpResponse> {
+  const head = `${endpoint.method} /api/v1${pathOf(endpoint, UNKNOWN)} HTTP/1.1\r\nConnection: close\r\n\r\n`;
+  const [response] = await sendRaw(service.url, head);
+  return { ...(response as Omit<HttpResponse, 'body'>), body: JSON.parse(response?.text ?? '') };
+}
+
+/** Fields of several bodies, all of them wrong. */
+const SEVERAL_FAULTS = { name: 5, maxRetries: -1, count: 0, percent: -1, message: 5, scopes: 5, logs: [{}, {}] };
+
+it.each(ENDPOINTS)('refuses all kinds of wrong calls of $name as documented', async (endpoint) => {
+  const { key } = await service.key([endpoint.name === 'Kill Job' ? 'jobs:ack' : 'jobs:kill']);
+  await expectResponse(endpoint, UNKNOWN, { key: undefined }, 401);
+  await expectResponse(endpoint, UNKNOWN, { key }, 403);
+  expectDocumented(endpoint, await callEndpoint(service, { ...endpoint, method: 'PATCH' }, UNKNOWN), 405);
+  await expectResponse(endpoint, UNKNOWN, { headers: { 'x-long': 'x'.repeat(20_000) } }, 431);
+  expectDocumented(endpoint, await callWithoutHost(endpoint), 400);
+  await expectResponse(endpoint, UNKNOWN);
+  if (endpoint.body === undefined) return;
+  await expectResponse(endpoint, UNKNOWN, { raw: '{' }, 400);
+  await expectResponse(endpoint, UNKNOWN, { body: SEVERAL_FAULTS });
+  await expectResponse(endpoint, UNKNOWN, { body: ['x'.repeat(2_048)] }, 413);
+  await expectResponse(endpoint, UNKNOWN, { raw: 'x', headers: { 'content-type': 'text/plain' } }, 415);
+});
+
+it('responds as documented when Redis has no memory left', async () => {
+  const targets = await Promise.all(ENDPOINTS.map((endpoint) => targetFor(service, endpoint, 'full')));
+  await service.redis.config('SET', 'maxmemory', '1mb');
+  for (const [n, endpoint] of ENDPOINTS.entries()) await expectResponse(endpoint, targets[n] as Target);
+  await service.redis.config('SET', 'maxmemory', '0');
+});
+
+it('responds as documented when Redis would delete jobs', async () => {
+  await service.redis.config('SET', 'maxmemory', '1gb');
+  await service.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  const unsafe = await startService({}, { redis, app: 'api', check: false }); // It checks Redis at its start.
+  const create = endpointOf('Create Job');
+  expectDocumented(create, await callEndpoint(unsafe, create, UNKNOWN), 503);
+  await unsafe.stop();
+  await service.redis.config('SET', 'maxmemory-policy', 'noeviction');
+  await service.redis.config('SET', 'maxmemory', '0');
+});
+
+it('responds as documented when keys in Redis are of another type', async () => {
+  const { keys } = service.store;
+  const { jobId, spaceId } = UNKNOWN;
+  for (const key of [keys.job(jobId), keys.jobs(spaceId), keys.queue(spaceId), keys.names(spaceId), keys.apiKeys]) {
+    await service.redis.del(key);
+    await service.redis.set(key, 'of another type');
+  }
+  for (const endpoint of ENDPOINTS) await expectResponse(endpoint, UNKNOWN, askingRedis(endpoint), 500);
+  await service.redis.flushall();
+});
+
+it('responds as documented while the most allowed requests are in flight', async () => {
+  const busy = await startService({ MAX_IN_FLIGHT: '1' }, { redis, app: 'api', check: false });
+  try {
+    await withRaw(busy.url, async ({ socket }) => {
+      const head = `Host: x\r\nx-api-key: ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n`;
+      socket.write(`POST /api/v1/spaces/held/jobs HTTP/1.1\r\n${head}\r\n{`);
+      const list = endpointOf('List Jobs');
+      await until(async () => (await callEndpoint(busy, list, UNKNOWN)).body.code === 'OVERLOADED');
+      for (const endpoint of ENDPOINTS)
+        expectDocumented(endpoint, await callEndpoint(busy, endpoint, UNKNOWN, askingRedis(endpoint)), 503);
+    });
+  } finally {
+    await busy.stop();
+  }
+});
+
+it('responds as documented while Redis is away', async () => {
+  await redis.halt();
+  await Promise.all(ENDPOINTS.map((endpoint) => expectResponse(endpoint, UNKNOWN, askingRedis(endpoint), 503)));
+  await redis.resume();
+});
+
+it('has seen every documented response at the end, except that to a request that never arrives', () => {
+  const kinds = ENDPOINTS.flatMap((endpoint) => {
+    const operation = contract.operation(endpoint);
+    return Object.keys(operation.operation.responses).flatMap((status) => {
+      const codes = contract.codesOf(operation, status);
+      return (codes.length === 0 ? [''] : codes).map((code) => `${endpoint.name} ${status} ${code}`);
+    });
+  });
+  // That response takes half a minute of silence, and its text is the same for every endpoint.
+  expect(kinds.filter((kind) => !seen.has(kind) && !kind.endsWith('408 REQUEST_TIMEOUT'))).toEqual([]);
+});

@@ -1,0 +1,27 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { expect, it } from '@jest/globals';
+import { ResponseBudget } from '../../apps/api/src/limits/response-budget.js';
+
+const MB = 1_048_576;
+
+/** Create a response that is not read, with a client and a key of its own. */
+const unread = (key: string) =>
+  Object.assign(new EventEmitter(), {
+    closed: false,
+    req: { headers: { 'x-api-key': key }, socket: new EventEmitter() },
+  }) as unknown as ServerResponse;
+
+it.each([
+  [true, 'OVERLOADED'],
+  [false, 'UNAVAILABLE'],
+])('refuses a large response when too many are unread (changes nothing: %p) as %s', (changesNothing, code) => {
+  const responseBudget = new ResponseBudget();
+  const first = unread('a');
+  for (const response of [first, unread('b'), unread('c')]) responseBudget.count(response, 42 * MB, changesNothing);
+  const another = () => responseBudget.count(unread('d'), 42 * MB, changesNothing);
+  expect(another).toThrow(expect.objectContaining({ code }));
+  responseBudget.count(unread('d'), 4_096, changesNothing);
+  first.emit('close');
+  another();
+});
