@@ -10,7 +10,9 @@ WORKDIR /app
 # What is installed changes less often than sources, and stays in the cache.
 COPY package.json package-lock.json ./
 COPY packages/protocol/package.json packages/protocol/
+COPY packages/redis/package.json packages/redis/
 COPY packages/store/package.json packages/store/
+COPY packages/fsck/package.json packages/fsck/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/server/package.json packages/server/
 COPY apps/api/package.json apps/api/

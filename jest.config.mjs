@@ -11,7 +11,7 @@ export default {
   transform: { '^.+\\.ts$': swc },
   // Tests run the sources, so that a failing line is a line of ours.
   moduleNameMapper: {
-    '^@yardmaster/(protocol|store|runtime|backend)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@yardmaster/(protocol|redis|runtime|store|fsck|server)$': '<rootDir>/packages/$1/src/index.ts',
     '^@yardmaster/(api|gateway|scheduler|standalone|cli)$': '<rootDir>/apps/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createLogger, createRedis, findRedisServer, PrivateRedis } from '@yardmaster/runtime';
+import { createRedis, findRedisServer, PrivateRedis } from '@yardmaster/redis';
+import { createLogger } from '@yardmaster/runtime';
 import { createStore } from '@yardmaster/store';
 import { now } from './worker.mjs';
 

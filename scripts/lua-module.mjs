@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const folder = new URL('../packages/store/lua/', import.meta.url);
-const target = new URL('../packages/store/src/scripts.generated.ts', import.meta.url);
+const target = new URL('../packages/store/src/script/scripts.generated.ts', import.meta.url);
 
 const read = (path) => readFileSync(new URL(path, folder), 'utf8');
 

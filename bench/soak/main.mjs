@@ -5,7 +5,8 @@
 // files and what Redis holds are looked at every five seconds. Exits with 1 on growth, on lost jobs and failed calls, and
 // when fsck finds something. What V8 still loads and compiles looks like growth in a run of less than ten minutes.
 import { setTimeout as delay } from 'node:timers/promises';
-import { createStore, fsck } from '@yardmaster/store';
+import { fsck } from '@yardmaster/fsck';
+import { createStore } from '@yardmaster/store';
 import { print, readOptions } from '../command-line.mjs';
 import { machineOf } from '../machine.mjs';
 import { ADMIN_API_KEY, startApp, startRedis, startWorker, until } from '../processes.mjs';

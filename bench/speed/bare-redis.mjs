@@ -1,6 +1,8 @@
 // The least that can be done over HTTP with our scripts: a bare node:http server that calls the store's verbs and sends what
 // they return. It has no routes but the end of the path, no keys, scopes, schemas, limits or metrics.
-import { createLogger, createRedis } from '@yardmaster/runtime';
+
+import { createRedis } from '@yardmaster/redis';
+import { createLogger } from '@yardmaster/runtime';
 import { ANY_SPACE, ackJob, completeJob, createJob, createStore, pollJobs } from '@yardmaster/store';
 import { requestOf } from '../verbs.mjs';
 import { serveBare } from './bare-server.mjs';

@@ -1,5 +1,7 @@
 // What Redis alone takes: a client that sends the scripts of the verbs in pipelines, without HTTP.
-import { createLogger, createRedis } from '@yardmaster/runtime';
+
+import { createRedis } from '@yardmaster/redis';
+import { createLogger } from '@yardmaster/runtime';
 import { ANY_SPACE, ackJob, completeJob, createJob, createStore, pollJobs } from '@yardmaster/store';
 import { inBatches, requestOf, upTo } from '../verbs.mjs';
 import { payloadOf, serve } from '../worker.mjs';

@@ -1,5 +1,6 @@
+import { fsck as checkStored } from '@yardmaster/fsck';
 import type { JobWithEvents, LogEntry, LogsQuery } from '@yardmaster/protocol';
-import { ANY_SPACE, fsck as checkStored, getJob, readLogs, redisNow, type Store } from '@yardmaster/store';
+import { ANY_SPACE, getJob, readLogs, redisNow, type Store } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { fsck, keysOf } from '../../test/support/fsck.js';
 

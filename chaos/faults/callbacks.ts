@@ -4,11 +4,13 @@ import * as does from '../../test/support/behaviours.js';
 import { freePort } from '../../test/support/free-port.js';
 import { startListener, startReceiver } from '../../test/support/receiver.js';
 import { until } from '../../test/support/until.js';
+import type { History } from '../checker/history.js';
 import { bringJob, nextNumber } from '../load/own-jobs.js';
 import { NAMES, type Receiving, SPACES } from '../load/plan.js';
 import { writeReceived } from '../load/receivers.js';
 import { NOBODY } from '../rules/callbacks.js';
-import type { Fault, FaultContext, Finding, History, Run } from '../runs/fault.js';
+import type { Finding } from '../rules/rule.js';
+import type { Fault, FaultContext, Run } from '../runs/fault.js';
 import { limitMemory } from '../runs/measures.js';
 
 const BEGUN_MS = 60_000; // Among the callbacks of the load, some may wait for others.

@@ -1,8 +1,10 @@
 import type { Status } from '@yardmaster/protocol';
 import { ANY_SPACE, getJob } from '@yardmaster/store';
 import { until } from '../../test/support/until.js';
+import type { Call, Operation } from '../checker/history.js';
+import type { Installation } from '../installation/installation.js';
 import { BODIES, bringJob, nextNumber } from '../load/own-jobs.js';
-import type { Call, Fault, FaultContext, Installation, Operation, Run } from '../runs/fault.js';
+import type { Fault, FaultContext, Run } from '../runs/fault.js';
 import { callsDuring, lateTimeOuts, timeOutsIn } from '../runs/measures.js';
 import { drained } from '../runs/run-faults.js';
 

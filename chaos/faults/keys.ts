@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { KEY_BELIEVED_MS } from '@yardmaster/store';
+import type { Installation } from '../installation/installation.js';
 import { checkRevoked, checkUntouched, REVOKED_MS, revoke, SLOW_MS, useNewKey } from '../load/key-use.js';
-import type { Fault, Installation } from '../runs/fault.js';
+import type { Fault } from '../runs/fault.js';
 
 /** Streams that are opened in the last moment in which a key may be cached have to be closed in time as well. */
 const LAST_MOMENT_MS = KEY_BELIEVED_MS - 600;

@@ -1,7 +1,10 @@
 import { CALLBACK_LEASE_MS } from '@yardmaster/store';
 import type { Interception } from '../../test/support/redis/proxy.js';
+import type { Callback } from '../checker/history.js';
+import type { AppProcess } from '../installation/app-process.js';
 import { runs } from '../installation/scripts.js';
-import type { AppProcess, Callback, Fault, Finding, Run } from '../runs/fault.js';
+import type { Finding } from '../rules/rule.js';
+import type { Fault, Run } from '../runs/fault.js';
 import { lateTimeOuts } from '../runs/measures.js';
 import { within } from '../runs/waiting.js';
 import { callBack } from './callbacks.js';

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectTo } from '../../test/support/connect.js';
 import { keysOf } from '../../test/support/fsck.js';
-import type { Fault, Installation } from '../runs/fault.js';
+import type { Installation } from '../installation/installation.js';
+import type { Fault } from '../runs/fault.js';
 import { lateTimeOuts, timeOutsIn } from '../runs/measures.js';
 import { repeat } from '../runs/waiting.js';
 

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../../test/support/until.js';
+import type { AppProcess } from '../installation/app-process.js';
 import { makeOlderRelease, makeOtherRelease } from '../installation/release.js';
 import { isScript, runs } from '../installation/scripts.js';
 import { nextNumber } from '../load/own-jobs.js';
-import type { AppProcess, Fault, Finding, Run } from '../runs/fault.js';
+import type { Finding } from '../rules/rule.js';
+import type { Fault, Run } from '../runs/fault.js';
 import { cutsOtherThan, strayPrints, unserved } from '../runs/measures.js';
 import { within } from '../runs/waiting.js';
 import { callBack } from './callbacks.js';

@@ -1,10 +1,11 @@
 import { HttpClient } from '../../test/support/http.js';
 import { StreamClient } from '../../test/support/stream-client.js';
 import { until } from '../../test/support/until.js';
+import type { Installation } from '../installation/installation.js';
 import { startCrowd } from '../load/crowd.js';
 import { bringJob } from '../load/own-jobs.js';
 import { createWatchers } from '../load/watchers.js';
-import type { Fault, Installation } from '../runs/fault.js';
+import type { Fault } from '../runs/fault.js';
 import { limitMemory } from '../runs/measures.js';
 
 const NOISY_SPACE = 'yard-noise';

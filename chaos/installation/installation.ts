@@ -4,7 +4,7 @@ import { freePort } from '../../test/support/free-port.js';
 import { startCluster } from '../../test/support/redis/cluster.js';
 import { startNode } from '../../test/support/redis/node.js';
 import { startSentinels } from '../../test/support/redis/sentinels.js';
-import { ADMIN_KEY } from '../../test/support/service.js';
+import { ADMIN_KEY } from '../../test/support/shared-service.js';
 import { type AppProcess, startApp } from './app-process.js';
 import type { Release } from './release.js';
 

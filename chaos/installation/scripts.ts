@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from './release.js';
 
 /** The module that is generated from the .lua files; the store does not export it. */
-const MODULE = 'packages/store/src/scripts.generated.ts';
+const MODULE = 'packages/store/src/script/scripts.generated.ts';
 
 /** Hashes by which Redis knows the scripts of a release, by the names of their files. @param root folder of the release */
 export const scriptHashes = (root = ROOT): ReadonlyMap<string, string> =>

@@ -4,7 +4,8 @@ import { HttpClient } from '../../test/support/http.js';
 import { StreamClient } from '../../test/support/stream-client.js';
 import { until } from '../../test/support/until.js';
 import { before, closeDuring } from '../checker/stalls.js';
-import type { FaultContext, Installation } from '../runs/fault.js';
+import type { Installation } from '../installation/installation.js';
+import type { FaultContext } from '../runs/fault.js';
 import { repeat } from '../runs/waiting.js';
 import { SPACES } from './plan.js';
 

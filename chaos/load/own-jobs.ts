@@ -1,5 +1,6 @@
 import { partitionOf } from '@yardmaster/store';
-import type { Body, FaultContext, Operation } from '../runs/fault.js';
+import type { Body, Operation } from '../checker/history.js';
+import type { FaultContext } from '../runs/fault.js';
 import { type Receiving, SPACES } from './plan.js';
 
 // Jobs that a fault creates itself, in spaces that no worker polls.

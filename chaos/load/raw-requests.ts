@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { ADMIN_KEY } from '../../test/support/service.js';
+import { ADMIN_KEY } from '../../test/support/shared-service.js';
 import { within } from '../runs/waiting.js';
 
 /** What came of bytes that were sent to an API. */

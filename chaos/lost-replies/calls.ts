@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { listKeys } from '@yardmaster/store';
+import type { Body, Operation } from '../checker/history.js';
 import type { Span } from '../checker/stalls.js';
 import { type Matcher, runsOrSends, sends } from '../installation/scripts.js';
 import { REVOKED_MS, SLOW_MS } from '../load/key-use.js';
 import { BODIES } from '../load/own-jobs.js';
-import type { Body, FaultContext, Operation } from '../runs/fault.js';
+import type { FaultContext } from '../runs/fault.js';
 import { playTwice, seenOf } from './expected.js';
 import { BY_ITSELF, CHANGES, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, READ_FROM, READS } from './rows.js';
 import { bring, CLIENT, endAll, makeKey, type Start, type Subject, storedJobs, type TrialKey } from './subject.js';

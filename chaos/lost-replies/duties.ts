@@ -1,10 +1,13 @@
 import { ANY_SPACE, getJob, type Store } from '@yardmaster/store';
 import type { Intercepted } from '../../test/support/redis/proxy.js';
 import { until } from '../../test/support/until.js';
+import type { Operation } from '../checker/history.js';
+import type { AppProcess } from '../installation/app-process.js';
 import { type Matcher, runs, sends } from '../installation/scripts.js';
 import { BODIES, bringJob, separateSpaces } from '../load/own-jobs.js';
 import { SPACES } from '../load/plan.js';
-import type { AppProcess, FaultContext, Finding, Operation, Run } from '../runs/fault.js';
+import type { Finding } from '../rules/rule.js';
+import type { FaultContext, Run } from '../runs/fault.js';
 import { count, interceptionOf, type Loss } from './trial.js';
 
 /** What is done with the job of a row, and what comes of it: each effect once. */

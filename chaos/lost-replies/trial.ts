@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient } from '../../test/support/http.js';
 import { until } from '../../test/support/until.js';
+import type { Body } from '../checker/history.js';
 import { lengthOf, type Span } from '../checker/stalls.js';
+import type { AppProcess } from '../installation/app-process.js';
 import type { Matcher } from '../installation/scripts.js';
 import { RESPONSE_MS } from '../rules/responses.js';
-import type { AppProcess, Body, FaultContext } from '../runs/fault.js';
+import type { FaultContext } from '../runs/fault.js';
 
 /** How a reply is lost: its connection is cut, or is silent. With `observe` it is not lost, and only seen. */
 export type Loss = 'cut' | 'silence' | 'observe';

@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { DumpedJob } from '../checker/dump.js';
+import type { Callback } from '../checker/history.js';
+import type { Span } from '../checker/stalls.js';
 import { redeliveriesOf } from './histories.js';
-import type { Callback, Damage, DumpedJob, Outage, Span } from './rule.js';
+import type { Damage, Outage } from './rule.js';
 import { linesOf, ruleForEachJob } from './rule.js';
 import { stopsSchedulers } from './time-outs.js';
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '@yardmaster/protocol';
-import type { Claim, DumpedJob, Finding, Rule, StoredCase } from './rule.js';
+import type { DumpedJob } from '../checker/dump.js';
+import type { Claim, Finding, Rule, StoredCase } from './rule.js';
 import { linesOf, ruleForEachJob, storedCases } from './rule.js';
 
 /**

@@ -1,5 +1,7 @@
+import type { DumpedJob } from '../checker/dump.js';
+import type { Stream } from '../checker/history.js';
 import { before, closeDuring } from '../checker/stalls.js';
-import { affects, type DumpedJob, type Finding, type Outage, type Rule, type Stopped, type Stream } from './rule.js';
+import { affects, type Finding, type Outage, type Rule, type Stopped } from './rule.js';
 
 const ENDED = 1000; // Close code of a stream whose job has ended.
 

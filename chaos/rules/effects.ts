@@ -1,5 +1,7 @@
 import type { EventType, LogEntry } from '@yardmaster/protocol';
-import type { Body, Call, DumpedJob, Finding, Operation, StoredCase } from './rule.js';
+import type { DumpedJob } from '../checker/dump.js';
+import type { Body, Call, Operation } from '../checker/history.js';
+import type { Finding, StoredCase } from './rule.js';
 import { linesOf, ruleForEachJob } from './rule.js';
 import { isTimeOut } from './time-outs.js';
 

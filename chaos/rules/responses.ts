@@ -1,5 +1,6 @@
+import type { Call } from '../checker/history.js';
 import { before } from '../checker/stalls.js';
-import { affects, type Call, type Finding, type Outage, type Rule, type Stopped } from './rule.js';
+import { affects, type Finding, type Outage, type Rule, type Stopped } from './rule.js';
 
 /** A call is answered within 2 s; half a second more for the client and the network. */
 export const RESPONSE_MS = 2_000 + 500;

@@ -1,5 +1,7 @@
 import { type EventType, isStreamType, type JobEvent, STREAM_TYPES, statusAfter } from '@yardmaster/protocol';
-import type { Body, DumpedJob, Evidence, Finding, Rule, Stream } from './rule.js';
+import type { DumpedJob } from '../checker/dump.js';
+import type { Body, Stream } from '../checker/history.js';
+import type { Evidence, Finding, Rule } from './rule.js';
 
 /** A stream is the state of its job, and then every later event in its order, once; or it is closed (P8). */
 export const streams: Rule = {

@@ -1,5 +1,6 @@
 import type { JobEvent, Status } from '@yardmaster/protocol';
-import type { Call, Evidence, Finding, Outage, PromiseId, Rule, StoredCase } from './rule.js';
+import type { Call } from '../checker/history.js';
+import type { Evidence, Finding, Outage, PromiseId, Rule, StoredCase } from './rule.js';
 import { affects, ruleForEachJob, storedCases } from './rule.js';
 
 /** A window that a scheduler closed. Times are epoch milliseconds. */

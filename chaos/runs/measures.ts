@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { evidenceOf } from '../checker/checker.js';
+import type { Call } from '../checker/history.js';
 import { type AppProcess, STARTED_AGAIN } from '../installation/app-process.js';
 import { isCut } from '../rules/closes.js';
 import type { Finding, PromiseId } from '../rules/rule.js';
 import { LATE_UNDER_FAULT_MS, type TimeOut, timeOutsOf } from '../rules/time-outs.js';
-import type { Call, FaultContext, Run } from './fault.js';
+import type { FaultContext, Run } from './fault.js';
 
 /** Calls that were made, or under way, during the outage. */
 export const callsDuring = ({ history, outage: { from, until } }: Run): Call[] =>

@@ -4,10 +4,11 @@ import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { transform } from '@swc/core';
 import { until } from '../../test/support/until.js';
+import type { AppProcess } from '../installation/app-process.js';
 import { copyRelease, type Release, ROOT } from '../installation/release.js';
 import { type Matcher, scriptHashes } from '../installation/scripts.js';
 import type { PromiseId } from '../rules/rule.js';
-import { type AppProcess, type Fault, faultNamed } from './fault.js';
+import { type Fault, faultNamed } from './fault.js';
 import { repeat, within } from './waiting.js';
 
 const run = promisify(execFile);
@@ -55,7 +56,7 @@ export async function makeMutant({ file, name, sources }: Mutant): Promise<Relea
   await cp(join(ROOT, generator), join(root, generator));
   await run('git', ['apply', `--directory=${relative(ROOT, root)}`, file], { cwd: ROOT });
   await run(process.execPath, [join(root, generator)]);
-  for (const path of [...sources, 'packages/store/src/scripts.generated.ts']) await compile(root, path);
+  for (const path of [...sources, 'packages/store/src/script/scripts.generated.ts']) await compile(root, path);
   return release;
 }
 

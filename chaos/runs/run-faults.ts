@@ -7,11 +7,12 @@ import { check, judge, type Record } from '../checker/checker.js';
 import { type Dump, dump } from '../checker/dump.js';
 import { History } from '../checker/history.js';
 import { measureStalls } from '../checker/stalls.js';
+import type { Installation } from '../installation/installation.js';
 import { ROOT } from '../installation/release.js';
 import { createClients } from '../load/client.js';
 import { startLoad } from '../load/load.js';
 import type { Finding, Outage, Violation } from '../rules/rule.js';
-import type { Fault, FaultContext, Figures, Installation, Run } from './fault.js';
+import type { Fault, FaultContext, Figures, Run } from './fault.js';
 
 const BEFORE_MS = 2_000; // Time with load before the first fault, and after each, milliseconds.
 const AFTER_MS = 3_000;

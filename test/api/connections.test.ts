@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { HttpClient } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
 import { pour, type RawClient, type RawResponse, sendRaw, withRaw } from '../support/raw-client.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const service = withService();

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { jobIn } from '../support/jobs.js';
 import { sendRaw } from '../support/raw-client.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import { ENDPOINTS, pathOf, UNKNOWN } from './endpoints.js';
 

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withRaw } from '../support/raw-client.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 

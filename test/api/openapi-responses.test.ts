@@ -6,7 +6,8 @@ import { jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withRedis } from '../support/own-redis.js';
 import { sendRaw, withRaw } from '../support/raw-client.js';
-import { ADMIN_KEY, startService, withService } from '../support/service.js';
+import { startService, withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import {
   askingRedis,

@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createMetrics, protectServer, SERVER_OPTIONS } from '@yardmaster/server';
 import { during } from '../support/during.js';
 import { RawClient, withRaw } from '../support/raw-client.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const HOST = 'Host: localhost\r\n';

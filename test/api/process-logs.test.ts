@@ -2,7 +2,8 @@ import { expect, it } from '@jest/globals';
 import type { CallOptions } from '../support/http.js';
 import { createJob } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const redis = withRedis();

@@ -3,8 +3,8 @@ import { SCOPES, type Scope } from '@yardmaster/protocol';
 import { withApiProcess } from '../logs/api-process.js';
 import type { CallOptions } from '../support/http.js';
 import { createJob, jobIn } from '../support/jobs.js';
-import { ADMIN_KEY, type TestService, withService } from '../support/service.js';
-import { sharedService } from '../support/shared-service.js';
+import { type TestService, withService } from '../support/service.js';
+import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import { callEndpoint, ENDPOINTS, stateOf, targetFor, UNKNOWN } from './endpoints.js';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HttpResponse } from '../support/http.js';
 import { jobIn } from '../support/jobs.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 
 // Settings of operators. All other tests use the default limits.
 

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { masterOf, secretOf } from '../support/callbacks.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { serve, stopServing } from './fake-service.js';
 import { yardmasterHere } from './in-process.js';
 import { endAll, yardmaster } from './yardmaster.js';

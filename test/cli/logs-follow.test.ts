@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createJob, jobIn, step } from '../support/jobs.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 import { afterIn, entry, pageOf, serve, stopServing } from './fake-service.js';

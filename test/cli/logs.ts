@@ -1,7 +1,8 @@
 import type { ShowLogsOptions } from '@yardmaster/cli';
-import { isCluster, type RedisClient } from '@yardmaster/runtime';
+import { isCluster, type RedisClient } from '@yardmaster/redis';
 import { createJob, step } from '../support/jobs.js';
-import { ADMIN_KEY, type TestService } from '../support/service.js';
+import type { TestService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import { yardmasterHere } from './in-process.js';
 import { type ProcessRun, type Run, yardmaster } from './yardmaster.js';

@@ -9,7 +9,7 @@ import {
   FSCK_EXIT_MEANINGS,
   runProgram,
 } from '@yardmaster/cli';
-import { FAULTS } from '@yardmaster/store';
+import { FAULTS } from '@yardmaster/fsck';
 
 type Env = Record<string, string>;
 

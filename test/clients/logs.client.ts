@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { installed } from '../support/installed.js';
 import { createJob, jobIn } from '../support/jobs.js';
-import { ADMIN_KEY, startService, type TestService } from '../support/service.js';
+import { startService, type TestService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 
 // What docs/logs.md says to type is typed here, into bash, with curl and jq.
 

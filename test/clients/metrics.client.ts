@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
 import { installed } from '../support/installed.js';
 import { jobIn } from '../support/jobs.js';
-import { ADMIN_KEY, type ServiceOptions, startService, type TestService } from '../support/service.js';
+import { type ServiceOptions, startService, type TestService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 
 const promtool = installed('promtool', 'prometheus');

@@ -9,8 +9,7 @@ import { STANDALONE_VARIABLES } from '@yardmaster/standalone';
 import { WebSocket } from 'ws';
 import { HttpClient } from '../support/http.js';
 import { startNginx } from '../support/nginx.js';
-import { ADMIN_KEY } from '../support/service.js';
-import { sharedService } from '../support/shared-service.js';
+import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import { type Site, startSite } from './site.js';
 

@@ -3,8 +3,7 @@ import { freePort } from '../support/free-port.js';
 import { HttpClient } from '../support/http.js';
 import { type Nginx, startNginx } from '../support/nginx.js';
 import { type RunningProcess, runApp } from '../support/process.js';
-import { ADMIN_KEY } from '../support/service.js';
-import { sharedService } from '../support/shared-service.js';
+import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 /** The service as docs/streams.md sets it up: the API and the gateway, each a process, behind nginx. */

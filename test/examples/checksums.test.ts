@@ -11,7 +11,8 @@ import type { JobWithEvents } from '@yardmaster/protocol';
 import { endAll, isGroupAlive, type ProcessRun, runCommand } from '../cli/yardmaster.js';
 import type { HttpResponse } from '../support/http.js';
 import { createJob, jobIn } from '../support/jobs.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 
 jest.setTimeout(120_000);
 

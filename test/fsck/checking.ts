@@ -1,4 +1,5 @@
-import { type Fault, type FsckProgress, fsck, type Store } from '@yardmaster/store';
+import { type Fault, type FsckProgress, fsck } from '@yardmaster/fsck';
+import type { Store } from '@yardmaster/store';
 import { fsck as secondOpinion } from '../support/fsck.js';
 import type { TestService } from '../support/service.js';
 

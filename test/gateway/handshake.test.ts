@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { jobIn } from '../support/jobs.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 import { connect, cutAll, expectRefusal, type ShakeOptions, shake, UNKNOWN_JOB } from './handshake.js';
 import { withGateway } from './start.js';

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { WebSocket } from 'ws';
 import { jobIn, step } from '../support/jobs.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { type StreamClient, withStreams } from '../support/stream-client.js';
 import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 import { append, logSeqsOf, seqs, storedEntries } from './logs.js';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { jobIn } from '../support/jobs.js';
 import { type RunningApp, runApp } from '../support/process.js';
-import { ADMIN_KEY, startService, withService } from '../support/service.js';
-import { sharedService } from '../support/shared-service.js';
+import { startService, withService } from '../support/service.js';
+import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { StreamClient, withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 import { connect, cutAll, shake } from './handshake.js';

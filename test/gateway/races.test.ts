@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { redisNow } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { jobIn, writeHistory } from '../support/jobs.js';
-import { ADMIN_KEY } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { type StreamClient, withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 import { cutAll, shake } from './handshake.js';

@@ -1,7 +1,8 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { SCOPES } from '@yardmaster/protocol';
 import { jobIn } from '../support/jobs.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { withStreams } from '../support/stream-client.js';
 import { cutAll, expectRefusal, shake, UNKNOWN_JOB } from './handshake.js';
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { fsck } from '@yardmaster/fsck';
 import type { JobWithEvents, LogEntry, SpaceStats, Status } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
@@ -11,7 +12,6 @@ import {
   createStore,
   expireDue,
   failJob,
-  fsck,
   getJob,
   getStats,
   heartbeatJob,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findRedisServer } from '@yardmaster/runtime';
+import { findRedisServer } from '@yardmaster/redis';
 import { freePort } from '../support/free-port.js';
 import { find, type Manifest } from './chart.js';
 import { environmentOf, type Running, run, secretValue } from './rendered-process.js';

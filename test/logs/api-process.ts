@@ -3,8 +3,8 @@ import { expect } from '@jest/globals';
 import { during } from '../support/during.js';
 import { type CallOptions, HttpClient, type HttpResponse } from '../support/http.js';
 import { startApp } from '../support/process.js';
-import { ADMIN_KEY, type TestService } from '../support/service.js';
-import { LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
+import type { TestService } from '../support/service.js';
+import { ADMIN_KEY, LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
 
 export interface ApiProcess {
   url: string;

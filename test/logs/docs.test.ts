@@ -6,7 +6,8 @@ import { expect, it } from '@jest/globals';
 import { LIMITS, logsQuery } from '@yardmaster/protocol';
 import { VARIABLES } from '@yardmaster/runtime';
 import { createJob } from '../support/jobs.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = readFileSync(`${root}docs/logs.md`, 'utf8');

@@ -3,7 +3,7 @@ import type { CallbackAttempt, CallbackOutcome, NoAttempt, Relayed } from '@yard
 import { happen } from './happening.js';
 import { iso, jobFor, jobsIn, type ModelCallback, type ModelJob, type OfJob, Refusal, type World } from './world.js';
 
-// Contract §7, and the life of a callback in packages/store/src/callbacks.ts.
+// Contract §7, and the life of a callback in packages/store/src/callbacks/outbox.ts.
 
 const AGAIN_MS = 4_000;
 const AGAIN_AT_MOST_MS = 300_000;

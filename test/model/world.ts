@@ -21,7 +21,7 @@ export interface ModelEvent {
   status: Status;
 }
 
-/** The callback of an ended job, from the end of the job on (docs of packages/store/src/callbacks.ts). */
+/** The callback of an ended job, from the end of the job on (docs of packages/store/src/callbacks/outbox.ts). */
 export interface ModelCallback {
   isOwed: boolean;
   /** POSTs whose outcome is recorded. */

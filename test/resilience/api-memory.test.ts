@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { pour, withRaw } from '../support/raw-client.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 
 const MB = 1_048_576;
 // A process whose memory is its own.

@@ -4,7 +4,8 @@ import { HttpClient } from '../support/http.js';
 import { createJob, jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { startApp } from '../support/process.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const redis = withRedis();

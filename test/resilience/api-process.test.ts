@@ -9,8 +9,7 @@ import { HttpClient } from '../support/http.js';
 import { type OwnRedis, startRedis } from '../support/own-redis.js';
 import { type RunningProcess, runApp } from '../support/process.js';
 import { withRaw } from '../support/raw-client.js';
-import { ADMIN_KEY } from '../support/service.js';
-import { sharedService } from '../support/shared-service.js';
+import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const REDIS_URL = sharedService().redisUrl;

@@ -4,7 +4,8 @@ import { append, logSeqsOf, seqs } from '../gateway/logs.js';
 import { withGateway } from '../gateway/start.js';
 import { createJob, jobIn, writeHistory } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 

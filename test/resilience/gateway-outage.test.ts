@@ -3,7 +3,8 @@ import { cutAll, expectRefusal, shake } from '../gateway/handshake.js';
 import { withGateway } from '../gateway/start.js';
 import { jobIn } from '../support/jobs.js';
 import { type OwnRedis, withRedis } from '../support/own-redis.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const LIMITS = { STREAMS_PER_ADDRESS: '1', STREAMS_PER_KEY: '2', STREAMS_PER_JOB: '2' };

@@ -6,7 +6,8 @@ import { append, logSeqsOf, seqs } from '../gateway/logs.js';
 import { withGateway } from '../gateway/start.js';
 import { jobIn, writeHistory } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 

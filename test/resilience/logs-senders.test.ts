@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { withApiProcess } from '../logs/api-process.js';
 import { append, appendOk, entriesOf, gzipped, logsKey, written } from '../logs/entries.js';
 import { createJob } from '../support/jobs.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 // Clients that send too little, too slowly or without end, or do not read: the API waits for none of them for ever,

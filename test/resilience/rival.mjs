@@ -1,5 +1,5 @@
 // A process that tries to take each folder it is told of, and says whether it has it; it ends with its parent.
-const { takeOwnership } = await import('../../packages/runtime/dist/redis-server/ownership.js');
+const { takeOwnership } = await import('../../packages/redis/dist/server/ownership.js');
 
 process.on('message', async (folder) => {
   const has = await takeOwnership(folder).then(

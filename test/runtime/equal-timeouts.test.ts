@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { TimeoutQueue } from '@yardmaster/runtime';
+import { TimeoutQueue } from '@yardmaster/redis';
 
 beforeEach(() => {
   jest.useFakeTimers();

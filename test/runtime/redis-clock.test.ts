@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { RedisClock } from '@yardmaster/runtime';
+import { RedisClock } from '@yardmaster/redis';
 import type { Redis } from 'ioredis';
 
 const node = () => new EventEmitter() as Redis;

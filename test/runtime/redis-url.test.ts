@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConfigError, createLogger, createRedis, readConfig } from '@yardmaster/runtime';
-import { parseRedisUrl } from '../../packages/runtime/src/redis/address.js';
+import { ConfigError, readConfig } from '@yardmaster/runtime';
+import { parseRedisUrl } from '../../packages/redis/src/url.js';
 
 const node = (host: string, port: number) => ({ host, port });
 
@@ -91,8 +91,8 @@ describe('REDIS_URL', () => {
   );
 
   it('that names a file that is not there stops the start', () => {
-    const connect = () => createRedis('rediss://r/?ca=/not/there.pem', 'commands', createLogger('test', 'silent'));
-    expect(connect).toThrow(ConfigError);
-    expect(connect).toThrow('/not/there.pem');
+    const read = () => readConfig({ REDIS_URL: 'rediss://r/?ca=/not/there.pem' }, ['REDIS_URL']);
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow('REDIS_URL names a file that cannot be read: ENOENT');
   });
 });

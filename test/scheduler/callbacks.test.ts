@@ -16,7 +16,8 @@ import {
 import { createJob, jobIn } from '../support/jobs.js';
 import { startReceiver, withReceiver } from '../support/receiver.js';
 import { makeDue } from '../support/schedulers.js';
-import { ADMIN_KEY, withService } from '../support/service.js';
+import { withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 

@@ -11,8 +11,8 @@ import { withRedis } from '../support/own-redis.js';
 import { runApp } from '../support/process.js';
 import { withReceiver } from '../support/receiver.js';
 import { runMany, withFleet } from '../support/schedulers.js';
-import { ADMIN_KEY, startService, withService } from '../support/service.js';
-import { sharedService } from '../support/shared-service.js';
+import { startService, withService } from '../support/service.js';
+import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
 const preload = (source: string) => `--import=data:text/javascript,${encodeURIComponent(source)}`;

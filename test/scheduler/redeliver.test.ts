@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import type { Status } from '@yardmaster/protocol';
 import { ANY_SPACE, beginCallback, redeliverCallback } from '@yardmaster/store';
-import { begin_callback, redeliver_callback } from '../../packages/store/src/scripts.generated.js';
+import { begin_callback, redeliver_callback } from '../../packages/store/src/script/scripts.generated.js';
 import { answer } from '../support/behaviours.js';
 import { attemptsOf, historyOf, readJob, sendLaterCallback, sent, settled } from '../support/callbacks.js';
 import { during } from '../support/during.js';

@@ -3,7 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import { redisNow } from '@yardmaster/store';
 import { createJob, jobIn } from '../support/jobs.js';
 import { makeDue } from '../support/schedulers.js';
-import { ADMIN_KEY, type TestService, withService } from '../support/service.js';
+import { type TestService, withService } from '../support/service.js';
+import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { fsck as check } from '@yardmaster/fsck';
 import type { JobEvent } from '@yardmaster/protocol';
 import {
   ANY_SPACE,
   ackJob,
-  fsck as check,
   claimJob,
   completeJob,
   expireDue,

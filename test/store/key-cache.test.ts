@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  Authenticator,
-  ConnectionSubscriptions,
-  createKey,
-  createStore,
-  revokeKey,
-  type Store,
-} from '@yardmaster/store';
+import { ConnectionSubscriptions } from '@yardmaster/redis';
+import { Authenticator, createKey, createStore, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
-import { type Entry, KeyCache } from '../../packages/store/src/key-cache.js';
+import { type Entry, KeyCache } from '../../packages/store/src/api-keys/key-cache.js';
 import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 

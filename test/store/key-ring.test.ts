@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { CreateKeyRequest } from '@yardmaster/protocol';
-import {
-  Authenticator,
-  ConnectionSubscriptions,
-  createKey,
-  createStore,
-  revokeKey,
-  type Store,
-} from '@yardmaster/store';
+import { ConnectionSubscriptions } from '@yardmaster/redis';
+import { Authenticator, createKey, createStore, revokeKey, type Store } from '@yardmaster/store';
 import { Redis } from 'ioredis';
 import { sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';

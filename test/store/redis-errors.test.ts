@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { fromRedisError } from '../../packages/store/src/redis-errors.js';
+import { fromRedisError } from '../../packages/redis/src/errors.js';
 
 const codeOf = (message: string) => (fromRedisError(new Error(message)) as { code?: string }).code;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createReadLimiter } from '../../packages/store/src/read-limiter.js';
+import { createReadLimiter } from '../../packages/store/src/limits/read-limiter.js';
 
 /** Four turns at once; each piece of work ends when told to. */
 function heldTurns(patienceMs = 60_000) {

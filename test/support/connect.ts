@@ -1,4 +1,5 @@
-import { createLogger, createRedis } from '@yardmaster/runtime';
+import { createRedis } from '@yardmaster/redis';
+import { createLogger } from '@yardmaster/runtime';
 import type { Redis } from 'ioredis';
 
 /**

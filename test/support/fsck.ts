@@ -1,4 +1,4 @@
-import { primariesOf } from '@yardmaster/store';
+import { primariesOf } from '@yardmaster/redis';
 import type { Redis } from 'ioredis';
 
 type Members = Map<string, string>;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findRedisServer, PrivateRedis } from '@yardmaster/runtime';
+import { findRedisServer, PrivateRedis } from '@yardmaster/redis';
 import { during } from './during.js';
 import { killOnExit } from './kill-on-exit.js';
 

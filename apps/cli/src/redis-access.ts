@@ -1,5 +1,7 @@
-import { type Config, ConfigError, createLogger, createRedis, type RedisClient } from '@yardmaster/runtime';
-import { FormatError, FsckError } from '@yardmaster/store';
+import { FsckError } from '@yardmaster/fsck';
+import { createRedis, type RedisClient } from '@yardmaster/redis';
+import { type Config, ConfigError, createLogger } from '@yardmaster/runtime';
+import { FormatError } from '@yardmaster/store';
 import { printable } from './printable.js';
 
 /** Why a command cannot reach what is stored, in a sentence for people. */

@@ -1,4 +1,5 @@
-import { type RedisClient, readConfig } from '@yardmaster/runtime';
+import type { RedisClient } from '@yardmaster/redis';
+import { readConfig } from '@yardmaster/runtime';
 import { createStore, FORMAT, FormatError, isInUse, raiseFormat, readFormat, type Store } from '@yardmaster/store';
 import { FORMAT_EXIT } from './exit-codes.js';
 import type { FormatRequest } from './format-command.js';

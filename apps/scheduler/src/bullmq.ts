@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
-import { createRedis, keepAlive, type Logger } from '@yardmaster/runtime';
+import { createRedis, keepAlive } from '@yardmaster/redis';
+import type { Logger } from '@yardmaster/runtime';
 import type { ServerContext } from '@yardmaster/server';
 import type { Queue, Worker } from 'bullmq';
 

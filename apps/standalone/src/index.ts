@@ -1,7 +1,1 @@
-export {
-  createAllInOne,
-  createStandalone,
-  STANDALONE_VARIABLES,
-  type StandaloneConfig,
-  type StandaloneOptions,
-} from './standalone.js';
+export { STANDALONE_VARIABLES } from './standalone.js';

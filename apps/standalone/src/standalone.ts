@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path';
 import { API_VARIABLES, createApiServer } from '@yardmaster/api';
 import { createStreams, STREAM_VARIABLES } from '@yardmaster/gateway';
-import { type Config, findRedisServer, type Logger, PrivateRedis, type Service } from '@yardmaster/runtime';
+import { findRedisServer, PrivateRedis } from '@yardmaster/redis';
+import type { Config, Logger, Service } from '@yardmaster/runtime';
 import { CALLBACK_VARIABLES, createBackground, METRICS_VARIABLES } from '@yardmaster/scheduler';
 import { createHttpService, createServerContext, type HttpService } from '@yardmaster/server';
 import { adminKeyOf } from './admin-key.js';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import { checkRedisUrl, type RedisUrlError } from '@yardmaster/redis';
 import { z } from 'zod';
-import { parseRedisUrl, type RedisUrlError } from './redis/address.js';
 
 // Allowed values of environment variables; each message follows the variable's name.
 
@@ -26,7 +26,7 @@ export const bytes = integer(1_024, 512 * 1_048_576);
 
 export const redisUrl = z.string().superRefine((url, ctx) => {
   try {
-    parseRedisUrl(url);
+    checkRedisUrl(url);
   } catch (error) {
     ctx.addIssue({ code: 'custom', message: (error as RedisUrlError).message });
   }

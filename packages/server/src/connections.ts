@@ -1,15 +1,17 @@
 import {
   type Cluster,
+  ClusterSubscriptions,
+  ConnectionSubscriptions,
   createNodeSubscriber,
   createRedis,
   isCluster,
   keepAlive,
-  type Logger,
   type RedisClient,
   RedisClock,
   responds,
-} from '@yardmaster/runtime';
-import { ClusterSubscriptions, ConnectionSubscriptions, type Subscriptions } from '@yardmaster/store';
+  type Subscriptions,
+} from '@yardmaster/redis';
+import type { Logger } from '@yardmaster/runtime';
 
 /** Connections of a process to Redis, whether Redis is a single server or a cluster. */
 export interface Connections {

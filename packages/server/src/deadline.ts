@@ -1,5 +1,5 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import { TimeoutQueue } from '@yardmaster/runtime';
+import { TimeoutQueue } from '@yardmaster/redis';
 import type { Store } from '@yardmaster/store';
 
 /** How much longer a request may take than one command, milliseconds: a request may need several commands. */

@@ -9,16 +9,7 @@ export { createOutageLog } from './http/outage-log.js';
 export { type Health, PROBES, respondToCheck, respondToProbe } from './http/probes.js';
 export { rawResponse } from './http/raw-response.js';
 export { requestIdOf, requestIdOfResponse } from './http/request-id.js';
-export {
-  COMMON,
-  errorBody,
-  headersOf,
-  internalError,
-  sendEmpty,
-  sendError,
-  sendJson,
-  sendText,
-} from './http/response.js';
+export { errorBody, internalError, sendEmpty, sendError, sendText } from './http/response.js';
 export { protectServer, SERVER_OPTIONS } from './http/server.js';
 export { attachStreams } from './http/upgrades.js';
 export { createHttpService, HTTP_SERVICE_VARIABLES, type HttpService } from './http-service.js';
@@ -26,12 +17,6 @@ export { createMetrics, type Metrics } from './metrics/metrics.js';
 export { overloadMetrics } from './metrics/overload.js';
 export { ownerIs, type RequestMetrics, routeIs, UNKNOWN_ROUTE } from './metrics/requests.js';
 export { sharedRead } from './metrics/shared-read.js';
-export { type AppOptions, runApp } from './run-app.js';
-export {
-  createServerContext,
-  SERVER_CONTEXT_VARIABLES,
-  type ServerContext,
-  type ServerContextConfig,
-  type ServerContextOptions,
-} from './server-context.js';
+export { runApp } from './run-app.js';
+export { createServerContext, SERVER_CONTEXT_VARIABLES, type ServerContext } from './server-context.js';
 export type { Streams } from './streams.js';

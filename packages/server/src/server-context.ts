@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
-import { type Config, ConfigError, type Logger, onceReachable, type Service } from '@yardmaster/runtime';
-import { Authenticator, createStore, hasKeys, prepareRedis, type Store, type Subscriptions } from '@yardmaster/store';
+import { onceReachable, type Subscriptions } from '@yardmaster/redis';
+import { type Config, ConfigError, type Logger, type Service } from '@yardmaster/runtime';
+import { Authenticator, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
 import type { KeyCheck } from './authenticate.js';
 import { createConnections } from './connections.js';
 import { clientAddressBy } from './http/client-address.js';

@@ -1,5 +1,5 @@
+import { withRedisErrors } from '@yardmaster/redis';
 import { observed } from './observer.js';
-import { withRedisErrors } from './redis-errors.js';
 import type { Store } from './store.js';
 
 /**

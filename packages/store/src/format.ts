@@ -1,4 +1,4 @@
-import { withRedisErrors } from './redis-errors.js';
+import { withRedisErrors } from '@yardmaster/redis';
 import type { Store } from './store.js';
 
 /**

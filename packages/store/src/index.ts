@@ -1,8 +1,6 @@
-export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './api-keys.js';
-export { appendLogs } from './append-logs.js';
-export * from './attempt.js';
-export { Authenticator, type AuthenticatorOptions, KEY_BELIEVED_MS } from './authenticator.js';
-export { type Backlog, readBacklog, type SpaceBacklog } from './backlog.js';
+export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './api-keys/api-keys.js';
+export { Authenticator, KEY_BELIEVED_MS } from './api-keys/authenticator.js';
+export type { Principal } from './api-keys/principal.js';
 export {
   beginCallback,
   CALLBACK_LEASE_MS,
@@ -11,34 +9,28 @@ export {
   callbackUrlOf,
   type NoAttempt,
   recordCallback,
-} from './callback-attempt.js';
-export { type PendingCallback, type Relayed, redeliverCallback, relayCallbacks } from './callbacks.js';
-export * from './claim.js';
-export { type ClockLook, stepBetween } from './clock-looks.js';
-export { markStep, restoreDeadlines } from './clock-steps.js';
-export { type ClockWatch, createClockWatch, type Followed } from './clock-watch.js';
-export { createJob } from './create.js';
-export { type Due, findDue } from './due.js';
-export { type Expired, expireDue } from './expire.js';
-export { FairQueue } from './fair-queue.js';
+} from './callbacks/attempt.js';
+export { type PendingCallback, type Relayed, redeliverCallback, relayCallbacks } from './callbacks/outbox.js';
+export { type ClockLook, stepBetween } from './deadlines/clock-looks.js';
+export { markStep, restoreDeadlines } from './deadlines/clock-steps.js';
+export { createClockWatch } from './deadlines/clock-watch.js';
+export { type Due, findDue } from './deadlines/due.js';
+export { type Expired, expireDue } from './deadlines/expire.js';
 export { FORMAT, FormatError, isInUse, raiseFormat, readFormat } from './format.js';
-export { FAULTS, type Fault, type FaultKind, type Repair } from './fsck/faults.js';
-export { FsckError, type FsckOptions, type FsckProgress, fsck } from './fsck/fsck.js';
-export { type KeyMap, keyMap } from './keys.js';
-export { killJob } from './kill.js';
-export { type PackedLog, packLog } from './logs.js';
-export {
-  NO_OBSERVER,
-  REDIS_ERROR_CLASSES,
-  type RedisErrorClass,
-  type StatusOrNone,
-  type StoreObserver,
-} from './observer.js';
-export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf } from './partition.js';
+export { ackJob, completeJob, failJob, type Heartbeat, heartbeatJob } from './jobs/attempt.js';
+export { claimJob, pollJobs } from './jobs/claim.js';
+export { createJob } from './jobs/create.js';
+export { killJob } from './jobs/kill.js';
+export { getJob, getProgress, listJobs } from './jobs/read/read.js';
+export { readSince, type Since } from './jobs/read/since.js';
+export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
+export { FairQueue } from './limits/fair-queue.js';
+export { appendLogs } from './logs/append.js';
+export { type PackedLog, packLog } from './logs/entry.js';
+export { readLogs } from './logs/read.js';
+export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './observer.js';
+export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf, partitionOfJob } from './partition.js';
 export { prepareRedis } from './prepare.js';
-export type { Principal } from './principal.js';
-export { getJob, getProgress, listJobs } from './read.js';
-export { readLogs } from './read-logs.js';
 export {
   evicts,
   namesOfPrimaries,
@@ -48,21 +40,24 @@ export {
   readRedisSettings,
   redisFaultsOf,
 } from './redis-settings.js';
-export { readSince, type Since } from './since.js';
-export { readSnapshot, type Snapshot } from './snapshot.js';
-export { getStats } from './stats.js';
+export { runScript } from './script/run-script.js';
+export {
+  check_entries,
+  check_jobs,
+  check_names,
+  check_orphan,
+  check_spaces,
+  count_names,
+} from './script/scripts.generated.js';
+export { type Backlog, readBacklog } from './spaces/backlog.js';
+export { getStats } from './spaces/stats.js';
 export {
   ANY_SPACE,
   type Caller,
   carriedOutWithinMs,
   createStore,
-  primariesOf,
-  type RedisClient,
   STORE_DEFAULTS,
   type Store,
   type StoreSettings,
 } from './store.js';
-export { ClusterSubscriptions } from './subscriptions/cluster.js';
-export { ConnectionSubscriptions } from './subscriptions/connection.js';
-export type { Listener, Subscriptions } from './subscriptions/subscriptions.js';
 export { isoOf, redisNow } from './time.js';

@@ -1,10 +1,9 @@
+import { atEachPrimary, infoField, withRedisErrors } from '@yardmaster/redis';
 import { Cluster, type Redis } from 'ioredis';
 import { readFormat } from './format.js';
 import { PARTITIONS } from './partition.js';
-import { atEachPrimary, infoField } from './primaries.js';
-import { withRedisErrors } from './redis-errors.js';
-import { textOn } from './script-on-cluster.js';
-import * as scripts from './scripts.generated.js';
+import { textOn } from './script/on-cluster.js';
+import * as scripts from './script/scripts.generated.js';
 import type { Store } from './store.js';
 
 /** Oldest Redis that has the commands and the script rules that our scripts need. */
@@ -46,7 +45,7 @@ async function checkServer(redis: Redis, isOfCluster: boolean): Promise<void> {
  * @throws Error when the Redis is too old, or contains jobs in another layout or a newer format; UNAVAILABLE
  */
 export async function prepareRedis(store: Store): Promise<void> {
-  await atEachPrimary(store, (redis) => checkServer(redis, store.redis instanceof Cluster));
+  await atEachPrimary(store.redis, (redis) => checkServer(redis, store.redis instanceof Cluster));
 
   const partitions = await partitionsOf(store);
   if (partitions !== String(PARTITIONS)) {
@@ -58,5 +57,5 @@ export async function prepareRedis(store: Store): Promise<void> {
   // A call that finds its script missing sends it again, and so falls behind later calls. So the scripts are loaded at
   // the start.
   const texts = Object.values(scripts).map((script) => textOn(store.redis, script).text);
-  await atEachPrimary(store, (redis) => Promise.all(texts.map((text) => redis.script('LOAD', text))));
+  await atEachPrimary(store.redis, (redis) => Promise.all(texts.map((text) => redis.script('LOAD', text))));
 }

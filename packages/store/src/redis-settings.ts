@@ -1,6 +1,6 @@
+import { atEachPrimary, infoField, primariesOf } from '@yardmaster/redis';
 import { Cluster, type Redis } from 'ioredis';
-import { atEachPrimary, infoField } from './primaries.js';
-import { primariesOf, type Store } from './store.js';
+import type { Store } from './store.js';
 
 /** How one primary is configured to keep its data, from its INFO. A Redis service that hides a field counts as safe. */
 export interface RedisSettings {
@@ -36,7 +36,7 @@ export const namesOfPrimaries = (store: Store): Set<string> =>
  * @throws UNAVAILABLE when none replies
  */
 export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
-  return atEachPrimary(store, async (redis) => {
+  return atEachPrimary(store.redis, async (redis) => {
     const info = await redis.info();
     return {
       primary: nameOf(store, redis),

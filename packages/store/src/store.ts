@@ -1,7 +1,7 @@
-import { Cluster, type Redis } from 'ioredis';
+import type { RedisClient } from '@yardmaster/redis';
 import { type KeyMap, keyMap } from './keys.js';
+import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
 import { NO_OBSERVER, type StoreObserver } from './observer.js';
-import { createReadLimiter, type WithReadSlot } from './read-limiter.js';
 
 /** Reads that may be megabytes long and so need a read slot: this many at once, for each process. */
 const READS_AT_ONCE = 4;
@@ -52,13 +52,6 @@ export interface Clock {
 
 /** A clock that is never known, so that no command has a deadline. */
 const NO_CLOCK: Clock = { after: () => null, doubt: () => undefined };
-
-/** One Redis, or a cluster of them. */
-export type RedisClient = Redis | Cluster;
-
-/** List every Redis that contains jobs, to check it at the start or to search through it. */
-export const primariesOf = (redis: RedisClient): Redis[] =>
-  redis instanceof Cluster ? redis.nodes('master') : [redis];
 
 /**
  * A Redis connection, its keys and its settings: first argument of every verb. The verbs are the service layer;

@@ -1,5 +1,6 @@
+import { primariesOf, type RedisClient } from '@yardmaster/redis';
 import { call } from './call.js';
-import { primariesOf, type RedisClient, type Store } from './store.js';
+import type { Store } from './store.js';
 
 /**
  * Read Redis' clock, epoch milliseconds: the only clock that jobs know. In a cluster, read the clock of any primary.

@@ -1,5 +1,6 @@
+import { fsck } from '@yardmaster/fsck';
 import { STATUSES } from '@yardmaster/protocol';
-import { fsck, partitionOf, type Store } from '@yardmaster/store';
+import { partitionOf, type Store } from '@yardmaster/store';
 import type { World } from '../world.js';
 import type { Call } from './calls.js';
 import type { Step } from './step.js';

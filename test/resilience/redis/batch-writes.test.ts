@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createLogger, createRedis, type RedisClient } from '@yardmaster/runtime';
+import { createRedis, type RedisClient } from '@yardmaster/redis';
+import { createLogger } from '@yardmaster/runtime';
 import { type Cluster, Redis } from 'ioredis';
-import { corkCommands } from '../../../packages/runtime/src/redis/cork-commands.js';
-import { BY_USE } from '../../../packages/runtime/src/redis/options.js';
+import { corkCommands } from '../../../packages/redis/src/fast/cork-commands.js';
+import { BY_USE } from '../../../packages/redis/src/options.js';
 import { during } from '../../support/during.js';
 import { startRedis, withRedis } from '../../support/own-redis.js';
 import { startCluster } from '../../support/redis/cluster.js';

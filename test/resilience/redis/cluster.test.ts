@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { type Cluster, createLogger, createNodeSubscriber, createRedis } from '@yardmaster/runtime';
-import { ClusterSubscriptions, createStore, partitionOf, prepareRedis } from '@yardmaster/store';
+import type { Cluster } from '@yardmaster/redis';
+import { ClusterSubscriptions, createNodeSubscriber, createRedis } from '@yardmaster/redis';
+import { createLogger } from '@yardmaster/runtime';
+import { createStore, partitionOf, prepareRedis } from '@yardmaster/store';
 import { Registry } from 'prom-client';
 import { createRedisSettingsWatch } from '../../../packages/server/src/redis-settings-watch.js';
 import { during } from '../../support/during.js';

@@ -2,7 +2,8 @@ import { afterEach, it } from '@jest/globals';
 import { type RunningApp, startApp } from '../../support/process.js';
 import { type RedisCluster, startCluster } from '../../support/redis/cluster.js';
 import { type Sentinels, startSentinels } from '../../support/redis/sentinels.js';
-import { ADMIN_KEY, startService, type TestService } from '../../support/service.js';
+import { startService, type TestService } from '../../support/service.js';
+import { ADMIN_KEY } from '../../support/shared-service.js';
 import { until } from '../../support/until.js';
 
 let redis: Sentinels | RedisCluster | null = null;

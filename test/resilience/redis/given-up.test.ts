@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { createLogger, createRedis, keepAlive } from '@yardmaster/runtime';
+import { createRedis, keepAlive } from '@yardmaster/redis';
+import { createLogger } from '@yardmaster/runtime';
 import type { Redis } from 'ioredis';
 import { type Sentinels, startSentinels } from '../../support/redis/sentinels.js';
 import { until } from '../../support/until.js';

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { createLogger, createRedis, type RedisClient } from '@yardmaster/runtime';
+import { createRedis, type RedisClient } from '@yardmaster/redis';
+import { createLogger } from '@yardmaster/runtime';
 import { withRedis } from '../../support/own-redis.js';
 import { startCluster } from '../../support/redis/cluster.js';
 import { until } from '../../support/until.js';

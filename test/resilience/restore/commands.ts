@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findRedisServer, type RedisBinary } from '@yardmaster/runtime';
+import { findRedisServer, type RedisBinary } from '@yardmaster/redis';
 
 const CACHE_DIR = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
 

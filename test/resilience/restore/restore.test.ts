@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { PrivateRedis } from '@yardmaster/runtime';
+import { PrivateRedis } from '@yardmaster/redis';
 import { endAll, yardmaster } from '../../cli/yardmaster.js';
 import { createJob, jobIn } from '../../support/jobs.js';
 import { startService, type TestService } from '../../support/service.js';

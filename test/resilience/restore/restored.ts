@@ -1,6 +1,6 @@
 import { HttpClient } from '../../support/http.js';
 import { type RunningProcess, runApp } from '../../support/process.js';
-import { ADMIN_KEY } from '../../support/service.js';
+import { ADMIN_KEY } from '../../support/shared-service.js';
 import { until } from '../../support/until.js';
 
 /** The service as processes of their own, on a Redis that was restored. */

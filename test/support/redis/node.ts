@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findRedisServer } from '@yardmaster/runtime';
+import { findRedisServer } from '@yardmaster/redis';
 import { freePort } from '../free-port.js';
 import { killOnExit } from '../kill-on-exit.js';
 import { until } from '../until.js';

@@ -1,5 +1,5 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/runtime';
+import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/redis';
 import { within } from '@yardmaster/server';
 import { FairQueue } from '@yardmaster/store';
 import { AdaptiveLimit } from './adaptive-limit.js';

@@ -1,4 +1,4 @@
-import type { FsckProgress } from '@yardmaster/store';
+import type { FsckProgress } from '@yardmaster/fsck';
 import type { Output } from '../display.js';
 import { clip } from '../printable.js';
 

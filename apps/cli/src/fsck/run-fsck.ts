@@ -1,5 +1,7 @@
-import { type Config, keepAlive, type RedisClient, readConfig } from '@yardmaster/runtime';
-import { createStore, fsck, type Store } from '@yardmaster/store';
+import { fsck } from '@yardmaster/fsck';
+import { keepAlive, type RedisClient } from '@yardmaster/redis';
+import { type Config, readConfig } from '@yardmaster/runtime';
+import { createStore, type Store } from '@yardmaster/store';
 import { FSCK_EXIT } from '../exit-codes.js';
 import type { FsckRequest } from '../fsck-command.js';
 import { connectToRedis, sentenceOf } from '../redis-access.js';

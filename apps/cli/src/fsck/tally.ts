@@ -1,4 +1,4 @@
-import type { Fault, FaultKind } from '@yardmaster/store';
+import type { Fault, FaultKind } from '@yardmaster/fsck';
 
 /** Faults of one kind. */
 export interface Kind {

@@ -1,4 +1,4 @@
-import { FAULTS, type Fault, type FaultKind, type FsckProgress } from '@yardmaster/store';
+import { FAULTS, type Fault, type FaultKind, type FsckProgress } from '@yardmaster/fsck';
 import { bold, dim, green, plain, red, yellow } from '../color.js';
 import type { Channels } from '../display.js';
 import type { Format } from '../options.js';

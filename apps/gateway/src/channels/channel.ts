@@ -1,6 +1,6 @@
 import { CLOSE_CODES } from '@yardmaster/protocol';
+import type { Listener, Subscriptions } from '@yardmaster/redis';
 import type { Logger } from '@yardmaster/runtime';
-import type { Listener, Subscriptions } from '@yardmaster/store';
 import type { ReleaseStack } from '../admission/release-stack.js';
 import { EncodedEvent } from '../messages.js';
 import type { Session } from '../sockets/session.js';

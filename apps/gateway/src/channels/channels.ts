@@ -1,5 +1,6 @@
+import type { Subscriptions } from '@yardmaster/redis';
 import type { Logger } from '@yardmaster/runtime';
-import type { Store, Subscriptions } from '@yardmaster/store';
+import type { Store } from '@yardmaster/store';
 import { JobChannel } from './job-channel.js';
 import { SpaceChannel } from './space-channel.js';
 

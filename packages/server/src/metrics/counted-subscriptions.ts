@@ -1,4 +1,4 @@
-import type { Subscriptions } from '@yardmaster/store';
+import type { Subscriptions } from '@yardmaster/redis';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Wrap subscriptions so that metrics count their channels, and the gaps in the messages on them. */

@@ -1,0 +1,62 @@
+import { patiently } from '@yardmaster/redis';
+import { check_jobs, partitionOfJob, runScript } from '@yardmaster/store';
+import { type Checked, flagOf } from '../checked.js';
+import { type Fault, type FaultKind, faultOf } from '../faults.js';
+
+/** Jobs examined by one script: some 1 ms of Redis. */
+const JOBS_AT_ONCE = 50;
+
+/** Jobs that wait until there are enough of their partition for a whole script: at most 50 of each. */
+export class WaitingJobs {
+  readonly #byPartition = new Map<string, string[]>();
+
+  /**
+   * Add a job.
+   *
+   * @returns the waiting jobs of its partition once they are enough; none of them waits any more then
+   */
+  add(jobId: string): string[] {
+    const partition = partitionOfJob(jobId);
+    const ids = this.#byPartition.get(partition) ?? [];
+    ids.push(jobId);
+    this.#byPartition.set(partition, ids.length < JOBS_AT_ONCE ? ids : []);
+    return ids.length < JOBS_AT_ONCE ? [] : ids;
+  }
+
+  /** Return the jobs that still wait, by partition. */
+  rest(): string[][] {
+    return [...this.#byPartition.values()].filter((ids) => ids.length > 0);
+  }
+}
+
+/**
+ * Compare the records of jobs with all indexes and with their histories, as of one moment.
+ *
+ * @param jobIds at most 50, of one partition
+ */
+export async function checkJobs(checked: Checked, jobIds: readonly string[]): Promise<Fault[]> {
+  const { store } = checked;
+  const { deliveryTimeoutMs, retentionMs } = store.settings;
+  const partition = partitionOfJob(jobIds[0] as string);
+  const faults: Fault[] = [];
+  const [, ...faulty] = (await patiently(() =>
+    runScript(store, check_jobs, {
+      keys: { deadlines: store.keys.deadlines(partition) },
+      args: { base: store.keys.baseOf(partition), isRepairing: flagOf(checked), deliveryTimeoutMs, retentionMs },
+      rest: jobIds,
+    }),
+  )) as ['OK', ...[jobId: string, flat: string[]][]];
+  for (const [jobId, flat] of faulty) {
+    for (const [kind, key, detail, outcome] of inFours(flat)) {
+      // The order of a space does not concern the one job with which the fault was found, so it is reported once,
+      // without a job.
+      const about = kind.startsWith('space_') ? null : jobId;
+      faults.push(faultOf(kind as FaultKind, { jobId: about, key, detail }, outcome));
+    }
+  }
+  return faults;
+}
+
+function* inFours(flat: string[]): Generator<[string, string, string, string]> {
+  for (let i = 0; i < flat.length; i += 4) yield flat.slice(i, i + 4) as [string, string, string, string];
+}

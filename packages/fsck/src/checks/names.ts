@@ -1,0 +1,90 @@
+import { membersOf, patiently } from '@yardmaster/redis';
+import { check_names, count_names, runScript } from '@yardmaster/store';
+import { type Checked, flagOf } from '../checked.js';
+import { type Fault, faultOf } from '../faults.js';
+
+/** Jobs counted by one script. */
+const JOBS_AT_ONCE = 100;
+
+/** Counts compared by one script. */
+const NAMES_AT_ONCE = 50;
+
+/** How often to count a space whose jobs are purged meanwhile, before giving up. */
+const ATTEMPTS = 5;
+
+/** A space counted up to a job. Grows with its names, not with its jobs. */
+interface Count {
+  afterOrder: string;
+  counted: number;
+  byName: Map<string, number>;
+}
+
+/**
+ * Count the jobs of a space by name, and compare with the counts that are stored. The indexes of the space must agree.
+ *
+ * @returns null when jobs were purged all the time, so that nothing can be concluded
+ */
+export async function checkNames(checked: Checked, spaceId: string): Promise<Fault[] | null> {
+  const faults: Fault[] = [];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (await compare(checked, spaceId, await count(checked, spaceId), faults)) return faults;
+  }
+  return faults.length > 0 ? faults : null;
+}
+
+async function count({ store }: Checked, spaceId: string): Promise<Count> {
+  const { keys } = store;
+  const all: Count = { afterOrder: '-inf', counted: 0, byName: new Map() };
+  for (let isMore = true; isMore; ) {
+    const [, counted, afterOrder, names] = (await patiently(() =>
+      runScript(store, count_names, {
+        keys: { jobs: keys.jobs(spaceId) },
+        args: { base: keys.baseOfSpace(spaceId), afterOrder: all.afterOrder, limit: JOBS_AT_ONCE },
+      }),
+    )) as ['OK', number, string, string[]];
+    for (const name of names) all.byName.set(name, (all.byName.get(name) ?? 0) + 1);
+    all.counted += counted;
+    all.afterOrder = afterOrder;
+    isMore = counted === JOBS_AT_ONCE;
+  }
+  // Names that have a count and no job.
+  for await (const names of membersOf(store.redis, keys.names(spaceId))) {
+    for (const name of names) if (!all.byName.has(name)) all.byName.set(name, 0);
+  }
+  return all;
+}
+
+/** Compare the counts with those that are stored, and return whether all could be compared. */
+async function compare(
+  checked: Checked,
+  spaceId: string,
+  { afterOrder, counted, byName }: Count,
+  faults: Fault[],
+): Promise<boolean> {
+  const { store } = checked;
+  const key = store.keys.names(spaceId);
+  const counts = [...byName];
+  for (let i = 0; i < counts.length; i += NAMES_AT_ONCE) {
+    const [word, flat = []] = (await patiently(() =>
+      runScript(store, check_names, {
+        keys: { names: key },
+        args: {
+          base: store.keys.baseOfSpace(spaceId),
+          space: spaceId,
+          isRepairing: flagOf(checked),
+          afterOrder,
+          counted,
+        },
+        rest: counts.slice(i, i + NAMES_AT_ONCE).flat(),
+      }),
+    )) as [string, string[]?];
+    if (word === 'CHANGED') return false;
+    for (let n = 0; n < flat.length; n += 4) {
+      const [name, kept, right, outcome] = flat.slice(n, n + 4) as [string, string, string, string];
+      faults.push(
+        faultOf('name_count_wrong', { jobId: null, key, detail: `${name}: ${kept} instead of ${right}` }, outcome),
+      );
+    }
+  }
+  return true;
+}

@@ -1,0 +1,41 @@
+import { STATUSES } from '@yardmaster/protocol';
+import { patiently, withRedisErrors } from '@yardmaster/redis';
+import { check_orphan, runScript } from '@yardmaster/store';
+import { type Checked, flagOf } from '../checked.js';
+import { type Fault, faultOf } from '../faults.js';
+
+async function checkOrphan(checked: Checked, at: Omit<Fault, 'kind' | 'repair'>, owners: string[]): Promise<Fault[]> {
+  const [, outcome] = await patiently(() =>
+    runScript(checked.store, check_orphan, {
+      keys: { key: at.key },
+      args: { isRepairing: flagOf(checked) },
+      rest: owners,
+    }),
+  );
+  return outcome === '' ? [] : [faultOf('orphaned', at, outcome === 'repaired' ? 'repaired' : '')];
+}
+
+/** Look for histories and logs whose jobs are gone. Most are ruled out by a cheap read. */
+export async function checkLists(checked: Checked, lists: { key: string; jobId: string }[]): Promise<Fault[]> {
+  const { store } = checked;
+  const faults = await Promise.all(
+    lists.map(async ({ key, jobId }) => {
+      const job = store.keys.job(jobId);
+      if ((await patiently(() => withRedisErrors(store.redis.exists(job)))) === 1) return [];
+      return checkOrphan(checked, { jobId, key, detail: 'the job does not exist' }, [job]);
+    }),
+  );
+  return faults.flat();
+}
+
+/** Check whether the counts of names are those of a space that has no job in any index. */
+export async function checkLeftNames(checked: Checked, spaceId: string): Promise<Fault[]> {
+  const { keys } = checked.store;
+  const indexes = [
+    keys.jobs(spaceId),
+    keys.queue(spaceId),
+    ...STATUSES.map((status) => keys.jobsByStatus(spaceId, status)),
+  ];
+  const at = { jobId: null, key: keys.names(spaceId), detail: `${spaceId} has no jobs` };
+  return checkOrphan(checked, at, indexes);
+}

@@ -1,0 +1,116 @@
+import { holdersOf, patiently, primariesOf, withRedisErrors } from '@yardmaster/redis';
+import { PARTITIONS, readFormat, type Store } from '@yardmaster/store';
+import type { Checked, Portion } from './checked.js';
+import type { Seen } from './checks/keys.js';
+import { type Fault, faultOf } from './faults.js';
+import { steps } from './steps.js';
+
+/** Progress of a check. */
+export interface FsckProgress extends Seen {
+  /** Keys in the servers when the check began, including those of other users of Redis. */
+  keysInAll: number;
+}
+
+export interface FsckOptions {
+  /** Repair what can be repaired. Default: nothing is written. */
+  isRepairing?: boolean;
+  /** Called with each fault once, as it is found. It is awaited, so that a slow reader does not fill our memory. */
+  onFault: (fault: Fault) => unknown;
+  onProgress?: (progress: FsckProgress) => void;
+  /** Ends the check early, between two steps. */
+  signal?: AbortSignal;
+}
+
+/** Error of a Redis that cannot be checked: it contains nothing of ours, or has another layout. */
+export class FsckError extends Error {
+  override readonly name = 'FsckError';
+}
+
+/**
+ * Faults remembered so that each is reported once, because SCAN may return a key twice. Beyond this number, a fault may
+ * be reported twice.
+ */
+const REMEMBERED = 10_000;
+
+/**
+ * Compare everything that is stored with everything else, on a live system. Each job is compared with its record, all
+ * indexes and its history as of one moment, so that nothing that is under way is taken for a fault. Redis is never busy
+ * with one step for more than some 2 ms, and memory does not grow with what is stored.
+ *
+ * Jobs that are created meanwhile may be looked at or not.
+ *
+ * @returns what was looked at
+ * @throws FsckError; FormatError when what is stored is of a newer release; UNAVAILABLE when Redis is unavailable for
+ *   long
+ */
+export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
+  const { isRepairing = false, onFault, onProgress, signal } = options;
+  const checked: Checked = { store, isRepairing };
+  const holders = await holdersOf(store.redis);
+  const partitions = await partitionsOf(store);
+  await patiently(() => readFormat(store));
+  const progress: FsckProgress = {
+    keys: 0,
+    jobs: 0,
+    entries: 0,
+    spaces: 0,
+    uncounted: 0,
+    apiKeys: 0,
+    keysInAll: await keysInAll(store),
+  };
+  const told = new Set<string>();
+
+  const take = async (of: keyof Seen, { seen, faults }: Portion) => {
+    progress[of] += seen;
+    for (const fault of faults) {
+      const identity = JSON.stringify([fault.kind, fault.jobId, fault.key, fault.detail]);
+      if (told.has(identity)) continue;
+      if (told.size < REMEMBERED) told.add(identity);
+      await onFault(fault);
+    }
+    onProgress?.(progress);
+  };
+  for await (const { of, ...portion } of steps(checked)) {
+    await take(of, portion);
+    if (signal?.aborted) return progress;
+  }
+
+  if (progress.keys === 0) {
+    throw new FsckError(`there is no key under the prefix ${store.settings.keyPrefix}: is this the right Redis?`);
+  }
+  if (partitions === null) await take('keys', { seen: 0, faults: [await writePartitions(checked)] });
+  if (holders !== (await holdersOf(store.redis))) {
+    throw new FsckError('keys have moved to another server meanwhile, so some may not have been seen: run it again');
+  }
+  return progress;
+}
+
+async function keysInAll(store: Store): Promise<number> {
+  const sizes = await Promise.all(
+    primariesOf(store.redis).map((primary) => patiently(() => withRedisErrors(primary.dbsize()))),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/**
+ * Read the number of partitions.
+ *
+ * @throws FsckError when the jobs are where this release would not look for them
+ */
+async function partitionsOf({ redis, keys }: Store): Promise<string | null> {
+  const partitions = await patiently(() => withRedisErrors(redis.hget(keys.meta, 'partitions')));
+  if (partitions === null || partitions === String(PARTITIONS)) return partitions;
+  throw new FsckError(`the jobs are spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
+}
+
+async function writePartitions({ store, isRepairing }: Checked): Promise<Fault> {
+  const { meta } = store.keys;
+  const at = { jobId: null, key: meta, detail: `it should be ${PARTITIONS}` };
+  if (!isRepairing) return faultOf('partitions_missing', at, '');
+  try {
+    await patiently(() => withRedisErrors(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
+    return faultOf('partitions_missing', at, 'repaired');
+  } catch (error) {
+    return faultOf('partitions_missing', at, String((error as Error).cause ?? error)); // For example, Redis is full.
+  }
+}

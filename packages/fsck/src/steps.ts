@@ -1,0 +1,73 @@
+import { keysOf, membersOf, patiently, withRedisErrors } from '@yardmaster/redis';
+import { PARTITION_TAGS, partitionOf } from '@yardmaster/store';
+import type { Checked } from './checked.js';
+import { WaitingJobs } from './checks/jobs.js';
+import { checkKeys, type Step, stepOver } from './checks/keys.js';
+import { checkNames } from './checks/names.js';
+import { checkLeftNames } from './checks/orphans.js';
+import { checkSpaces } from './checks/spaces.js';
+import type { FaultKind } from './faults.js';
+
+/** What the walk over all keys finds, and what is checked after everything else. */
+interface Remains {
+  /**
+   * Partitions with faults that are still there. Their jobs are not counted, because counting by their indexes would
+   * find the faults a second time.
+   */
+  doubtful: Set<string>;
+  /** Spaces that have counts of names and are not listed. There should be none. */
+  unlisted: string[];
+}
+
+/** Faults after which it is not certain which jobs a space has. */
+const DOUBTS: ReadonlySet<FaultKind> = new Set([
+  'entry_missing',
+  'entry_misplaced',
+  'entry_stray',
+  'space_missing',
+  'record_broken',
+  'job_unreadable',
+  'key_wrong_type',
+]);
+
+/** Run the steps of a check, in their order. */
+export async function* steps(checked: Checked): AsyncGenerator<Step> {
+  const remains: Remains = { doubtful: new Set(), unlisted: [] };
+  for await (const step of stepsOverKeys(checked)) {
+    yield step;
+    await note(checked, step, remains);
+  }
+  // This comes after the jobs, because their repair lists their spaces, and may leave a space without any.
+  for (const spaceId of remains.unlisted) yield { of: 'keys', seen: 0, faults: await checkLeftNames(checked, spaceId) };
+  for (const partition of PARTITION_TAGS) {
+    yield { of: 'keys', seen: 0, faults: await checkSpaces(checked, partition) };
+    if (!remains.doubtful.has(partition)) yield* countNames(checked, partition);
+  }
+}
+
+async function note({ store }: Checked, { faults, namesOf = [] }: Step, { doubtful, unlisted }: Remains) {
+  for (const { kind, key, repair } of faults) {
+    if (DOUBTS.has(kind) && repair !== 'done') doubtful.add(/\{(..)\}:/.exec(key)?.[1] ?? '');
+  }
+  for (const spaceId of namesOf) {
+    const spaces = store.keys.spaces(partitionOf(spaceId));
+    if ((await patiently(() => withRedisErrors(store.redis.zscore(spaces, spaceId)))) === null) unlisted.push(spaceId);
+  }
+}
+
+async function* stepsOverKeys(checked: Checked): AsyncGenerator<Step> {
+  const { store } = checked;
+  const waiting = new WaitingJobs();
+  for await (const keys of keysOf(store.redis, store.settings.keyPrefix)) yield* checkKeys(checked, keys, waiting);
+  for (const jobIds of waiting.rest()) yield* stepOver(checked, jobIds);
+}
+
+async function* countNames(checked: Checked, partition: string): AsyncGenerator<Step> {
+  const { store } = checked;
+  for await (const spaceIds of membersOf(store.redis, store.keys.spaces(partition))) {
+    for (const spaceId of spaceIds) {
+      const faults = await checkNames(checked, spaceId);
+      yield faults === null ? { of: 'uncounted', seen: 1, faults: [] } : { of: 'spaces', seen: 1, faults };
+    }
+  }
+}

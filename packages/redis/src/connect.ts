@@ -1,0 +1,135 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { RedisClient } from './client.js';
+import { drainLeavingNodes } from './cluster/drain-node.js';
+import { FailFastCluster } from './cluster/fail-fast-cluster.js';
+import { corkCommands } from './fast/cork-commands.js';
+import { useScriptCommands } from './fast/script-command.js';
+import type { Logger } from './logger.js';
+import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
+import { tlsOf } from './tls.js';
+import { parseRedisUrl, type RedisAddress } from './url.js';
+
+/** A subscriber connects to one Redis. */
+type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClient;
+
+/** How long one command may take unless `createRedis` is given another limit, milliseconds. */
+export const COMMAND_TIMEOUT_MS = 1_500;
+
+/**
+ * Create a connection. It connects when `connect` is called, one for a worker at once, and it reconnects for ever.
+ *
+ * For a subscriber to a cluster use `createNodeSubscriber`, because each channel there belongs to one node.
+ *
+ * @param url as REDIS_URL
+ * @param commandTimeoutMs how long one command may take, on a connection for commands
+ * @throws RedisUrlError when a file that it names cannot be read
+ */
+export function createRedis<U extends RedisUse>(
+  url: string,
+  use: U,
+  log: Logger,
+  commandTimeoutMs = COMMAND_TIMEOUT_MS,
+): ClientFor<U> {
+  const address = parseRedisUrl(url);
+  const options = use === 'commands' ? { ...BY_USE[use], commandTimeout: commandTimeoutMs } : BY_USE[use];
+  const client =
+    address.kind === 'cluster' && use !== 'subscriber' ? cluster(address, use, options) : single(address, options);
+  if (use === 'commands') {
+    corkCommands(client);
+    useScriptCommands(client);
+  }
+  tellOutages(client, use, log);
+  if (client instanceof Cluster) {
+    tellNodeOutages(client, use, log);
+    if (use === 'commands') drainLeavingNodes(client);
+  }
+  return client as ClientFor<U>;
+}
+
+/** Create a connection that subscribes to channels of one node of a cluster. */
+export function createNodeSubscriber(node: Redis, log: Logger): Redis {
+  const redis = node.duplicate({ ...BY_USE.subscriber, readOnly: false });
+  tellOutages(redis, 'subscriber', log);
+  return redis;
+}
+
+const loginOf = ({ username, password, tls }: RedisAddress): RedisOptions => ({
+  ...(username !== undefined && { username }),
+  ...(password !== undefined && { password }),
+  ...(tls !== null && { tls: tlsOf(tls) }),
+});
+
+function cluster(
+  address: RedisAddress & { kind: 'cluster' },
+  use: Exclude<RedisUse, 'subscriber'>,
+  options: RedisOptions,
+): Cluster {
+  const redisOptions = { ...options, ...loginOf(address) };
+  const Client = use === 'commands' ? FailFastCluster : Cluster;
+  return new Client(address.nodes, { ...CLUSTER_BY_USE[use], redisOptions });
+}
+
+function single(address: RedisAddress, ofUse: RedisOptions): Redis {
+  const options = { ...ofUse, ...loginOf(address) };
+  if (address.kind === 'socket') return new Redis(address.path, options);
+  if (address.kind === 'single') return new Redis({ ...options, ...address.node, db: address.db });
+  if (address.kind === 'cluster') throw new Error('a channel of a cluster is heard at its own node');
+  const { username, password } = address.sentinel;
+  const isReplaced = replacedNow();
+  return new Redis({
+    ...options,
+    db: address.db,
+    sentinels: address.nodes,
+    name: address.name,
+    ...(username !== undefined && { sentinelUsername: username }),
+    ...(password !== undefined && { sentinelPassword: password }),
+    ...(options.tls && { sentinelTLS: options.tls, enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: retryStrategy,
+    sentinelCommandTimeout: 1_000,
+    // A primary that was cut off from its replicas, and refuses to write because of that (min-replicas-to-write), may
+    // have been replaced: the Sentinels know. ioredis' failoverDetector is not used. It leaks its connections to the
+    // Sentinels at each reconnection, and after a failover all of those end the connection just while it is made, for
+    // good.
+    reconnectOnError: (error) => isReplaced(error) || (ofUse.reconnectOnError?.(error) ?? false),
+  });
+}
+
+/**
+ * Minimum time between two reconnections because of NOREPLICAS, milliseconds. A primary whose replicas are merely down
+ * also reports it, and other calls are under way, so not every call leaves it. But soon: Sentinels may replace a
+ * primary that they have just made, and service must be back within 2 s of that.
+ */
+const ASK_AGAIN_MS = 1_500;
+
+/** Create a function that returns true when an error shows that the primary may have been replaced, but not too often. */
+function replacedNow(): (error: Error) => boolean {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (!/(^|: -)NOREPLICAS\b/.test(error.message) || performance.now() - askedAt < ASK_AGAIN_MS) return false;
+    askedAt = performance.now();
+    return true;
+  };
+}
+
+/** Log one line per change, not per attempt, because an outage must not fill the disk. */
+function tellOutages(client: RedisClient, use: RedisUse, log: Logger): void {
+  let healthy = true;
+  client.on('error', (err) => {
+    if (healthy) log.error({ err, use }, 'redis connection lost');
+    healthy = false;
+  });
+  client.on('ready', () => {
+    if (!healthy) log.info({ use }, 'redis connection restored');
+    healthy = true;
+  });
+}
+
+/** Log a node that is away at most once a minute, because each call for its slots tries to connect again. */
+function tellNodeOutages(client: Cluster, use: RedisUse, log: Logger): void {
+  const told = new Map<string, number>();
+  client.on('node error', (err: Error, node: string) => {
+    if (performance.now() - (told.get(node) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+    told.set(node, performance.now());
+    log.warn({ err, node, use }, 'redis node away');
+  });
+}

@@ -1,0 +1,18 @@
+export { type Cluster, isCluster, primariesOf, type RedisClient } from './client.js';
+export { RedisClock } from './clock.js';
+export { atEachPrimary, infoField } from './cluster/primaries.js';
+export { createNodeSubscriber, createRedis } from './connect.js';
+export { fromRedisError, withRedisErrors } from './errors.js';
+export { QueuedTimeout, TimeoutQueue } from './fast/timeout-queue.js';
+export { keepAlive, responds } from './keepalive.js';
+export { ClusterSubscriptions } from './pubsub/cluster.js';
+export { ConnectionSubscriptions } from './pubsub/single.js';
+export { slotOf } from './pubsub/slot.js';
+export { type Listener, publish, type Subscriptions } from './pubsub/subscriptions.js';
+export { fieldsOf, holdersOf, keysOf, membersOf, patiently } from './scan.js';
+export type { RedisBinary } from './server/binary.js';
+export { findRedisServer } from './server/find.js';
+export { PrivateRedis } from './server/private.js';
+export { checkRedisUrl } from './tls.js';
+export { parseRedisUrl, RedisUrlError } from './url.js';
+export { onceReachable } from './wait.js';

@@ -1,0 +1,130 @@
+import type { JsonObject, Status } from '@yardmaster/protocol';
+import { call } from '../call.js';
+import { jobScriptInputs } from '../job-script-inputs.js';
+import { parseJson } from '../jobs/read/record.js';
+import { runScript } from '../script/run-script.js';
+import { begin_callback, record_callback } from '../script/scripts.generated.js';
+import { ANY_SPACE, onBulk, type Store } from '../store.js';
+import { isoOf } from '../time.js';
+import { AGAIN_MS, type PendingCallback } from './outbox.js';
+
+/**
+ * How long an attempt belongs to the scheduler that began it: longer than a POST and the recording of its outcome take.
+ */
+export const CALLBACK_LEASE_MS = 15_000;
+
+/** Longest wait until a scheduler checks again whether another scheduler's attempt is over. */
+const PATIENCE_MS = 2_000;
+
+/** An attempt that is to be made now: what to send to the receiver, and where. */
+export interface CallbackAttempt {
+  jobId: string;
+  spaceId: string;
+  name: string;
+  status: Status;
+  /** Attempts of the job that were started. */
+  attemptNumber: number;
+  /** JSON text: the result of a completed job, or `{"error": …}` of a dead one. */
+  result: string;
+  /** When the job ended, ISO 8601. */
+  endedAt: string;
+  url: string;
+  headers: Record<string, string>;
+  /** Number of this POST, from 1, counting those of earlier series. */
+  attempt: number;
+  /** Shows, when the outcome is recorded, that no other scheduler has taken over the attempt. */
+  lease: string;
+  /** Redis' clock, epoch milliseconds. */
+  nowMs: number;
+}
+
+/** Reply when no attempt is to be made now. */
+export interface NoAttempt {
+  /** Milliseconds to wait until then; null for never, because no callback is pending any more. */
+  waitMs: number | null;
+}
+
+/**
+ * Begin the next attempt at a callback. Until it is recorded, or for 15 s, no other scheduler gets it.
+ *
+ * @returns the attempt, if there is one to be made now
+ * @throws UNAVAILABLE
+ */
+export async function beginCallback(
+  store: Store,
+  { jobId, series }: PendingCallback,
+): Promise<CallbackAttempt | NoAttempt> {
+  const { keys, args } = jobScriptInputs(store, ANY_SPACE, jobId);
+  const { base } = args;
+  // A result may be large, so it uses the connection behind which no call of a worker waits.
+  const reply = await runScript(onBulk(store), begin_callback, {
+    keys,
+    args: { base, jobId, round: series, leaseMs: CALLBACK_LEASE_MS, patienceMs: PATIENCE_MS },
+  });
+  if (reply[0] === 'NOT_OWED') return { waitMs: null };
+  if (reply[0] === 'NOT_DUE') return { waitMs: Number(reply[1]) };
+  const [, now, attempt, lease, told] = reply as [string, string, number, string, (string | null)[]];
+  const [spaceId, name, status, attemptNumber, url, headers, result, error, updatedAt] = told;
+  return {
+    jobId,
+    spaceId: spaceId as string,
+    name: name as string,
+    status: status as Status,
+    attemptNumber: Number(attemptNumber ?? 0),
+    result: status === 'dead' ? `{"error":${error ?? 'null'}}` : (result ?? 'null'),
+    endedAt: isoOf(updatedAt as string),
+    url: url as string,
+    headers: ((parseJson(headers) as JsonObject | null) ?? {}) as Record<string, string>,
+    attempt: Number(attempt),
+    lease,
+    nowMs: Number(now),
+  };
+}
+
+/** Outcome of an attempt, as the job's history shows it. */
+export type CallbackOutcome =
+  | { type: 'callback_sent'; data: { url: string; statusCode: number; attempt: number; willRetry: boolean } }
+  | { type: 'callback_failed'; data: { url: string; error: string; attempt: number; willRetry: boolean } };
+
+/**
+ * Record the outcome of an attempt, if this scheduler still has its lease. It may be called again when its reply was
+ * lost, because an outcome counts once.
+ *
+ * @param lease as beginCallback returned it
+ * @param retryMs milliseconds until the next attempt; null when this was the last
+ * @returns whether it counted; false when it was recorded before, another scheduler has taken over the attempt since,
+ *   or the job is gone
+ * @throws UNAVAILABLE
+ */
+export async function recordCallback(
+  store: Store,
+  { jobId, series }: PendingCallback,
+  { lease, type, data, retryMs }: CallbackOutcome & { lease: string; retryMs: number | null },
+): Promise<boolean> {
+  const { keys, args } = jobScriptInputs(store, ANY_SPACE, jobId);
+  const [word] = await runScript(store, record_callback, {
+    keys,
+    args: {
+      base: args.base,
+      jobId,
+      round: series,
+      lease,
+      eventType: type,
+      data: JSON.stringify(data),
+      retryMs: retryMs ?? '',
+      againMs: AGAIN_MS,
+      eventsPerJob: store.settings.eventsPerJob,
+    },
+  });
+  return word === 'OK';
+}
+
+/**
+ * Read the URL to which the callback of a job goes.
+ *
+ * @returns null when the job does not exist any more
+ * @throws UNAVAILABLE
+ */
+export async function callbackUrlOf(store: Store, jobId: string): Promise<string | null> {
+  return call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'callbackUrl'));
+}

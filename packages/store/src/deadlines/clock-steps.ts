@@ -1,0 +1,61 @@
+import type { Status } from '@yardmaster/protocol';
+import { call } from '../call.js';
+import { runScript } from '../script/run-script.js';
+import { bring_back, mark_step } from '../script/scripts.generated.js';
+import type { Store } from '../store.js';
+
+/** Jobs looked at in one script, and spaces in one portion. */
+const STEP = 100;
+
+const WORKING: readonly Status[] = ['delivered', 'running'];
+
+/**
+ * Record that Redis' clock has stepped forward. From then on, `expireDue` gives one more window to a delivered or
+ * running job whose last sign of life was before the step. It does not end the attempt, which had less than its window.
+ *
+ * @param lookedAt when the caller looked at this clock last, before the step, by Redis' time
+ * @returns whether this call recorded it; false when another scheduler had done so
+ * @throws UNAVAILABLE
+ */
+export async function markStep(store: Store, partition: string, lookedAt: number): Promise<boolean> {
+  const keys = { stepped: store.keys.stepped(partition) };
+  const [, marked] = await runScript(store, mark_step, { keys, args: { lookedAt } });
+  return Number(marked) === 1;
+}
+
+/**
+ * Give one more window to each delivered or running job of a partition whose last sign of life is in the future: Redis'
+ * clock has stepped back since, and the job would wait for as long as the step was. A second call does no harm. It
+ * costs two short commands for each space.
+ *
+ * @returns jobs that were given a window
+ * @throws UNAVAILABLE
+ */
+export async function restoreDeadlines(store: Store, partition: string): Promise<number> {
+  const { redis, keys } = store;
+  let total = 0;
+  for (let cursor = '0'; ; ) {
+    const scan = redis.zscan(keys.spaces(partition), cursor, 'COUNT', STEP);
+    const [next, flat] = await call(store, 'zscan', scan);
+    const spaces = flat.filter((_, i) => i % 2 === 0);
+    const indexes = spaces.flatMap((space) => WORKING.map((status) => keys.jobsByStatus(space, status)));
+    const sizes = await Promise.all(indexes.map((index) => call(store, 'zcard', redis.zcard(index))));
+    for (const [i, index] of indexes.entries()) if (sizes[i]) total += await bringBackIn(store, partition, index);
+    cursor = next;
+    if (cursor === '0') return total;
+  }
+}
+
+async function bringBackIn(store: Store, partition: string, index: string): Promise<number> {
+  const { deliveryTimeoutMs } = store.settings;
+  let total = 0;
+  for (let afterOrder = '-inf'; ; ) {
+    const [, looked, last, broughtBack] = (await runScript(store, bring_back, {
+      keys: { index },
+      args: { base: store.keys.baseOf(partition), afterOrder, limit: STEP, deliveryTimeoutMs },
+    })) as ['OK', number, string, number];
+    total += Number(broughtBack);
+    if (Number(looked) < STEP) return total;
+    afterOrder = last;
+  }
+}

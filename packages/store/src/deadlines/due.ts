@@ -1,0 +1,53 @@
+import { YardmasterError } from '@yardmaster/protocol';
+import { call } from '../call.js';
+import { PARTITION_TAGS } from '../partition.js';
+import type { Store } from '../store.js';
+import { type ClockLook, lookAtClocks } from './clock-looks.js';
+
+/** Tags of the partitions that have something due. */
+export interface Due {
+  /** For `expireDue`. */
+  deadlines: string[];
+  /** For `relayCallbacks`. */
+  callbacks: string[];
+  /** The clock of each partition that could be looked at, by its tag. */
+  clocks: ReadonlyMap<string, ClockLook>;
+  /** Why some partitions could not be read: the primaries of a cluster that have them are unavailable. */
+  faults: unknown[];
+}
+
+/**
+ * Find where something is due, by Redis' clock; in a cluster, by the clock of the partition's primary. It changes
+ * nothing.
+ *
+ * @throws UNAVAILABLE when no partition could be looked at
+ */
+export async function findDue(store: Store): Promise<Due> {
+  const faults: unknown[] = [];
+  const first = async (key: string) => {
+    try {
+      return Number((await call(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
+    } catch (error) {
+      if (!(error instanceof YardmasterError)) return 0; // Not a sorted set. The script that processes it fails there.
+      faults.push(error);
+      return Number.NaN;
+    }
+  };
+  const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
+  const [{ clocks, fault }, deadlines, callbacks] = await Promise.all([
+    lookAtClocks(store),
+    firsts(store.keys.deadlines),
+    firsts(store.keys.callbacks),
+  ]);
+  if (clocks.size === 0 || faults.length === deadlines.length + callbacks.length) throw fault ?? faults[0];
+  if (fault !== null) faults.push(fault);
+  const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
+  return {
+    // NaN stands for an empty set, or for one that could not be read, and is never due. Which side of `now` counts is
+    // decided by each script.
+    deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
+    callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
+    clocks,
+    faults,
+  };
+}

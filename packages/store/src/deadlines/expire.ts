@@ -1,0 +1,79 @@
+import type { StatusOrNone } from '../observer.js';
+import { runScript } from '../script/run-script.js';
+import { expire } from '../script/scripts.generated.js';
+import type { Store } from '../store.js';
+
+/** Deadlines looked at in one step. */
+const STEP = 100;
+
+/** What becomes of a job whose deadline has passed, in the order in which the script counts the jobs. */
+const MOVES: readonly [from: StatusOrNone, to: StatusOrNone][] = [
+  ['delivered', 'pending'],
+  ['delivered', 'dead'],
+  ['running', 'pending'],
+  ['running', 'dead'],
+  ['completed', 'none'],
+  ['dead', 'none'],
+  ['killed', 'none'],
+];
+
+/** Index in the counts of the jobs that were given another window. */
+const REOPENED = MOVES.length;
+
+/** What one step of expiry did. */
+export interface Expired {
+  /** Whether more may be due: the step was full. */
+  isMore: boolean;
+  /** Delivered jobs that were not acked in time, pending again. */
+  redelivered: number;
+  /** Delivered jobs that were not acked in time, so often in a row that they are dead now. */
+  neverAcked: number;
+  /** Attempts that failed because their worker was silent for too long. */
+  timedOut: number;
+  /** Ended jobs whose retention was over. */
+  purged: number;
+  /**
+   * Delivered and running jobs that got another window, because Redis' clock stepped forward and they had less than
+   * theirs.
+   */
+  reopened: number;
+  /** How long the oldest of the other jobs was due, in milliseconds, Redis clock. */
+  lagMs: number;
+  /** Jobs whose records are not valid: skipped, and looked at again in a minute. */
+  broken: string[];
+}
+
+/**
+ * Process what is due in one partition: at most 100 deadlines, the oldest first. Any number of processes may call it at
+ * once, because each deadline is processed once.
+ *
+ * @param partition its tag, see PARTITION_TAGS
+ * @param dueBefore time of a look at Redis' clock that showed no step, or whose step was handled, epoch milliseconds,
+ *   so that a step that is not noticed yet ends no window. See clock-watch.ts
+ * @throws UNAVAILABLE
+ * @see spec §3, "delivery time-out", rules 3 and 6
+ */
+export async function expireDue(store: Store, partition: string, dueBefore: number): Promise<Expired> {
+  const { maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs } = store.settings;
+  const base = store.keys.baseOf(partition);
+  const [, looked, counts, lateMs, broken] = (await runScript(store, expire, {
+    keys: { deadlines: store.keys.deadlines(partition) },
+    args: { base, limit: STEP, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore },
+  })) as [string, number, number[], number, string[]];
+  const done = MOVES.map(([from, to], i) => ({ from, to, jobs: Number(counts[i]) }));
+  for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
+  const reopened = Number(counts[REOPENED]);
+  if (Number(looked) > reopened) store.observer.expired(lateMs);
+  const total = (isIt: (move: (typeof done)[number]) => boolean) =>
+    done.filter(isIt).reduce((sum, { jobs }) => sum + jobs, 0);
+  return {
+    isMore: Number(looked) === STEP,
+    redelivered: total(({ from, to }) => from === 'delivered' && to === 'pending'),
+    neverAcked: total(({ from, to }) => from === 'delivered' && to === 'dead'),
+    timedOut: total(({ from }) => from === 'running'),
+    purged: total(({ to }) => to === 'none'),
+    reopened,
+    lagMs: lateMs,
+    broken,
+  };
+}

@@ -1,0 +1,55 @@
+import type { ClaimedJob, ClaimOutcome, PollRequest, Status } from '@yardmaster/protocol';
+import { jobScriptInputs } from '../job-script-inputs.js';
+import { runScript } from '../script/run-script.js';
+import { claim, poll } from '../script/scripts.generated.js';
+import { type Caller, deadlineOf, type Store } from '../store.js';
+import { claimedJobOf } from './read/record.js';
+
+/**
+ * Hand out up to `count` pending jobs of a space, oldest first, each to this caller alone.
+ *
+ * @param request `names` empty means any name
+ * @returns the jobs, delivered now; empty when none is pending
+ * @throws OVERLOADED; UNAVAILABLE, after which jobs may be delivered although no worker has received them: they are
+ *   pending again after the delivery window
+ * @see spec §4.3
+ */
+export async function pollJobs(store: Store, spaceId: string, { count, names }: PollRequest): Promise<ClaimedJob[]> {
+  const { deliveryTimeoutMs, eventsPerJob } = store.settings;
+  const reply = await runScript(store, poll, {
+    keys: { queue: store.keys.queue(spaceId) },
+    args: {
+      base: store.keys.baseOfSpace(spaceId),
+      count,
+      deliveryTimeoutMs,
+      eventsPerJob,
+      deadline: deadlineOf(store),
+    },
+    rest: names,
+  });
+  const jobs = (reply.slice(1) as string[][]).map(claimedJobOf);
+  if (jobs.length > 0) store.observer.moved('pending', 'delivered', jobs.length);
+  store.observer.handedOut('poll', jobs.length);
+  return jobs;
+}
+
+/**
+ * Hand out this job, if it is pending.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
+ * @see spec §4.4
+ */
+export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
+  const { deliveryTimeoutMs, eventsPerJob } = store.settings;
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const reply = await runScript(store, claim, {
+    keys,
+    args: { deliveryTimeoutMs, eventsPerJob, deadline: deadlineOf(store), ...args },
+  });
+  const isClaimed = reply[0] === 'OK';
+  if (isClaimed) store.observer.moved('pending', 'delivered', 1);
+  store.observer.handedOut('claim', isClaimed ? 1 : 0);
+  return isClaimed
+    ? { claimed: true, job: claimedJobOf(reply[1] as string[]) }
+    : { claimed: false, reason: 'not_pending', status: reply[1] as Status };
+}

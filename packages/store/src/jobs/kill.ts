@@ -1,0 +1,21 @@
+import type { Status } from '@yardmaster/protocol';
+import { jobScriptInputs } from '../job-script-inputs.js';
+import { runScript } from '../script/run-script.js';
+import { kill } from '../script/scripts.generated.js';
+import type { Caller, Store } from '../store.js';
+
+/**
+ * Force-stop a job that has not ended; killing it again succeeds and changes nothing.
+ *
+ * @throws JOB_ENDED for a completed or dead job; JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see spec §4.15
+ */
+export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const { eventsPerJob, retentionMs } = store.settings;
+  const [, from] = (await runScript(store, kill, {
+    keys,
+    args: { reason: JSON.stringify(reason), eventsPerJob, retentionMs, ...args },
+  })) as ['OK', Status];
+  if (from !== 'killed') store.observer.moved(from, 'killed', 1);
+}

@@ -1,0 +1,151 @@
+import {
+  type JobWithEvents,
+  type LatestProgress,
+  type ListedJob,
+  type ListJobsQuery,
+  type Progress,
+  YardmasterError,
+} from '@yardmaster/protocol';
+import { call } from '../../call.js';
+import { jobScriptInputs } from '../../job-script-inputs.js';
+import { runScript } from '../../script/run-script.js';
+import { get, history, list } from '../../script/scripts.generated.js';
+import { type Caller, onBulk, ownerOf, type Store } from '../../store.js';
+import { isoOrNull } from '../../time.js';
+import {
+  createdEventOf,
+  eventsOf,
+  jobOf,
+  LISTED_FIELDS,
+  listedJobOf,
+  parseJson,
+  recordOf,
+  recordOfListed,
+} from './record.js';
+
+/** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
+const PORTION = 100;
+
+/** Bytes that are read at once, over the connection of all calls; a larger read waits for a read slot. */
+const SMALL_BYTES = 65_536;
+
+/**
+ * Read a job with its history, oldest event first, as of one moment. A long history is read in portions, of which later
+ * ones may lack events that were dropped at the old end in the meantime.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; OVERLOADED for a large job that got no read slot in time
+ * @see spec §4.5
+ */
+export async function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
+  const small = await readFirst(store, caller, jobId, SMALL_BYTES);
+  if (small !== null && small.next === small.end) return small.job;
+  return store.inTurn(ownerOf(caller), async (turn) => {
+    const bulk = onBulk(store);
+    // The budget has no limit, because the job may have grown.
+    const read = (await readFirst(bulk, caller, jobId, Number.MAX_SAFE_INTEGER)) as FirstPortion;
+    const { job, end } = read;
+    for (let { next } = read; next < end; ) {
+      turn.check();
+      // The events asked for may be dropped by now: the portion then starts, and so ends, later.
+      const portion = await readPortion(bulk, jobScriptInputs(store, caller, jobId).keys, next);
+      if (portion.entries.length === 0) break;
+      const { firstSeq, entries } = portion;
+      job.events.push(...eventsOf(job, firstSeq, entries.slice(0, Math.max(0, end - firstSeq))));
+      next = firstSeq + entries.length;
+    }
+    return job;
+  });
+}
+
+/** A job with the oldest portion of its history. */
+interface FirstPortion {
+  job: JobWithEvents;
+  next: number; // Seq of the first event that is not read yet.
+  end: number; // Seq after the last event.
+}
+
+/**
+ * Read a job with the oldest portion of its history.
+ *
+ * @returns null when the job and the portion have more bytes than `budget`
+ */
+async function readFirst(on: Store, caller: Caller, jobId: string, budget: number): Promise<FirstPortion | null> {
+  const { keys, args } = jobScriptInputs(on, caller, jobId);
+  const reply = await runScript(on, get, { keys, args: { portion: PORTION, budget, ...args } });
+  if (reply[0] === 'LARGE') return null;
+  const [, flat, entries, length] = reply as [string, string[], string[], number];
+  const record = recordOf(flat);
+  const firstSeq = 2 + Number(record.eventsDropped ?? 0);
+  const job = jobOf(jobId, record);
+  const events = [createdEventOf(job), ...eventsOf(job, firstSeq, entries)];
+  return { job: { ...job, events }, next: firstSeq + entries.length, end: firstSeq + length };
+}
+
+async function readPortion(store: Store, keys: { job: string }, fromSeq: number) {
+  const reply = await runScript(store, history, { keys, args: { fromSeq, portion: PORTION } });
+  const [, firstSeq, entries] = reply as [string, number, string[]];
+  return { firstSeq, entries };
+}
+
+/**
+ * Read the latest progress report of a job, and nothing else of it.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see spec §4.6
+ */
+export async function getProgress(store: Store, caller: Caller, jobId: string): Promise<LatestProgress> {
+  const { keys } = jobScriptInputs(store, caller, jobId);
+  const [space, progress, progressAt] = await call(
+    store,
+    'hmget',
+    store.redis.hmget(keys.job, 'space', 'progress', 'progressAt'),
+  );
+  if (!space) throw new YardmasterError('JOB_NOT_FOUND');
+  if (caller.spaceId !== null && caller.spaceId !== space) throw new YardmasterError('FORBIDDEN');
+  return { jobId, progress: parseJson(progress) as Progress | null, timestamp: isoOrNull(progressAt) };
+}
+
+/** Bytes of records that one script reads of a list, which takes Redis some 20 ms. */
+const LIST_BUDGET = 4 * 1_048_576;
+
+/**
+ * Read a page of a space's jobs, newest first, as of one moment. A page of large records is read in several steps,
+ * between which jobs may be added or removed. A space that was never used is empty.
+ *
+ * @throws UNAVAILABLE; OVERLOADED for a large page that got no read slot in time
+ * @see spec §4.2
+ */
+export async function listJobs(
+  store: Store,
+  caller: Caller,
+  spaceId: string,
+  { status, limit, offset }: ListJobsQuery,
+): Promise<ListedJob[]> {
+  const index = status ? store.keys.jobsByStatus(spaceId, status) : store.keys.jobs(spaceId);
+  const base = store.keys.baseOfSpace(spaceId);
+  // By id, because a job that is created between two steps moves the others one place on.
+  const page = new Map<string, ListedJob>();
+  let looked = 0;
+
+  /**
+   * Read one step of the page.
+   *
+   * @returns whether there is more
+   */
+  async function step(on: Store, budget: number): Promise<boolean> {
+    const args = { base, offset: offset + looked, limit: limit - looked, budget };
+    const reply = await runScript(on, list, { keys: { index }, args, rest: LISTED_FIELDS });
+    const [, lookedAt, left, ...rows] = reply as [string, number, number, ...[string, string[]][]];
+    for (const [id, values] of rows) page.set(id, listedJobOf(id, recordOfListed(values)));
+    looked += lookedAt;
+    return left > 0;
+  }
+
+  if (await step(store, SMALL_BYTES)) {
+    await store.inTurn(ownerOf(caller), async (turn) => {
+      do turn.check();
+      while (await step(onBulk(store), LIST_BUDGET));
+    });
+  }
+  return [...page.values()];
+}

@@ -1,0 +1,142 @@
+import type { ClaimedJob, EventType, Job, JobEvent, JsonValue, ListedJob, Status } from '@yardmaster/protocol';
+import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
+
+/**
+ * Fields of the hash `job:<id>` that make up a listed job, in the order in which list.lua reads them.
+ *
+ * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
+ * because its JSON library would turn `[]` into `{}` and round big integers. A field that has its default value is left
+ * out, see RECORD_DEFAULTS. Times are epoch milliseconds.
+ *
+ * The record has further fields: `callbackUrl`, `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of
+ * a dead job, for its callback), `deliveryTimeouts` (in a row; an ack removes it), `eventsDropped` and `logsDropped`
+ * (how many events the history, and how many entries the logs have lost at their old end). A job whose callback was
+ * attempted also has `callbackAttempts`, `callbackRound`, `callbackDueAt` and `callbackLeasedUntil`
+ * (lua/shared/callback.lua).
+ */
+export const LISTED_FIELDS = [
+  'space',
+  'name',
+  'payload',
+  'status',
+  'maxRetries',
+  'attempt',
+  'timeoutSeconds',
+  'order',
+  'deliveredAt',
+  'startedAt',
+  'updatedAt',
+  'result',
+] as const;
+
+/**
+ * What absent fields mean, for ever, because later releases read the records of earlier ones. loadJob has them in Lua.
+ */
+export const RECORD_DEFAULTS = { maxRetries: 3, timeoutSeconds: 300, attempt: 0 } as const;
+
+/** The record as Redis returns it; an absent field is null or left out. */
+export type JobRecord = Partial<
+  Record<(typeof LISTED_FIELDS)[number] | 'callbackUrl' | 'callbackHeaders' | 'eventsDropped', string | null>
+>;
+
+/** Parse a field that contains JSON text; an absent field is null. */
+export function parseJson(text: string | null | undefined): JsonValue {
+  if (!text) return null;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    // V8's message quotes the text, which comes from a caller and must not reach the log.
+    throw new Error('a field of a job record holds no JSON');
+  }
+}
+
+/** Build a record from the flat list of names and values that HGETALL replies with in a script. */
+export function recordOf(flat: readonly string[]): JobRecord {
+  const record: Record<string, string> = {};
+  for (let i = 0; i < flat.length; i += 2) record[flat[i] as string] = flat[i + 1] as string;
+  return record;
+}
+
+/** Build a record from a list of values in the order of LISTED_FIELDS. */
+export function recordOfListed(values: readonly (string | null)[]): JobRecord {
+  const record: JobRecord = {};
+  LISTED_FIELDS.forEach((field, i) => {
+    record[field] = values[i] ?? null;
+  });
+  return record;
+}
+
+/** Build the job that a record describes, as List Jobs shows it. */
+export function listedJobOf(id: string, record: JobRecord): ListedJob {
+  const status = record.status as Status;
+  const createdAt = isoOfOrder(record.order as string);
+  const updatedAt = record.updatedAt ? isoOf(record.updatedAt) : createdAt;
+  return {
+    id,
+    spaceId: record.space as string,
+    name: record.name as string,
+    payload: parseJson(record.payload) as Job['payload'],
+    status,
+    maxRetries: Number(record.maxRetries ?? RECORD_DEFAULTS.maxRetries),
+    attemptNumber: Number(record.attempt ?? RECORD_DEFAULTS.attempt),
+    timeoutSeconds: Number(record.timeoutSeconds ?? RECORD_DEFAULTS.timeoutSeconds),
+    deliveredAt: isoOrNull(record.deliveredAt),
+    startedAt: isoOrNull(record.startedAt),
+    // Nothing changes a completed job, so its last change is its completion.
+    completedAt: status === 'completed' ? updatedAt : null,
+    result: parseJson(record.result),
+    createdAt,
+    updatedAt,
+  };
+}
+
+/** Build the job that a record describes, with its callback. */
+export function jobOf(id: string, record: JobRecord): Job {
+  const { createdAt, updatedAt, ...fields } = listedJobOf(id, record);
+  return {
+    ...fields,
+    callbackUrl: record.callbackUrl ?? null,
+    callbackHeaders: parseJson(record.callbackHeaders) as Job['callbackHeaders'],
+    createdAt,
+    updatedAt,
+  };
+}
+
+/**
+ * One entry of `job:<id>:events`, or of the history that the record implies in its place. The data is left out when
+ * there is none, and for `completed`, whose data is the result.
+ */
+type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
+
+/** Build the first event of a job from the job. implied.lua builds the other events that follow from its record. */
+export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
+  return { id: `${id}.1`, jobId: id, spaceId, type: 'created', data: null, createdAt };
+}
+
+/** Build events from consecutive entries of a job's history, the first of which has this seq. */
+export function eventsOf(
+  { id, spaceId, result }: Pick<Job, 'id' | 'spaceId' | 'result'>,
+  firstSeq: number,
+  entries: readonly string[],
+): JobEvent[] {
+  return entries.map((entry, i) => {
+    const [type, atMs, kept = null] = parseJson(entry) as unknown as StoredEvent;
+    const data = type === 'completed' ? result : kept;
+    return { id: `${id}.${firstSeq + i}`, jobId: id, spaceId, type, data, createdAt: isoOf(atMs) };
+  });
+}
+
+/** Build the claimed job from the flat list of deliver.lua. */
+export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
+  const [id, name, timeoutSeconds, maxRetries, attempt, order, payload, checkpoint] = flat;
+  return {
+    id: id as string,
+    name: name as string,
+    payload: parseJson(payload) as ClaimedJob['payload'],
+    timeoutSeconds: Number(timeoutSeconds),
+    maxRetries: Number(maxRetries),
+    attemptNumber: Number(attempt),
+    createdAt: isoOfOrder(order as string),
+    checkpoint: parseJson(checkpoint),
+  };
+}

@@ -1,0 +1,61 @@
+import { type PublishedEvent, type Status, statusAfter } from '@yardmaster/protocol';
+import { jobScriptInputs } from '../../job-script-inputs.js';
+import { parseLog } from '../../logs/entry.js';
+import { runScript } from '../../script/run-script.js';
+import { since } from '../../script/scripts.generated.js';
+import { ANY_SPACE, onBulk, type Store } from '../../store.js';
+import { eventsOf, parseJson } from './record.js';
+
+/** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
+const PORTION = 100;
+
+/** Events of a job since one of them, and where the job stands now. */
+export interface Since {
+  /** At most 100 events, oldest first, as they were published. */
+  events: PublishedEvent[];
+  /** Seq of the last event; below `fromSeq - 1` when Redis has lost events that it had. */
+  lastSeq: number;
+  /** The newest log entry: its seq, 0 for none, and when it was stored, epoch milliseconds. */
+  newestLog: { seq: number; at: number };
+  jobName: string;
+  spaceId: string;
+  status: Status;
+}
+
+/**
+ * Read what has happened to a job since an event.
+ *
+ * @param fromSeq seq of the first to read; the oldest that is left when that one was dropped
+ * @throws JOB_NOT_FOUND, UNAVAILABLE
+ */
+export async function readSince(store: Store, jobId: string, fromSeq: number): Promise<Since> {
+  const { keys } = jobScriptInputs(store, ANY_SPACE, jobId);
+  const reply = await runScript(onBulk(store), since, { keys, args: { fromSeq, portion: PORTION } });
+  const [, firstSeq, entries, lastSeq, logSeq, newestLog, status, jobName, spaceId, result] = reply as [
+    ...['OK', number, string[], number, number, string | null],
+    ...[Status, string, string, string | null],
+  ];
+  const job = { id: jobId, spaceId, result: parseJson(result) };
+  const events = eventsOf(job, Number(firstSeq), entries).map(
+    ({ type, data, createdAt }, i): PublishedEvent => ({
+      seq: Number(firstSeq) + i,
+      jobId,
+      jobName,
+      spaceId,
+      type,
+      // An event that changes no status, such as a callback's, comes after the end of the job.
+      status: statusAfter(type) ?? status,
+      data,
+      at: Date.parse(createdAt),
+    }),
+  );
+  const loggedAt = newestLog ? parseLog(newestLog)[0] : 0;
+  return {
+    events,
+    lastSeq: Number(lastSeq),
+    newestLog: { seq: Number(logSeq), at: loggedAt },
+    jobName,
+    spaceId,
+    status,
+  };
+}

@@ -1,0 +1,46 @@
+import type { Progress, Status } from '@yardmaster/protocol';
+import { jobScriptInputs } from '../../job-script-inputs.js';
+import { runScript } from '../../script/run-script.js';
+import { snapshot } from '../../script/scripts.generated.js';
+import type { Caller, Store } from '../../store.js';
+import { parseJson } from './record.js';
+
+/** Where a job stands at one moment, which its streams send first. */
+export interface Snapshot {
+  /** Seq of the last event that it includes; later events are sent separately. */
+  seq: number;
+  /** Seq of the newest log entry; 0 for none. */
+  logSeq: number;
+  /** When it was read, epoch milliseconds, Redis clock. */
+  at: number;
+  spaceId: string;
+  jobName: string;
+  status: Status;
+  /** Latest progress report; null before the first. */
+  progress: Progress | null;
+  /** When the job last changed, epoch milliseconds; null for one that never did. */
+  updatedAt: number | null;
+}
+
+/**
+ * Read where a job stands, without its history.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ */
+export async function readSnapshot(store: Store, caller: Caller, jobId: string): Promise<Snapshot> {
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const [, seq, logSeq, at, status, spaceId, jobName, updatedAt, progress] = (await runScript(store, snapshot, {
+    keys,
+    args: { keySpaceId: args.keySpaceId },
+  })) as [string, number, number, string, Status, string, string, string | null, string | null];
+  return {
+    seq: Number(seq),
+    logSeq: Number(logSeq),
+    at: Number(at),
+    spaceId,
+    jobName,
+    status,
+    progress: parseJson(progress) as Progress | null,
+    updatedAt: updatedAt === null ? null : Number(updatedAt),
+  };
+}

@@ -1,0 +1,35 @@
+import { type AppendedLogs, YardmasterError } from '@yardmaster/protocol';
+import { jobScriptInputs } from '../job-script-inputs.js';
+import { runScript } from '../script/run-script.js';
+import { append_logs } from '../script/scripts.generated.js';
+import { type Caller, onBulk, type Store } from '../store.js';
+import type { PackedLog } from './entry.js';
+
+/**
+ * Append a batch to a job's logs, all of it or nothing. The oldest entries above the limit are dropped, and seqs
+ * continue.
+ *
+ * @param logs 1 to 5 000 entries
+ * @throws JOB_NOT_FOUND, FORBIDDEN, STORAGE_FULL, UNAVAILABLE
+ * @see spec §4.12
+ */
+export async function appendLogs(
+  store: Store,
+  caller: Caller,
+  jobId: string,
+  logs: readonly PackedLog[],
+): Promise<AppendedLogs> {
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const { logsPerJob } = store.settings;
+  const reply = await runScript(onBulk(store), append_logs, {
+    keys,
+    args: { logsPerJob, ...args },
+    rest: logs,
+  }).catch((error) => {
+    if (error instanceof YardmasterError && error.code === 'STORAGE_FULL') store.observer.refusedLogs();
+    throw error;
+  });
+  store.observer.logged(logs.length);
+  const toSeq = Number(reply[1]);
+  return { success: true, inserted: logs.length, fromSeq: toSeq - logs.length + 1, toSeq };
+}

@@ -1,0 +1,104 @@
+import { holdsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
+import { type Caller, ownerOf, type Store } from '../store.js';
+import { levelOf, logOf, parseLog, type StoredLog } from './entry.js';
+import { type LogPortion, readPortion } from './portion.js';
+
+/** What one request reads before it responds with what it has found, and a cursor to continue from. */
+const PAGE_SIZE = 8 * 1_048_576;
+const PAGE_MS = 1_000;
+
+/** Time that the last portion may take. */
+const RESPONSE_MS = 300;
+
+/**
+ * Read a page of a job's logs.
+ *
+ * Filters are applied here and not in Redis, because there is one Redis, whose time all jobs share, and any number of
+ * processes like this one. Redis only returns entries, in portions, and serves others between two of them. So a page is
+ * not of one moment: while it is read, entries may be added, and the oldest may be dropped. The seqs show that.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see spec §4.7
+ */
+export function readLogs(store: Store, caller: Caller, jobId: string, query: LogsQuery): Promise<LogsPage> {
+  const { mode, bound, limit } = query;
+  const direction = mode === 'after' ? 'after' : 'before';
+  const fill = fillerOf(jobId, query);
+  const inTurn = isFiltered(query) ? store.inSearchTurn : store.inTurn;
+  return inTurn(ownerOf(caller), async (turn) => {
+    // Entries that were found are worth more than an error. So the read is done in time, however long it waited for its
+    // slot.
+    const giveUpAt = Math.min(performance.now() + PAGE_MS, turn.until - RESPONSE_MS);
+    const page: LogEntry[] = [];
+    let size = 0;
+    let newestSeq: number | null = null;
+    for (let next = bound ?? Number.MAX_SAFE_INTEGER; ; ) {
+      const most = isFiltered(query) ? Number.POSITIVE_INFINITY : limit + 1 - page.length;
+      const portion = await readPortion(store, caller, jobId, { direction, bound: next, most });
+      const hasMore = fill(page, portion);
+      if (hasMore || portion.isLast) return pageOf(query, page, { hasMore });
+      next = portion.reached;
+      size += portion.size;
+      newestSeq ??= portion.newestSeq;
+      if (size > PAGE_SIZE || performance.now() > giveUpAt) {
+        tellStopped(store, query);
+        return pageOf(query, page, { hasMore: true, stopped: { at: next, newestSeq } });
+      }
+    }
+  });
+}
+
+const isFiltered = ({ levels, terms }: LogsQuery) => levels !== null || terms.length > 0;
+
+function tellStopped({ observer }: Store, query: LogsQuery): void {
+  if (isFiltered(query)) observer.cutSearchShort();
+}
+
+/**
+ * Create a function that adds the entries that pass the filters to a page.
+ *
+ * @returns whether more entries passed than fit on the page: one entry beyond it shows that there is more
+ */
+function fillerOf(jobId: string, query: LogsQuery): (page: LogEntry[], portion: LogPortion) => boolean {
+  const matches = matcherOf(query);
+  return (page, { entries }) => {
+    for (const { seq, text } of entries) {
+      const stored = parseLog(text);
+      if (!matches(stored)) continue;
+      if (page.length === query.limit) return true;
+      page.push(logOf(jobId, seq, stored));
+    }
+    return false;
+  };
+}
+
+/** Create a function that checks whether an entry passes the filters. */
+function matcherOf({ levels, terms }: LogsQuery): (stored: StoredLog) => boolean {
+  const wanted = levels === null ? null : new Set(levels);
+  const holdsTerms = terms.length === 0 ? null : holdsAll(terms);
+  return (stored) => (wanted?.has(levelOf(stored)) ?? true) && (holdsTerms?.(stored[2]) ?? true);
+}
+
+interface Ending {
+  hasMore: boolean;
+  /** Set when the reading stopped before the page was full: the seq that it reached, and that of the newest entry. */
+  stopped?: { at: number; newestSeq: number };
+}
+
+/**
+ * Build a page of the entries found.
+ *
+ * @param found in the order of reading
+ */
+function pageOf({ mode, bound }: LogsQuery, found: LogEntry[], { hasMore, stopped }: Ending): LogsPage {
+  const logs = mode === 'after' ? found : found.reverse();
+  const oldest = logs[0]?.seq ?? bound ?? 0;
+  const newest = logs.at(-1)?.seq ?? bound ?? stopped?.newestSeq ?? 0;
+  // The bound in the direction of paging: a client that continues from it gets no entry twice, and makes progress.
+  const reached = stopped?.at;
+  const cursor =
+    mode === 'after'
+      ? { mode, oldestSeq: oldest, newestSeq: reached ?? newest, hasMore }
+      : { mode, oldestSeq: reached ?? oldest, newestSeq: newest, hasMore };
+  return { logs, cursor };
+}

@@ -1,0 +1,85 @@
+import { ERRORS, type ErrorCode, type Status, YardmasterError } from '@yardmaster/protocol';
+import { fromRedisError } from '@yardmaster/redis';
+import { toldError } from '../observer.js';
+import { carriedOutWithinMs, type Store } from '../store.js';
+import { SLOT_MOVING, textOn } from './on-cluster.js';
+
+/** A compiled Lua file; its names define the typed call. */
+export interface Script<K extends string = string, A extends string = string, R extends string | null = string | null> {
+  name: string;
+  /** Hash by which Redis knows the text, so that two releases side by side never share a script by accident. */
+  sha1: string;
+  text: string;
+  keys: readonly K[];
+  args: readonly A[];
+  /** Name of the list that takes all further arguments. */
+  rest: R;
+}
+
+/** First word of the reply when a script did nothing because its deadline was over. */
+const TOO_LATE = 'TOO_LATE';
+
+type Argument = string | number;
+
+type Inputs<K extends string, A extends string, R extends string | null> = { keys: Record<K, string> } & {
+  args: Record<A, Argument>;
+} & (R extends string ? { rest: readonly Argument[] } : { rest?: never });
+
+/**
+ * Run a script once. When no reply comes, it is never sent again, because the script may have run.
+ *
+ * @returns the reply's words: `['OK', …]`, or `['NOT_PENDING', status]`
+ * @throws the code word the script returned, with the job's status where it gave one; UNAVAILABLE; STORAGE_FULL
+ */
+export async function runScript<K extends string, A extends string, R extends string | null>(
+  store: Store,
+  script: Script<K, A, R>,
+  inputs: Inputs<K, A, R>,
+): Promise<unknown[]> {
+  const parameters: Argument[] = [];
+  for (const key of script.keys) parameters.push(inputs.keys[key]);
+  for (const arg of script.args) parameters.push(inputs.args[arg]);
+  if (inputs.rest) parameters.push(...inputs.rest);
+
+  const sentAt = performance.now();
+  const reply = await evaluate(store, script, parameters);
+  const word = reply[0] as string;
+  if (word === 'STORAGE_FULL') store.observer.failed('full');
+  if (word === TOO_LATE) {
+    const earlyMs = carriedOutWithinMs(store) - (performance.now() - sentAt);
+    if (earlyMs > 0) store.clock.doubt(earlyMs);
+    throw new YardmasterError('OVERLOADED');
+  }
+  if (word === SLOT_MOVING) {
+    store.observer.failed('busy');
+    throw new YardmasterError('UNAVAILABLE', undefined, {}, { cause: new Error(String(reply[1])) });
+  }
+  if (word in ERRORS) {
+    const status = reply[1];
+    // Beside an error code, scripts return a job's status and nothing else.
+    const extras = typeof status === 'string' ? { jobStatus: status as Status } : {};
+    throw new YardmasterError(word as ErrorCode, undefined, extras);
+  }
+  return reply;
+}
+
+async function evaluate(store: Store, script: Script, parameters: Argument[]): Promise<unknown[]> {
+  const { redis, observer } = store;
+  const { sha1, text } = textOn(redis, script);
+  const began = performance.now();
+  try {
+    return (await redis.evalsha(sha1, script.keys.length, ...parameters)) as unknown[];
+  } catch (error) {
+    // This happens after a restart or a SCRIPT FLUSH. Redis replies NOSCRIPT before anything ran, so this is no
+    // repetition.
+    if (!isNoScript(error)) throw toldError(observer, fromRedisError(error));
+    return (await redis.eval(text, script.keys.length, ...parameters).catch((again: unknown) => {
+      throw toldError(observer, fromRedisError(again));
+    })) as unknown[];
+  } finally {
+    // Written out here, because `observed` around this would cost each call two more promises.
+    observer.called(script.name, performance.now() - began);
+  }
+}
+
+const isNoScript = (error: unknown) => error instanceof Error && error.message.startsWith('NOSCRIPT');

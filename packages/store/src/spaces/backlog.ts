@@ -1,0 +1,99 @@
+import { call } from '../call.js';
+import { PARTITION_TAGS } from '../partition.js';
+import { onBulk, type Store } from '../store.js';
+import { ageSeconds, redisNow } from '../time.js';
+
+/** Spaces read for each one that may be shown, because spaces without pending jobs make room for others. */
+const LOOKED_AT = 4;
+
+/** The pending jobs of a space. */
+export interface SpaceBacklog {
+  spaceId: string;
+  pending: number;
+  /** How long the next job to be claimed has waited; null when none is pending. */
+  oldestAgeSeconds: number | null;
+}
+
+/** Work that waits: pending jobs by space, and pending callbacks. */
+export interface Backlog {
+  /** Spaces in which a job was queued most recently; those with pending jobs come first. */
+  spaces: SpaceBacklog[];
+  /** Number of spaces that have jobs and are not in `spaces`. */
+  spacesLeftOut: number;
+  callbacksOwed: number;
+  /** How long ago a scheduler should have looked at the oldest pending callback, in seconds. */
+  callbacksLateSeconds: number;
+}
+
+/**
+ * Read what waits, at a cost that does not grow with the number of jobs: a few commands for each partition and at most
+ * five for each space shown, over the connection whose replies may take long. Each command names one key, so that it
+ * works on a cluster. The numbers are not of one moment.
+ *
+ * @param most spaces at most; 0 for none
+ * @throws UNAVAILABLE
+ */
+export async function readBacklog(on: Store, most: number): Promise<Backlog> {
+  const store = onBulk(on);
+  const [now, spaces, recent, owed, due] = await Promise.all([
+    redisNow(store),
+    ofPartitions((tag) => call(store, 'zcard', store.redis.zcard(store.keys.spaces(tag)))),
+    most === 0 ? [] : ofPartitions((tag) => recentSpaces(store, tag, most)),
+    ofPartitions((tag) => call(store, 'zcard', store.redis.zcard(store.keys.callbacks(tag)))),
+    ofPartitions(async (tag) => Number((await first(store, store.keys.callbacks(tag))) ?? Number.POSITIVE_INFINITY)),
+  ]);
+  const shown = await withPending(store, recent.flat(), most);
+  return {
+    spaces: await Promise.all(shown.map((space) => withAge(store, space, now))),
+    spacesLeftOut: sum(spaces) - shown.length,
+    callbacksOwed: sum(owed),
+    callbacksLateSeconds: Math.max(0, now - Math.min(...due)) / 1000,
+  };
+}
+
+const ofPartitions = <T>(read: (tag: string) => Promise<T>) => Promise.all(PARTITION_TAGS.map(read));
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+
+/** Read the score of the first member of a sorted set; null for an empty one. */
+async function first(store: Store, key: string): Promise<string | null> {
+  const [, score] = await call(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES'));
+  return score ?? null;
+}
+
+interface Recent {
+  spaceId: string;
+  /** Order of the last job that was queued. */
+  order: number;
+}
+
+async function recentSpaces(store: Store, tag: string, most: number): Promise<Recent[]> {
+  const flat = await call(store, 'zrevrange', store.redis.zrevrange(store.keys.spaces(tag), 0, most - 1, 'WITHSCORES'));
+  return Array.from({ length: flat.length / 2 }, (_, i) => ({
+    spaceId: flat[2 * i] as string,
+    order: Number(flat[2 * i + 1]),
+  }));
+}
+
+interface Counted {
+  spaceId: string;
+  pending: number;
+}
+
+/** Select the spaces to show from those used most recently, and count their pending jobs. */
+async function withPending(store: Store, recent: Recent[], most: number): Promise<Counted[]> {
+  const candidates = recent.sort((a, b) => b.order - a.order).slice(0, most * LOOKED_AT);
+  const counted = await Promise.all(
+    candidates.map(async ({ spaceId }) => {
+      const pending = await call(store, 'zcard', store.redis.zcard(store.keys.queue(spaceId)));
+      return { spaceId, pending };
+    }),
+  );
+  const busy = counted.filter(({ pending }) => pending > 0);
+  const idle = counted.filter(({ pending }) => pending === 0);
+  return [...busy, ...idle].slice(0, most);
+}
+
+async function withAge(store: Store, { spaceId, pending }: Counted, now: number): Promise<SpaceBacklog> {
+  const order = pending === 0 ? null : await first(store, store.keys.queue(spaceId));
+  return { spaceId, pending, oldestAgeSeconds: order === null ? null : ageSeconds(order, now) };
+}

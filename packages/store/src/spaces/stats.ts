@@ -1,0 +1,53 @@
+import { type NameStats, type SpaceStats, STATUSES, type StatsQuery, type Status } from '@yardmaster/protocol';
+import { runScript } from '../script/run-script.js';
+import { stats } from '../script/scripts.generated.js';
+import { onBulk, type Store } from '../store.js';
+import { ageSeconds, isoOf } from '../time.js';
+
+/** Fields of a name in the script's reply. */
+const ROW = 4;
+
+/** Compute the age of an order, null for '', which is the order of no job. */
+const ageOrNull = (order: string, now: number) => (order === '' ? null : ageSeconds(order, now));
+
+function namesOf(flat: (string | number)[], now: number): NameStats[] {
+  return Array.from({ length: flat.length / ROW }, (_, i) => {
+    const [name, total, pending, oldest] = flat.slice(i * ROW, (i + 1) * ROW) as [string, string, number, string];
+    return {
+      name,
+      total: Number(total),
+      pending: Number(pending),
+      oldestPendingAgeSeconds: ageOrNull(oldest, now),
+    };
+  });
+}
+
+/**
+ * Count the jobs of a space as of one moment, at a cost that does not grow with their number. A space that was never
+ * used has only zeros.
+ *
+ * @param query `names` empty means those with most jobs, `limit` of them
+ * @throws UNAVAILABLE
+ */
+export async function getStats(store: Store, spaceId: string, { limit, names }: StatsQuery): Promise<SpaceStats> {
+  const reply = await runScript(onBulk(store), stats, {
+    keys: { names: store.keys.names(spaceId) },
+    args: { space: store.keys.spaceBase(spaceId), limit },
+    rest: names,
+  });
+  const [, at, counts, oldest, known, flat] = reply as [string, string, number[], string, number, string[]];
+  const now = Number(at);
+  const rows = namesOf(flat, now);
+  const byStatus = Object.fromEntries(STATUSES.map((status, i) => [status, Number(counts[i])])) as Record<
+    Status,
+    number
+  >;
+  return {
+    spaceId,
+    timestamp: isoOf(now),
+    jobs: { ...byStatus, total: Number(counts[STATUSES.length]) },
+    oldestPendingAgeSeconds: ageOrNull(oldest, now),
+    names: rows,
+    namesLeftOut: Number(known) - rows.filter(({ total }) => total > 0).length,
+  };
+}
