@@ -29,7 +29,7 @@ COPY apps apps
 RUN node scripts/lua-module.mjs && node node_modules/typescript/bin/tsc -b apps/standalone apps/cli
 # Once more, without what only builds and tests; and away with what is not run: sources, types and maps.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
-    && rm -rf node_modules/.package-lock.json packages/*/src packages/*/lua packages/*/tsconfig.json apps/*/src apps/*/tsconfig.json \
+    && rm -rf node_modules/.package-lock.json packages/*/src packages/*/tsconfig.json apps/*/src apps/*/tsconfig.json \
     && find node_modules packages apps -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '.tsbuildinfo' \) -delete
 # docker-compose.yml keeps its secrets in a volume, which takes its owner from this folder.
 RUN mkdir empty

@@ -1,91 +1,134 @@
-// Turn packages/store/lua/*.lua into the one generated module that tsc, jest and the image ship.
+// Turn the .lua files of packages/store and packages/fsck into the generated module of each, which tsc, jest and the
+// image ship.
 //
-//   node scripts/lua-module.mjs           write it
-//   node scripts/lua-module.mjs --check   fail when it is stale
+//   node scripts/lua-module.mjs           write them
+//   node scripts/lua-module.mjs --check   fail when one is stale
+//
+// A script is a .lua file beside the TypeScript that runs it. Its header declares its inputs and its replies:
+//
+//   -- KEYS job                   keys, by their names in the script
+//   -- ARGV base count names...   arguments; the last may be a list
+//   -- REPLY OK seq:number name?  one line for each outcome, with the values that follow its word
+//   -- ERRORS JOB_NOT_FOUND       codes of errors that it returns, see run-script.ts
+//
+// A value is a text, a `:number` or a `:Status`, or with `[]` a list; `?` when it, or an element of the list, may be
+// null. `...` stands for all values that are left. From this the module has the typed call and the decoder of the reply.
+//
+// The functions in the folders named lua/ are shared: a script contains those that it uses, found by their names, as
+// well as the constants of the protocol.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { RECORD_DEFAULTS, STATUSES, TRANSITIONS } from '../packages/protocol/dist/index.js';
+import { compile, declarations } from './lua/compile.mjs';
 
-const folder = new URL('../packages/store/lua/', import.meta.url);
-const target = new URL('../packages/store/src/script/scripts.generated.ts', import.meta.url);
+const root = fileURLToPath(new URL('../packages/', import.meta.url));
+const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const list = (texts) => texts.map(quoted).join(', ');
 
-const read = (path) => readFileSync(new URL(path, folder), 'utf8');
+const luaFiles = (folder) =>
+  readdirSync(root + folder, { recursive: true })
+    .filter((file) => file.endsWith('.lua'))
+    .sort()
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`);
+const isShared = (file) => file.includes('/lua/');
+const read = (file) => readFileSync(root + file, 'utf8');
 
-/** Names on the line `-- KEYS a b` or `-- ARGV a b rest...`, which must be the file's first or second. */
-function inputs(source, file, word, line) {
-  const match = source.split('\n')[line].match(new RegExp(`^-- ${word} (.+)$`));
-  if (!match) throw new Error(`${file}: line ${line + 1} must be "-- ${word} name …"`);
-  return match[1].trim().split(/\s+/);
+/** Constants that scripts share with TypeScript, by name. */
+function constants() {
+  const after = { callback_sent: '', callback_failed: '' };
+  for (const { event, to } of TRANSITIONS) if (event !== null) after[event] = to;
+  const pairs = Object.entries(after).map(([event, status]) => `${event} = ${quoted(status)}`);
+  const defaults = Object.entries(RECORD_DEFAULTS).map(([field, value]) => {
+    const name = `DEFAULT_${field.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
+    return [name, `local ${name} = '${value}'`];
+  });
+  return [
+    ['STATUSES', `local STATUSES = { ${list(STATUSES)} }`],
+    ['STATUS_AFTER', `local STATUS_AFTER = { ${pairs.join(', ')} }`],
+    ...defaults,
+  ];
 }
 
-/** Drop comment lines and blank lines: the comments are for the reader of the source, not for Redis. */
-const bare = (source) =>
-  source
-    .split('\n')
-    .filter((line) => !/^\s*(--.*)?$/.test(line))
-    .join('\n');
-
-function localsFor(keys, args) {
-  const lines = [`local ${keys.join(', ')} = ${keys.map((_, i) => `KEYS[${i + 1}]`).join(', ')}`];
-  const plain = args.filter((name) => !name.endsWith('...'));
-  if (plain.length > 0) lines.push(`local ${plain.join(', ')} = ${plain.map((_, i) => `ARGV[${i + 1}]`).join(', ')}`);
-  const rest = args.find((name) => name.endsWith('...'));
-  if (rest) lines.push(`local ${rest.slice(0, -3)} = { unpack(ARGV, ${plain.length + 1}) }`);
-  return lines.join('\n');
+/** TypeScript that decodes one value of a reply, e.g. `updatedAt:number?` at 7. */
+function decoded(value, at) {
+  const [, name, type = 'string', isNullable, isList, isRest] = /^(\w+)(?::(\w+))?(\?)?(\[\])?(\.\.\.)?$/.exec(value);
+  const raw = isRest ? `r.slice(${at})` : `r[${at}]`;
+  const element = isNullable ? `(${type} | null)` : type;
+  if (type !== 'number') return `${name}: ${raw} as ${element}${isList ? '[]' : ''}${isRest ? '[]' : ''}`;
+  if (isList) return `${name}: (${raw} as unknown[]).map(Number)`;
+  return isNullable ? `${name}: ${raw} === null ? null : Number(${raw})` : `${name}: Number(${raw})`;
 }
 
-function compile(file) {
-  const source = read(file);
-  const keys = inputs(source, file, 'KEYS', 0);
-  const args = inputs(source, file, 'ARGV', 1);
-  const shared = source.match(/^-- @include (.+)$/m)?.[1].split(/\s+/) ?? [];
-  const text = `${[localsFor(keys, args), ...shared.map((name) => bare(read(`shared/${name}.lua`))), bare(source)].join('\n')}\n`;
-  const rest = args.find((name) => name.endsWith('...'))?.slice(0, -3);
-  return {
-    name: file.replace('.lua', ''),
-    keys,
-    args: args.filter((name) => !name.endsWith('...')),
-    rest,
-    text,
-  };
+/** TypeScript that decodes the replies of a script, of which each begins with the word of its outcome. */
+function decoder(replies) {
+  const cases = replies.map(([word, ...values]) => {
+    const outcome = replies.length > 1 ? [`outcome: '${word}' as const`] : [];
+    const fields = [...outcome, ...values.map((value, i) => decoded(value, i + 1))];
+    return { word, object: fields.length > 0 ? `{ ${fields.join(', ')} }` : '{}' };
+  });
+  const last = cases.pop();
+  const tests = cases.map(({ word, object }) => `r[0] === '${word}' ? ${object} : `).join('');
+  const code = tests + last.object;
+  return `(${/\br[[.]/.test(code) ? 'r: unknown[]' : ''}) => (${code})`;
 }
 
-/** A JavaScript string in the house's single quotes. */
-const literal = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-const tuple = (names) => `[${names.map(literal).join(', ')}]`;
-const template = (text) => `\`${text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')}\``;
+const escaped = (text) => text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${');
 
-function entry({ name, keys, args, rest, text }) {
-  const sha1 = createHash('sha1').update(text).digest('hex');
+function entry({ name, keys, args, rest, replies, uses, code }, { shared, imported }) {
+  const text = uses.map((use) => `${shared.get(use)}\n`).join('') + code;
+  const parts = uses.map((use) => `\${${imported.has(use) ? 'store' : 'lua'}.${use}}\\n`);
   return `export const ${name} = {
-  name: ${literal(name)},
-  sha1: ${literal(sha1)},
-  keys: ${tuple(keys)},
-  args: ${tuple(args)},
-  rest: ${rest ? literal(rest) : 'null'},
-  text: ${template(text)},
+  name: '${name}', sha1: '${createHash('sha1').update(text).digest('hex')}',
+  keys: [${list(keys)}], args: [${list(args)}], rest: ${rest ? quoted(rest) : 'null'},
+  decode: ${decoder(replies)},
+  text: \`${parts.join('')}${escaped(code)}\`,
 } as const;
 `;
 }
 
-const files = readdirSync(folder).filter((file) => file.endsWith('.lua'));
-const generated = `// Made by scripts/lua-module.mjs from packages/store/lua. Do not edit: edit the .lua files and build.\n\n${files
-  .sort()
-  .map((file) => entry(compile(file)))
-  .join('\n')}`;
+const sharedOf = (folder) =>
+  luaFiles(folder)
+    .filter(isShared)
+    .flatMap((file) => declarations(read(file)));
 
-if (process.argv.includes('--check')) {
-  if (readFileSync(target, 'utf8') !== generated) {
-    process.stderr.write(`${fileURLToPath(target)} is stale: run npm run build\n`);
-    process.exit(1);
-  }
-} else {
+/**
+ * Generate the module of a package.
+ *
+ * @param ofStore the shared Lua of the store, for a package that imports it
+ */
+function generate(folder, own, ofStore = []) {
+  const [shared, imported] = [new Map([...ofStore, ...own]), new Map(ofStore)];
+  const scripts = luaFiles(folder)
+    .filter((file) => !isShared(file))
+    .map((file) => compile(file, read(file), shared));
+  const usesStatus = scripts.some(({ replies }) => replies.flat().some((value) => value.includes(':Status')));
+  const functions = own.map(([name, code]) => `  ${name}: \`${escaped(code)}\`,\n`);
+  return `// Made by scripts/lua-module.mjs from the .lua files of packages/${folder}. Do not edit: edit those, and build.
+${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { lua as store } from '@yardmaster/store';\n" : ''}
+/** Shared Lua, by name. */
+export const lua = {
+${functions.join('')}};
+
+${scripts.map((script) => entry(script, { shared, imported })).join('\n')}`;
+}
+
+const store = [...constants(), ...sharedOf('store/src')];
+const modules = [
+  ['store/src/script/scripts.generated.ts', generate('store/src', store)],
+  ['fsck/src/scripts.generated.ts', generate('fsck/src', sharedOf('fsck/src'), store)],
+];
+for (const [file, generated] of modules) {
   let current = '';
   try {
-    current = readFileSync(target, 'utf8');
+    current = read(file);
   } catch {
     // Not there yet.
   }
   // Leave an unchanged file alone, or tsc would build again.
-  if (current !== generated) writeFileSync(target, generated);
+  if (current === generated) continue;
+  if (process.argv.includes('--check')) {
+    process.stderr.write(`${root}${file} is stale: run npm run build\n`);
+    process.exitCode = 1;
+  } else writeFileSync(root + file, generated);
 }

@@ -48,8 +48,10 @@ function install() {
 
 /** Compile projects and what they refer to; no argument means all, the tests included. */
 export function build(...projects) {
+  const tsc = (...args) => run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...args]);
+  tsc('packages/protocol'); // Whose constants the scripts contain.
   run(process.execPath, ['scripts/lua-module.mjs']);
-  run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...projects]);
+  tsc(...projects);
 }
 
 /** Make this checkout ready to run. */

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { KEY_BELIEVED_MS } from '@yardmaster/store';
+import { KEY_CACHE_MS } from '@yardmaster/store';
 import type { Installation } from '../installation/installation.js';
 import { checkRevoked, checkUntouched, REVOKED_MS, revoke, SLOW_MS, useNewKey } from '../load/key-use.js';
 import type { Fault } from '../runs/fault.js';
 
 /** Streams that are opened in the last moment in which a key may be cached have to be closed in time as well. */
-const LAST_MOMENT_MS = KEY_BELIEVED_MS - 600;
+const LAST_MOMENT_MS = KEY_CACHE_MS - 600;
 const UNHEARD_MS = 5_000; // A process that does not hear of a revocation accepts the key for no longer than this.
 
 interface Way {

@@ -18,7 +18,7 @@ export interface Release {
 /** Make a release whose Lua scripts do the same and have another text, so that Redis knows them by other hashes. */
 export async function makeOtherRelease(): Promise<Release> {
   const release = await copyRelease('release');
-  const scripts = join(release.root, 'packages/store/dist/scripts.generated.js');
+  const scripts = join(release.root, 'packages/store/dist/script/scripts.generated.js');
   await writeFile(scripts, `${await readFile(scripts, 'utf8')}\n${OTHER_TEXTS}`);
   return release;
 }

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './release.js';
 
-/** The module that is generated from the .lua files; the store does not export it. */
-const MODULE = 'packages/store/src/script/scripts.generated.ts';
+/** The modules that are generated from the .lua files; the packages do not export them. */
+const MODULES = ['packages/store/src/script/scripts.generated.ts', 'packages/fsck/src/scripts.generated.ts'];
 
 /** Hashes by which Redis knows the scripts of a release, by the names of their files. @param root folder of the release */
 export const scriptHashes = (root = ROOT): ReadonlyMap<string, string> =>
   new Map(
-    [...readFileSync(join(root, MODULE), 'utf8').matchAll(/^ {2}name: '(\w+)',\n {2}sha1: '(\w+)'/gm)].map(
-      ([, name, sha1]) => [name as string, sha1 as string],
-    ),
+    MODULES.flatMap((file) => [
+      ...readFileSync(join(root, file), 'utf8').matchAll(/^ {2}name: '(\w+)', sha1: '(\w+)'/gm),
+    ]).map(([, name, sha1]) => [name as string, sha1 as string]),
   );
 
 const HASHES = scriptHashes();

@@ -64,7 +64,7 @@ describe('a history', () => {
       'history_disagrees',
       'the record says pending, its history delivered',
     ],
-    ['that says nothing', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is none of ours'],
+    ['that says nothing', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
   ] as const)('%s is named and left', async (_, status, entries, kind, detail) => {
     const id = await jobIn(service, status, 'left');
     const key = `${service.store.keys.job(id)}:events`;

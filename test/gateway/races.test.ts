@@ -98,7 +98,7 @@ describe('while the snapshot of a job is read', () => {
     const { id: keyId, key } = await service.key(['jobs:read']);
     holdReply(gateway.context.store.redis, 'evalsha', async () => {
       await service.call('DELETE', `/keys/${keyId}`);
-      await until(() => gateway.context.authenticator.hasHeardRevoked(keyId));
+      await until(() => gateway.context.authenticator.isRevoked(keyId));
     });
     const refused = await shake(gateway.url, `/api/v1/realtime/${id}?token=${key}`);
     expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } });

@@ -143,7 +143,7 @@ describe('the image', () => {
       'test/x.ts',
     ];
     expect(strange.filter((path) => !isIgnored(path))).toEqual([]);
-    expect(existsSync(join(app, 'packages/store/dist/scripts.generated.js'))).toBe(true);
+    expect(existsSync(join(app, 'packages/store/dist/script/scripts.generated.js'))).toBe(true);
   });
 
   it('holds the packages that the lock file has for production, and no others', () => {

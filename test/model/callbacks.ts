@@ -21,10 +21,14 @@ export function relay(world: World, { partition }: { partition: string }): Relay
     .sort((a, b) => a.callback.lookAt - b.callback.lookAt || (a.id < b.id ? -1 : 1))
     .slice(0, 100);
   const relayed: Relayed = { isMore: due.length === 100, callbacks: [], overdue: [] };
-  for (const { id, callback } of due) {
+  for (const { id, callback, request } of due) {
     const waited = world.now - callback.dueSince;
     callback.lookAt = world.now + Math.min(Math.max(waited, AGAIN_MS), AGAIN_AT_MOST_MS);
-    relayed[waited < AGAIN_MS ? 'callbacks' : 'overdue'].push({ jobId: id, series: callback.series });
+    relayed[waited < AGAIN_MS ? 'callbacks' : 'overdue'].push({
+      jobId: id,
+      series: callback.series,
+      url: request.callbackUrl as string,
+    });
   }
   return relayed;
 }

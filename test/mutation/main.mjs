@@ -9,7 +9,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root, setUp } from '../../scripts/set-up.mjs';
 
-const SOURCES = ['packages/store/src', 'packages/protocol/src', 'apps/gateway/src', 'apps/scheduler/src/callbacks'];
+const SOURCES = [
+  'packages/redis/src',
+  'packages/store/src',
+  'packages/fsck/src',
+  'packages/protocol/src',
+  'apps/gateway/src',
+  'apps/scheduler/src/callbacks',
+];
 const COPIES = 3; // The tests of one keep less than a core busy.
 
 const { values } = parseArgs({

@@ -30,7 +30,7 @@ it('is empty where nothing is', async () => {
   expect(await readBacklog(store, 10)).toEqual({
     spaces: [],
     spacesLeftOut: 0,
-    callbacksOwed: 0,
+    callbacksPending: 0,
     callbacksLateSeconds: 0,
   });
 });
@@ -59,7 +59,7 @@ it('tells how many callbacks are owed, and for how long somebody should have loo
   const at = (ago: number) => (Number(seconds) - ago) * 1_000;
   await redis.zadd(store.keys.callbacks('00'), at(60), 'a', at(-600), 'b');
   await redis.zadd(store.keys.callbacks('3f'), at(30), 'c');
-  const { callbacksOwed, callbacksLateSeconds } = await readBacklog(store, 0);
-  expect(callbacksOwed).toBe(3);
+  const { callbacksPending, callbacksLateSeconds } = await readBacklog(store, 0);
+  expect(callbacksPending).toBe(3);
   expect(Math.floor(callbacksLateSeconds / 60)).toBe(1);
 });

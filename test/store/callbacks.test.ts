@@ -3,7 +3,7 @@ import { type CallbackAttempt, newJobId, partitionOf, redisNow, relayCallbacks }
 import { fsck, keysOf } from '../support/fsck.js';
 import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
-import { type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
+import { HOOK, type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
 
 // The model test compares every verb of callbacks with the specification. Here is what it does not reach.
 
@@ -21,7 +21,7 @@ describe('pending callbacks', () => {
   const lookAt = (id: string, at: number | string) => redis.zadd(tested.store.keys.callbacks(tag), at, id);
 
   it('are announced when their jobs end', async () => {
-    const channel = tested.store.keys.owedChannel(tag);
+    const channel = tested.store.keys.pendingChannel(tag);
     const subscriber = redis.duplicate();
     const heard: string[][] = [];
     subscriber.on('message', (...message) => heard.push(message));
@@ -38,7 +38,7 @@ describe('pending callbacks', () => {
     // Some ended in the same millisecond, which gives them no order.
     for (const [n, id] of ids.entries()) await lookAt(id, n + 1);
     const steps = await Promise.all([relay(), relay(), relay()]);
-    const expected = ids.map((jobId) => ({ jobId, series: 0 }));
+    const expected = ids.map((jobId) => ({ jobId, series: 0, url: HOOK }));
     // On a busy machine the first of them are overdue by now, and still the oldest.
     const given = steps.map(({ isMore, callbacks, overdue }) => ({ isMore, callbacks: [...overdue, ...callbacks] }));
     expect(given).toEqual([

@@ -145,10 +145,10 @@ describe('the cache', () => {
     const [before, after] = [entry(), entry()];
     cache.set('a', before);
     cache.delete('a');
-    cache.foundRight('a', before, 'text');
+    cache.confirm('a', before, 'text');
     expect(cache.ofText('text')).toBeUndefined();
     cache.set('a', after);
-    cache.foundRight('a', before, 'text');
+    cache.confirm('a', before, 'text');
     expect(cache.ofText('text')).toBeUndefined();
   });
 
@@ -157,7 +157,7 @@ describe('the cache', () => {
     const known = (id: string) => {
       const one = entry();
       cache.set(id, one);
-      cache.foundRight(id, one, `text of ${id}`);
+      cache.confirm(id, one, `text of ${id}`);
     };
     const texts = () => ['a', 'b', 'c'].filter((id) => cache.ofText(`text of ${id}`));
     known('a');

@@ -33,7 +33,7 @@ describe('the observer of a store', () => {
     called: (name) => called.push(name),
     failed: (...what) => told.push(['failed', ...what]),
     moved: (...what) => told.push(['moved', ...what]),
-    handedOut: (...what) => told.push(['handedOut', ...what]),
+    delivered: (...what) => told.push(['handedOut', ...what]),
     expired: (lateMs) => told.push(['met', lateMs >= 0]),
     logged: (...what) => told.push(['logged', ...what]),
     refusedLogs: () => told.push(['refusedLogs']),

@@ -103,12 +103,12 @@ function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }:
 /** Return a store whose long reads free their place at Redis while they wait for a read slot, and end in time. */
 const leavingForReadSlots = (store: Store, { stopCounting, endsAt }: Sent): Store => {
   const leaving =
-    (inTurn: Store['inTurn']): Store['inTurn'] =>
+    (inTurn: Store['withReadSlot']): Store['withReadSlot'] =>
     (owner, work) => {
       stopCounting();
       return inTurn(owner, work, endsAt - TELL_MS);
     };
-  return { ...store, inTurn: leaving(store.inTurn), inSearchTurn: leaving(store.inSearchTurn) };
+  return { ...store, withReadSlot: leaving(store.withReadSlot), withSearchSlot: leaving(store.withSearchSlot) };
 };
 
 /** Serve the rest of a request whose row reads its body itself, and may reserve budget for it until all is done. */

@@ -38,7 +38,7 @@ const ROWS: readonly Row[] = [
   {
     name: 'yardmaster_callbacks_owed',
     help: 'Callbacks whose outcome is not final yet: due, or waiting for their next attempt.',
-    value: ({ callbacksOwed }) => callbacksOwed,
+    value: ({ callbacksPending: callbacksOwed }) => callbacksOwed,
   },
   {
     name: 'yardmaster_callbacks_late_seconds',

@@ -1,3 +1,5 @@
+import type { Store } from '@yardmaster/store';
+
 /**
  * Faults of stored data. Scripts rely on these words, so a word must not get another meaning.
  *
@@ -56,10 +58,25 @@ export interface Fault {
 /**
  * Build a fault from what a script returned.
  *
- * @param outcome see lua/shared/findings.lua
+ * @param outcome see lua/findings.lua
  */
 export function faultOf(kind: FaultKind, at: Pick<Fault, 'jobId' | 'key' | 'detail'>, outcome: string): Fault {
   if (outcome === 'repaired') return { kind, ...at, repair: 'done' };
   if (outcome !== '') return { kind, ...at, detail: `${at.detail}; not mended: ${outcome}`, repair: 'failed' };
   return { kind, ...at, repair: FAULTS[kind].repair === null ? 'none' : 'possible' };
+}
+
+/** A store that is repaired, or only looked at. */
+export interface Checked {
+  store: Store;
+  isRepairing: boolean;
+}
+
+/** Return `isRepairing` as the scripts take it. */
+export const flagOf = ({ isRepairing }: Checked) => (isRepairing ? '1' : '0');
+
+/** Result of checking a portion. */
+export interface Portion {
+  seen: number;
+  faults: Fault[];
 }

@@ -1,8 +1,7 @@
 import { holdersOf, patiently, primariesOf, withRedisErrors } from '@yardmaster/redis';
 import { PARTITIONS, readFormat, type Store } from '@yardmaster/store';
-import type { Checked, Portion } from './checked.js';
-import type { Seen } from './checks/keys.js';
-import { type Fault, faultOf } from './faults.js';
+import type { Seen } from './check-keys.js';
+import { type Checked, type Fault, faultOf, type Portion } from './faults.js';
 import { steps } from './steps.js';
 
 /** Progress of a check. */
@@ -58,14 +57,14 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
     apiKeys: 0,
     keysInAll: await keysInAll(store),
   };
-  const told = new Set<string>();
+  const reported = new Set<string>();
 
   const take = async (of: keyof Seen, { seen, faults }: Portion) => {
     progress[of] += seen;
     for (const fault of faults) {
       const identity = JSON.stringify([fault.kind, fault.jobId, fault.key, fault.detail]);
-      if (told.has(identity)) continue;
-      if (told.size < REMEMBERED) told.add(identity);
+      if (reported.has(identity)) continue;
+      if (reported.size < REMEMBERED) reported.add(identity);
       await onFault(fault);
     }
     onProgress?.(progress);

@@ -1,12 +1,11 @@
 import { keysOf, membersOf, patiently, withRedisErrors } from '@yardmaster/redis';
 import { PARTITION_TAGS, partitionOf } from '@yardmaster/store';
-import type { Checked } from './checked.js';
+import { checkKeys, type Step, stepOver } from './check-keys.js';
 import { WaitingJobs } from './checks/jobs.js';
-import { checkKeys, type Step, stepOver } from './checks/keys.js';
 import { checkNames } from './checks/names.js';
 import { checkLeftNames } from './checks/orphans.js';
 import { checkSpaces } from './checks/spaces.js';
-import type { FaultKind } from './faults.js';
+import type { Checked, FaultKind } from './faults.js';
 
 /** What the walk over all keys finds, and what is checked after everything else. */
 interface Remains {

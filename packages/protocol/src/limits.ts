@@ -32,3 +32,9 @@ export const LIMITS = {
   callbackHeaders: 20,
   callbackHeadersBytes: 4096,
 } as const;
+
+/**
+ * What absent fields of a job's record mean, for ever, because later releases read the records of earlier ones. The
+ * scripts get these values at build time.
+ */
+export const RECORD_DEFAULTS = { maxRetries: 3, timeoutSeconds: 300, attempt: 0 } as const;

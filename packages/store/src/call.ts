@@ -1,5 +1,6 @@
-import { withRedisErrors } from '@yardmaster/redis';
-import { observed } from './observer.js';
+import { YardmasterError } from '@yardmaster/protocol';
+import { fromRedisError } from '@yardmaster/redis';
+import type { RedisErrorClass, StoreObserver } from './observer.js';
 import type { Store } from './store.js';
 
 /**
@@ -7,6 +8,36 @@ import type { Store } from './store.js';
  *
  * @param name of the command
  */
-export function call<T>({ observer }: Store, name: string, reply: Promise<T>): Promise<T> {
-  return observed(observer, name, withRedisErrors(reply));
+export async function call<T>({ observer }: Store, name: string, reply: Promise<T>): Promise<T> {
+  const began = performance.now();
+  try {
+    return await reply;
+  } catch (error) {
+    throw callError(observer, error);
+  } finally {
+    observer.called(name, performance.now() - began);
+  }
+}
+
+/** Convert what a call to Redis threw, report it to the observer, and return it. */
+export function callError(observer: StoreObserver, thrown: unknown): unknown {
+  const error = fromRedisError(thrown);
+  const errorClass = errorClassOf(error);
+  if (errorClass !== null) observer.failed(errorClass);
+  return error;
+}
+
+/**
+ * Return the class of an error that `fromRedisError` returned.
+ *
+ * @returns null for a refusal by a script, which is no error of Redis
+ */
+function errorClassOf(error: unknown): RedisErrorClass | null {
+  if (!(error instanceof YardmasterError)) return 'other';
+  if (error.code === 'STORAGE_FULL') return 'full';
+  if (error.code !== 'UNAVAILABLE') return null;
+  const { name, message, code } = error.cause as Error & { code?: string }; // Every converted error has a cause.
+  if (/^(Command timed out|Socket timeout)/.test(message) || code === 'ETIMEDOUT') return 'timeout';
+  // Redis replied that it is unable to do this; errors of ioredis have other names.
+  return name === 'ReplyError' || /^[A-Z]{4,} /.test(message) ? 'busy' : 'connection';
 }

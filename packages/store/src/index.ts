@@ -1,6 +1,6 @@
+export type { Principal } from './api-keys/api-keys.js';
 export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './api-keys/api-keys.js';
-export { Authenticator, KEY_BELIEVED_MS } from './api-keys/authenticator.js';
-export type { Principal } from './api-keys/principal.js';
+export { Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
 export {
   beginCallback,
   CALLBACK_LEASE_MS,
@@ -41,14 +41,7 @@ export {
   redisFaultsOf,
 } from './redis-settings.js';
 export { runScript } from './script/run-script.js';
-export {
-  check_entries,
-  check_jobs,
-  check_names,
-  check_orphan,
-  check_spaces,
-  count_names,
-} from './script/scripts.generated.js';
+export { lua } from './script/scripts.generated.js';
 export { type Backlog, readBacklog } from './spaces/backlog.js';
 export { getStats } from './spaces/stats.js';
 export {

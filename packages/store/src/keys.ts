@@ -10,7 +10,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * |---|---|---|---|---|
  * | `ym:meta` | hash | partitions; format, see format.ts | first start; `yardmaster format raise` | never |
  * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
- * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see record.lua | events, once one does not follow from the record | purge |
+ * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see lua/history.lua | events, once one does not follow from the record | purge |
  * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`, see logs.ts | append | purge |
  * | `ym:{pp}:space:<s>/jobs` | zset | job id by creation order | create | purge |
  * | `ym:{pp}:space:<s>/status/<status>` | zset | job id by creation order | every transition | purge |
@@ -47,7 +47,7 @@ export function keyMap(prefix: string) {
     /** What every key of BullMQ starts with, without the `:` after it. */
     bull: `${prefix}:{bull}`,
     /** Channel: a callback of this partition is pending. */
-    owedChannel: (partition: string) => `${base(partition)}owed`,
+    pendingChannel: (partition: string) => `${base(partition)}owed`,
     /** Channels, not keys: PublishedNews as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,
     spaceChannel: (spaceId: string) => `${base(partitionOf(spaceId))}stream:space:${spaceId}`,

@@ -1,4 +1,4 @@
-import { type Status, YardmasterError } from '@yardmaster/protocol';
+import type { Status } from '@yardmaster/protocol';
 
 /** What went wrong with a call to Redis: no reply in time, no connection, unable at the moment, no memory left. */
 export const REDIS_ERROR_CLASSES = ['timeout', 'connection', 'busy', 'full', 'other'] as const;
@@ -17,12 +17,12 @@ export interface StoreObserver {
   called(name: string, ms: number): void;
   /** A call to Redis has ended badly. */
   failed(errorClass: RedisErrorClass): void;
-  /** Jobs changed their status. Signs of life, which change nothing but the deadline, are not reported. */
+  /** Jobs changed their status. Heartbeats, which change nothing but the deadline, are not reported. */
   moved(from: StatusOrNone, to: StatusOrNone, jobs: number): void;
-  /** A poll or a claim has handed out this many jobs. */
-  handedOut(by: 'poll' | 'claim', jobs: number): void;
-  /** Deadlines were processed in one step; the oldest of them was this late. */
-  expired(lateMs: number): void;
+  /** A poll or a claim has delivered this many jobs. */
+  delivered(by: 'poll' | 'claim', jobs: number): void;
+  /** Deadlines were processed in one step, the oldest of them this late. */
+  expired(lagMs: number): void;
   /** Log entries were appended. */
   logged(entries: number): void;
   /** A batch of logs was refused, because there was no room for it. */
@@ -38,43 +38,9 @@ export const NO_OBSERVER: StoreObserver = {
   called: nothing,
   failed: nothing,
   moved: nothing,
-  handedOut: nothing,
+  delivered: nothing,
   expired: nothing,
   logged: nothing,
   refusedLogs: nothing,
   cutSearchShort: nothing,
 };
-
-/**
- * Return the class of an error that `fromRedisError` returned.
- *
- * @returns null for a refusal by a script, which is no error of Redis
- */
-export function redisErrorClassOf(error: unknown): RedisErrorClass | null {
-  if (!(error instanceof YardmasterError)) return 'other';
-  if (error.code === 'STORAGE_FULL') return 'full';
-  if (error.code !== 'UNAVAILABLE') return null;
-  const { name, message, code } = error.cause as Error & { code?: string }; // Every converted error has a cause.
-  if (/^(Command timed out|Socket timeout)/.test(message) || code === 'ETIMEDOUT') return 'timeout';
-  // Redis replied that it is unable to do this; errors of ioredis have other names.
-  return name === 'ReplyError' || /^[A-Z]{4,} /.test(message) ? 'busy' : 'connection';
-}
-
-/** Report to an observer how a call failed, and return the error. */
-export function toldError(observer: StoreObserver, error: unknown): unknown {
-  const errorClass = redisErrorClassOf(error);
-  if (errorClass !== null) observer.failed(errorClass);
-  return error;
-}
-
-/** Report a call to Redis to an observer: how long it took, and how it failed. */
-export async function observed<T>(observer: StoreObserver, name: string, call: Promise<T>): Promise<T> {
-  const began = performance.now();
-  try {
-    return await call;
-  } catch (error) {
-    throw toldError(observer, error);
-  } finally {
-    observer.called(name, performance.now() - began);
-  }
-}

@@ -3,7 +3,7 @@ import { Cluster, type Redis } from 'ioredis';
 import { readFormat } from './format.js';
 import { PARTITIONS } from './partition.js';
 import { textOn } from './script/on-cluster.js';
-import * as scripts from './script/scripts.generated.js';
+import * as generated from './script/scripts.generated.js';
 import type { Store } from './store.js';
 
 /** Oldest Redis that has the commands and the script rules that our scripts need. */
@@ -56,6 +56,7 @@ export async function prepareRedis(store: Store): Promise<void> {
 
   // A call that finds its script missing sends it again, and so falls behind later calls. So the scripts are loaded at
   // the start.
+  const { lua: _shared, ...scripts } = generated;
   const texts = Object.values(scripts).map((script) => textOn(store.redis, script).text);
   await atEachPrimary(store.redis, (redis) => Promise.all(texts.map((text) => redis.script('LOAD', text))));
 }

@@ -1,7 +1,9 @@
+import { YardmasterError } from '@yardmaster/protocol';
 import type { RedisClient } from '@yardmaster/redis';
 import { type KeyMap, keyMap } from './keys.js';
 import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
 import { NO_OBSERVER, type StoreObserver } from './observer.js';
+import { isJobId } from './partition.js';
 
 /** Reads that may be megabytes long and so need a read slot: this many at once, for each process. */
 const READS_AT_ONCE = 4;
@@ -62,9 +64,9 @@ export interface Store {
   /** Connection for what may be megabytes long, either way: long reads, and logs. No ack waits behind it. */
   bulk: RedisClient;
   /** Runs a read that may be long when it gets a read slot. */
-  inTurn: WithReadSlot;
+  withReadSlot: WithReadSlot;
   /** Runs a search when it gets a read slot for searches. */
-  inSearchTurn: WithReadSlot;
+  withSearchSlot: WithReadSlot;
   keys: KeyMap;
   settings: StoreSettings;
   /**
@@ -91,12 +93,12 @@ export function createStore(
 ): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
   // This stays below the budget of a request (`redisBudgetMs`), which would give no reason.
-  const patienceMs = all.redisTimeoutMs + 100;
+  const withinMs = all.redisTimeoutMs + 100;
   return {
     redis,
     bulk,
-    inTurn: createReadLimiter(READS_AT_ONCE, patienceMs),
-    inSearchTurn: createReadLimiter(SEARCHES_AT_ONCE, patienceMs),
+    withReadSlot: createReadLimiter(READS_AT_ONCE, withinMs),
+    withSearchSlot: createReadLimiter(SEARCHES_AT_ONCE, withinMs),
     keys: keyMap(all.keyPrefix),
     settings: all,
     storage: { isSafe: true },
@@ -134,3 +136,16 @@ export const ownerOf = ({ keyId }: Caller): string => keyId ?? '';
 
 /** A caller that may touch every space: the service itself, and keys that are bound to none. */
 export const ANY_SPACE: Caller = { spaceId: null };
+
+/**
+ * Build the inputs that every script on one job shares.
+ *
+ * @throws JOB_NOT_FOUND for a text that no job can have as its id
+ */
+export function jobScriptInputs(store: Store, caller: Caller, jobId: string) {
+  if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
+  return {
+    keys: { job: store.keys.job(jobId) },
+    args: { base: store.keys.baseOfJob(jobId), jobId, keySpaceId: caller.spaceId ?? '' },
+  };
+}

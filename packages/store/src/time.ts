@@ -49,7 +49,7 @@ export function isoOrNull(epochMs: string | null | undefined): string | null {
   return epochMs ? isoOf(epochMs) : null;
 }
 
-/** Return the epoch milliseconds of an order score: its upper part (see lua/shared/order.lua). */
+/** Return the epoch milliseconds of an order score: its upper part (see nextOrder in lua/queue.lua). */
 const msOfOrder = (order: string) => Math.floor(Number(order) / 1024);
 
 /** Format the creation time of a job. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, expect, it, jest } from '@jest/globals';
-import type { Cluster } from '@yardmaster/redis';
-import { ClusterSubscriptions, createNodeSubscriber, createRedis } from '@yardmaster/redis';
+import { type Cluster, ClusterSubscriptions, createNodeSubscriber, createRedis } from '@yardmaster/redis';
 import { createLogger } from '@yardmaster/runtime';
 import { createStore, partitionOf, prepareRedis } from '@yardmaster/store';
 import { Registry } from 'prom-client';

@@ -88,7 +88,7 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
     },
     checkStillGood({ caller: { keyId } }) {
       checkNotStopping();
-      if (keyId !== null && authenticator.hasHeardRevoked(keyId)) throw new YardmasterError('UNAUTHENTICATED');
+      if (keyId !== null && authenticator.isRevoked(keyId)) throw new YardmasterError('UNAUTHENTICATED');
     },
   };
 }

@@ -94,7 +94,7 @@ async function readWithRetries(
 ): Promise<Since> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await store.inTurn('', read);
+      return await store.withReadSlot('', read);
     } catch (error) {
       const mayPass = error instanceof YardmasterError && error.code === 'UNAVAILABLE' && attempt < ATTEMPTS;
       if (!mayPass || sessions.size === 0) throw error;

@@ -1,6 +1,6 @@
 import { CLOSE_CODES, YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
-import { type Authenticator, KEY_BELIEVED_MS } from '@yardmaster/store';
+import { type Authenticator, KEY_CACHE_MS } from '@yardmaster/store';
 import { PING_MS, type Session } from './session.js';
 
 /** How often all sockets are checked. */
@@ -16,7 +16,7 @@ const UNHEARD_MS = 5_000 - 500;
  * How often the keys of open streams are checked. Some streams were opened when their key had been revoked already, so
  * the time for which a key is believed is subtracted.
  */
-const RECHECK_MS = UNHEARD_MS - KEY_BELIEVED_MS;
+const RECHECK_MS = UNHEARD_MS - KEY_CACHE_MS;
 
 /** Bytes that may wait for all clients together before the slowest clients are closed. */
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;

@@ -53,7 +53,7 @@ export function createCallbacks({ context, bullMq, config, log, metrics }: Callb
     perHost: config.CALLBACKS_PER_HOST,
   });
   const relay = createRelay({ store, wakeups, dispatcher, log });
-  const channels = PARTITION_TAGS.map((tag) => [tag, store.keys.owedChannel(tag)] as const);
+  const channels = PARTITION_TAGS.map((tag) => [tag, store.keys.pendingChannel(tag)] as const);
 
   return {
     /** Wake the relay for a partition that has pending callbacks. */

@@ -1,6 +1,5 @@
 import { fieldsOf } from '@yardmaster/redis';
-import type { Checked, Portion } from '../checked.js';
-import { faultOf } from '../faults.js';
+import { type Checked, faultOf, type Portion } from '../faults.js';
 
 /** Look for API keys that cannot be read. Yields once a portion. */
 export async function* checkApiKeys({ store }: Checked): AsyncGenerator<Portion> {

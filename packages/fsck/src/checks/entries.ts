@@ -1,8 +1,8 @@
 import { membersOf, patiently } from '@yardmaster/redis';
-import { check_entries, runScript } from '@yardmaster/store';
-import { type Checked, flagOf, type Portion } from '../checked.js';
-import { type Fault, faultOf } from '../faults.js';
+import { runScript } from '@yardmaster/store';
+import { type Checked, type Fault, faultOf, flagOf, type Portion } from '../faults.js';
 import type { KeyKind } from '../key-kinds.js';
+import { check_entries } from '../scripts.generated.js';
 
 /** Look for index entries that belong to no job, or to a job that belongs elsewhere. Yields once a portion. */
 export async function* checkEntries(
@@ -12,7 +12,7 @@ export async function* checkEntries(
 ): AsyncGenerator<Portion> {
   const { store } = checked;
   for await (const ids of membersOf(store.redis, key)) {
-    const [, flat] = (await patiently(() =>
+    const { strays } = await patiently(() =>
       runScript(store, check_entries, {
         keys: { index: key },
         args: {
@@ -23,10 +23,10 @@ export async function* checkEntries(
         },
         rest: ids,
       }),
-    )) as ['OK', string[]];
+    );
     const faults: Fault[] = [];
-    for (let i = 0; i < flat.length; i += 3) {
-      const [jobId, detail, outcome] = flat.slice(i, i + 3) as [string, string, string];
+    for (let i = 0; i < strays.length; i += 3) {
+      const [jobId, detail, outcome] = strays.slice(i, i + 3) as [string, string, string];
       faults.push(faultOf('entry_stray', { jobId, key, detail }, outcome));
     }
     yield { seen: ids.length, faults };

@@ -1,7 +1,7 @@
 import { patiently } from '@yardmaster/redis';
-import { check_jobs, partitionOfJob, runScript } from '@yardmaster/store';
-import { type Checked, flagOf } from '../checked.js';
-import { type Fault, type FaultKind, faultOf } from '../faults.js';
+import { partitionOfJob, runScript } from '@yardmaster/store';
+import { type Checked, type Fault, type FaultKind, faultOf, flagOf } from '../faults.js';
+import { check_jobs } from '../scripts.generated.js';
 
 /** Jobs examined by one script: some 1 ms of Redis. */
 const JOBS_AT_ONCE = 50;
@@ -39,14 +39,14 @@ export async function checkJobs(checked: Checked, jobIds: readonly string[]): Pr
   const { deliveryTimeoutMs, retentionMs } = store.settings;
   const partition = partitionOfJob(jobIds[0] as string);
   const faults: Fault[] = [];
-  const [, ...faulty] = (await patiently(() =>
+  const { jobs } = await patiently(() =>
     runScript(store, check_jobs, {
       keys: { deadlines: store.keys.deadlines(partition) },
       args: { base: store.keys.baseOf(partition), isRepairing: flagOf(checked), deliveryTimeoutMs, retentionMs },
       rest: jobIds,
     }),
-  )) as ['OK', ...[jobId: string, flat: string[]][]];
-  for (const [jobId, flat] of faulty) {
+  );
+  for (const [jobId = '', ...flat] of jobs) {
     for (const [kind, key, detail, outcome] of inFours(flat)) {
       // The order of a space does not concern the one job with which the fault was found, so it is reported once,
       // without a job.

@@ -1,7 +1,7 @@
 import { membersOf, patiently } from '@yardmaster/redis';
-import { check_names, count_names, runScript } from '@yardmaster/store';
-import { type Checked, flagOf } from '../checked.js';
-import { type Fault, faultOf } from '../faults.js';
+import { runScript } from '@yardmaster/store';
+import { type Checked, type Fault, faultOf, flagOf } from '../faults.js';
+import { check_names, count_names } from '../scripts.generated.js';
 
 /** Jobs counted by one script. */
 const JOBS_AT_ONCE = 100;
@@ -36,15 +36,15 @@ async function count({ store }: Checked, spaceId: string): Promise<Count> {
   const { keys } = store;
   const all: Count = { afterOrder: '-inf', counted: 0, byName: new Map() };
   for (let isMore = true; isMore; ) {
-    const [, counted, afterOrder, names] = (await patiently(() =>
+    const { counted, lastOrder, names } = await patiently(() =>
       runScript(store, count_names, {
         keys: { jobs: keys.jobs(spaceId) },
         args: { base: keys.baseOfSpace(spaceId), afterOrder: all.afterOrder, limit: JOBS_AT_ONCE },
       }),
-    )) as ['OK', number, string, string[]];
+    );
     for (const name of names) all.byName.set(name, (all.byName.get(name) ?? 0) + 1);
     all.counted += counted;
-    all.afterOrder = afterOrder;
+    all.afterOrder = lastOrder;
     isMore = counted === JOBS_AT_ONCE;
   }
   // Names that have a count and no job.
@@ -65,7 +65,7 @@ async function compare(
   const key = store.keys.names(spaceId);
   const counts = [...byName];
   for (let i = 0; i < counts.length; i += NAMES_AT_ONCE) {
-    const [word, flat = []] = (await patiently(() =>
+    const reply = await patiently(() =>
       runScript(store, check_names, {
         keys: { names: key },
         args: {
@@ -77,10 +77,10 @@ async function compare(
         },
         rest: counts.slice(i, i + NAMES_AT_ONCE).flat(),
       }),
-    )) as [string, string[]?];
-    if (word === 'CHANGED') return false;
-    for (let n = 0; n < flat.length; n += 4) {
-      const [name, kept, right, outcome] = flat.slice(n, n + 4) as [string, string, string, string];
+    );
+    if (reply.outcome === 'CHANGED') return false;
+    for (let n = 0; n < reply.wrong.length; n += 4) {
+      const [name, kept, right, outcome] = reply.wrong.slice(n, n + 4) as [string, string, string, string];
       faults.push(
         faultOf('name_count_wrong', { jobId: null, key, detail: `${name}: ${kept} instead of ${right}` }, outcome),
       );

@@ -1,18 +1,18 @@
 import { STATUSES } from '@yardmaster/protocol';
 import { patiently, withRedisErrors } from '@yardmaster/redis';
-import { check_orphan, runScript } from '@yardmaster/store';
-import { type Checked, flagOf } from '../checked.js';
-import { type Fault, faultOf } from '../faults.js';
+import { runScript } from '@yardmaster/store';
+import { type Checked, type Fault, faultOf, flagOf } from '../faults.js';
+import { check_orphan } from '../scripts.generated.js';
 
 async function checkOrphan(checked: Checked, at: Omit<Fault, 'kind' | 'repair'>, owners: string[]): Promise<Fault[]> {
-  const [, outcome] = await patiently(() =>
+  const { state } = await patiently(() =>
     runScript(checked.store, check_orphan, {
       keys: { key: at.key },
       args: { isRepairing: flagOf(checked) },
       rest: owners,
     }),
   );
-  return outcome === '' ? [] : [faultOf('orphaned', at, outcome === 'repaired' ? 'repaired' : '')];
+  return state === '' ? [] : [faultOf('orphaned', at, state === 'repaired' ? 'repaired' : '')];
 }
 
 /** Look for histories and logs whose jobs are gone. Most are ruled out by a cheap read. */

@@ -94,7 +94,7 @@ export function storeMetrics(registry: Registry): StoreObserver {
       if (tally !== undefined) tally.count += jobs;
       if (from === 'delivered' && to === 'pending') redelivered.inc(jobs);
     },
-    handedOut(by, jobs) {
+    delivered(by, jobs) {
       claimed[by].count += jobs;
       if (by === 'poll') polls[jobs > 0 ? 'claimed' : 'empty'].count++;
     },

@@ -4,6 +4,7 @@ import {
   type CreateKeyRequest,
   invalidRequest,
   type NewApiKey,
+  type Scope,
   YardmasterError,
 } from '@yardmaster/protocol';
 import { fieldsOf, publish } from '@yardmaster/redis';
@@ -17,10 +18,19 @@ export interface StoredKey extends ApiKey {
   secretHash: string;
 }
 
+/** The caller as its API key defines it: what the key may do, and where. */
+export interface Principal {
+  keyId: string;
+  /** Every scope granted, including those that other scopes cover. */
+  grants: ReadonlySet<Scope>;
+  /** The one space it works in; null for every space. */
+  spaceId: string | null;
+}
+
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 
 /** Check in constant time whether a secret is the one with this hash. */
-export function isSecretOf(key: Pick<StoredKey, 'secretHash'>, secret: string): boolean {
+export function hasSecret(key: Pick<StoredKey, 'secretHash'>, secret: string): boolean {
   return timingSafeEqual(Buffer.from(key.secretHash, 'base64'), sha256(secret));
 }
 
@@ -106,17 +116,21 @@ export async function invalidKeys(store: Store, ids: readonly string[]): Promise
       call(store, 'hmget', store.redis.hmget(store.keys.apiKeys, ...portion)),
       redisNow(store),
     ]);
-    invalid.push(...portion.filter((_, n) => !isGood(records[n] ?? null, now)));
+    invalid.push(...portion.filter((_, n) => stateOf(records[n] ?? null, now) !== 'valid'));
   }
   return invalid;
 }
 
-function isGood(record: string | null, now: number): boolean {
-  if (record === null) return false;
+/**
+ * Return the state of a stored key. A record that cannot be read admits no client, and must not prevent the check of the
+ * other keys; fsck reports it.
+ */
+function stateOf(record: string | null, now: number): 'valid' | 'expired' | 'unusable' {
+  if (record === null) return 'unusable';
   try {
-    return isValidAt(JSON.parse(record) as StoredKey, now);
+    return isValidAt(JSON.parse(record) as StoredKey, now) ? 'valid' : 'expired';
   } catch {
-    return false; // An unreadable record admits no client, and must not prevent the check of the other keys.
+    return 'unusable';
   }
 }
 
@@ -135,19 +149,10 @@ export async function removeExpiredKeys(store: Store): Promise<number> {
   const now = Math.min(await redisNow(store), Date.now());
   let removed = 0;
   for await (const records of fieldsOf(store.redis, store.keys.apiKeys)) {
-    const expired = records.filter(([, record]) => isExpired(record, now)).map(([id]) => id);
+    const expired = records.filter(([, record]) => stateOf(record, now) === 'expired').map(([id]) => id);
     if (expired.length > 0) removed += await call(store, 'hdel', store.redis.hdel(store.keys.apiKeys, ...expired));
   }
   return removed;
-}
-
-/** Check whether a record says that its key has expired. fsck reports a record that cannot be read. */
-function isExpired(record: string, now: number): boolean {
-  try {
-    return !isValidAt(JSON.parse(record) as StoredKey, now);
-  } catch {
-    return false;
-  }
 }
 
 /**

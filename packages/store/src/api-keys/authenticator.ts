@@ -1,21 +1,29 @@
 import { grantsOf, SCOPES } from '@yardmaster/protocol';
 import type { Subscriptions } from '@yardmaster/redis';
 import type { Store } from '../store.js';
-import { hashOfSecret, invalidKeys, isSecretOf, readKey, revokeKey, type StoredKey, splitApiKey } from './api-keys.js';
+import {
+  hashOfSecret,
+  hasSecret,
+  invalidKeys,
+  type Principal,
+  readKey,
+  revokeKey,
+  type StoredKey,
+  splitApiKey,
+} from './api-keys.js';
 import { type Entry, KeyCache } from './key-cache.js';
-import type { Principal } from './principal.js';
 
 /**
  * How long a key is accepted from the cache when no revocation of it was received. A stream may be opened at the last
  * moment of this time, and must still be closed within 5 s of the revocation. The checks of open streams have the rest
  * of those 5 s.
  */
-export const KEY_BELIEVED_MS = 1_000;
+export const KEY_CACHE_MS = 1_000;
 
 export interface AuthenticatorOptions {
   /** Plain text of ADMIN_API_KEY, a key with every scope in every space. */
   adminKey?: string | undefined;
-  /** How long a key is accepted without asking Redis again, in milliseconds. Default KEY_BELIEVED_MS. */
+  /** How long a key is accepted without asking Redis again, in milliseconds. Default KEY_CACHE_MS. */
   cacheMs?: number;
   /** Keys in the cache at once. Default 10 000. */
   capacity?: number;
@@ -42,7 +50,7 @@ export class Authenticator {
   readonly #revoked = new Set<string>();
   readonly #listeners = new Set<(keyId: string) => void>();
 
-  constructor(store: Store, { adminKey, cacheMs = KEY_BELIEVED_MS, capacity = 10_000 }: AuthenticatorOptions = {}) {
+  constructor(store: Store, { adminKey, cacheMs = KEY_CACHE_MS, capacity = 10_000 }: AuthenticatorOptions = {}) {
     this.#store = store;
     this.#cacheMs = cacheMs;
     this.#capacity = capacity;
@@ -97,17 +105,17 @@ export class Authenticator {
    * @throws UNAVAILABLE when Redis cannot be asked
    */
   async authenticate(text: string): Promise<Principal | null> {
-    if (this.#admin !== null && isSecretOf(this.#admin, text)) return this.#admin;
+    if (this.#admin !== null && hasSecret(this.#admin, text)) return this.#admin;
     const parts = splitApiKey(text);
     if (parts === null) return null;
     const entry = await this.#entry(parts.id);
-    if (entry === null || !isSecretOf(entry.stored, parts.secret)) return null;
-    this.#cache.foundRight(parts.id, entry, text);
+    if (entry === null || !hasSecret(entry.stored, parts.secret)) return null;
+    this.#cache.confirm(parts.id, entry, text);
     return entry.principal;
   }
 
-  /** Check whether a revocation of this key was received; false for one that was not received lately. */
-  hasHeardRevoked(keyId: string): boolean {
+  /** Check whether a revocation of this key was received lately. */
+  isRevoked(keyId: string): boolean {
     return this.#revoked.has(keyId);
   }
 

@@ -1,5 +1,4 @@
-import type { StoredKey } from './api-keys.js';
-import type { Principal } from './principal.js';
+import type { Principal, StoredKey } from './api-keys.js';
 
 /** A key as Redis returned it a moment ago. */
 export interface Entry {
@@ -24,7 +23,7 @@ export class KeyCache {
 
   /** Return the entry of an id, undefined when there is none that may still be used. */
   ofId(id: string): Entry | undefined {
-    return believed(this.#byId.get(id));
+    return usable(this.#byId.get(id));
   }
 
   /**
@@ -33,7 +32,7 @@ export class KeyCache {
    * has.
    */
   ofText(text: string): Entry | undefined {
-    return believed(this.#byText.get(text));
+    return usable(this.#byText.get(text));
   }
 
   set(id: string, entry: Entry): void {
@@ -47,7 +46,7 @@ export class KeyCache {
    * Make an entry findable by this text from now on, unless it is no longer the entry of its id, because the key was
    * revoked while it was read.
    */
-  foundRight(id: string, entry: Entry, text: string): void {
+  confirm(id: string, entry: Entry, text: string): void {
     if (this.#byId.get(id) !== entry) return;
     entry.text = text;
     this.#byText.set(text, entry);
@@ -65,5 +64,5 @@ export class KeyCache {
   }
 }
 
-const believed = (entry: Entry | undefined) =>
+const usable = (entry: Entry | undefined) =>
   entry !== undefined && entry.until > performance.now() ? entry : undefined;

@@ -1,10 +1,9 @@
 import type { JsonObject, Status } from '@yardmaster/protocol';
 import { call } from '../call.js';
-import { jobScriptInputs } from '../job-script-inputs.js';
 import { parseJson } from '../jobs/read/record.js';
 import { runScript } from '../script/run-script.js';
 import { begin_callback, record_callback } from '../script/scripts.generated.js';
-import { ANY_SPACE, onBulk, type Store } from '../store.js';
+import { ANY_SPACE, jobScriptInputs, onBulk, type Store } from '../store.js';
 import { isoOf } from '../time.js';
 import { AGAIN_MS, type PendingCallback } from './outbox.js';
 
@@ -14,7 +13,7 @@ import { AGAIN_MS, type PendingCallback } from './outbox.js';
 export const CALLBACK_LEASE_MS = 15_000;
 
 /** Longest wait until a scheduler checks again whether another scheduler's attempt is over. */
-const PATIENCE_MS = 2_000;
+const LONGEST_WAIT_MS = 2_000;
 
 /** An attempt that is to be made now: what to send to the receiver, and where. */
 export interface CallbackAttempt {
@@ -59,12 +58,12 @@ export async function beginCallback(
   // A result may be large, so it uses the connection behind which no call of a worker waits.
   const reply = await runScript(onBulk(store), begin_callback, {
     keys,
-    args: { base, jobId, round: series, leaseMs: CALLBACK_LEASE_MS, patienceMs: PATIENCE_MS },
+    args: { base, jobId, series, leaseMs: CALLBACK_LEASE_MS, longestWaitMs: LONGEST_WAIT_MS },
   });
-  if (reply[0] === 'NOT_OWED') return { waitMs: null };
-  if (reply[0] === 'NOT_DUE') return { waitMs: Number(reply[1]) };
-  const [, now, attempt, lease, told] = reply as [string, string, number, string, (string | null)[]];
-  const [spaceId, name, status, attemptNumber, url, headers, result, error, updatedAt] = told;
+  if (reply.outcome === 'NOT_PENDING') return { waitMs: null };
+  if (reply.outcome === 'NOT_DUE') return { waitMs: reply.waitMs };
+  const { nowMs, attempt, lease } = reply;
+  const [spaceId, name, status, attemptNumber, url, headers, result, error, updatedAt] = reply.fields;
   return {
     jobId,
     spaceId: spaceId as string,
@@ -75,9 +74,9 @@ export async function beginCallback(
     endedAt: isoOf(updatedAt as string),
     url: url as string,
     headers: ((parseJson(headers) as JsonObject | null) ?? {}) as Record<string, string>,
-    attempt: Number(attempt),
+    attempt,
     lease,
-    nowMs: Number(now),
+    nowMs,
   };
 }
 
@@ -102,12 +101,12 @@ export async function recordCallback(
   { lease, type, data, retryMs }: CallbackOutcome & { lease: string; retryMs: number | null },
 ): Promise<boolean> {
   const { keys, args } = jobScriptInputs(store, ANY_SPACE, jobId);
-  const [word] = await runScript(store, record_callback, {
+  const { outcome } = await runScript(store, record_callback, {
     keys,
     args: {
       base: args.base,
       jobId,
-      round: series,
+      series,
       lease,
       eventType: type,
       data: JSON.stringify(data),
@@ -116,7 +115,7 @@ export async function recordCallback(
       eventsPerJob: store.settings.eventsPerJob,
     },
   });
-  return word === 'OK';
+  return outcome === 'OK';
 }
 
 /**

@@ -1,7 +1,6 @@
-import { jobScriptInputs } from '../job-script-inputs.js';
 import { runScript } from '../script/run-script.js';
 import { redeliver_callback, relay_callbacks } from '../script/scripts.generated.js';
-import type { Caller, Store } from '../store.js';
+import { type Caller, jobScriptInputs, type Store } from '../store.js';
 
 // The life of a callback. Pending: its job id is in `callbacks`, where the script that ends the job has put it.
 //
@@ -25,14 +24,19 @@ export interface PendingCallback {
   series: number;
 }
 
+/** A callback that is due, and where it goes. */
+export interface DueCallback extends PendingCallback {
+  url: string;
+}
+
 /** Result of one step of the relay. */
 export interface Relayed {
   /** Whether more may be due: the step was full. */
   isMore: boolean;
   /** Callbacks looked at for the first time since they were due. */
-  callbacks: PendingCallback[];
+  callbacks: DueCallback[];
   /** Callbacks looked at before and still pending: the scheduler that had them waits, is slow, or has lost them. */
-  overdue: PendingCallback[];
+  overdue: DueCallback[];
 }
 
 /**
@@ -43,14 +47,14 @@ export interface Relayed {
  * @throws UNAVAILABLE
  */
 export async function relayCallbacks(store: Store, partition: string): Promise<Relayed> {
-  const [, looked, flat] = (await runScript(store, relay_callbacks, {
+  const { looked, due } = await runScript(store, relay_callbacks, {
     keys: { callbacks: store.keys.callbacks(partition) },
     args: { base: store.keys.baseOf(partition), limit: STEP, againMs: AGAIN_MS, atMostMs: AGAIN_AT_MOST_MS },
-  })) as [string, number, string[]];
-  const relayed: Relayed = { isMore: Number(looked) === STEP, callbacks: [], overdue: [] };
-  for (let i = 0; i < flat.length; i += 3) {
-    const callback = { jobId: flat[i] as string, series: Number(flat[i + 1]) };
-    relayed[Number(flat[i + 2]) < AGAIN_MS ? 'callbacks' : 'overdue'].push(callback);
+  });
+  const relayed: Relayed = { isMore: looked === STEP, callbacks: [], overdue: [] };
+  for (let i = 0; i < due.length; i += 4) {
+    const [jobId, series, url, waitedMs] = due.slice(i, i + 4) as [string, string, string, string];
+    relayed[Number(waitedMs) < AGAIN_MS ? 'callbacks' : 'overdue'].push({ jobId, series: Number(series), url });
   }
   return relayed;
 }

@@ -11,7 +11,7 @@ const WORKING: readonly Status[] = ['delivered', 'running'];
 
 /**
  * Record that Redis' clock has stepped forward. From then on, `expireDue` gives one more window to a delivered or
- * running job whose last sign of life was before the step. It does not end the attempt, which had less than its window.
+ * running job whose worker's last call was before the step. It does not end the attempt, which had less than its window.
  *
  * @param lookedAt when the caller looked at this clock last, before the step, by Redis' time
  * @returns whether this call recorded it; false when another scheduler had done so
@@ -19,12 +19,12 @@ const WORKING: readonly Status[] = ['delivered', 'running'];
  */
 export async function markStep(store: Store, partition: string, lookedAt: number): Promise<boolean> {
   const keys = { stepped: store.keys.stepped(partition) };
-  const [, marked] = await runScript(store, mark_step, { keys, args: { lookedAt } });
-  return Number(marked) === 1;
+  const { marked } = await runScript(store, mark_step, { keys, args: { lookedAt } });
+  return marked === 1;
 }
 
 /**
- * Give one more window to each delivered or running job of a partition whose last sign of life is in the future: Redis'
+ * Give one more window to each delivered or running job of a partition whose worker's last call is in the future: Redis'
  * clock has stepped back since, and the job would wait for as long as the step was. A second call does no harm. It
  * costs two short commands for each space.
  *
@@ -40,22 +40,22 @@ export async function restoreDeadlines(store: Store, partition: string): Promise
     const spaces = flat.filter((_, i) => i % 2 === 0);
     const indexes = spaces.flatMap((space) => WORKING.map((status) => keys.jobsByStatus(space, status)));
     const sizes = await Promise.all(indexes.map((index) => call(store, 'zcard', redis.zcard(index))));
-    for (const [i, index] of indexes.entries()) if (sizes[i]) total += await bringBackIn(store, partition, index);
+    for (const [i, index] of indexes.entries()) if (sizes[i]) total += await reopenIn(store, partition, index);
     cursor = next;
     if (cursor === '0') return total;
   }
 }
 
-async function bringBackIn(store: Store, partition: string, index: string): Promise<number> {
+async function reopenIn(store: Store, partition: string, index: string): Promise<number> {
   const { deliveryTimeoutMs } = store.settings;
   let total = 0;
   for (let afterOrder = '-inf'; ; ) {
-    const [, looked, last, broughtBack] = (await runScript(store, bring_back, {
+    const { looked, lastOrder, reopened } = await runScript(store, bring_back, {
       keys: { index },
       args: { base: store.keys.baseOf(partition), afterOrder, limit: STEP, deliveryTimeoutMs },
-    })) as ['OK', number, string, number];
-    total += Number(broughtBack);
-    if (Number(looked) < STEP) return total;
-    afterOrder = last;
+    });
+    total += reopened;
+    if (looked < STEP) return total;
+    afterOrder = lastOrder;
   }
 }

@@ -56,24 +56,24 @@ export interface Expired {
 export async function expireDue(store: Store, partition: string, dueBefore: number): Promise<Expired> {
   const { maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs } = store.settings;
   const base = store.keys.baseOf(partition);
-  const [, looked, counts, lateMs, broken] = (await runScript(store, expire, {
+  const { looked, counts, lagMs, broken } = await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
     args: { base, limit: STEP, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore },
-  })) as [string, number, number[], number, string[]];
-  const done = MOVES.map(([from, to], i) => ({ from, to, jobs: Number(counts[i]) }));
+  });
+  const done = MOVES.map(([from, to], i) => ({ from, to, jobs: counts[i] as number }));
   for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
-  const reopened = Number(counts[REOPENED]);
-  if (Number(looked) > reopened) store.observer.expired(lateMs);
+  const reopened = counts[REOPENED] as number;
+  if (looked > reopened) store.observer.expired(lagMs);
   const total = (isIt: (move: (typeof done)[number]) => boolean) =>
     done.filter(isIt).reduce((sum, { jobs }) => sum + jobs, 0);
   return {
-    isMore: Number(looked) === STEP,
+    isMore: looked === STEP,
     redelivered: total(({ from, to }) => from === 'delivered' && to === 'pending'),
     neverAcked: total(({ from, to }) => from === 'delivered' && to === 'dead'),
     timedOut: total(({ from }) => from === 'running'),
     purged: total(({ to }) => to === 'none'),
     reopened,
-    lagMs: lateMs,
+    lagMs,
     broken,
   };
 }

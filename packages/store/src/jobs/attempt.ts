@@ -1,8 +1,7 @@
-import type { JsonObject, JsonValue, Progress, Status } from '@yardmaster/protocol';
-import { jobScriptInputs } from '../job-script-inputs.js';
+import type { JsonObject, JsonValue, Progress } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { ack, complete, fail, heartbeat } from '../script/scripts.generated.js';
-import type { Caller, Store } from '../store.js';
+import { type Caller, jobScriptInputs, type Store } from '../store.js';
 
 // The life of one attempt, as its worker reports it.
 
@@ -18,7 +17,7 @@ export async function ackJob(store: Store, caller: Caller, jobId: string): Promi
   store.observer.moved('delivered', 'running', 1);
 }
 
-/** A sign of life from a worker, and the data that comes with it. */
+/** A worker's call that opens the execution window again, and the data that comes with it. */
 export type Heartbeat =
   | { kind: 'progress'; data: Progress }
   | { kind: 'checkpoint' | 'event'; data: JsonValue }
@@ -64,9 +63,9 @@ export async function completeJob(store: Store, caller: Caller, jobId: string, r
 export async function failJob(store: Store, caller: Caller, jobId: string, error: string | JsonObject): Promise<void> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);
   const { eventsPerJob, retentionMs } = store.settings;
-  const [, to] = (await runScript(store, fail, {
+  const { status } = await runScript(store, fail, {
     keys,
     args: { failure: JSON.stringify(error), eventsPerJob, retentionMs, ...args },
-  })) as ['OK', Status];
-  store.observer.moved('running', to, 1);
+  });
+  store.observer.moved('running', status, 1);
 }

@@ -1,12 +1,11 @@
-import type { ClaimedJob, ClaimOutcome, PollRequest, Status } from '@yardmaster/protocol';
-import { jobScriptInputs } from '../job-script-inputs.js';
+import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { claim, poll } from '../script/scripts.generated.js';
-import { type Caller, deadlineOf, type Store } from '../store.js';
+import { type Caller, deadlineOf, jobScriptInputs, type Store } from '../store.js';
 import { claimedJobOf } from './read/record.js';
 
 /**
- * Hand out up to `count` pending jobs of a space, oldest first, each to this caller alone.
+ * Deliver up to `count` pending jobs of a space, oldest first, each to this caller alone.
  *
  * @param request `names` empty means any name
  * @returns the jobs, delivered now; empty when none is pending
@@ -16,7 +15,7 @@ import { claimedJobOf } from './read/record.js';
  */
 export async function pollJobs(store: Store, spaceId: string, { count, names }: PollRequest): Promise<ClaimedJob[]> {
   const { deliveryTimeoutMs, eventsPerJob } = store.settings;
-  const reply = await runScript(store, poll, {
+  const { jobs: rows } = await runScript(store, poll, {
     keys: { queue: store.keys.queue(spaceId) },
     args: {
       base: store.keys.baseOfSpace(spaceId),
@@ -27,14 +26,14 @@ export async function pollJobs(store: Store, spaceId: string, { count, names }: 
     },
     rest: names,
   });
-  const jobs = (reply.slice(1) as string[][]).map(claimedJobOf);
+  const jobs = rows.map(claimedJobOf);
   if (jobs.length > 0) store.observer.moved('pending', 'delivered', jobs.length);
-  store.observer.handedOut('poll', jobs.length);
+  store.observer.delivered('poll', jobs.length);
   return jobs;
 }
 
 /**
- * Hand out this job, if it is pending.
+ * Deliver this job to the caller if it is pending.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
  * @see spec §4.4
@@ -46,10 +45,8 @@ export async function claimJob(store: Store, caller: Caller, jobId: string): Pro
     keys,
     args: { deliveryTimeoutMs, eventsPerJob, deadline: deadlineOf(store), ...args },
   });
-  const isClaimed = reply[0] === 'OK';
-  if (isClaimed) store.observer.moved('pending', 'delivered', 1);
-  store.observer.handedOut('claim', isClaimed ? 1 : 0);
-  return isClaimed
-    ? { claimed: true, job: claimedJobOf(reply[1] as string[]) }
-    : { claimed: false, reason: 'not_pending', status: reply[1] as Status };
+  store.observer.delivered('claim', reply.outcome === 'OK' ? 1 : 0);
+  if (reply.outcome === 'NOT_PENDING') return { claimed: false, reason: 'not_pending', status: reply.status };
+  store.observer.moved('pending', 'delivered', 1);
+  return { claimed: true, job: claimedJobOf(reply.job) };
 }

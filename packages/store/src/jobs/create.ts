@@ -1,10 +1,9 @@
-import { type CreateJobRequest, type Job, YardmasterError } from '@yardmaster/protocol';
+import { type CreateJobRequest, type Job, RECORD_DEFAULTS, YardmasterError } from '@yardmaster/protocol';
 import { newJobId } from '../partition.js';
 import { runScript } from '../script/run-script.js';
 import { create } from '../script/scripts.generated.js';
 import { deadlineOf, type Store } from '../store.js';
 import { isoOfOrder } from '../time.js';
-import { RECORD_DEFAULTS } from './read/record.js';
 
 /**
  * Create a pending job at the end of its space's queue.
@@ -17,7 +16,7 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
   if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const id = newJobId(spaceId);
   const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
-  const reply = await runScript(store, create, {
+  const { order } = await runScript(store, create, {
     keys: { job: store.keys.job(id) },
     args: {
       base: store.keys.baseOfJob(id),
@@ -29,7 +28,7 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
     rest: fieldsOf(request),
   });
   store.observer.moved('none', 'pending', 1);
-  const createdAt = isoOfOrder(reply[1] as string);
+  const createdAt = isoOfOrder(order);
   return {
     id,
     spaceId,

@@ -1,8 +1,6 @@
-import type { Status } from '@yardmaster/protocol';
-import { jobScriptInputs } from '../job-script-inputs.js';
 import { runScript } from '../script/run-script.js';
 import { kill } from '../script/scripts.generated.js';
-import type { Caller, Store } from '../store.js';
+import { type Caller, jobScriptInputs, type Store } from '../store.js';
 
 /**
  * Force-stop a job that has not ended; killing it again succeeds and changes nothing.
@@ -13,9 +11,9 @@ import type { Caller, Store } from '../store.js';
 export async function killJob(store: Store, caller: Caller, jobId: string, reason: string | null): Promise<void> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);
   const { eventsPerJob, retentionMs } = store.settings;
-  const [, from] = (await runScript(store, kill, {
+  const { before } = await runScript(store, kill, {
     keys,
     args: { reason: JSON.stringify(reason), eventsPerJob, retentionMs, ...args },
-  })) as ['OK', Status];
-  if (from !== 'killed') store.observer.moved(from, 'killed', 1);
+  });
+  if (before !== 'killed') store.observer.moved(before, 'killed', 1);
 }

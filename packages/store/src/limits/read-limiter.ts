@@ -16,10 +16,10 @@ export interface ReadSlot {
 /**
  * Runs some work in a read slot, or not at all when the slot comes too late.
  *
- * @param until when its caller stops waiting, as a value of `performance.now()`; left out, only `patienceMs` limits the
+ * @param until when its caller stops waiting, as a value of `performance.now()`; left out, only `withinMs` limits the
  *   wait
  */
-export type WithReadSlot = <T>(owner: string, work: (turn: ReadSlot) => Promise<T>, until?: number) => Promise<T>;
+export type WithReadSlot = <T>(owner: string, work: (slot: ReadSlot) => Promise<T>, until?: number) => Promise<T>;
 
 const tooLate = () => new YardmasterError('OVERLOADED', 'Too many long reads are waiting; send the request again');
 
@@ -28,9 +28,9 @@ const tooLate = () => new YardmasterError('OVERLOADED', 'Too many long reads are
  * already comes after those that have none. Work for which no caller waits any more is not begun, because otherwise a
  * burst of requests would delay callers that come long after it.
  *
- * @param patienceMs how long the wait for a slot and the work in it may take together
+ * @param withinMs how long the wait for a slot and the work in it may take together
  */
-export function createReadLimiter(atOnce: number, patienceMs: number): WithReadSlot {
+export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlot {
   const waiting = new FairQueue<() => Promise<void>>();
   const working = new Map<string, number>();
   let free = atOnce;
@@ -57,7 +57,7 @@ export function createReadLimiter(atOnce: number, patienceMs: number): WithReadS
   return (owner, act, callerWaitsUntil = Number.POSITIVE_INFINITY) =>
     new Promise((resolve, reject) => {
       const now = performance.now();
-      const until = Math.min(callerWaitsUntil, now + patienceMs);
+      const until = Math.min(callerWaitsUntil, now + withinMs);
       const timer = setTimeout(() => reject(tooLate()), Math.max(0, until - now)).unref();
       const check = () => {
         if (performance.now() > until) throw tooLate();

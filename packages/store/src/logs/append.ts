@@ -1,8 +1,7 @@
 import { type AppendedLogs, YardmasterError } from '@yardmaster/protocol';
-import { jobScriptInputs } from '../job-script-inputs.js';
 import { runScript } from '../script/run-script.js';
 import { append_logs } from '../script/scripts.generated.js';
-import { type Caller, onBulk, type Store } from '../store.js';
+import { type Caller, jobScriptInputs, onBulk, type Store } from '../store.js';
 import type { PackedLog } from './entry.js';
 
 /**
@@ -21,7 +20,7 @@ export async function appendLogs(
 ): Promise<AppendedLogs> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);
   const { logsPerJob } = store.settings;
-  const reply = await runScript(onBulk(store), append_logs, {
+  const { lastSeq: toSeq } = await runScript(onBulk(store), append_logs, {
     keys,
     args: { logsPerJob, ...args },
     rest: logs,
@@ -30,6 +29,5 @@ export async function appendLogs(
     throw error;
   });
   store.observer.logged(logs.length);
-  const toSeq = Number(reply[1]);
   return { success: true, inserted: logs.length, fromSeq: toSeq - logs.length + 1, toSeq };
 }

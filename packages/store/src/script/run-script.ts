@@ -1,11 +1,15 @@
 import { ERRORS, type ErrorCode, type Status, YardmasterError } from '@yardmaster/protocol';
-import { fromRedisError } from '@yardmaster/redis';
-import { toldError } from '../observer.js';
+import { callError } from '../call.js';
 import { carriedOutWithinMs, type Store } from '../store.js';
 import { SLOT_MOVING, textOn } from './on-cluster.js';
 
-/** A compiled Lua file; its names define the typed call. */
-export interface Script<K extends string = string, A extends string = string, R extends string | null = string | null> {
+/** A compiled Lua file; its names define the typed call, and `decode` the typed reply. */
+export interface Script<
+  K extends string = string,
+  A extends string = string,
+  R extends string | null = string | null,
+  D = unknown,
+> {
   name: string;
   /** Hash by which Redis knows the text, so that two releases side by side never share a script by accident. */
   sha1: string;
@@ -14,6 +18,8 @@ export interface Script<K extends string = string, A extends string = string, R 
   args: readonly A[];
   /** Name of the list that takes all further arguments. */
   rest: R;
+  /** Decode a reply that is no error, as the header of the file declares it. */
+  decode: (reply: unknown[]) => D;
 }
 
 /** First word of the reply when a script did nothing because its deadline was over. */
@@ -28,14 +34,14 @@ type Inputs<K extends string, A extends string, R extends string | null> = { key
 /**
  * Run a script once. When no reply comes, it is never sent again, because the script may have run.
  *
- * @returns the reply's words: `['OK', …]`, or `['NOT_PENDING', status]`
- * @throws the code word the script returned, with the job's status where it gave one; UNAVAILABLE; STORAGE_FULL
+ * @returns the decoded reply, with its `outcome` for a script that declares several
+ * @throws the error code that the script returned, with the job's status if it returned one; UNAVAILABLE; STORAGE_FULL
  */
-export async function runScript<K extends string, A extends string, R extends string | null>(
+export async function runScript<K extends string, A extends string, R extends string | null, D>(
   store: Store,
-  script: Script<K, A, R>,
+  script: Script<K, A, R, D>,
   inputs: Inputs<K, A, R>,
-): Promise<unknown[]> {
+): Promise<D> {
   const parameters: Argument[] = [];
   for (const key of script.keys) parameters.push(inputs.keys[key]);
   for (const arg of script.args) parameters.push(inputs.args[arg]);
@@ -60,7 +66,7 @@ export async function runScript<K extends string, A extends string, R extends st
     const extras = typeof status === 'string' ? { jobStatus: status as Status } : {};
     throw new YardmasterError(word as ErrorCode, undefined, extras);
   }
-  return reply;
+  return script.decode(reply);
 }
 
 async function evaluate(store: Store, script: Script, parameters: Argument[]): Promise<unknown[]> {
@@ -72,12 +78,12 @@ async function evaluate(store: Store, script: Script, parameters: Argument[]): P
   } catch (error) {
     // This happens after a restart or a SCRIPT FLUSH. Redis replies NOSCRIPT before anything ran, so this is no
     // repetition.
-    if (!isNoScript(error)) throw toldError(observer, fromRedisError(error));
+    if (!isNoScript(error)) throw callError(observer, error);
     return (await redis.eval(text, script.keys.length, ...parameters).catch((again: unknown) => {
-      throw toldError(observer, fromRedisError(again));
+      throw callError(observer, again);
     })) as unknown[];
   } finally {
-    // Written out here, because `observed` around this would cost each call two more promises.
+    // Written out here, because `call` around this would cost each call two more promises.
     observer.called(script.name, performance.now() - began);
   }
 }

@@ -20,7 +20,7 @@ export interface Backlog {
   spaces: SpaceBacklog[];
   /** Number of spaces that have jobs and are not in `spaces`. */
   spacesLeftOut: number;
-  callbacksOwed: number;
+  callbacksPending: number;
   /** How long ago a scheduler should have looked at the oldest pending callback, in seconds. */
   callbacksLateSeconds: number;
 }
@@ -46,7 +46,7 @@ export async function readBacklog(on: Store, most: number): Promise<Backlog> {
   return {
     spaces: await Promise.all(shown.map((space) => withAge(store, space, now))),
     spacesLeftOut: sum(spaces) - shown.length,
-    callbacksOwed: sum(owed),
+    callbacksPending: sum(owed),
     callbacksLateSeconds: Math.max(0, now - Math.min(...due)) / 1000,
   };
 }

@@ -35,19 +35,15 @@ export async function getStats(store: Store, spaceId: string, { limit, names }: 
     args: { space: store.keys.spaceBase(spaceId), limit },
     rest: names,
   });
-  const [, at, counts, oldest, known, flat] = reply as [string, string, number[], string, number, string[]];
-  const now = Number(at);
-  const rows = namesOf(flat, now);
-  const byStatus = Object.fromEntries(STATUSES.map((status, i) => [status, Number(counts[i])])) as Record<
-    Status,
-    number
-  >;
+  const { at: now, counts, oldest, known } = reply;
+  const rows = namesOf(reply.rows, now);
+  const byStatus = Object.fromEntries(STATUSES.map((status, i) => [status, counts[i]])) as Record<Status, number>;
   return {
     spaceId,
     timestamp: isoOf(now),
-    jobs: { ...byStatus, total: Number(counts[STATUSES.length]) },
+    jobs: { ...byStatus, total: counts[STATUSES.length] as number },
     oldestPendingAgeSeconds: ageOrNull(oldest, now),
     names: rows,
-    namesLeftOut: Number(known) - rows.filter(({ total }) => total > 0).length,
+    namesLeftOut: known - rows.filter(({ total }) => total > 0).length,
   };
 }

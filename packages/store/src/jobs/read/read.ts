@@ -7,10 +7,9 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { call } from '../../call.js';
-import { jobScriptInputs } from '../../job-script-inputs.js';
 import { runScript } from '../../script/run-script.js';
 import { get, history, list } from '../../script/scripts.generated.js';
-import { type Caller, onBulk, ownerOf, type Store } from '../../store.js';
+import { type Caller, jobScriptInputs, onBulk, ownerOf, type Store } from '../../store.js';
 import { isoOrNull } from '../../time.js';
 import {
   createdEventOf,
@@ -39,17 +38,20 @@ const SMALL_BYTES = 65_536;
 export async function getJob(store: Store, caller: Caller, jobId: string): Promise<JobWithEvents> {
   const small = await readFirst(store, caller, jobId, SMALL_BYTES);
   if (small !== null && small.next === small.end) return small.job;
-  return store.inTurn(ownerOf(caller), async (turn) => {
+  return store.withReadSlot(ownerOf(caller), async (slot) => {
     const bulk = onBulk(store);
     // The budget has no limit, because the job may have grown.
     const read = (await readFirst(bulk, caller, jobId, Number.MAX_SAFE_INTEGER)) as FirstPortion;
     const { job, end } = read;
     for (let { next } = read; next < end; ) {
-      turn.check();
+      slot.check();
       // The events asked for may be dropped by now: the portion then starts, and so ends, later.
-      const portion = await readPortion(bulk, jobScriptInputs(store, caller, jobId).keys, next);
-      if (portion.entries.length === 0) break;
-      const { firstSeq, entries } = portion;
+      const { keys } = jobScriptInputs(store, caller, jobId);
+      const { firstSeq, events: entries } = await runScript(bulk, history, {
+        keys,
+        args: { fromSeq: next, portion: PORTION },
+      });
+      if (entries.length === 0) break;
       job.events.push(...eventsOf(job, firstSeq, entries.slice(0, Math.max(0, end - firstSeq))));
       next = firstSeq + entries.length;
     }
@@ -72,19 +74,13 @@ interface FirstPortion {
 async function readFirst(on: Store, caller: Caller, jobId: string, budget: number): Promise<FirstPortion | null> {
   const { keys, args } = jobScriptInputs(on, caller, jobId);
   const reply = await runScript(on, get, { keys, args: { portion: PORTION, budget, ...args } });
-  if (reply[0] === 'LARGE') return null;
-  const [, flat, entries, length] = reply as [string, string[], string[], number];
-  const record = recordOf(flat);
+  if (reply.outcome === 'LARGE') return null;
+  const { events: entries, length } = reply;
+  const record = recordOf(reply.record);
   const firstSeq = 2 + Number(record.eventsDropped ?? 0);
   const job = jobOf(jobId, record);
   const events = [createdEventOf(job), ...eventsOf(job, firstSeq, entries)];
   return { job: { ...job, events }, next: firstSeq + entries.length, end: firstSeq + length };
-}
-
-async function readPortion(store: Store, keys: { job: string }, fromSeq: number) {
-  const reply = await runScript(store, history, { keys, args: { fromSeq, portion: PORTION } });
-  const [, firstSeq, entries] = reply as [string, number, string[]];
-  return { firstSeq, entries };
 }
 
 /**
@@ -135,15 +131,14 @@ export async function listJobs(
   async function step(on: Store, budget: number): Promise<boolean> {
     const args = { base, offset: offset + looked, limit: limit - looked, budget };
     const reply = await runScript(on, list, { keys: { index }, args, rest: LISTED_FIELDS });
-    const [, lookedAt, left, ...rows] = reply as [string, number, number, ...[string, string[]][]];
-    for (const [id, values] of rows) page.set(id, listedJobOf(id, recordOfListed(values)));
-    looked += lookedAt;
-    return left > 0;
+    for (const [id, ...values] of reply.rows) page.set(id as string, listedJobOf(id as string, recordOfListed(values)));
+    looked += reply.looked;
+    return reply.left > 0;
   }
 
   if (await step(store, SMALL_BYTES)) {
-    await store.inTurn(ownerOf(caller), async (turn) => {
-      do turn.check();
+    await store.withReadSlot(ownerOf(caller), async (slot) => {
+      do slot.check();
       while (await step(onBulk(store), LIST_BUDGET));
     });
   }

@@ -1,4 +1,13 @@
-import type { ClaimedJob, EventType, Job, JobEvent, JsonValue, ListedJob, Status } from '@yardmaster/protocol';
+import {
+  type ClaimedJob,
+  type EventType,
+  type Job,
+  type JobEvent,
+  type JsonValue,
+  type ListedJob,
+  RECORD_DEFAULTS,
+  type Status,
+} from '@yardmaster/protocol';
 import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
 
 /**
@@ -12,7 +21,7 @@ import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
  * a dead job, for its callback), `deliveryTimeouts` (in a row; an ack removes it), `eventsDropped` and `logsDropped`
  * (how many events the history, and how many entries the logs have lost at their old end). A job whose callback was
  * attempted also has `callbackAttempts`, `callbackRound`, `callbackDueAt` and `callbackLeasedUntil`
- * (lua/shared/callback.lua).
+ * (lua/callback.lua).
  */
 export const LISTED_FIELDS = [
   'space',
@@ -29,11 +38,6 @@ export const LISTED_FIELDS = [
   'result',
 ] as const;
 
-/**
- * What absent fields mean, for ever, because later releases read the records of earlier ones. loadJob has them in Lua.
- */
-export const RECORD_DEFAULTS = { maxRetries: 3, timeoutSeconds: 300, attempt: 0 } as const;
-
 /** The record as Redis returns it; an absent field is null or left out. */
 export type JobRecord = Partial<
   Record<(typeof LISTED_FIELDS)[number] | 'callbackUrl' | 'callbackHeaders' | 'eventsDropped', string | null>
@@ -46,7 +50,7 @@ export function parseJson(text: string | null | undefined): JsonValue {
     return JSON.parse(text) as JsonValue;
   } catch {
     // V8's message quotes the text, which comes from a caller and must not reach the log.
-    throw new Error('a field of a job record holds no JSON');
+    throw new Error('a field of a job record is not valid JSON');
   }
 }
 
@@ -108,7 +112,7 @@ export function jobOf(id: string, record: JobRecord): Job {
  */
 type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
 
-/** Build the first event of a job from the job. implied.lua builds the other events that follow from its record. */
+/** Build the first event of a job from the job. impliedEntries in Lua builds the other events that follow from its record. */
 export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
   return { id: `${id}.1`, jobId: id, spaceId, type: 'created', data: null, createdAt };
 }
@@ -126,7 +130,7 @@ export function eventsOf(
   });
 }
 
-/** Build the claimed job from the flat list of deliver.lua. */
+/** Build the claimed job from the flat list of claimedJob in Lua. */
 export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
   const [id, name, timeoutSeconds, maxRetries, attempt, order, payload, checkpoint] = flat;
   return {

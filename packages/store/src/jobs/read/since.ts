@@ -1,9 +1,8 @@
 import { type PublishedEvent, type Status, statusAfter } from '@yardmaster/protocol';
-import { jobScriptInputs } from '../../job-script-inputs.js';
 import { parseLog } from '../../logs/entry.js';
 import { runScript } from '../../script/run-script.js';
 import { since } from '../../script/scripts.generated.js';
-import { ANY_SPACE, onBulk, type Store } from '../../store.js';
+import { ANY_SPACE, jobScriptInputs, onBulk, type Store } from '../../store.js';
 import { eventsOf, parseJson } from './record.js';
 
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
@@ -31,14 +30,11 @@ export interface Since {
 export async function readSince(store: Store, jobId: string, fromSeq: number): Promise<Since> {
   const { keys } = jobScriptInputs(store, ANY_SPACE, jobId);
   const reply = await runScript(onBulk(store), since, { keys, args: { fromSeq, portion: PORTION } });
-  const [, firstSeq, entries, lastSeq, logSeq, newestLog, status, jobName, spaceId, result] = reply as [
-    ...['OK', number, string[], number, number, string | null],
-    ...[Status, string, string, string | null],
-  ];
-  const job = { id: jobId, spaceId, result: parseJson(result) };
-  const events = eventsOf(job, Number(firstSeq), entries).map(
+  const { firstSeq, lastSeq, logSeq, newestLog, status, name: jobName, space: spaceId } = reply;
+  const job = { id: jobId, spaceId, result: parseJson(reply.result) };
+  const events = eventsOf(job, firstSeq, reply.events).map(
     ({ type, data, createdAt }, i): PublishedEvent => ({
-      seq: Number(firstSeq) + i,
+      seq: firstSeq + i,
       jobId,
       jobName,
       spaceId,
@@ -52,8 +48,8 @@ export async function readSince(store: Store, jobId: string, fromSeq: number): P
   const loggedAt = newestLog ? parseLog(newestLog)[0] : 0;
   return {
     events,
-    lastSeq: Number(lastSeq),
-    newestLog: { seq: Number(logSeq), at: loggedAt },
+    lastSeq,
+    newestLog: { seq: logSeq, at: loggedAt },
     jobName,
     spaceId,
     status,

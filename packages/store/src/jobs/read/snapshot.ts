@@ -1,8 +1,7 @@
 import type { Progress, Status } from '@yardmaster/protocol';
-import { jobScriptInputs } from '../../job-script-inputs.js';
 import { runScript } from '../../script/run-script.js';
 import { snapshot } from '../../script/scripts.generated.js';
-import type { Caller, Store } from '../../store.js';
+import { type Caller, jobScriptInputs, type Store } from '../../store.js';
 import { parseJson } from './record.js';
 
 /** Where a job stands at one moment, which its streams send first. */
@@ -29,18 +28,7 @@ export interface Snapshot {
  */
 export async function readSnapshot(store: Store, caller: Caller, jobId: string): Promise<Snapshot> {
   const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const [, seq, logSeq, at, status, spaceId, jobName, updatedAt, progress] = (await runScript(store, snapshot, {
-    keys,
-    args: { keySpaceId: args.keySpaceId },
-  })) as [string, number, number, string, Status, string, string, string | null, string | null];
-  return {
-    seq: Number(seq),
-    logSeq: Number(logSeq),
-    at: Number(at),
-    spaceId,
-    jobName,
-    status,
-    progress: parseJson(progress) as Progress | null,
-    updatedAt: updatedAt === null ? null : Number(updatedAt),
-  };
+  const { keySpaceId } = args;
+  const { space, name, progress, ...read } = await runScript(store, snapshot, { keys, args: { keySpaceId } });
+  return { ...read, spaceId: space, jobName: name, progress: parseJson(progress) as Progress | null };
 }

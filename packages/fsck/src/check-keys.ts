@@ -1,0 +1,72 @@
+import { patiently, withRedisErrors } from '@yardmaster/redis';
+import { checkApiKeys } from './checks/api-keys.js';
+import { checkEntries } from './checks/entries.js';
+import { checkJobs, type WaitingJobs } from './checks/jobs.js';
+import { checkLists } from './checks/orphans.js';
+import type { Checked, Portion } from './faults.js';
+import { type Fault, faultOf } from './faults.js';
+import { type KeyKind, keyKindOf, TYPE_OF } from './key-kinds.js';
+
+type Of<K extends KeyKind['kind']> = Extract<KeyKind, { kind: K }> & { key: string };
+
+/** What has been looked at so far. */
+export interface Seen {
+  keys: number;
+  jobs: number;
+  entries: number;
+  /** Spaces whose jobs were counted by name. */
+  spaces: number;
+  /** Spaces that could not be counted, because jobs of theirs were purged all the time. */
+  uncounted: number;
+  apiKeys: number;
+}
+
+/** A step of a check, and what it looked at. */
+export type Step = Portion & { of: keyof Seen; namesOf?: string[] };
+
+/** Check some jobs of one partition, if there are any. */
+export async function* stepOver(checked: Checked, jobIds: string[]): AsyncGenerator<Step> {
+  if (jobIds.length > 0) yield { of: 'jobs', seen: jobIds.length, faults: await checkJobs(checked, jobIds) };
+}
+
+/** Check a portion of keys and what they contain, except jobs that wait for others. Yields after each step. */
+export async function* checkKeys(checked: Checked, keys: string[], waiting: WaitingJobs): AsyncGenerator<Step> {
+  const { sound, faults } = await sorted(checked, keys);
+  yield { of: 'keys', seen: keys.length, faults };
+
+  for (const { jobId } of ofKind(sound, 'job')) yield* stepOver(checked, waiting.add(jobId));
+  const namesOf = ofKind(sound, 'names').map(({ spaceId }) => spaceId);
+  yield { of: 'keys', seen: 0, faults: await checkLists(checked, ofKind(sound, 'list')), namesOf };
+  for (const { key, ...index } of ofKind(sound, 'index')) {
+    for await (const portion of checkEntries(checked, key, index)) yield { of: 'entries', ...portion };
+  }
+  if (ofKind(sound, 'apiKeys').length > 0) {
+    for await (const portion of checkApiKeys(checked)) yield { of: 'apiKeys', ...portion };
+  }
+}
+
+const ofKind = <K extends KeyKind['kind']>(all: (KeyKind & { key: string })[], kind: K) =>
+  all.filter((each): each is Of<K> => each.kind === kind);
+
+/** Separate the keys whose types match their names from those whose types do not. */
+async function sorted({ store }: Checked, keys: string[]) {
+  const prefixLength = store.settings.keyPrefix.length + 1;
+  const faults: Fault[] = [];
+  const sound: (KeyKind & { key: string })[] = [];
+  await Promise.all(
+    keys.map(async (key) => {
+      const kind = keyKindOf(key.slice(prefixLength));
+      if (kind.kind === 'bull') return;
+      const at = { jobId: 'jobId' in kind ? kind.jobId : null, key };
+      const type = await patiently(() => withRedisErrors(store.redis.type(key)));
+      if (type === 'none') return; // It is gone by now.
+      if (kind.kind === 'unknown') faults.push(faultOf('key_unknown', { ...at, detail: `it is a ${type}` }, ''));
+      else if (type === TYPE_OF[kind.kind]) sound.push({ ...kind, key });
+      else {
+        const detail = `it is a ${type}, and must be a ${TYPE_OF[kind.kind]}`;
+        faults.push(faultOf('key_wrong_type', { ...at, detail }, ''));
+      }
+    }),
+  );
+  return { sound, faults };
+}

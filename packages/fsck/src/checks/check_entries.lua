@@ -1,0 +1,37 @@
+-- KEYS index
+-- ARGV base isRepairing space name ids...
+-- REPLY OK strays[]
+--
+-- Check that the entries of an index are those of jobs that can stand in it. check_jobs decides in which indexes of its
+-- own space a job belongs.
+--   isRepairing   '1' to remove those that cannot; '0' writes nothing
+--   space         whose index it is; '' for deadlines and callbacks, which are of all spaces
+--   name          of the jobs in this queue; '' for any
+--   ids           at most 100
+--   strays        id, detail, outcome, …; see findings for the outcome
+local strays = {}
+
+local function examine(id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, 'space', 'name')
+  local ofSpace, ofName = stored(v[1]), stored(v[2])
+  if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
+  -- An impossible record is a fault of its own, and its entries may be all that is left of the truth.
+  if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
+  if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
+  if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end
+end
+
+for _, id in ipairs(ids) do
+  local isDone, why = pcall(examine, id)
+  -- Skip a record that cannot be read: that is a fault of the record. The entry may be gone since it was read.
+  if isDone and why and scoreIn(index, id) then
+    local outcome = ''
+    if isRepairing == '1' then
+      redis.call('ZREM', index, id)
+      outcome = 'repaired'
+    end
+    for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
+  end
+end
+return { 'OK', { unpack(strays) } } -- a constructor, see list.lua of the store

@@ -1,0 +1,54 @@
+-- Attempts at a callback after the last event that shows the status: more only after redeliveries, and then nothing is
+-- concluded from them.
+local MOST_CALLBACKS = 20
+
+local function typeOf(entry)
+  return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
+end
+
+-- Return what happened to a job, by its record, that would have begun its list; nil for nothing.
+local function happened(r)
+  if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
+  if r.hasRetried then return 'an attempt has failed' end
+  if redis.call('HEXISTS', r.key, 'progress') + redis.call('HEXISTS', r.key, 'checkpoint') > 0 then return 'its worker has reported' end
+  return r.callbackAttempts and 'its callback was attempted'
+end
+
+-- Check that the last event of a job's history that shows its status shows the record's, and that its first event is one
+-- that can be the first.
+local function checkList(found, r, history)
+  local first = redis.call('LINDEX', history, 0)
+  for i = 1, MOST_CALLBACKS do
+    local entry = stored(redis.call('LINDEX', history, -i))
+    -- A callback changes no status.
+    local status = STATUS_AFTER[entry and typeOf(entry) or '']
+    if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is not valid') end
+    if not entry or status ~= '' then
+      -- What was dropped may have shown it; else it was `created`, which is not in the list.
+      local shown = entry and status or r.eventsDropped and r.status or 'pending'
+      if IS_STATUS[r.status or ''] and shown ~= r.status then
+        return find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. shown)
+      end
+      break
+    end
+  end
+  local begins = typeOf(first)
+  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' then
+    find(found, 'history_incomplete', history, 'it begins with ' .. begins)
+  end
+end
+
+-- Check both lists of a job, or that it needs none.
+local function checkLists(found, r)
+  local history, logs = r.key .. ':events', r.key .. ':logs'
+  if redis.call('EXISTS', history) == 1 then
+    checkList(found, r, history)
+  elseif r.eventsDropped then
+    find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
+  elseif IS_STATUS[r.status or ''] and happened(r) then
+    find(found, 'history_incomplete', history, 'there is none, and ' .. happened(r))
+  end
+  if r.logsDropped and redis.call('EXISTS', logs) == 0 then
+    find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
+  end
+end

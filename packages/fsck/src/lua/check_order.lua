@@ -1,0 +1,21 @@
+-- Orders are whole numbers up to here, see nextOrder.
+local LAST_ORDER = 2 ^ 53
+
+-- Check the last order of a space. It must not be below that of its newest job, or the next job would stand before it.
+-- It must not be past the whole numbers, or all later jobs would stand at one place.
+local function checkOrder(found, base, space, newest)
+  local spaces = base .. 'spaces'
+  local last = scoreIn(spaces, space)
+  if last and last >= newest and last < LAST_ORDER then return end
+  local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
+  local detail = space .. (last and ' is at ' .. digits(last) or ' is not listed, and has jobs')
+  find(found, kind, spaces, detail, found.additions, function()
+    -- Not only above this job, or each newer one would be the same fault again.
+    for _, index in ipairs({ '/jobs', '/queue' }) do
+      local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. index, 0, 0, 'WITHSCORES')
+      local order = tonumber(top[2] or 0)
+      if order < LAST_ORDER then newest = math.max(newest, order) end
+    end
+    place(spaces, space, digits(newest))
+  end)
+end

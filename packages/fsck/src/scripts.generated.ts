@@ -1,0 +1,383 @@
+// Made by scripts/lua-module.mjs from the .lua files of packages/fsck/src. Do not edit: edit those, and build.
+import { lua as store } from '@yardmaster/store';
+
+/** Shared Lua, by name. */
+export const lua = {
+  CLOCK_SLACK_MS: `local CLOCK_SLACK_MS = 300000`,
+  LONGEST_DELIVERY_MS: `local LONGEST_DELIVERY_MS = 86400000`,
+  checkDeadline: `local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retentionMs)
+  local deadlines = base .. 'deadlines'
+  if r.status == 'pending' then return mustNotBeIn(found, deadlines, r.id, 'the job is pending') end
+  local ms = math.ceil((tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 300) * 1000)
+  local due, latest = nil, nil
+  if r.status == 'delivered' then
+    due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + deliveryTimeoutMs or nowMs
+    latest = nowMs + LONGEST_DELIVERY_MS
+  elseif r.status == 'running' then
+    due, latest = nowMs + ms, nowMs + ms
+  elseif retentionMs > 0 then
+    due = nowMs + retentionMs
+  end
+  local actual = scoreIn(deadlines, r.id)
+  if due and not actual then
+    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() place(deadlines, r.id, digits(due)) end)
+  elseif latest and actual > latest + CLOCK_SLACK_MS then
+    local detail = 'the job is ' .. r.status .. ', and not due before ' .. digits(actual)
+    find(found, 'deadline_late', deadlines, detail, found.additions, function() place(deadlines, r.id, digits(due)) end)
+  end
+end`,
+  checkCallback: `local function checkCallback(found, r, base, nowMs)
+  local callbacks = base .. 'callbacks'
+  local hasEnded = r.status == 'completed' or r.status == 'dead'
+  local isPending = scoreIn(callbacks, r.id) ~= nil
+  if not isPending and not hasEnded then return end
+  local hasCallback = hasEnded and redis.call('HEXISTS', r.key, 'callbackUrl') == 1
+  if isPending and not hasCallback then
+    mustNotBeIn(found, callbacks, r.id, hasEnded and 'the job has no callback' or 'the job is ' .. r.status)
+  elseif hasCallback and not isPending and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then
+    local detail = r.callbackAttempts and 'its next attempt is due, and not pending' or 'it was never attempted, and is not pending'
+    find(found, 'callback_forgotten', callbacks, detail, found.additions, function()
+      redis.call('ZREM', callbacks, r.id)
+      enqueueCallback({ base = base, id = r.id }, nowMs)
+    end)
+  end
+end`,
+  MOST_CALLBACKS: `local MOST_CALLBACKS = 20`,
+  typeOf: `local function typeOf(entry)
+  return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
+end`,
+  happened: `local function happened(r)
+  if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
+  if r.hasRetried then return 'an attempt has failed' end
+  if redis.call('HEXISTS', r.key, 'progress') + redis.call('HEXISTS', r.key, 'checkpoint') > 0 then return 'its worker has reported' end
+  return r.callbackAttempts and 'its callback was attempted'
+end`,
+  checkList: `local function checkList(found, r, history)
+  local first = redis.call('LINDEX', history, 0)
+  for i = 1, MOST_CALLBACKS do
+    local entry = stored(redis.call('LINDEX', history, -i))
+    local status = STATUS_AFTER[entry and typeOf(entry) or '']
+    if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is not valid') end
+    if not entry or status ~= '' then
+      local shown = entry and status or r.eventsDropped and r.status or 'pending'
+      if IS_STATUS[r.status or ''] and shown ~= r.status then
+        return find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. shown)
+      end
+      break
+    end
+  end
+  local begins = typeOf(first)
+  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' then
+    find(found, 'history_incomplete', history, 'it begins with ' .. begins)
+  end
+end`,
+  checkLists: `local function checkLists(found, r)
+  local history, logs = r.key .. ':events', r.key .. ':logs'
+  if redis.call('EXISTS', history) == 1 then
+    checkList(found, r, history)
+  elseif r.eventsDropped then
+    find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
+  elseif IS_STATUS[r.status or ''] and happened(r) then
+    find(found, 'history_incomplete', history, 'there is none, and ' .. happened(r))
+  end
+  if r.logsDropped and redis.call('EXISTS', logs) == 0 then
+    find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
+  end
+end`,
+  LAST_ORDER: `local LAST_ORDER = 2 ^ 53`,
+  checkOrder: `local function checkOrder(found, base, space, newest)
+  local spaces = base .. 'spaces'
+  local last = scoreIn(spaces, space)
+  if last and last >= newest and last < LAST_ORDER then return end
+  local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
+  local detail = space .. (last and ' is at ' .. digits(last) or ' is not listed, and has jobs')
+  find(found, kind, spaces, detail, found.additions, function()
+    for _, index in ipairs({ '/jobs', '/queue' }) do
+      local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. index, 0, 0, 'WITHSCORES')
+      local order = tonumber(top[2] or 0)
+      if order < LAST_ORDER then newest = math.max(newest, order) end
+    end
+    place(spaces, space, digits(newest))
+  end)
+end`,
+  checkQueues: `local function checkQueues(found, r, base, nowMs, queues)
+  local order = tonumber(r.order)
+  local function fits(score)
+    local isLater = score and r.attempt and score > order and score < LAST_ORDER
+    return (isLater or score == order) and score or nil
+  end
+  local right = fits(scoreIn(queues[1], r.id)) or fits(scoreIn(queues[2], r.id)) or (not r.attempt and order) or nil
+  checkOrder(found, base, r.space, right or order)
+  local function enter(queue)
+    redis.call('ZREM', queue, r.id)
+    right = right or tonumber(nextOrder(base, r.space, nowMs * 1024))
+    redis.call('ZADD', queue, digits(right), r.id)
+  end
+  for _, queue in ipairs(queues) do
+    local score = scoreIn(queue, r.id)
+    if not score or score ~= right then
+      local detail = score and 'at ' .. digits(score) .. ', out of order' or 'the job is pending'
+      find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
+    end
+  end
+end`,
+  checkPlaces: `local function checkPlaces(found, r, base, nowMs)
+  local space = base .. 'space:' .. r.space
+  mustBeIn(found, space .. '/jobs', r.id, r.order)
+  for _, status in ipairs(STATUSES) do
+    local index = space .. '/status/' .. status
+    if status == r.status then mustBeIn(found, index, r.id, r.order)
+    else mustNotBeIn(found, index, r.id, 'the job is ' .. r.status) end
+  end
+  local queues = { space .. '/queue', space .. '/queue/' .. r.name }
+  if r.status == 'pending' then return checkQueues(found, r, base, nowMs, queues) end
+  for _, queue in ipairs(queues) do mustNotBeIn(found, queue, r.id, 'the job is ' .. r.status) end
+  checkOrder(found, base, r.space, tonumber(r.order))
+end`,
+  IS_STATUS: `local IS_STATUS = {}
+for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end`,
+  WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
+  'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
+  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WHOLE) }`,
+  NEEDS: `local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }`,
+  LACKS: `local LACKS = { pending = { 'deliveredAt', 'startedAt' }, delivered = { 'startedAt' } }`,
+  checkedRecord: `local function checkedRecord(found, base, id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, unpack(FIELDS))
+  local r = { id = id, key = key }
+  for i, field in ipairs(FIELDS) do r[field] = stored(v[i]) end
+  if not r.status and redis.call('EXISTS', key) == 0 then return nil end
+  local function broken(field, what)
+    find(found, 'record_broken', key, field .. ' ' .. (what or (r[field] and 'is impossible: ' .. string.sub(r[field], 1, 40) or 'is missing')))
+  end
+  local function check(field, isRight)
+    if not isRight then broken(field) end
+    return isRight
+  end
+  local hasStatus = check('status', IS_STATUS[r.status or ''])
+  local hasSpace = check('space', r.space and isSpaceOf(base, r.space))
+  local hasName = check('name', r.name and r.name ~= '')
+  local hasOrder = check('order', string.find(r.order or '', '^%d+$') and tonumber(r.order) < 2 ^ 53)
+  local areWhole = true
+  for _, field in ipairs(WHOLE) do
+    if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
+  end
+  check('timeoutSeconds', (tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 0) > 0)
+  r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder
+  if not hasStatus or not areWhole then return r end
+  local attempt, status = tonumber(r.attempt or 0), r.status
+  local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and not r.deliveryTimeouts)
+  if attempt > tonumber(r.maxRetries or DEFAULT_MAX_RETRIES) + 1 or (hasRun and attempt == 0) then broken('attempt')
+  else r.hasRetried = attempt > (hasRun and 1 or 0) end
+  if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
+  for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
+  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'is there, of a job that is ' .. status) end end
+  if status == 'completed' and redis.call('HEXISTS', key, 'result') == 0 then broken('result') end
+  return r
+end`,
+  findings: `local function findings()
+  return { flat = {}, removals = {}, additions = {} }
+end`,
+  find: `local function find(found, kind, key, detail, repairBy, repair)
+  local flat = found.flat
+  for _, word in ipairs({ kind, key, detail, '' }) do flat[#flat + 1] = word end
+  if repair then repairBy[#repairBy + 1] = { outcomeAt = #flat, run = repair } end
+end`,
+  messageOf: `local function messageOf(fault)
+  return type(fault) == 'table' and fault.err or tostring(fault)
+end`,
+  repairAll: `local function repairAll(found)
+  for _, fixes in ipairs({ found.removals, found.additions }) do
+    for _, fix in ipairs(fixes) do
+      local isRepaired, fault = pcall(fix.run)
+      found.flat[fix.outcomeAt] = isRepaired and 'repaired' or messageOf(fault)
+    end
+  end
+end`,
+  scoreIn: `local function scoreIn(index, member)
+  return tonumber(stored(redis.call('ZSCORE', index, member)) or '')
+end`,
+  mustBeIn: `local function mustBeIn(found, index, id, score)
+  local actual = scoreIn(index, id)
+  if actual == tonumber(score) then return end
+  local kind = actual and 'entry_misplaced' or 'entry_missing'
+  local detail = actual and ('at ' .. digits(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
+  find(found, kind, index, detail, found.additions, function() place(index, id, score) end)
+end`,
+  mustNotBeIn: `local function mustNotBeIn(found, index, id, why)
+  if not scoreIn(index, id) then return end
+  find(found, 'entry_wrong', index, why, found.removals, function() redis.call('ZREM', index, id) end)
+end`,
+  xor: `local function xor(a, b)
+  local sum = 0
+  for bit = 0, 5 do
+    if a % 2 ~= b % 2 then sum = sum + 2 ^ bit end
+    a, b = math.floor(a / 2), math.floor(b / 2)
+  end
+  return sum
+end`,
+  known: `local known = {}`,
+  partitionOf: `local function partitionOf(space)
+  if not known[space] then
+    local hash = 0x811c9dc5 % 64
+    for i = 1, #space do hash = xor(hash, string.byte(space, i) % 64) * (0x01000193 % 64) % 64 end
+    known[space] = string.format('%02x', hash)
+  end
+  return known[space]
+end`,
+  isSpaceOf: `local function isSpaceOf(base, space)
+  return #space <= 128 and string.find(space, '^[%w%._:%-]+$') ~= nil and string.sub(base, -5) == '{' .. partitionOf(space) .. '}:'
+end`,
+};
+
+export const check_entries = {
+  name: 'check_entries', sha1: 'd0f27b4e99b959ec337fafa5d402704daef56fb0',
+  keys: ['index'], args: ['base', 'isRepairing', 'space', 'name'], rest: 'ids',
+  decode: (r: unknown[]) => ({ strays: r[1] as string[] }),
+  text: `${store.stored}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.scoreIn}\nlocal index = KEYS[1]
+local base, isRepairing, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local ids = { unpack(ARGV, 5) }
+local strays = {}
+local function examine(id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, 'space', 'name')
+  local ofSpace, ofName = stored(v[1]), stored(v[2])
+  if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
+  if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
+  if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
+  if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end
+end
+for _, id in ipairs(ids) do
+  local isDone, why = pcall(examine, id)
+  if isDone and why and scoreIn(index, id) then
+    local outcome = ''
+    if isRepairing == '1' then
+      redis.call('ZREM', index, id)
+      outcome = 'repaired'
+    end
+    for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
+  end
+end
+return { 'OK', { unpack(strays) } }
+`,
+} as const;
+
+export const check_jobs = {
+  name: 'check_jobs', sha1: '05aaf589c13f281c9109b135b1aaba6af43ca2ea',
+  keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
+  decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.DEFAULT_TIMEOUT_SECONDS}\n${store.DEFAULT_MAX_RETRIES}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.digits}\n${store.place}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkPlaces}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local ids = { unpack(ARGV, 5) }
+local nowMs = now()
+local function examine(id)
+  local found = findings()
+  local r = checkedRecord(found, base, id)
+  if not r then return {} end
+  if r.isPlaceable then
+    checkPlaces(found, r, base, nowMs)
+    checkDeadline(found, r, base, nowMs, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
+    checkCallback(found, r, base, nowMs)
+  end
+  checkLists(found, r)
+  if isRepairing == '1' then repairAll(found) end
+  return found.flat
+end
+local faulty = {}
+for _, id in ipairs(ids) do
+  local isDone, faults = pcall(examine, id)
+  if not isDone then faults = { 'job_unreadable', base .. 'job:' .. id, messageOf(faults), '' } end
+  if #faults > 0 then faulty[#faulty + 1] = { id, unpack(faults) } end
+end
+return { 'OK', unpack(faulty) }
+`,
+} as const;
+
+export const check_names = {
+  name: 'check_names', sha1: '5c36d59d20c72652ff9718c35bbec8e967f6faac',
+  keys: ['names'], args: ['base', 'space', 'isRepairing', 'afterOrder', 'counted'], rest: 'counts',
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, wrong: r[1] as string[] } : { outcome: 'CHANGED' as const }),
+  text: `${store.stored}\n${lua.scoreIn}\n${store.digits}\n${lua.messageOf}\nlocal names = KEYS[1]
+local base, space, isRepairing, afterOrder, counted = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local counts = { unpack(ARGV, 6) }
+local jobs = base .. 'space:' .. space .. '/jobs'
+local since = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'LIMIT', 0, 101)
+if #since > 100 or redis.call('ZCARD', jobs) ~= tonumber(counted) + #since then return { 'CHANGED' } end
+local more = {}
+for _, id in ipairs(since) do
+  local name = stored(redis.call('HGET', base .. 'job:' .. id, 'name')) or ''
+  more[name] = (more[name] or 0) + 1
+end
+local wrong = {}
+for i = 1, #counts, 2 do
+  local name, right = counts[i], tonumber(counts[i + 1]) + (more[counts[i]] or 0)
+  local kept = scoreIn(names, name)
+  if (kept or 0) ~= right or (kept and right == 0) then
+    local outcome = ''
+    if isRepairing == '1' then
+      local isRepaired, fault = pcall(function()
+        redis.call('ZREM', names, name)
+        if right > 0 then redis.call('ZADD', names, digits(right), name) end
+      end)
+      outcome = isRepaired and 'repaired' or messageOf(fault)
+    end
+    for _, word in ipairs({ name, digits(kept or 0), digits(right), outcome }) do wrong[#wrong + 1] = word end
+  end
+end
+return { 'OK', { unpack(wrong) } }
+`,
+} as const;
+
+export const check_orphan = {
+  name: 'check_orphan', sha1: '1192f316d6167e82c1e762ba7127f66deda1dd63',
+  keys: ['key'], args: ['isRepairing'], rest: 'owners',
+  decode: (r: unknown[]) => ({ state: r[1] as string }),
+  text: `local key = KEYS[1]
+local isRepairing = ARGV[1]
+local owners = { unpack(ARGV, 2) }
+if redis.call('EXISTS', unpack(owners)) > 0 or redis.call('EXISTS', key) == 0 then return { 'OK', '' } end
+if isRepairing ~= '1' then return { 'OK', 'orphan' } end
+redis.call('UNLINK', key)
+return { 'OK', 'repaired' }
+`,
+} as const;
+
+export const check_spaces = {
+  name: 'check_spaces', sha1: 'b31b172fe2a0fb8bf0c22e5ef7b6648cd7cd96fd',
+  keys: ['spaces'], args: ['base', 'isRepairing'], rest: 'ids',
+  decode: (r: unknown[]) => ({ empty: r[1] as string[] }),
+  text: `${store.STATUSES}\nlocal spaces = KEYS[1]
+local base, isRepairing = ARGV[1], ARGV[2]
+local ids = { unpack(ARGV, 3) }
+local empty = {}
+for _, id in ipairs(ids) do
+  local space = base .. 'space:' .. id
+  local keys = { space .. '/jobs', space .. '/queue' }
+  for _, status in ipairs(STATUSES) do keys[#keys + 1] = space .. '/status/' .. status end
+  if redis.call('EXISTS', unpack(keys)) == 0 and redis.call('ZSCORE', spaces, id) then
+    local outcome = ''
+    if isRepairing == '1' then
+      redis.call('ZREM', spaces, id)
+      redis.call('UNLINK', space .. '/names')
+      outcome = 'repaired'
+    end
+    empty[#empty + 1] = id
+    empty[#empty + 1] = outcome
+  end
+end
+return { 'OK', { unpack(empty) } }
+`,
+} as const;
+
+export const count_names = {
+  name: 'count_names', sha1: 'f463da8dfdd298f49ffae869ecb0d34978912c61',
+  keys: ['jobs'], args: ['base', 'afterOrder', 'limit'], rest: null,
+  decode: (r: unknown[]) => ({ counted: Number(r[1]), lastOrder: r[2] as string, names: r[3] as string[] }),
+  text: `${store.stored}\nlocal jobs = KEYS[1]
+local base, afterOrder, limit = ARGV[1], ARGV[2], ARGV[3]
+local page = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local names = {}
+for i = 1, #page, 2 do names[#names + 1] = stored(redis.call('HGET', base .. 'job:' .. page[i], 'name')) or '' end
+return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } }
+`,
+} as const;

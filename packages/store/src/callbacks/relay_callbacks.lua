@@ -1,0 +1,26 @@
+-- KEYS callbacks
+-- ARGV base limit againMs atMostMs
+-- REPLY OK looked:number due[]
+--
+-- List the callbacks of one partition that are due now, oldest first, and postpone the next look at each of them: by
+-- `againMs`, or by as long as it has been due, but at most by `atMostMs`. Meanwhile a scheduler has the callback. If
+-- that scheduler loses it, it is looked at again after twice the time.
+--   limit    at most 100
+--   due      id, series, url, ms for which it has been due, …
+local nowMs, at = now()
+local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', at, 'LIMIT', 0, limit)
+local due = {}
+for _, id in ipairs(ids) do
+  local found, url = loadJob(base .. 'job:' .. id, base, id, 'callbackUrl')
+  local callback = loadCallback(found)
+  if callback then
+    -- The first attempt is due from the end of the job on.
+    local since = callback.due > 0 and callback.due or tonumber(redis.call('HGET', found.key, 'updatedAt'))
+    local waitedMs = nowMs - since
+    postpone(found, nowMs + math.min(math.max(waitedMs, tonumber(againMs)), tonumber(atMostMs)))
+    for _, value in ipairs({ id, digits(callback.series), stored(url) or '', digits(waitedMs) }) do due[#due + 1] = value end
+  else
+    redis.call('ZREM', callbacks, id) -- the record is gone, or its callback was never pending
+  end
+end
+return { 'OK', #ids, { unpack(due) } } -- a constructor, see list.lua

@@ -1,0 +1,31 @@
+-- KEYS index
+-- ARGV base afterOrder limit deliveryTimeoutMs
+-- REPLY OK looked:number lastOrder reopened:number
+--
+-- After Redis' clock has stepped back: give one more window, from now on, to jobs whose worker's last call is in the
+-- future. They would else wait for as long as the step was.
+--   index        a space's /status/delivered or /status/running
+--   afterOrder   that of the last job looked at; '-inf' to begin
+--   limit        jobs at most; at most 100
+--   reopened     jobs that were given a window
+local nowMs = now()
+
+local function reopenIfAhead(id)
+  local found, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt')
+  if found.status ~= 'delivered' and found.status ~= 'running' then return 0 end -- A stray entry.
+  local ms = windowMs(found, deliveryTimeoutMs)
+  local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
+  if due <= nowMs + ms then return 0 end
+  -- It may have been delivered when DELIVERY_TIMEOUT_SECONDS was longer.
+  if found.status == 'delivered' and tonumber(deliveredAt) <= nowMs then return 0 end
+  reopenWindow(found, nowMs, ms)
+  return 1
+end
+
+local page = redis.call('ZRANGEBYSCORE', index, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
+local reopened = 0
+for i = 1, #page, 2 do
+  local ok, count = pcall(reopenIfAhead, page[i]) -- Skip a record that is not valid: fsck reports it.
+  if ok then reopened = reopened + count end
+end
+return { 'OK', #page / 2, page[#page] or afterOrder, reopened }

@@ -1,0 +1,11 @@
+-- Give a pending job that has left its queues to the one caller that asked, and open its delivery window.
+local function deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+  moveStatus(job, 'delivered')
+  openWindow(job, nowMs, deliveryTimeoutMs)
+  record(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
+end
+
+-- Return a delivered job as a flat list; claimedJobOf in the store reads it in this order.
+local function claimedJob(job, payload, checkpoint)
+  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint }
+end

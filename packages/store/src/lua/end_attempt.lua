@@ -1,0 +1,42 @@
+-- Make a job dead, with its callback. `failure` is JSON text; further fields of the record may follow (name, value, …).
+-- Begins with the ZREM of moveStatus.
+local function die(job, nowMs, failure, eventsPerJob, retentionMs, ...)
+  moveStatus(job, 'dead')
+  retain(job, nowMs, retentionMs)
+  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then enqueueCallback(job, nowMs) end
+  record(job, digits(nowMs), 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure, ...)
+end
+
+-- Return a job to its queues, at this order, or to their end when it is nil. Begins with the ZREM of moveStatus.
+local function returnToQueue(job, nowMs, order)
+  moveStatus(job, 'pending')
+  enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+end
+
+-- End an attempt that failed: back to the end of the queue while retries remain, else dead with its callback.
+-- `failure` is JSON text. Return the status that the job has now.
+local function failAttempt(job, nowMs, failure, eventsPerJob, retentionMs)
+  if tonumber(job.attempt) > tonumber(job.maxRetries) then
+    die(job, nowMs, failure, eventsPerJob, retentionMs)
+    return 'dead'
+  end
+  returnToQueue(job, nowMs)
+  local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
+  recordReturn(job, digits(nowMs), 'retried', data, eventsPerJob)
+  return 'pending'
+end
+
+-- End a delivery that was not acked in time: back to its place by creation, or dead when that was too many in a row.
+-- `timeouts` is how many there were before, as the record has it. Return the status that the job has now.
+local function failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)
+  local count = tonumber(stored(timeouts) or 0) + 1
+  if count >= tonumber(maxDeliveries) then
+    local failure = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
+    die(job, nowMs, failure, eventsPerJob, retentionMs, 'deliveryTimeouts', digits(count))
+    return 'dead'
+  end
+  returnToQueue(job, nowMs, job.order)
+  recordReturn(job, digits(nowMs), 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', digits(count))
+  return 'pending'
+end

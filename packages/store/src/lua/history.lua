@@ -1,0 +1,40 @@
+-- Append an event to the history, and return its seq as text. `at` is epoch ms as text, `data` JSON text. The history
+-- keeps the newest `eventsPerJob` events, counting `created`, which is derived from the job and so never dropped. An
+-- entry does not contain its seq, which is its place in the list, after `created` (1) and after what was dropped. It
+-- also leaves out what is known without it: empty data, and the data of `completed`, which is the job's result. There
+-- is no list as long as all of it follows from the record, see impliedEntries.
+local function append(job, at, type, data, eventsPerJob)
+  local history = job.key .. ':events'
+  local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
+  local entry = '["' .. type .. '",' .. at .. kept .. ']'
+  local length = redis.call('RPUSHX', history, entry)
+  if length == 0 then
+    if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
+    local entries = impliedEntries(job.key, job.status)
+    entries[#entries + 1] = entry
+    length = redis.call('RPUSH', history, unpack(entries))
+  end
+  local excess = length - (tonumber(eventsPerJob) - 1)
+  if excess > 0 then
+    redis.call('LTRIM', history, excess, -1)
+    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+  end
+  return digits(1 + job.eventsDropped + length)
+end
+
+-- Record an event of a job, and the status that it leads to. First write the history, because it may begin with what the
+-- record still says. Then write the record's status and times, and any further fields (name, value, …). Publish last.
+local function record(job, at, type, status, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  publish(job, seq, type, status, at, data)
+end
+
+-- Record the event that returns a job to its queue, with further fields of the record (name, value, …). Its record is
+-- then as if it had not been delivered. The times go after the history is written, which may begin with them.
+local function recordReturn(job, at, type, data, eventsPerJob, ...)
+  local seq = append(job, at, type, data, eventsPerJob)
+  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at, ...)
+  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
+  publish(job, seq, type, 'pending', at, data)
+end

@@ -1,0 +1,15 @@
+local function quote(text)
+  if not string.find(text, '[%c"\\]') then return '"' .. text .. '"' end -- nearly always
+  return '"' .. string.gsub(text, '[%c"\\]', function(c) return string.format('\\u%04x', string.byte(c)) end) .. '"'
+end
+
+-- Publish an event to the watchers of the job and of its space; see the published messages in the protocol.
+--   seq    'null' for what is not in the history
+--   at     epoch ms as text
+--   data   JSON text
+local function publish(job, seq, type, status, at, data)
+  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+    .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
+  redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end

@@ -1,0 +1,26 @@
+-- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it for ever.
+local function retain(job, nowMs, retentionMs)
+  if tonumber(retentionMs) > 0 then
+    redis.call('ZADD', job.base .. 'deadlines', digits(nowMs + tonumber(retentionMs)), job.id)
+  else
+    redis.call('ZREM', job.base .. 'deadlines', job.id)
+  end
+end
+
+-- Remove an ended job with everything it has. A job whose callback is still pending stays for another minute, because the
+-- callback needs its record. Return whether it was removed.
+local function purge(job, nowMs)
+  local deadlines = job.base .. 'deadlines'
+  if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
+    place(deadlines, job.id, digits(nowMs + 60000))
+    return false
+  end
+  local space = job.base .. 'space:' .. job.space
+  redis.call('ZREM', deadlines, job.id)
+  redis.call('ZREM', space .. '/jobs', job.id)
+  redis.call('ZREM', space .. '/status/' .. job.status, job.id)
+  if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
+  redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
+  if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
+  return true
+end
