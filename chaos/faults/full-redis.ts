@@ -1,4 +1,4 @@
-import type { Status } from '@yardmaster/protocol';
+import type { Status, TerminalStatus } from '@yardmaster/protocol';
 import { ANY_SPACE, getJob } from '@yardmaster/store';
 import { until } from '../../test/support/until.js';
 import type { Call, Operation } from '../checker/history.js';
@@ -15,7 +15,7 @@ interface Row {
   isAt: Extract<Status, 'pending' | 'delivered' | 'running'>;
   maxRetries: number;
   does: readonly Operation[];
-  ends: Extract<Status, 'completed' | 'dead' | 'killed'>;
+  ends: TerminalStatus;
 }
 
 const REPORTS: readonly Operation[] = ['logs', 'progress', 'checkpoint', 'event'];

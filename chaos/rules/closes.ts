@@ -1,3 +1,4 @@
+import { isTerminal } from '@yardmaster/protocol';
 import type { DumpedJob } from '../checker/dump.js';
 import type { Stream } from '../checker/history.js';
 import { before, closeDuring } from '../checker/stalls.js';
@@ -18,11 +19,8 @@ const OWN_MS = 1_000; // The same of a fault that closes streams by itself.
 /** A client has 5 s to close its stream after the end, or 60 s if its stream hides the end; 5 s more for a slow machine. */
 const mostOpenMs = (isHidden: boolean) => (isHidden ? 60_000 : 5_000) + 5_000;
 
-const TERMINAL = ['completed', 'dead', 'killed'];
-
 /** Whether a message reports the end of its job. */
-export const reportsEnd = ({ type, status }: Stream['messages'][number]) =>
-  TERMINAL.includes(type) || TERMINAL.includes(status);
+export const reportsEnd = ({ type, status }: Stream['messages'][number]) => isTerminal(type) || isTerminal(status);
 
 /** A stream is closed when its job has ended and it has reported that, and else only for a reason (P8). */
 export const closes: Rule = {
@@ -52,7 +50,7 @@ function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Ou
   }
   if (jobId === null) return closed === null ? null : { says: 'of a space was closed as if it could end' };
   if (job === undefined) return null; // Nothing is known about a job that is gone.
-  const end = job.events.find(({ type }) => TERMINAL.includes(type));
+  const end = job.events.find(({ type }) => isTerminal(type));
   const endedAt = end === undefined ? Number.POSITIVE_INFINITY : Date.parse(end.createdAt);
   const isHidden = hidesEnd(stream, job);
   if (closed === null) {

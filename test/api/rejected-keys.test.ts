@@ -4,7 +4,7 @@ import type { Logger } from '@yardmaster/runtime';
 import { clientAddressBy } from '@yardmaster/server';
 import { Registry } from 'prom-client';
 import { createRejectedKeyReport } from '../../packages/server/src/rejected-keys.js';
-import { cutAll, shake } from '../gateway/handshake.js';
+import { destroySockets, sendHandshake } from '../gateway/handshake.js';
 import { movedBy } from '../metrics/scrape.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -13,14 +13,14 @@ const METRIC = 'yardmaster_rejected_keys_total';
 
 /** A service that trusts the X-Forwarded-For of the test itself. */
 const service = withService({ TRUSTED_PROXIES: 'loopback' });
-afterEach(cutAll);
+afterEach(destroySockets);
 
 /** Make a call and open a stream with this text as the key, from an address. @returns both statuses */
 async function present(key: string | undefined, from = '203.0.113.9'): Promise<(number | undefined)[]> {
   const headers = { 'x-forwarded-for': from };
   const path = `/api/v1/realtime/spaces/a${key === undefined ? '' : `?token=${key}`}`;
   const called = await service.call('GET', '/spaces/a/jobs', { key, headers });
-  return [called.status, (await shake(service.url, path, { headers })).status];
+  return [called.status, (await sendHandshake(service.url, path, { headers })).status];
 }
 
 const newKey = (fields = {}) => service.key(['jobs:read'], fields);

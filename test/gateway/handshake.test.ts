@@ -4,8 +4,15 @@ import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
-import { connect, cutAll, expectRefusal, type ShakeOptions, shake, UNKNOWN_JOB } from './handshake.js';
-import { withGateway } from './start.js';
+import { withGateway } from './gateway.js';
+import {
+  connect,
+  destroySockets,
+  expectRefusal,
+  type HandshakeOptions,
+  sendHandshake,
+  UNKNOWN_JOB,
+} from './handshake.js';
 
 const REALTIME = '/api/v1/realtime';
 
@@ -15,9 +22,9 @@ let jobId: string;
 beforeAll(async () => {
   jobId = await jobIn(service, 'running', 'yard', { payload: { text: 'x'.repeat(200_000) } });
 });
-afterEach(cutAll);
+afterEach(destroySockets);
 
-/** The servers of streams: the standalone, and the gateway as a process of its own on the same Redis. */
+/** The servers of streams: the standalone, and a separate gateway on the same Redis. */
 const SERVERS: [name: string, url: () => string][] = [
   ['the service on one port', () => service.url],
   ['the gateway', () => gateway.url],
@@ -32,22 +39,22 @@ const PLAIN = {
 };
 const H2C = { ...PLAIN, connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQAAP__' };
 
-interface Row extends ShakeOptions {
+interface Row extends HandshakeOptions {
   what: string;
   path?: () => string;
   status: number;
   code: string;
   /** Headers that the response must have. */
-  has?: Record<string, string>;
+  responseHeaders?: Record<string, string>;
 }
 const ofSpace = () => `/spaces/yard?token=${ADMIN_KEY}`;
-const noUpgrade = { status: 426, code: 'UPGRADE_REQUIRED', has: { upgrade: 'websocket' } };
-const noVersion = { status: 426, code: 'UPGRADE_REQUIRED', has: { 'sec-websocket-version': '13' } };
-const noMethod = { status: 405, code: 'METHOD_NOT_ALLOWED', has: { allow: 'OPTIONS, GET, HEAD' } };
+const noUpgrade = { status: 426, code: 'UPGRADE_REQUIRED', responseHeaders: { upgrade: 'websocket' } };
+const noVersion = { status: 426, code: 'UPGRADE_REQUIRED', responseHeaders: { 'sec-websocket-version': '13' } };
+const noMethod = { status: 405, code: 'METHOD_NOT_ALLOWED', responseHeaders: { allow: 'OPTIONS, GET, HEAD' } };
 const notFound = { status: 404, code: 'NOT_FOUND' };
 const invalid = { status: 400, code: 'INVALID_REQUEST' };
 
-/** Requests that get a response like any other request. The connection may go on. */
+/** Requests that get a response like any other request. The connection may stay open. */
 const ORDINARY: Row[] = [
   { what: 'a plain GET', headers: PLAIN, ...noUpgrade },
   { what: 'a plain GET for a space', path: ofSpace, headers: PLAIN, ...noUpgrade },
@@ -81,35 +88,39 @@ const REFUSED: Row[] = [
 ];
 
 describe.each(SERVERS)('%s', (_, url) => {
-  const ask = ({ path = () => `/${jobId}`, ...options }: Partial<Row> = {}) => shake(url(), REALTIME + path(), options);
+  const request = ({ path = () => `/${jobId}`, ...options }: Partial<Row> = {}) =>
+    sendHandshake(url(), REALTIME + path(), options);
 
   it.each(ORDINARY)('responds to $what with $status $code', async (row) => {
-    const { headers, ...shaken } = await ask(row);
-    expect(shaken.body).toEqual({ error: expect.stringMatching(/./), code: row.code });
-    expect(shaken.status).toBe(row.status);
-    expect(headers).toMatchObject({ ...row.has, 'content-type': expect.stringMatching(/^application\/json(;|$)/) });
+    const { headers, ...response } = await request(row);
+    expect(response.body).toEqual({ error: expect.stringMatching(/./), code: row.code });
+    expect(response.status).toBe(row.status);
+    expect(headers).toMatchObject({
+      ...row.responseHeaders,
+      'content-type': expect.stringMatching(/^application\/json(;|$)/),
+    });
     expect(headers['x-request-id']).toMatch(/./);
   });
 
   it.each(REFUSED)('refuses a handshake with $what with $status $code', async (row) => {
-    const shaken = await ask(row);
-    await expectRefusal(shaken, row.status, row.code);
-    expect(shaken.headers).toMatchObject(row.has ?? {});
+    const response = await request(row);
+    await expectRefusal(response, row.status, row.code);
+    expect(response.headers).toMatchObject(row.responseHeaders ?? {});
   });
 
   it('responds to OPTIONS on a stream with the allowed methods, and to HEAD as to GET without a body', async () => {
-    const options = await ask({ method: 'OPTIONS', headers: PLAIN });
+    const options = await request({ method: 'OPTIONS', headers: PLAIN });
     expect(options).toMatchObject({ status: 204, headers: { allow: 'OPTIONS, GET, HEAD' }, body: null });
-    const head = await ask({ method: 'HEAD', headers: PLAIN });
+    const head = await request({ method: 'HEAD', headers: PLAIN });
     expect(head).toMatchObject({ status: 426, headers: { upgrade: 'websocket' } });
   });
 
   it('returns the request id of the client, also when it refuses the stream', async () => {
     for (const row of [{ path: () => `/${UNKNOWN_JOB}` }, { headers: PLAIN }, {}]) {
-      const { headers } = await ask({ ...row, headers: { ...row.headers, 'x-request-id': 'mine-1' } });
+      const { headers } = await request({ ...row, headers: { ...row.headers, 'x-request-id': 'mine-1' } });
       expect(headers['x-request-id']).toBe('mine-1');
     }
-    expect((await ask()).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await request()).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it.each([
@@ -117,7 +128,7 @@ describe.each(SERVERS)('%s', (_, url) => {
     ['two Hosts', 'one\r\nhost: two'],
   ])('refuses a request for a stream with %s', async (_, host) => {
     for (const kind of [{}, PLAIN]) {
-      const { status, body } = await ask({ headers: { ...kind, host } });
+      const { status, body } = await request({ headers: { ...kind, host } });
       expect({ status, code: body?.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     }
   });
@@ -129,30 +140,30 @@ describe.each(SERVERS)('%s', (_, url) => {
     ['sec-websocket-protocol', 'one, two'],
     ['x-api-key', 'is ignored'],
   ])('accepts a handshake with %s: %s', async (name, value) => {
-    expect((await ask({ headers: { [name]: value } })).status).toBe(101);
+    expect((await request({ headers: { [name]: value } })).status).toBe(101);
   });
 
   it('accepts a handshake without the compression that the client offers', async () => {
     const headers = { 'sec-websocket-extensions': 'permessage-deflate; client_max_window_bits' };
-    const accepted = await ask({ headers });
+    const accepted = await request({ headers });
     expect(accepted.status).toBe(101);
     expect(accepted.headers).toMatchObject({ upgrade: 'websocket', connection: 'Upgrade' });
-    // What RFC 6455 §1.3 computes for the key of its example.
+    // RFC 6455 §1.3 computes this for the key of its example.
     expect(accepted.headers['sec-websocket-accept']).toBe('s3pPLMBiTxaQ9kYGzzhZRbK+xOo=');
     expect(accepted.headers).not.toHaveProperty('sec-websocket-extensions');
   });
 
   it.each(['/api/v2/realtime/', '/api/v1/Realtime/', '/api/v1/realtime_/', '/api/v1/streams/', '/'])(
-    'has no stream below %s',
+    'refuses a handshake below %s with 404',
     async (prefix) => {
-      const { status, headers, body } = await shake(url(), prefix + jobId);
+      const { status, headers, body } = await sendHandshake(url(), prefix + jobId);
       expect({ status, body }).toEqual({ status: 404, body: { error: 'No such path', code: 'NOT_FOUND' } });
       expect(headers).not.toHaveProperty('sec-websocket-accept');
     },
   );
 
-  it.each(['', '?token=x'])('has no stream at /api/v1/realtime%s', async (path) => {
-    const { status, body } = await ask({ path: () => path });
+  it.each(['', '?token=x'])('refuses a handshake at /api/v1/realtime%s with 404', async (path) => {
+    const { status, body } = await request({ path: () => path });
     expect({ status, body }).toEqual({ status: 404, body: { error: expect.any(String), code: 'NOT_FOUND' } });
   });
 
@@ -160,8 +171,11 @@ describe.each(SERVERS)('%s', (_, url) => {
     ['HTTP/2', H2C],
     ['WebSocket', {}],
   ])('responds to an upgrade to %s on other paths as to a plain request', async (_, headers) => {
-    expect(await shake(url(), '/livez', { headers })).toMatchObject({ status: 200, body: { status: 'ok' } });
-    expect(await shake(url(), '/nowhere', { headers })).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect(await sendHandshake(url(), '/livez', { headers })).toMatchObject({ status: 200, body: { status: 'ok' } });
+    expect(await sendHandshake(url(), '/nowhere', { headers })).toMatchObject({
+      status: 404,
+      body: { code: 'NOT_FOUND' },
+    });
   });
 });
 
@@ -171,14 +185,14 @@ it.each([
 ])('serves API calls with an upgrade to %s as ordinary calls, with their bodies', async (_, upgrade) => {
   const headers = { ...upgrade, 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' };
   const body = JSON.stringify({ name: 'work', payload: { text: 'ä'.repeat(50_000) } });
-  const created = await shake(service.url, '/api/v1/spaces/upgrade/jobs', { method: 'POST', headers, body });
+  const created = await sendHandshake(service.url, '/api/v1/spaces/upgrade/jobs', { method: 'POST', headers, body });
   expect(created.status).toBe(201);
-  const job = await shake(service.url, `/api/v1/jobs/${created.body.id}`, { headers });
+  const job = await sendHandshake(service.url, `/api/v1/jobs/${created.body.id}`, { headers });
   expect(job).toMatchObject({ status: 200, body: { id: created.body.id } });
   expect((await service.call('GET', `/jobs/${created.body.id}`)).body.payload).toEqual(JSON.parse(body).payload);
 });
 
-describe('on one connection', () => {
+describe('when requests share a connection with an upgrade', () => {
   const get = (path: string, headers = '', version = '1.1') =>
     `GET ${path} HTTP/${version}\r\nHost: test\r\n${headers}\r\n`;
   const job = () => get(`/api/v1/jobs/${jobId}`, `x-api-key: ${ADMIN_KEY}\r\n`);
@@ -200,18 +214,18 @@ describe('on one connection', () => {
   }
   const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
 
-  it('responds to the requests before an upgrade first and in full', async () => {
+  it('sends complete responses to the requests before an upgrade', async () => {
     const text = await send(job() + job() + upgrade(), (all) => all.includes('"type":"init"'));
     expect(statuses(text)).toEqual(['200', '200', '101']);
     expect(text.lastIndexOf('"events":')).toBeLessThan(text.indexOf('HTTP/1.1 101'));
   });
 
-  it('responds to the requests before an upgrade that is refused', async () => {
+  it('sends responses to the requests before an upgrade that it refuses', async () => {
     const text = await send(job() + upgrade('?token=wrong'), (_, isClosed) => isClosed);
     expect(statuses(text)).toEqual(['200', '401']);
   });
 
-  it('ends the connection after a refused upgrade, even when the client goes on sending', async () => {
+  it('ends the connection after a refused upgrade, even if the client continues to send', async () => {
     const socket = await connect(service.url, { allowHalfOpen: true });
     socket.write(upgrade('?token=wrong'));
     await once(socket.resume(), 'end');
@@ -224,7 +238,7 @@ describe('on one connection', () => {
     ['Connection: close', 'Connection: close\r\n', '1.1'],
     ['HTTP/1.0', '', '1.0'],
     ['an upgrade in HTTP/1.0', 'Connection: Upgrade\r\nUpgrade: websocket\r\n', '1.0'],
-  ])('ends the connection after a plain request for a stream that asks for it: %s', async (_, headers, version) => {
+  ])('ends the connection after a plain request for a stream with %s', async (_, headers, version) => {
     const text = await send(get(`${REALTIME}/${jobId}`, headers, version), (_all, isClosed) => isClosed);
     expect(statuses(text)).toEqual(['426']);
   });

@@ -6,16 +6,15 @@ import { ADMIN_KEY } from '../support/shared-service.js';
 import { type StreamClient, withStreams } from '../support/stream-client.js';
 import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
-import { begin, cutAll, shake, UNKNOWN_JOB } from './handshake.js';
-import { withHeldGateway } from './held-replies.js';
-import { withGateway } from './start.js';
+import { withGateway, withInProcessGateway } from './gateway.js';
+import { beginHandshake, destroySockets, sendHandshake, UNKNOWN_JOB } from './handshake.js';
 
 const REALTIME = '/api/v1/realtime';
 const REVOKED = { code: 1008, reason: 'API key is no longer valid' };
 
 const service = withService();
 const open = withStreams(service);
-afterEach(cutAll);
+afterEach(destroySockets);
 
 let id: string;
 beforeEach(async () => {
@@ -25,8 +24,8 @@ beforeEach(async () => {
 /** Open every kind of stream that a key may open. */
 const openAll = (key: string) => Promise.all([`/${id}`, `/spaces/life`].map((path) => open(`${path}?token=${key}`)));
 
-/** Report progress, and check that these streams show it. */
-async function expectAlive(clients: StreamClient[]): Promise<void> {
+/** Report progress, and check that these streams are open and show it. */
+async function expectOpen(clients: StreamClient[]): Promise<void> {
   const { status } = await service.call('POST', `/jobs/${id}/progress`, { body: { percent: 1, message: 'x' } });
   expect(status).toBe(200);
   for (const client of clients) {
@@ -36,12 +35,12 @@ async function expectAlive(clients: StreamClient[]): Promise<void> {
   }
 }
 
-describe('the streams of a key', () => {
+describe('when a key is revoked or expires', () => {
   const gateway = withGateway(service);
 
   it('closes the streams of a revoked key with 1008 in every process, and no others', async () => {
     const [mine, other] = [await service.key(['jobs:read']), await service.key(['jobs:read'])];
-    const lost = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
+    const closed = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
     const kept = [...(await openAll(other.key)), ...(await openAll(ADMIN_KEY)), await open(`/${id}`)];
 
     const listener = service.redis.duplicate();
@@ -50,35 +49,35 @@ describe('the streams of a key', () => {
     await subscribe(listener, service.store.keys.revocations);
     await service.call('DELETE', `/keys/${mine.id}`);
 
-    for (const client of lost) expect(await client.end()).toEqual(REVOKED);
-    await expectAlive(kept);
-    for (const client of lost) expect(client.types()).toEqual(['init']);
+    for (const client of closed) expect(await client.end()).toEqual(REVOKED);
+    await expectOpen(kept);
+    for (const client of closed) expect(client.types()).toEqual(['init']);
     await until(() => announced.includes(mine.id));
     listener.disconnect();
   });
 
   it('closes streams with 1008 in every process when a revocation is announced, before the key is read again', async () => {
-    // The revocation is only announced, so that the record is still that of a valid key.
+    // The revocation is only announced, so the record is still that of a valid key.
     const mine = await service.key(['jobs:read']);
-    const lost = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
+    const closed = [...(await openAll(mine.key)), await open(`/${id}?token=${mine.key}`, gateway.url)];
     await service.redis.publish(service.store.keys.revocations, mine.id);
-    for (const client of lost) expect(await client.end()).toEqual(REVOKED);
+    for (const client of closed) expect(await client.end()).toEqual(REVOKED);
   });
 
-  it('keeps the streams of the admin key, which is not stored, open when its revocation is requested', async () => {
+  it('keeps the streams of the admin key open when a client requests its revocation, because that key is not stored', async () => {
     const mine = await service.key(['jobs:read']);
-    const [lost] = await openAll(mine.key);
+    const [closed] = await openAll(mine.key);
     const kept = await openAll(ADMIN_KEY);
     expect((await service.call('DELETE', '/keys/admin')).status).toBe(404);
     await service.call('DELETE', `/keys/${mine.id}`);
-    // By now the announcement for the earlier request would have come, too.
-    expect(await lost?.end()).toEqual(REVOKED);
-    await expectAlive([...kept, ...(await openAll(ADMIN_KEY))]);
+    // By now an announcement for the earlier request would also have come.
+    expect(await closed?.end()).toEqual(REVOKED);
+    await expectOpen([...kept, ...(await openAll(ADMIN_KEY))]);
   });
 
   it('closes the streams of a key with 1008 when it expires, and when its revocation was not announced', async () => {
     const [expiring, deleted] = [await service.key(['jobs:read']), await service.key(['jobs:read'])];
-    const lost = [...(await openAll(expiring.key)), ...(await openAll(deleted.key))];
+    const closed = [...(await openAll(expiring.key)), ...(await openAll(deleted.key))];
     const kept = await openAll((await service.key(['jobs:read'], { expiresAt: '2999-01-01T00:00:00.000Z' })).key);
 
     const records = service.store.keys.apiKeys;
@@ -87,12 +86,12 @@ describe('the streams of a key', () => {
     await service.redis.hset(records, expiring.id, JSON.stringify(expired));
     await service.redis.hdel(records, deleted.id);
 
-    for (const client of lost) expect(await client.end()).toEqual(REVOKED);
-    await expectAlive(kept);
+    for (const client of closed) expect(await client.end()).toEqual(REVOKED);
+    await expectOpen(kept);
   });
 });
 
-describe('messages of a client', () => {
+describe('when a client sends messages', () => {
   const large = 'x'.repeat(1024);
   const SMALL: [what: string, send: (ws: WebSocket) => void][] = [
     ['an empty text', (ws) => ws.send('')],
@@ -105,7 +104,7 @@ describe('messages of a client', () => {
   it.each(SMALL)('keeps the stream open when the client sends %s', async (_, send) => {
     const clients = [...(await openAll(ADMIN_KEY)), await open(`/${id}`)];
     for (const { ws } of clients) send(ws);
-    await expectAlive(clients);
+    await expectOpen(clients);
   });
 
   const LARGE: [what: string, send: (ws: WebSocket) => void][] = [
@@ -126,32 +125,32 @@ describe('messages of a client', () => {
     const other = await open(`/${id}`);
     for (const { ws } of hostile) send(ws);
     for (const client of hostile) expect(await client.end()).toMatchObject({ code: 1009 });
-    await expectAlive([other]);
+    await expectOpen([other]);
   });
 });
 
 describe('the end of a progress stream', () => {
   const random = jest.fn(() => 0);
-  const { service: own, gateway } = withHeldGateway(random);
+  const { service: api, gateway } = withInProcessGateway(random);
 
   it.each([
     ['complete', { result: 1 }, ['init', 'completed']],
     ['fail', { error: 'x' }, ['init']],
     ['kill', { reason: 'x' }, ['init']],
   ])('closes a progress stream with 1000 and no reason after the end of its job: %s', async (verb, body, types) => {
-    const jobId = await jobIn(own, 'running', 'ends', { maxRetries: 0 });
+    const jobId = await jobIn(api, 'running', 'ends', { maxRetries: 0 });
     const client = await open(`/${jobId}`, gateway.url);
-    await step(own, jobId, verb, body);
+    await step(api, jobId, verb, body);
     expect(await client.end()).toEqual({ code: 1000, reason: '' });
     expect(client.types()).toEqual(types);
   });
 
   // The first of many random times would show when the job ended.
   it('closes all progress streams that were open at the end of a job at the same random time', async () => {
-    const jobId = await jobIn(own, 'running', 'ends', { maxRetries: 0 });
+    const jobId = await jobIn(api, 'running', 'ends', { maxRetries: 0 });
     const clients = await Promise.all(Array.from({ length: 3 }, () => open(`/${jobId}`, gateway.url)));
     random.mockClear();
-    await step(own, jobId, 'kill', {});
+    await step(api, jobId, 'kill', {});
     for (const client of clients) expect(await client.end()).toMatchObject({ code: 1000 });
     expect(random).toHaveBeenCalledTimes(1);
     for (let n = 0; n < 2; n++)
@@ -171,7 +170,7 @@ describe('the channels of streams', () => {
   }
   const untilUnused = (channel: string) => until(async () => (await subscribers(channel)) === 0);
 
-  it('subscribes to a channel once, however many streams need it, until the last one has ended', async () => {
+  it('subscribes to a channel once for any number of streams, until the last of them has ended', async () => {
     const { key } = await service.key(['jobs:read:progress']);
     const paths = [`/${id}`, `/${id}`, `/${id}?token=${key}`, `/${id}?token=${ADMIN_KEY}`, `/${id}?token=${ADMIN_KEY}`];
     const jobStreams = [];
@@ -184,7 +183,7 @@ describe('the channels of streams', () => {
 
     const [last, ...others] = jobStreams as [StreamClient, ...StreamClient[]];
     for (const client of others) await client.close();
-    await expectAlive([last]);
+    await expectOpen([last]);
     expect(await subscribers(ofJob())).toBe(1);
     await last.close();
     await untilUnused(ofJob());
@@ -206,13 +205,13 @@ describe('the channels of streams', () => {
     await untilUnused(ofJob());
   });
 
-  it('unsubscribes from a channel after handshakes that were refused or given up', async () => {
+  it('unsubscribes from a channel after handshakes that were refused or that their clients gave up', async () => {
     const { key } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
     for (let i = 0; i < 20; i++) {
-      expect((await shake(service.url, `${REALTIME}/${id}?token=${key}`)).status).toBe(403);
-      expect((await shake(service.url, `${REALTIME}/${UNKNOWN_JOB}`)).status).toBe(404);
-      (await begin(service.url, `${REALTIME}/${id}`)).destroy();
-      (await begin(service.url, `${REALTIME}/spaces/life?token=${ADMIN_KEY}`)).resetAndDestroy();
+      expect((await sendHandshake(service.url, `${REALTIME}/${id}?token=${key}`)).status).toBe(403);
+      expect((await sendHandshake(service.url, `${REALTIME}/${UNKNOWN_JOB}`)).status).toBe(404);
+      (await beginHandshake(service.url, `${REALTIME}/${id}`)).destroy();
+      (await beginHandshake(service.url, `${REALTIME}/spaces/life?token=${ADMIN_KEY}`)).resetAndDestroy();
     }
     for (const channel of [ofJob(), ofSpace(), ofJob(UNKNOWN_JOB)]) await untilUnused(channel);
   });

@@ -3,11 +3,11 @@ import { createJob } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
-import { begin, cutAll, type Shaken, shake, UNKNOWN_JOB } from './handshake.js';
-import { withGateway } from './start.js';
+import { withGateway } from './gateway.js';
+import { beginHandshake, destroySockets, type HandshakeResponse, sendHandshake, UNKNOWN_JOB } from './handshake.js';
 
 const service = withService();
-afterEach(cutAll);
+afterEach(destroySockets);
 
 /** A gateway that trusts X-Forwarded-For from the test itself. */
 const limited = withGateway(service, {
@@ -17,15 +17,15 @@ const limited = withGateway(service, {
   TRUSTED_PROXIES: 'loopback',
 });
 
-/** A stream, and the address that its client puts into X-Forwarded-For. */
-interface Asked {
+/** A request for a stream, and the address that its client puts into X-Forwarded-For. */
+interface StreamRequest {
   path: string;
   from?: string | undefined;
 }
 
-const headersOf = ({ from }: Asked) => ({ 'x-forwarded-for': from });
-const ask = (asked: Asked, { url } = limited) =>
-  shake(url, `/api/v1/realtime${asked.path}`, { headers: headersOf(asked) });
+const headersOf = ({ from }: StreamRequest) => ({ 'x-forwarded-for': from });
+const send = (request: StreamRequest, { url } = limited) =>
+  sendHandshake(url, `/api/v1/realtime${request.path}`, { headers: headersOf(request) });
 
 const newJob = async () => (await createJob(service, 'a')).id;
 const newKey = async (spaceId?: string) => (await service.key(['jobs:read'], spaceId ? { spaceId } : {})).key;
@@ -33,28 +33,33 @@ const newKey = async (spaceId?: string) => (await service.key(['jobs:read'], spa
 let addresses = 0;
 const newAddress = () => `2001:db8:${(++addresses).toString(16)}::1`;
 
-/** Streams that are counted together, apart from the streams of all other tests. */
+/** Streams that one limit counts together, and no streams of other tests. */
 interface Counted {
   limit: number;
-  /** The limit that the refusal names. A stream without a key must not take the last places. */
-  told: number;
+  /** The limit that the refusal of a stream without a key names. Such a stream must not take the last places. */
+  namedLimit: number;
   /** The nth stream. */
-  stream: (n: number) => Asked;
+  stream: (n: number) => StreamRequest;
   /** A stream that is refused for another reason once it has been counted. */
-  refused: Asked;
+  refused: StreamRequest;
 }
 
 const COUNTED: Record<'address' | 'key' | 'job', () => Promise<Counted>> = {
   async address() {
     const [id, from] = [await newJob(), newAddress()];
-    return { limit: 2, told: 2, stream: () => ({ path: `/${id}`, from }), refused: { path: `/${UNKNOWN_JOB}`, from } };
+    return {
+      limit: 2,
+      namedLimit: 2,
+      stream: () => ({ path: `/${id}`, from }),
+      refused: { path: `/${UNKNOWN_JOB}`, from },
+    };
   },
   async key() {
     const [id, key] = [await newJob(), await newKey()];
     const paths = [`/${id}?token=${key}`, `/spaces/a?token=${key}`];
     return {
       limit: 2,
-      told: 2,
+      namedLimit: 2,
       stream: (n) => ({ path: paths[n % 2] as string }),
       refused: { path: `/${UNKNOWN_JOB}?token=${key}` },
     };
@@ -64,7 +69,7 @@ const COUNTED: Record<'address' | 'key' | 'job', () => Promise<Counted>> = {
     const tokens = await Promise.all(Array.from({ length: 5 }, () => newKey()));
     return {
       limit: 10,
-      told: 9,
+      namedLimit: 9,
       stream: (n) =>
         n % 2 ? { path: `/${id}?token=${tokens[(n >> 1) % 5]}` } : { path: `/${id}`, from: newAddress() },
       refused: { path: `/${id}?token=${foreignKey}` },
@@ -74,47 +79,52 @@ const COUNTED: Record<'address' | 'key' | 'job', () => Promise<Counted>> = {
 const LIMITS = Object.keys(COUNTED) as (keyof typeof COUNTED)[];
 
 /** Open streams until one is refused. */
-async function fill({ limit, stream }: Counted): Promise<Shaken[]> {
-  const accepted: Shaken[] = [];
+async function fill({ limit, stream }: Counted): Promise<HandshakeResponse[]> {
+  const accepted: HandshakeResponse[] = [];
   while (accepted.length < limit + 5) {
-    const shaken = await ask(stream(accepted.length));
-    if (shaken.status !== 101) break;
-    accepted.push(shaken);
+    const response = await send(stream(accepted.length));
+    if (response.status !== 101) break;
+    accepted.push(response);
   }
   return accepted;
 }
 
-describe.each(LIMITS)('the limit of streams of one %s', (of) => {
-  it('refuses one more stream with 429 until another has ended', async () => {
+describe.each(LIMITS)('the limit for streams of one %s', (of) => {
+  it('refuses a stream beyond the limit with 429 until another has ended', async () => {
     const counted = await COUNTED[of]();
     const [first] = await fill(counted);
 
-    const refused = await ask(counted.stream(counted.limit));
+    const refused = await send(counted.stream(counted.limit));
     expect(refused).toMatchObject({
       status: 429,
       headers: { 'retry-after': '1', 'content-type': expect.stringMatching(/^application\/json/) },
-      body: { error: expect.stringMatching(`${of}\\b.*; the limit is ${counted.told}$`), code: 'TOO_MANY_STREAMS' },
+      body: {
+        error: expect.stringMatching(`${of}\\b.*; the limit is ${counted.namedLimit}$`),
+        code: 'TOO_MANY_STREAMS',
+      },
     });
     expect(Object.keys(refused.body)).toEqual(['error', 'code']);
     expect(refused.headers).not.toHaveProperty('sec-websocket-accept');
     await until(() => refused.socket.closed);
 
     first?.socket.destroy();
-    await until(async () => (await ask(counted.stream(1))).status === 101);
-    expect((await ask(counted.stream(0))).status).toBe(429);
+    await until(async () => (await send(counted.stream(1))).status === 101);
+    expect((await send(counted.stream(0))).status).toBe(429);
   });
 
   it('does not count streams that were refused for another reason', async () => {
     const counted = await COUNTED[of]();
-    for (let i = 0; i < 3 * counted.limit; i++) expect([403, 404]).toContain((await ask(counted.refused)).status);
+    for (let i = 0; i < 3 * counted.limit; i++) expect([403, 404]).toContain((await send(counted.refused)).status);
     expect(await fill(counted)).toHaveLength(counted.limit);
   });
 
-  it('does not count clients that left before the response', async () => {
+  it('does not count clients that disconnected before the response', async () => {
     const counted = await COUNTED[of]();
     for (let i = 0; i < 50; i++) {
-      const asked = counted.stream(i);
-      const socket = await begin(limited.url, `/api/v1/realtime${asked.path}`, { headers: headersOf(asked) });
+      const request = counted.stream(i);
+      const socket = await beginHandshake(limited.url, `/api/v1/realtime${request.path}`, {
+        headers: headersOf(request),
+      });
       if (i % 2 === 0) socket.destroy();
       else socket.resetAndDestroy();
     }
@@ -124,10 +134,10 @@ describe.each(LIMITS)('the limit of streams of one %s', (of) => {
       for (const { socket } of streams) socket.destroy();
       return false;
     });
-    expect((await ask(counted.stream(0))).status).toBe(429);
+    expect((await send(counted.stream(0))).status).toBe(429);
   });
 
-  it('counts each address, key or job by itself', async () => {
+  it('counts the streams of each address, key or job separately', async () => {
     await fill(await COUNTED[of]());
     const other = await COUNTED[of]();
     expect(await fill(other)).toHaveLength(other.limit);
@@ -138,21 +148,22 @@ it('counts streams with a token by their key and not by their address', async ()
   const counted = await COUNTED.address();
   await fill(counted);
   const { from } = counted.stream(0);
-  for (let i = 0; i < 3; i++) expect((await ask({ path: `/spaces/a?token=${await newKey()}`, from })).status).toBe(101);
+  for (let i = 0; i < 3; i++)
+    expect((await send({ path: `/spaces/a?token=${await newKey()}`, from })).status).toBe(101);
 });
 
 it('keeps the last tenth of the streams of a job for clients with a key', async () => {
   const id = await newJob();
-  for (let i = 0; i < 9; i++) expect((await ask({ path: `/${id}`, from: newAddress() })).status).toBe(101);
-  expect((await ask({ path: `/${id}`, from: newAddress() })).status).toBe(429);
-  expect((await ask({ path: `/${id}?token=${await newKey()}` })).status).toBe(101);
+  for (let i = 0; i < 9; i++) expect((await send({ path: `/${id}`, from: newAddress() })).status).toBe(101);
+  expect((await send({ path: `/${id}`, from: newAddress() })).status).toBe(429);
+  expect((await send({ path: `/${id}?token=${await newKey()}` })).status).toBe(101);
 });
 
 describe('X-Forwarded-For', () => {
   const ROWS: [what: string, one: string, other: string, isSame: boolean][] = [
     ['the same address', '203.0.113.1', '203.0.113.1', true],
     ['another address', '203.0.113.2', '203.0.113.3', false],
-    ['what a client wrote in front of it', '203.0.113.4', '198.51.100.9, 203.0.113.4', true],
+    ['an address that the client put in front of it', '203.0.113.4', '198.51.100.9, 203.0.113.4', true],
     ['another trusted proxy behind it', '203.0.113.5', '203.0.113.5, 127.0.0.9', true],
     ['IPv6 of the same /64', '2001:db9:1:2::1', '2001:db9:1:2:ffff:ffff:ffff:ffff', true],
     ['IPv6 of the same /64, written in full', '2001:db9:1:3::', '2001:0DB9:0001:0003:0000:0000:0000:0007', true],
@@ -166,38 +177,38 @@ describe('X-Forwarded-For', () => {
 
   it.each(ROWS)('reads the client from X-Forwarded-For of a trusted proxy: %s', async (_, one, other, isSame) => {
     const path = `/${await newJob()}`;
-    for (let i = 0; i < 2; i++) expect((await ask({ path, from: one })).status).toBe(101);
-    expect((await ask({ path, from: other })).status).toBe(isSame ? 429 : 101);
+    for (let i = 0; i < 2; i++) expect((await send({ path, from: one })).status).toBe(101);
+    expect((await send({ path, from: other })).status).toBe(isSame ? 429 : 101);
   });
 
   const untrusting = withGateway(service, { STREAMS_PER_ADDRESS: '1', TRUSTED_PROXIES: '10.0.0.0/8' });
 
   it('ignores X-Forwarded-For from an address that is not a trusted proxy', async () => {
     const path = `/${await newJob()}`;
-    expect((await ask({ path, from: '203.0.113.1' }, untrusting)).status).toBe(101);
-    expect((await ask({ path, from: '203.0.113.2' }, untrusting)).status).toBe(429);
-    expect((await ask({ path }, untrusting)).status).toBe(429);
+    expect((await send({ path, from: '203.0.113.1' }, untrusting)).status).toBe(101);
+    expect((await send({ path, from: '203.0.113.2' }, untrusting)).status).toBe(429);
+    expect((await send({ path }, untrusting)).status).toBe(429);
   });
 });
 
 describe('a stream without a token', () => {
   const withToken = withGateway(service, { ANONYMOUS_STREAMS: 'false' });
-  const none = withGateway(service, { STREAMS_PER_ADDRESS: '0' });
+  const withoutAnonymous = withGateway(service, { STREAMS_PER_ADDRESS: '0' });
 
-  it('refuses streams without a token with 401 when they are switched off, whether or not the job exists', async () => {
+  it('refuses streams without a token with 401 when ANONYMOUS_STREAMS is false, whether or not the job exists', async () => {
     const id = await newJob();
     const { key } = await service.key(['jobs:read:progress']);
     for (const path of [`/${id}`, `/${UNKNOWN_JOB}`])
-      expect(await ask({ path }, withToken)).toMatchObject({
+      expect(await send({ path }, withToken)).toMatchObject({
         status: 401,
         body: { error: expect.any(String), code: 'UNAUTHENTICATED' },
       });
-    expect((await ask({ path: `/${id}?token=${key}` }, withToken)).status).toBe(101);
+    expect((await send({ path: `/${id}?token=${key}` }, withToken)).status).toBe(101);
   });
 
   it('refuses a stream without a token with 429 when the limit of one address is 0', async () => {
     const id = await newJob();
-    expect((await ask({ path: `/${id}` }, none)).status).toBe(429);
-    expect((await ask({ path: `/${id}?token=${ADMIN_KEY}` }, none)).status).toBe(101);
+    expect((await send({ path: `/${id}` }, withoutAnonymous)).status).toBe(429);
+    expect((await send({ path: `/${id}?token=${ADMIN_KEY}` }, withoutAnonymous)).status).toBe(101);
   });
 });

@@ -7,7 +7,7 @@ import { withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 import { append, logSeqsOf, seqs, storedEntries } from './logs.js';
 
-// messages.test.ts tests a job's logs in every status and for every visibility.
+// messages/messages.test.ts tests a job's logs in every status and for every visibility.
 
 const LOGS_PER_JOB = 10;
 
@@ -40,7 +40,7 @@ it('sends one message for one batch, with the time at which its entries were sto
   expect(messages).toEqual([batch(1, 1), batch(2, 5), batch(6, 7)]);
 });
 
-it('counts in a message the entries that LOGS_PER_JOB drops at once, and sends a later client what follows', async () => {
+it('counts entries that LOGS_PER_JOB drops at once, and sends a later client only the entries after them', async () => {
   const early = await openJob();
   await append(service, id, LOGS_PER_JOB + 5);
   const late = await openJob();
@@ -65,10 +65,10 @@ it('sends nothing for batches that are refused', async () => {
 });
 
 describe('when messages are missing', () => {
-  it('sends each client the logs that this client has missed', async () => {
+  it('sends each client exactly the logs that this client has missed', async () => {
     const early = await openJob();
     await append(service, id, 2);
-    // A client that comes after these entries begins after them.
+    // A client that connects after these entries begins after them.
     await service.redis.rpush(logsKey(), ...storedEntries(3));
     const late = await openJob();
     const lateProgress = await open(`/${id}`);
@@ -89,11 +89,11 @@ describe('when messages are missing', () => {
     expect(client.messages.at(-1)?.data).toEqual({ fromSeq: 1, toSeq: 2, count: 2 });
   });
 
-  it('reports missed logs that LOGS_PER_JOB has dropped meanwhile', async () => {
+  it('reports missed logs although LOGS_PER_JOB has dropped them meanwhile', async () => {
     const client = await openJob();
     await append(service, id, 2);
     await until(() => logSeqsOf(client).length === 2);
-    // In one pipeline, before the gateway can be back: five more entries, of which all but the last are dropped.
+    // One pipeline, so that the gateway cannot be back before: five more entries, of which only the last is kept.
     await service.redis
       .pipeline()
       .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
@@ -119,7 +119,7 @@ describe('when messages are missing', () => {
   });
 });
 
-it('sends nothing for an old message that comes again', async () => {
+it('sends nothing for an old message that is published again', async () => {
   const client = await openJob();
   await append(service, id, 2);
   const { timestamp, ...message } = await client.next('logs_appended');

@@ -5,20 +5,20 @@ import { startService, withService } from '../support/service.js';
 import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { StreamClient, withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
-import { connect, cutAll, shake } from './handshake.js';
-import { withGateway } from './start.js';
+import { withGateway } from './gateway.js';
+import { connect, destroySockets, sendHandshake } from './handshake.js';
 
 const REDIS_URL = sharedService().redisUrl;
 
-/** The API whose jobs the gateways stream, and whose keys they accept. */
+/** The API that creates the jobs and the keys. */
 const api = withService();
-afterEach(cutAll);
+afterEach(destroySockets);
 
 it.each([
-  ['no address of Redis', {}, 'REDIS_URL is required\n'],
+  ['no REDIS_URL', {}, 'REDIS_URL is required\n'],
   [
     'invalid limits',
-    { REDIS_URL, STREAMS_PER_KEY: 'many', TRUSTED_PROXIES: 'everybody' },
+    { REDIS_URL, STREAMS_PER_KEY: 'many', TRUSTED_PROXIES: 'nonsense' },
     expect.stringMatching(/^TRUSTED_PROXIES .+\n {2}STREAMS_PER_KEY .+\n$/),
   ],
 ])('the gateway refuses to start with %s, and prints every fault', async (_, env: Record<string, string>, faults) => {
@@ -29,11 +29,11 @@ it.each([
   expect(rest.join('\n  ')).toEqual(faults);
 });
 
-describe('the gateway as a process of its own', () => {
+describe('a separate gateway', () => {
   const gateway = withGateway(api, { ADMIN_API_KEY: undefined, LOG_LEVEL: 'trace' });
   const open = withStreams(gateway);
 
-  it('streams jobs of the API to clients with keys of the API, and needs no admin key for it', async () => {
+  it('streams jobs of the API to clients with keys of the API, without an admin key', async () => {
     const id = await jobIn(api, 'running', 'apart');
     const { key } = await api.key(['jobs:read']);
     const paths = [`/${id}`, `/${id}?token=${key}`, `/spaces/apart?token=${key}`];
@@ -42,15 +42,15 @@ describe('the gateway as a process of its own', () => {
     await api.call('POST', `/jobs/${id}/progress`, { body: { percent: 1, message: 'x' } });
 
     for (const client of clients) expect(await client.next('progress')).toMatchObject({ jobId: id });
-    expect((await shake(gateway.url, `/api/v1/realtime/${id}?token=${ADMIN_KEY}`)).status).toBe(401);
+    expect((await sendHandshake(gateway.url, `/api/v1/realtime/${id}?token=${ADMIN_KEY}`)).status).toBe(401);
   });
 
   it('never logs a token', async () => {
     const { id, key } = await api.key(['jobs:read']);
     const wrong = `ym_${id}_${'0'.repeat(64)}`;
     await open(`/spaces/logged?token=${key}`);
-    await shake(gateway.url, `/api/v1/realtime/spaces/logged?token=${wrong}`);
-    await shake(gateway.url, `/api/v1/realtime/unknown?token=${key}`);
+    await sendHandshake(gateway.url, `/api/v1/realtime/spaces/logged?token=${wrong}`);
+    await sendHandshake(gateway.url, `/api/v1/realtime/unknown?token=${key}`);
     const count = (text: string) => gateway.output().split(text).length - 1;
     await until(() => count('stream refused') >= 2 && count('stream opened') >= 1);
     expect([count(key), count(wrong)]).toEqual([0, 0]);
@@ -67,27 +67,27 @@ describe('the gateway as a process of its own', () => {
     ['GET', '/', notFound],
     ['GET', '/api/v1/spaces/x/jobs', notFound],
     ['POST', '/api/v1/spaces/x/jobs', notFound],
-  ])('responds to %s %s as a live and ready process that has no path of the API', async (method, path, response) => {
+  ])('responds to %s %s as a ready process without the paths of the API', async (method, path, response) => {
     const headers = { connection: undefined, upgrade: undefined, 'x-api-key': ADMIN_KEY };
-    expect(await shake(gateway.url, path, { method, headers })).toMatchObject(response);
+    expect(await sendHandshake(gateway.url, path, { method, headers })).toMatchObject(response);
   });
 });
 
-/** Stop a process while clients watch. One of them does not respond to the close, so the process cannot end at once. */
+/** Stop a process while clients watch. One of them does not respond to the close, so the process must cut it off. */
 async function stopWhileWatched(app: 'gateway' | 'standalone') {
-  // Half of it is less than a session gives its client to respond to a close.
+  // Half of SHUTDOWN_SECONDS is less than a session gives its client to respond to a close.
   const env = { KEY_PREFIX: api.prefix, SHUTDOWN_SECONDS: '5' };
   const { process, url, stop } = await startService(env, { app, isOwn: true, check: false });
   const [running, ended] = [await jobIn(api, 'running', 'stop'), await jobIn(api, 'completed', 'stop')];
   const paths = [`/${running}`, `/${running}?token=${ADMIN_KEY}`, `/${ended}`, `/spaces/stop?token=${ADMIN_KEY}`];
   const clients = await Promise.all(paths.map((path) => StreamClient.open(url, path)));
-  const silent = await shake(url, `/api/v1/realtime/${running}`);
+  const silent = await sendHandshake(url, `/api/v1/realtime/${running}`);
   const socket = await connect(url);
 
   const stopped = (process as RunningApp).stop();
 
   const closes = await Promise.all(clients.map((client) => client.end()));
-  const late = await shake(url, `/api/v1/realtime/${running}`, { socket });
+  const late = await sendHandshake(url, `/api/v1/realtime/${running}`, { socket });
   const exitCode = await stopped;
   await stop();
   return { closes, late, exitCode, silent: silent.bytes().toString('latin1') };

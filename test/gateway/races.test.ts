@@ -5,11 +5,11 @@ import { jobIn, writeHistory } from '../support/jobs.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { type StreamClient, withStreams } from '../support/stream-client.js';
 import { until } from '../support/until.js';
-import { cutAll, shake } from './handshake.js';
-import { holdCommand, holdReply, withHeldGateway } from './held-replies.js';
+import { delayCommand, delayReply, withInProcessGateway } from './gateway.js';
+import { destroySockets, sendHandshake } from './handshake.js';
 import { append, logSeqsOf, seqs, storedEntries } from './logs.js';
 
-const { service, gateway } = withHeldGateway();
+const { service, gateway } = withInProcessGateway();
 const open = withStreams(gateway);
 
 let id: string;
@@ -34,46 +34,49 @@ const INIT = ['init', 'running', undefined];
 describe('while the snapshot of a job is read', () => {
   interface Row {
     what: string;
-    happen: () => Promise<unknown>;
+    act: () => Promise<unknown>;
     messages: unknown[][];
   }
   const event: Row = {
     what: 'an event',
-    happen: () => post('event', 'in between'),
+    act: () => post('event', 'in between'),
     messages: [['event', 'running', 'in between']],
   };
-  const logs: Row = { what: 'logs', happen: () => append(service, id, 3), messages: [appended(3, 5)] };
+  const logs: Row = { what: 'logs', act: () => append(service, id, 3), messages: [appended(3, 5)] };
   const end: Row = {
     what: 'the end',
-    happen: () => post('complete', { result: 'last' }),
+    act: () => post('complete', { result: 'last' }),
     messages: [['completed', 'completed', 'last']],
   };
   const both = (one: Row, other: Row): Row => ({
     what: `${one.what} and ${other.what}`,
-    happen: async () => {
-      await one.happen();
-      await other.happen();
+    act: async () => {
+      await one.act();
+      await other.act();
     },
     messages: [...one.messages, ...other.messages],
   });
   const ROWS = [event, logs, both(event, end), both(logs, end)];
 
-  it.each(ROWS)('sends $what that came during a snapshot, though nothing comes after', async ({ happen, messages }) => {
-    await append(service, id, 2);
-    holdReply(gateway.context.store.redis, 'evalsha', async () => {
-      await happen();
-      await gateway.untilReceived();
-    });
-    const client = await openJob();
-    await until(() => client.messages.length > messages.length);
-    expect(shown(client)).toEqual([INIT, ...messages]);
-  });
+  it.each(ROWS)(
+    'sends $what that came during a snapshot, although no later event shows the gap',
+    async ({ act, messages }) => {
+      await append(service, id, 2);
+      delayReply(gateway.context.store.redis, 'evalsha', async () => {
+        await act();
+        await gateway.untilReceived();
+      });
+      const client = await openJob();
+      await until(() => client.messages.length > messages.length);
+      expect(shown(client)).toEqual([INIT, ...messages]);
+    },
+  );
 
-  it.each(ROWS)('sends $what that came during a snapshot, despite a lost connection', async ({ happen, messages }) => {
+  it.each(ROWS)('sends $what that came during a snapshot, despite a lost connection', async ({ act, messages }) => {
     await append(service, id, 2);
-    holdReply(gateway.context.store.redis, 'evalsha', async () => {
+    delayReply(gateway.context.store.redis, 'evalsha', async () => {
       await loseConnection();
-      await happen();
+      await act();
       await until(isSubscribed);
     });
     const client = await openJob();
@@ -81,8 +84,8 @@ describe('while the snapshot of a job is read', () => {
     expect(shown(client)).toEqual([INIT, ...messages]);
   });
 
-  it('does not send again what the snapshot contains, though its message came after the subscription', async () => {
-    holdCommand(gateway.context.store.redis, 'evalsha', async () => {
+  it('does not send again what the snapshot contains, although its message came after the subscription', async () => {
+    delayCommand(gateway.context.store.redis, 'evalsha', async () => {
       await post('event', 'in the snapshot');
       await append(service, id, 3);
       await gateway.untilReceived();
@@ -96,19 +99,19 @@ describe('while the snapshot of a job is read', () => {
 
   it('refuses with 401 a key that is revoked while the snapshot is read', async () => {
     const { id: keyId, key } = await service.key(['jobs:read']);
-    holdReply(gateway.context.store.redis, 'evalsha', async () => {
+    delayReply(gateway.context.store.redis, 'evalsha', async () => {
       await service.call('DELETE', `/keys/${keyId}`);
       await until(() => gateway.context.authenticator.isRevoked(keyId));
     });
-    const refused = await shake(gateway.url, `/api/v1/realtime/${id}?token=${key}`);
+    const refused = await sendHandshake(gateway.url, `/api/v1/realtime/${id}?token=${key}`);
     expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } });
-    cutAll();
+    destroySockets();
   });
 });
 
 describe('while the init of a space stream is made', () => {
-  it('keeps events that come before the init of a space stream, and sends them after it', async () => {
-    holdReply(gateway.context.store.redis, 'time', async () => {
+  it('sends events that come before the init of a space stream after it', async () => {
+    delayReply(gateway.context.store.redis, 'time', async () => {
       await post('event', 'in between');
       await gateway.untilReceived();
     });
@@ -117,8 +120,8 @@ describe('while the init of a space stream is made', () => {
     expect(client.types()).toEqual(['init', 'event']);
   });
 
-  it('closes a space stream at once with 1012 when the connection is lost before its init', async () => {
-    holdReply(gateway.context.store.redis, 'time', async () => {
+  it('closes a space stream with 1012 when the connection is lost before its init', async () => {
+    delayReply(gateway.context.store.redis, 'time', async () => {
       await loseConnection();
       await until(() => !gateway.context.subscriptions.hears(service.store.keys.spaceChannel('race')));
     });
@@ -126,7 +129,7 @@ describe('while the init of a space stream is made', () => {
   });
 });
 
-describe('while a gap of a job stream is closed', () => {
+describe('while missed events of a job are replayed', () => {
   /** Store an event and some log entries without messages. Then cause an event which shows that one is missing. */
   async function leaveGap(logs: number): Promise<void> {
     await writeHistory(service, id);
@@ -136,14 +139,14 @@ describe('while a gap of a job stream is closed', () => {
   }
   const bulk = () => gateway.context.store.bulk;
 
-  const WAYS_TO_HOLD: [what: string, hold: typeof holdReply][] = [
-    ['that the reply does not have', holdReply],
-    ['that the reply has too', holdCommand],
+  const WAYS_TO_DELAY: [when: string, delay: typeof delayReply][] = [
+    ['after Redis has read the history', delayReply],
+    ['before Redis reads the history', delayCommand],
   ];
 
-  it.each(WAYS_TO_HOLD)('sends events and logs of a gap once, also those %s', async (_, hold) => {
+  it.each(WAYS_TO_DELAY)('sends missed events and logs once when more come %s', async (_, delay) => {
     const client = await openJob();
-    hold(bulk(), 'evalsha', async () => {
+    delay(bulk(), 'evalsha', async () => {
       await append(service, id, 2);
       await post('event', 'live');
       await append(service, id, 1);
@@ -157,23 +160,26 @@ describe('while a gap of a job stream is closed', () => {
     expect(client.dataOf('event')).toEqual(['missed', 'shows the gap', 'live']);
   });
 
-  it.each(WAYS_TO_HOLD)('sends logs before the end of the job that came after them, also logs %s', async (_, hold) => {
-    const client = await openJob();
-    hold(bulk(), 'evalsha', async () => {
-      await append(service, id, 2);
-      await post('complete', { result: 'last' });
-      await gateway.untilReceived();
-    });
-    await leaveGap(3);
-    await client.next('completed');
-    expect(logSeqsOf(client)).toEqual(seqs(1, 5));
-    expect(client.dataOf('event')).toEqual(['missed', 'shows the gap']);
-    expect(client.types().at(-1)).toBe('completed');
-  });
+  it.each(WAYS_TO_DELAY)(
+    'sends missed logs before the end of their job when more logs and the end come %s',
+    async (_, delay) => {
+      const client = await openJob();
+      delay(bulk(), 'evalsha', async () => {
+        await append(service, id, 2);
+        await post('complete', { result: 'last' });
+        await gateway.untilReceived();
+      });
+      await leaveGap(3);
+      await client.next('completed');
+      expect(logSeqsOf(client)).toEqual(seqs(1, 5));
+      expect(client.dataOf('event')).toEqual(['missed', 'shows the gap']);
+      expect(client.types().at(-1)).toBe('completed');
+    },
+  );
 
-  it('sends logs before the end of the job that came after them, though more logs came after the end', async () => {
+  it('sends missed logs before the end of their job, although more logs came after the end', async () => {
     const client = await openJob();
-    holdCommand(bulk(), 'evalsha', async () => {
+    delayCommand(bulk(), 'evalsha', async () => {
       await append(service, id, 2);
       await post('complete', { result: 'last' });
       const { updatedAt } = (await service.call('GET', `/jobs/${id}`)).body;
@@ -188,9 +194,9 @@ describe('while a gap of a job stream is closed', () => {
     expect(before.findLast(({ type }) => type === 'logs_appended')?.data.toSeq).toBeGreaterThanOrEqual(4);
   });
 
-  it('sends all logs when more messages come during a replay than are kept', async () => {
+  it('sends all logs when more messages come during a replay than the gateway keeps', async () => {
     const client = await openJob();
-    holdReply(bulk(), 'evalsha', async () => {
+    delayReply(bulk(), 'evalsha', async () => {
       for (let n = 0; n < 300; n++) await append(service, id, 1);
       await gateway.untilReceived();
     });
@@ -199,10 +205,10 @@ describe('while a gap of a job stream is closed', () => {
     expect(logSeqsOf(client)).toEqual(seqs(1, 302));
   });
 
-  it('sends a client that attaches during a replay no more than it misses', async () => {
+  it('sends a client that connects during a replay only what this client has missed', async () => {
     const first = await openJob();
     let second: StreamClient | undefined;
-    holdReply(bulk(), 'evalsha', async () => {
+    delayReply(bulk(), 'evalsha', async () => {
       second = await openJob();
       await append(service, id, 1);
       await gateway.untilReceived();
@@ -214,34 +220,34 @@ describe('while a gap of a job stream is closed', () => {
     expect(shown(second as StreamClient)).toEqual([INIT, appended(3, 3)]);
   });
 
-  it('sends a client that attaches during a replay the logs before the end of the job', async () => {
+  it('sends the logs before the end of the job to a client that connects during a replay', async () => {
     const first = await openJob();
     let isReading = false;
-    let joining: Promise<StreamClient> | null = null;
+    let second: Promise<StreamClient> | null = null;
     // The read for the first client contains the end. The second client is attached when that read is over.
-    holdReply(bulk(), 'evalsha', async () => {
+    delayReply(bulk(), 'evalsha', async () => {
       isReading = true;
-      await joining;
+      await second;
     });
     // The snapshot of the second client is from before the gap.
-    holdReply(gateway.context.store.redis, 'evalsha', async () => {
+    delayReply(gateway.context.store.redis, 'evalsha', async () => {
       await leaveGap(2);
       await post('kill', { reason: 'enough' });
       await until(() => isReading);
     });
-    joining = openJob();
-    for (const client of [first, await joining]) {
+    second = openJob();
+    for (const client of [first, await second]) {
       await client.next('killed');
       expect(client.types().filter((type) => type !== 'event')).toEqual(['init', 'logs_appended', 'killed']);
       expect(logSeqsOf(client)).toEqual([1, 2]);
     }
   });
 
-  it('waits for a client that does not read for a moment, and sends it everything', async () => {
+  it('waits during a replay for a client that pauses reading, and sends it everything', async () => {
     const client = await openJob();
     client.ws.pause();
     await writeHistory(service, id);
-    // This is more than the sockets take, and more than may wait in the process for a client that is slow all the time.
+    // This is more than the sockets take, and more than may wait in the process for a client that is always slow.
     const entries = Array.from({ length: 300 }, (_, n) =>
       JSON.stringify(['event', Date.now(), [n, 'x'.repeat(60_000)]]),
     );
@@ -256,9 +262,9 @@ describe('while a gap of a job stream is closed', () => {
     expect(client.dataOf('event').map(([n]) => n)).toEqual(seqs(0, 300));
   });
 
-  it('goes on with a replay when the connection is lost', async () => {
+  it('continues a replay when the connection is lost', async () => {
     const client = await openJob();
-    holdReply(bulk(), 'evalsha', async () => {
+    delayReply(bulk(), 'evalsha', async () => {
       await loseConnection();
       await append(service, id, 2);
       await until(isSubscribed);
@@ -270,7 +276,7 @@ describe('while a gap of a job stream is closed', () => {
   });
 });
 
-it('closes a stream with 1012 when Redis lost what was shown, though the next event precedes the confirmation', async () => {
+it('closes a stream with 1012 when Redis lost an event that was sent, even if the next one precedes the confirmation', async () => {
   const client = await openJob();
   await post('event', 'shown');
   await client.next('event');

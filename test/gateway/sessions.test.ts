@@ -8,7 +8,7 @@ import type { WebSocket } from 'ws';
 import { Session, type SessionOptions } from '../../apps/gateway/src/sockets/session.js';
 import { Sessions } from '../../apps/gateway/src/sockets/sessions.js';
 
-// These tests are about seconds and minutes, so they have a clock of their own.
+// These tests are about seconds and minutes, so they use a fake clock.
 
 class FakeSocket extends EventEmitter {
   bufferedAmount = 0;
@@ -17,7 +17,7 @@ class FakeSocket extends EventEmitter {
   readonly terminate = jest.fn();
 }
 
-/** Ids of keys that Redis no longer has, or an error when Redis does not respond. */
+/** Ids of keys that Redis no longer contains, or an error when Redis does not respond. */
 let invalidKeys: string[] | Error;
 let sessions: Sessions;
 beforeEach(() => {
@@ -43,17 +43,17 @@ afterEach(async () => {
 /**
  * Open a session.
  *
- * @param more options that differ from those of a full stream
+ * @param more options that differ from those of a full-scope stream
  */
 function open(
   keyId: string | null = null,
   more: Partial<SessionOptions> = {},
 ): { session: Session; socket: FakeSocket } {
   const socket = new FakeSocket();
-  const onGone = (session: Session) => sessions.remove(session);
+  const onClosed = (session: Session) => sessions.remove(session);
   const metrics = { sent: 0, closed: () => undefined };
   const ws = socket as unknown as WebSocket;
-  const session = new Session(ws, new PassThrough(), { visibility: 'full', keyId, onGone, metrics, ...more });
+  const session = new Session(ws, new PassThrough(), { visibility: 'full', keyId, onClosed, metrics, ...more });
   sessions.add(session);
   socket.terminate.mockImplementation(() => socket.emit('close', 1006));
   return { session, socket };
@@ -96,11 +96,10 @@ it.each([
   { visibility: 'progress', status: 'dead', random: 0.5, seconds: 32.5 },
   { visibility: 'progress', status: 'killed', random: 1, seconds: 60 },
 ] as const)(
-  'closes a $visibility stream with 1000 after $seconds s when its job is $status, and the random number is $random',
+  'closes a $visibility stream with 1000 after $seconds s when its job is $status and the random number is $random',
   async ({ visibility, status, random, seconds }) => {
     const { session, socket } = open(null, { visibility, random: () => random });
-    session.status = status;
-    session.end();
+    session.end(status);
     await pass(seconds - 0.001);
     expect(socket.close).not.toHaveBeenCalled();
     await pass(0.001);
@@ -108,13 +107,13 @@ it.each([
   },
 );
 
-// The contract allows 5 s (§5), of which a key may be believed for one second before its stream is opened.
+// The contract allows 5 s (§5). For one of them, a process may use a cached key to open the stream.
 it('closes the streams of a key within 4 s when its revocation was not announced', async () => {
-  const [lost, kept] = [open('revoked'), open('valid')];
+  const [revoked, valid] = [open('revoked'), open('valid')];
   invalidKeys = ['revoked'];
   await pass(4);
-  expect(lost.socket.close).toHaveBeenCalledWith(1008, 'API key is no longer valid');
-  expect(kept.socket.close).not.toHaveBeenCalled();
+  expect(revoked.socket.close).toHaveBeenCalledWith(1008, 'API key is no longer valid');
+  expect(valid.socket.close).not.toHaveBeenCalled();
 });
 
 it('keeps the streams of a key while Redis does not respond, and closes them when it is back', async () => {
@@ -127,7 +126,7 @@ it('keeps the streams of a key while Redis does not respond, and closes them whe
   expect(socket.close).toHaveBeenCalledTimes(1);
 });
 
-it('closes the slowest clients with 1013 when more than 256 MB wait for all together', async () => {
+it('closes the slowest clients with 1013 when more than 256 MB wait for all clients together', async () => {
   const clients = [100, 120, 90].map((megabytes) => {
     const { socket } = open();
     socket.bufferedAmount = megabytes * 1024 * 1024;

@@ -4,11 +4,11 @@ import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { withStreams } from '../support/stream-client.js';
-import { cutAll, expectRefusal, shake, UNKNOWN_JOB } from './handshake.js';
+import { destroySockets, expectRefusal, sendHandshake, UNKNOWN_JOB } from './handshake.js';
 
 const service = withService();
 const open = withStreams(service);
-afterEach(cutAll);
+afterEach(destroySockets);
 
 let jobId: string;
 beforeAll(async () => {
@@ -86,10 +86,10 @@ const ROWS: [token: string, query: Query, outcomes: Outcomes][] = [
 
 /** Return what a stream shows when it opens, or the code of its refusal. */
 async function outcomeOf(path: string): Promise<string> {
-  const shaken = await shake(service.url, `/api/v1/realtime${path}`);
-  if (shaken.status !== 101) {
-    const { code } = shaken.body;
-    await expectRefusal(shaken, STATUS[code] as number, code);
+  const response = await sendHandshake(service.url, `/api/v1/realtime${path}`);
+  if (response.status !== 101) {
+    const { code } = response.body;
+    await expectRefusal(response, STATUS[code] as number, code);
     return code;
   }
   const [init] = (await open(path)).messages;
@@ -119,15 +119,15 @@ it.each(ROWS)('opens or refuses a stream by its token: %s', async (_, query, [jo
 
 it('names the scope that a key lacks', async () => {
   const refusalOf = async (scope: string, path: string) =>
-    (await shake(service.url, `/api/v1/realtime${path}${await withKey([scope])()}`)).body.error;
+    (await sendHandshake(service.url, `/api/v1/realtime${path}${await withKey([scope])()}`)).body.error;
   expect(await refusalOf('jobs:create', `/${jobId}`)).toMatch(/jobs:read:progress/);
   expect(await refusalOf('jobs:read:progress', '/spaces/yard')).toMatch(/jobs:read(?!:)/);
 });
 
 it('ignores a key in the header x-api-key, since streams take it in the query', async () => {
   const headers = { 'x-api-key': ADMIN_KEY };
-  const shaken = await shake(service.url, '/api/v1/realtime/spaces/yard', { headers });
-  await expectRefusal(shaken, 401, 'UNAUTHENTICATED');
+  const response = await sendHandshake(service.url, '/api/v1/realtime/spaces/yard', { headers });
+  await expectRefusal(response, 401, 'UNAUTHENTICATED');
 });
 
 it.each([
@@ -140,5 +140,5 @@ it.each([
   'ff'.padEnd(28, 'a'),
   'x'.repeat(4_000),
 ])('refuses a job id that no job has with 404: %s', async (id) => {
-  await expectRefusal(await shake(service.url, `/api/v1/realtime/${id}`), 404, 'JOB_NOT_FOUND');
+  await expectRefusal(await sendHandshake(service.url, `/api/v1/realtime/${id}`), 404, 'JOB_NOT_FOUND');
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, appendLogs, completeJob, heartbeatJob, packLog } from '@yardmaster/store';
+import { withGateway } from '../gateway/gateway.js';
 import { append, logSeqsOf, seqs } from '../gateway/logs.js';
-import { withGateway } from '../gateway/start.js';
 import { createJob, jobIn, writeHistory } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from '@jest/globals';
-import { cutAll, expectRefusal, shake } from '../gateway/handshake.js';
-import { withGateway } from '../gateway/start.js';
+import { withGateway } from '../gateway/gateway.js';
+import { destroySockets, expectRefusal, sendHandshake } from '../gateway/handshake.js';
 import { jobIn } from '../support/jobs.js';
 import { type OwnRedis, withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';
@@ -12,9 +12,9 @@ const LIMITS = { STREAMS_PER_ADDRESS: '1', STREAMS_PER_KEY: '2', STREAMS_PER_JOB
 const redis = withRedis();
 const service = withService(LIMITS, { redis, hasDefaultTimeouts: true });
 const gateway = withGateway(service, { ...LIMITS, REDIS_TIMEOUT_SECONDS: undefined }, redis);
-afterEach(cutAll);
+afterEach(destroySockets);
 
-const statusOf = async (url: string) => (await shake(url, new URL(url).pathname)).status;
+const statusOf = async (url: string) => (await sendHandshake(url, new URL(url).pathname)).status;
 
 /** How Redis goes, and how it comes back. */
 const OUTAGES: [what: string, go: (redis: OwnRedis) => unknown, comeBack: (redis: OwnRedis) => unknown][] = [
@@ -30,7 +30,7 @@ it.each(OUTAGES)(
     const { key } = await service.key(['jobs:read']);
     const paths = [`/${id}`, `/${id}?token=${key}`, `/spaces/away?token=${key}`, `/spaces/away?token=${ADMIN_KEY}`];
     const urls = [service.url, gateway.url];
-    const ask = (url: string, path: string) => shake(url, `/api/v1/realtime${path}`);
+    const ask = (url: string, path: string) => sendHandshake(url, `/api/v1/realtime${path}`);
     await go(redis);
     try {
       const asked = urls.flatMap((url) => paths.map((path) => ask(url, path)));

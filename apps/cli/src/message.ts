@@ -1,4 +1,4 @@
-import { type JsonValue, type Progress, progressRequest, STATUSES, type Status } from '@yardmaster/protocol';
+import { type Progress, progressRequest, readableMessage, type Status } from '@yardmaster/protocol';
 import { detailOf } from './detail.js';
 import { printable } from './printable.js';
 
@@ -25,25 +25,25 @@ export interface StreamMessage {
  * @returns null when the text is not a message
  */
 export function readMessage(text: string): StreamMessage | null {
-  const raw = parse(text);
-  if (raw === null || typeof raw !== 'object' || Array.isArray(raw) || typeof raw.type !== 'string') return null;
-  const progress = readProgress(raw.type === 'progress' ? raw.data : raw.progress);
-  const data = raw.data ?? null;
-  const type = printable(raw.type);
+  const { success, data: message } = readableMessage.safeParse(parse(text));
+  if (!success) return null;
+  const { data, status } = message;
+  const progress = readProgress(message.type === 'progress' ? data : message.progress);
+  const type = printable(message.type);
   return {
     type,
-    jobId: textOrNull(raw.jobId),
-    jobName: textOrNull(raw.jobName),
-    spaceId: textOrNull(raw.spaceId),
-    status: STATUSES.find((status) => status === raw.status) ?? null,
+    jobId: printableOrNull(message.jobId),
+    jobName: printableOrNull(message.jobName),
+    spaceId: printableOrNull(message.spaceId),
+    status,
     progress,
-    // Data that is no valid progress is shown as it came.
+    // Data that is not valid progress is shown as it came.
     detail: progress === null ? printable(detailOf(type, data)) : '',
-    timestamp: textOrNull(raw.timestamp) ?? '',
+    timestamp: printable(message.timestamp ?? ''),
   };
 }
 
-/** Read a progress report; null when there is none. */
+/** Read a progress report; null when it is invalid or absent. */
 export function readProgress(raw: unknown): Progress | null {
   const { success, data } = progressRequest.safeParse(raw);
   if (!success) return null;
@@ -56,12 +56,12 @@ export function readProgress(raw: unknown): Progress | null {
   return { percent, message: printable(message), subProgress: Object.fromEntries(stages) };
 }
 
-function parse(text: string): JsonValue {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as JsonValue;
+    return JSON.parse(text);
   } catch {
-    return null; // Invalid JSON is no message either.
+    return null; // `readMessage` refuses null, too.
   }
 }
 
-const textOrNull = (value: JsonValue | undefined) => (typeof value === 'string' ? printable(value) : null);
+const printableOrNull = (text: string | null) => (text === null ? null : printable(text));

@@ -1,3 +1,4 @@
+import { isTerminal } from '@yardmaster/protocol';
 import type { Service } from './addresses.js';
 import { EXIT } from './exit-codes.js';
 import type { End } from './follow.js';
@@ -18,7 +19,7 @@ export interface Outcome {
  */
 export function exitCodeOf({ type, status }: StreamMessage): number | null {
   if (type === 'completed') return EXIT.completed; // Messages of progress scope have no status.
-  return status === 'completed' || status === 'dead' || status === 'killed' ? EXIT[status] : null;
+  return isTerminal(status) ? EXIT[status] : null;
 }
 
 /** Return the outcome of the end of a stream when no message has shown how the job ended. */

@@ -31,7 +31,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
   let lost: string | null = null;
   let lines: string[] = [];
   let timer: NodeJS.Timeout | null = null;
-  let hasNews = false;
+  let hasChanged = false;
 
   const draw = () => {
     if (timer !== null) clearTimeout(timer);
@@ -41,11 +41,11 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
     lines = [];
   };
   const drawSoon = () => {
-    hasNews = true;
+    hasChanged = true;
     timer ??= setTimeout(draw, DRAW_EVERY_MS);
   };
   // The time must go on while nothing happens.
-  const clock = setInterval(() => hasNews && drawSoon(), 1_000);
+  const clock = setInterval(() => hasChanged && drawSoon(), 1_000);
 
   return {
     show(message) {
@@ -65,7 +65,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
     close() {
       clearInterval(clock);
       // There is nothing to show of a job that could not be watched at all.
-      if (hasNews) draw();
+      if (hasChanged) draw();
     },
   };
 }

@@ -28,7 +28,7 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
   const fillIn = progressFiller(options, stop.signal);
   let hasConnected = false;
   /** Whether the outage was shown already, because each outage is shown once, and not once for each attempt. */
-  let isTold = false;
+  let isOutageShown = false;
 
   const end = await follow({
     ...options,
@@ -38,7 +38,7 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
       const message = readMessage(text);
       if (message === null || stop.signal.aborted) return;
       hasConnected = true;
-      isTold = false;
+      isOutageShown = false;
       display.show(message, text);
       if (subject.kind === 'space') return;
       const code = exitCodeOf(message);
@@ -46,8 +46,8 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
       else fillIn(message);
     },
     onLost(reason) {
-      if (isTold) return;
-      isTold = true;
+      if (isOutageShown) return;
+      isOutageShown = true;
       const because = `(${redact(reason, service)}), connecting again`;
       display.notice(
         hasConnected

@@ -1,63 +1,29 @@
 import {
   type FullMessage,
+  type InitMessage,
+  isJsonObject,
   isStreamType,
+  type JsonValue,
   type ProgressMessage,
-  type PublishedNews,
+  type PublishedMessage,
   type SpaceMessage,
   STREAM_TYPES,
   type StreamScope,
 } from '@yardmaster/protocol';
 import { isoOf } from '@yardmaster/store';
 
-// Each function below names every field that it lets through, so that a field which events may get one day is not shown
-// to a client by accident. It returns null for an event that this kind of stream does not show.
-
-/**
- * Return the full-scope message of an event.
- *
- * @see spec §6.1, "Full-scope message"
- */
-export function fullMessageOf({ jobId, jobName, type, status, data, at }: PublishedNews): FullMessage | null {
-  if (!isStreamType(type)) return null;
-  return { jobId, jobName, type, status, data, timestamp: isoOf(at) };
-}
-
-/**
- * Return the progress-scope message of an event.
- *
- * @see spec §6.1, "Progress-scope message", and rule 1
- */
-export function progressMessageOf({ jobId, type, data, at }: PublishedNews): ProgressMessage | null {
-  if (!isStreamType(type) || STREAM_TYPES[type] === 'withheld') return null;
-  const timestamp = isoOf(at);
-  return STREAM_TYPES[type] === 'with data' ? { jobId, type, data, timestamp } : { jobId, type, timestamp };
-}
-
-/** Return the full-scope message with its space; also that a job was created, because the job has no stream yet. */
-export function spaceMessageOf(event: PublishedNews): SpaceMessage | null {
-  const { jobId, jobName, spaceId, type, status, data, at } = event;
-  if (type !== 'created' && !isStreamType(type)) return null;
-  return { jobId, jobName, spaceId, type, status, data, timestamp: isoOf(at) };
-}
-
 /** What a stream may show: the scope of a job stream, or a space stream. */
-export type Visibility = StreamScope | 'space';
+export const VISIBILITIES = ['full', 'progress', 'space'] as const satisfies readonly (StreamScope | 'space')[];
 
-const SERIALIZERS = { full: fullMessageOf, progress: progressMessageOf, space: spaceMessageOf } as const;
+export type Visibility = (typeof VISIBILITIES)[number];
 
-/** Return the content of a text frame, ready to be sent to any number of sockets. */
-export const frameOf = (message: object) => Buffer.from(JSON.stringify(message));
-
-/** Whether a job ends with a message of this type. */
-export const isTerminal = (type: string) => type === 'completed' || type === 'dead' || type === 'killed';
-
-/** An event on its way to the sockets. It is serialized at most once for each visibility, for any number of sockets. */
+/** An event, or an append of logs, on its way from a channel to the sockets of any number of streams. */
 export class EncodedEvent {
   readonly #frames: Partial<Record<Visibility, Buffer | null>> = {};
 
-  constructor(readonly event: PublishedNews) {}
+  constructor(readonly event: PublishedMessage) {}
 
-  /** Return the frame for a visibility; null when the event is not shown to it. */
+  /** Return the frame for a visibility; null when the event is not shown to it. It is made once per visibility. */
   encodedFor(visibility: Visibility): Buffer | null {
     let frame = this.#frames[visibility];
     if (frame === undefined) {
@@ -72,9 +38,87 @@ export class EncodedEvent {
   get isProgress(): boolean {
     return this.event.type === 'progress';
   }
+}
 
-  /** Whether the job ends with this event. */
-  get isTerminal(): boolean {
-    return isTerminal(this.event.type);
+/** Return the content of a text frame, ready to be sent to any number of sockets. */
+export const frameOf = (message: object): Buffer => Buffer.from(JSON.stringify(message));
+
+/** The messages of a stream that report an event. */
+type ReportOf<Message> = Exclude<Message, InitMessage>;
+
+/** Their fields. TypeScript cannot see that a type and its data belong together, because both come from one event. */
+type FieldsOf<Message> = Pick<ReportOf<Message>, keyof ReportOf<Message>>;
+
+// Each function below names every field that it lets through, so that a field which events may get one day is not shown
+// to a client by accident. It returns null for an event that this kind of stream does not show.
+
+/**
+ * Return the full-scope message of an event.
+ *
+ * @see spec §6.1, "Full-scope message"
+ */
+function fullMessageOf(event: PublishedMessage): FieldsOf<FullMessage> | null {
+  const { jobId, jobName, type, status, data, at } = event;
+  if (!isStreamType(type)) return null;
+  return { jobId, jobName, type, status, data, timestamp: isoOf(at) };
+}
+
+/**
+ * Return the progress-scope message of an event.
+ *
+ * @see spec §6.1, "Progress-scope message", and rule 1
+ */
+function progressMessageOf({ jobId, type, data, at }: PublishedMessage): ReportOf<ProgressMessage> | null {
+  const inProgressScope = isStreamType(type) ? STREAM_TYPES[type] : 'withheld';
+  if (inProgressScope === 'withheld') return null;
+  const timestamp = isoOf(at);
+  const fields = inProgressScope === 'with data' ? { jobId, type, data, timestamp } : { jobId, type, timestamp };
+  return fields as ReportOf<ProgressMessage>;
+}
+
+/** Return the full-scope message with its space; also that a job was created, because the job has no stream yet. */
+function spaceMessageOf(event: PublishedMessage): FieldsOf<SpaceMessage> | null {
+  const { jobId, jobName, spaceId, type, status, data, at } = event;
+  if (type !== 'created' && !isStreamType(type)) return null;
+  return { jobId, jobName, spaceId, type, status, data, timestamp: isoOf(at) };
+}
+
+const SERIALIZERS = { full: fullMessageOf, progress: progressMessageOf, space: spaceMessageOf } as const;
+
+/** Largest number of milliseconds since the epoch that a date can have. */
+const MAX_TIME = 8.64e15;
+
+const TEXTS = ['jobId', 'jobName', 'spaceId', 'type', 'status'] as const;
+
+/**
+ * Read an event as it came over a channel.
+ *
+ * The scripts publish nothing but events. But any client of Redis can publish anything, and releases run side by side.
+ * The check is written by hand, because it runs for each event of each channel.
+ *
+ * @returns null when the text is not an event
+ */
+export function readPublished(text: string): PublishedMessage | null {
+  const raw = parse(text);
+  if (!isJsonObject(raw) || TEXTS.some((field) => typeof raw[field] !== 'string')) return null;
+  const { type, seq, at, data = null } = raw;
+  if (typeof at !== 'number' || Math.abs(at) > MAX_TIME) return null;
+  if (type === 'logs_appended' ? seq !== null || !isAppend(data) : !isSeq(seq)) return null;
+  return { ...(raw as unknown as PublishedMessage), data } as PublishedMessage;
+}
+
+const isSeq = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0;
+
+function isAppend(data: JsonValue): boolean {
+  if (!isJsonObject(data)) return false;
+  const { fromSeq, toSeq, count } = data;
+  return isSeq(fromSeq) && isSeq(toSeq) && isSeq(count) && Number(count) === Number(toSeq) - Number(fromSeq) + 1;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }

@@ -1,15 +1,15 @@
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { Metrics } from '@yardmaster/server';
 import { Counter, Gauge } from 'prom-client';
-import type { Visibility } from './messages.js';
+import { VISIBILITIES, type Visibility } from './messages.js';
 
-/** What the metrics read of an open stream. */
-interface Open {
+/** The fields of a session that the metrics read. */
+interface OpenStream {
   visibility: Visibility;
   waitingBytes: number;
 }
 
-/** What open streams report to the metrics. */
+/** Counters that sessions increment. */
 export interface StreamMetrics {
   /** Messages sent since the start. It is a plain number, because it changes more often than anything else here. */
   sent: number;
@@ -17,20 +17,19 @@ export interface StreamMetrics {
   closed(code: number): void;
 }
 
-/** 1000 to 1003 and 1005 to 1015 have a meaning for every client. All other codes of clients count as `other`. */
+/** Codes of the gateway and of RFC 6455. All other codes of clients count as `other`, to bound label cardinality. */
 const KNOWN_CODES = new Set<number>([...Object.values(CLOSE_CODES), 1002, 1003, 1005, 1006, 1007, 1010, 1011]);
 
-/** Make the metrics of a process' streams. */
-export function createStreamMetrics({ registry }: Metrics, sessions: () => Iterable<Open>): StreamMetrics {
+/** Create the metrics of the streams of this process. */
+export function createStreamMetrics({ registry }: Metrics, sessions: () => Iterable<OpenStream>): StreamMetrics {
   const registers = [registry];
-  const audiences: readonly Visibility[] = ['full', 'progress', 'space'];
   new Gauge({
     name: 'yardmaster_streams_open',
     help: 'Streams that are open, by what they show: a job (full), its progress, or a space.',
     labelNames: ['audience'],
     registers,
     collect() {
-      for (const visibility of audiences) this.set({ audience: visibility }, 0);
+      for (const visibility of VISIBILITIES) this.set({ audience: visibility }, 0);
       for (const { visibility } of sessions()) this.inc({ audience: visibility });
     },
   });

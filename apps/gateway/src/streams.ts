@@ -12,7 +12,7 @@ import {
 } from '@yardmaster/server';
 import { WebSocketServer } from 'ws';
 import { createAdmission, type STREAM_VARIABLES } from './admission/admission.js';
-import { createRefusal, respondToPlainRequest } from './admission/reject.js';
+import { createRefuseUpgrade, respondToPlainRequest } from './admission/reject.js';
 import { ReleaseStack } from './admission/release-stack.js';
 import { isStreamUrl, routeOfStream } from './admission/stream-url.js';
 import { Channels } from './channels/channels.js';
@@ -48,16 +48,16 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   const sessions = new Sessions({ authenticator: context.authenticator, log, pingMs });
   const streamMetrics = createStreamMetrics(metrics, () => sessions.open);
   const admission = createAdmission({ context, channels, config });
-  const responseRefusal = createRefusal(log, stopping);
-  /** For each upgrade without a response yet: the function that reports its status to the metrics. */
+  const refuseUpgrade = createRefuseUpgrade(log, stopping);
+  /** Functions that report the status of the response to the metrics, by upgrade. */
   const upgrades = new WeakMap<IncomingMessage, (status: number) => void>();
-  const onGone = (session: Session) => sessions.remove(session);
+  const onClosed = (session: Session) => sessions.remove(session);
   const wss = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false, // Compression would raise the memory of a socket from 7 to over 200 KB.
     maxPayload: MAX_CLIENT_MESSAGE_BYTES,
-    // ws responds to the pings of clients. It gives up a client that leaves 60 of these pongs unread.
+    // ws responds to the pings of clients. It disconnects a client that leaves 60 of these pongs unread.
   });
   wss.on('headers', (headers, req) => headers.push(`x-request-id: ${requestIdOf(req)}`));
   wss.on('wsClientError', (error, socket, req) => {
@@ -65,14 +65,14 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
   });
 
   function refuse(req: IncomingMessage, socket: Duplex, thrown: unknown): void {
-    const status = responseRefusal(req, socket, thrown);
+    const status = refuseUpgrade(req, socket, thrown);
     upgrades.get(req)?.(status);
   }
 
   async function open(req: IncomingMessage, socket: Duplex, head: Buffer, releases: ReleaseStack): Promise<void> {
     const admitted = await within(budgetMs, admission.admit(req, releases));
-    // Nothing must be awaited from here to `attach`, because anything that came in between would be lost.
-    admission.checkStillGood(admitted);
+    // Nothing must be awaited from here to `attach`, because an event that came in between would be lost.
+    admission.checkAgain(admitted);
     if (socket.destroyed) return; // Its `close` event has released everything already.
     const { caller, subject, attach } = admitted;
     const visibility = subject.kind === 'space' ? 'space' : caller.scope;
@@ -80,24 +80,21 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
       const session = new Session(ws, socket, {
         visibility,
         keyId: caller.keyId,
-        onGone,
+        onClosed,
         metrics: streamMetrics,
         random,
       });
       upgrades.get(req)?.(101);
       sessions.add(session);
       attach(session);
-      log.debug(
-        { requestId: requestIdOf(req), ...subject, keyId: caller.keyId, audience: visibility },
-        'stream opened',
-      );
+      log.debug({ requestId: requestIdOf(req), ...subject, keyId: caller.keyId, visibility }, 'stream opened');
     });
   }
 
   return {
     isFor: (req) => isStreamUrl(req.url),
     upgrade(req, socket, head) {
-      // Use one id for the response and the log, whatever the response will be.
+      // The response and the log use one id, whatever the response is.
       req.headers['x-request-id'] = requestIdOf(req);
       upgrades.set(req, metrics.requests.upgrade(req, routeOfStream(req.url as string)));
       const releases = new ReleaseStack();

@@ -34,7 +34,7 @@ export const jobEvent = z.object({
   jobId: jobIdField,
   spaceId: z.string(),
   type: z.enum(EVENT_TYPES),
-  data: jsonValue.describe('What the event carries; null where there is nothing to tell'),
+  data: jsonValue.describe('Data of the event; null for an event without data'),
   createdAt: instant,
 });
 export type JobEvent = z.output<typeof jobEvent>;
@@ -49,9 +49,9 @@ interface Published {
   at: number;
 }
 
-/** An event of the history. It is published to the job's and the space's channel in the step that makes it true. */
+/** An event of the history, as the script that causes it publishes it to the channels of its job and of its space. */
 export interface PublishedEvent extends Published {
-  /** Place in the job's history; a reader that has seen `seq` ignores everything up to it. */
+  /** Place in the job's history. A reader that has seen this seq ignores everything up to it. */
   seq: number;
   type: EventType;
   data: JsonValue;
@@ -64,5 +64,5 @@ export interface PublishedAppend extends Published {
   data: LogsAppended;
 }
 
-/** A message on a channel, as JSON. The stream messages of spec §6.1 are made from it. */
-export type PublishedNews = PublishedEvent | PublishedAppend;
+/** A message on a channel of a job or of a space, as JSON. The gateway makes the messages of its streams from it. */
+export type PublishedMessage = PublishedEvent | PublishedAppend;

@@ -17,6 +17,7 @@ export * from './scopes.js';
 export * from './search.js';
 export * from './stats.js';
 export * from './status.js';
+export { streamMessageSchema } from './stream-schema.js';
 export * from './streams.js';
 export * from './transitions.js';
 export * from './validate.js';

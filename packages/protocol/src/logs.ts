@@ -96,7 +96,8 @@ export const appendedLogs = z.object({
 export type AppendedLogs = z.output<typeof appendedLogs>;
 
 /** Data of `logs_appended` (spec §6.1): the seqs of the first and last new entry, and the number of new entries. */
-export type LogsAppended = { fromSeq: number; toSeq: number; count: number };
+export const logsAppended = z.object({ fromSeq: count, toSeq: count, count });
+export type LogsAppended = z.output<typeof logsAppended>;
 
 /** Direction in which a page of logs is read. */
 export const LOGS_MODES = ['after', 'before', 'latest'] as const;

@@ -1,7 +1,10 @@
-import type { PublishedNews } from './events.js';
+import { z } from 'zod';
+import type { PublishedMessage } from './events.js';
+import { jsonValue, spaceId } from './fields.js';
 import type { JsonValue } from './json.js';
-import type { Progress } from './progress.js';
-import type { Status } from './status.js';
+import { logsAppended } from './logs.js';
+import { progressRequest } from './progress.js';
+import { count, instant, jobIdField, jobStatus } from './response-fields.js';
 
 /** What a stream may show: everything (jobs:read), or only how far a job is (jobs:read:progress, or no token). */
 export type StreamScope = 'full' | 'progress';
@@ -10,7 +13,7 @@ export type StreamScope = 'full' | 'progress';
 type InProgressScope = 'with data' | 'without data' | 'withheld';
 
 /**
- * Every type of message that a stream sends, in addition to `init`. A type without a row here is never sent: the
+ * Every type of message that a job stream sends, in addition to `init`. A type without a row here is never sent: the
  * callbacks' records in the history, and whatever a later release may record.
  *
  * @see spec §6.1
@@ -27,7 +30,7 @@ export const STREAM_TYPES = {
   dead: 'withheld',
   killed: 'withheld',
   delivery_timeout: 'withheld',
-} as const satisfies Partial<Record<PublishedNews['type'], InProgressScope>>;
+} as const satisfies Partial<Record<PublishedMessage['type'], InProgressScope>>;
 
 export type StreamType = keyof typeof STREAM_TYPES;
 
@@ -36,37 +39,100 @@ export function isStreamType(type: string): type is StreamType {
   return Object.hasOwn(STREAM_TYPES, type);
 }
 
-/** Message of a job stream with the scope jobs:read. */
-export interface FullMessage {
-  jobId: string;
-  jobName: string;
-  type: StreamType;
-  /** Status of the job after the event. */
-  status: Status;
-  /** What the event carries; null where the specification says none. */
-  data: JsonValue;
-  /** ISO 8601. */
-  timestamp: string;
+const jobId = jobIdField;
+const timestamp = instant.describe(
+  'When the event happened, or the moment that `init` describes, by the clock of Redis',
+);
+const init = z.literal('init').describe('First message of a stream: the current state');
+const error = jsonValue.describe('What the worker gave as the error');
+
+/**
+ * Make the schemas of the messages that report events.
+ *
+ * @param more fields of the stream in addition to those of every full-scope message
+ */
+function eventMessages<More extends z.ZodRawShape>(more: More) {
+  const message = <Type extends StreamType | 'created', Data extends z.ZodType>(type: Type, data: Data) =>
+    z.object({
+      jobId,
+      jobName: z.string(),
+      ...more,
+      type: z.literal(type),
+      status: jobStatus.describe('Status of the job after the event'),
+      data,
+      timestamp,
+    });
+  return [
+    message('created', z.null()),
+    message('progress', progressRequest),
+    message('delivered', z.null()),
+    message('acked', z.null()),
+    message('checkpoint', jsonValue),
+    message('event', jsonValue),
+    message('logs_appended', logsAppended),
+    message('completed', jsonValue),
+    message('retried', z.object({ error, attemptNumber: count })),
+    message('dead', z.object({ error })),
+    message('killed', z.object({ reason: z.string().nullable() })),
+    message('delivery_timeout', z.null()),
+  ] as const;
 }
 
-/** Message of a job stream with progress scope. */
-export interface ProgressMessage {
-  jobId: string;
-  type: StreamType;
-  /** Only for types that are shown `with data`. */
-  data?: JsonValue;
-  /** ISO 8601. */
-  timestamp: string;
-}
+// No client knows the id of a job before the job is created, so a job stream never sends `created`.
+const [, ...jobMessages] = eventMessages({});
 
-/** Message of a space stream. A job stream never sends `created`, because no client knows the job's id before. */
-export type SpaceMessage = Omit<FullMessage, 'type'> & { spaceId: string; type: StreamType | 'created' };
+/** A message of a job stream with the scope jobs:read. */
+export const fullMessage = z
+  .discriminatedUnion('type', [z.object({ jobId, type: init, status: jobStatus, timestamp }), ...jobMessages])
+  .meta({ id: 'FullMessage', description: 'Message of a job stream with the scope `jobs:read`' });
+export type FullMessage = z.output<typeof fullMessage>;
 
-/** First message of every stream: the current state. All later messages report what has changed since. */
-export type InitMessage =
-  | { jobId: string; type: 'init'; status: Status; timestamp: string }
-  | { jobId: string; type: 'init'; progress?: Progress; timestamp: string }
-  | { spaceId: string; type: 'init'; timestamp: string };
+/** A message of a job stream with progress scope: only types that STREAM_TYPES does not withhold. */
+export const progressMessage = z
+  .discriminatedUnion('type', [
+    z.object({ jobId, type: init, progress: progressRequest.optional().describe('The latest report'), timestamp }),
+    z.object({ jobId, type: z.literal('progress'), data: progressRequest, timestamp }),
+    z.object({ jobId, type: z.literal('completed'), timestamp }),
+  ])
+  .meta({
+    id: 'ProgressMessage',
+    description: 'Message of a job stream with `jobs:read:progress`, or without a token',
+  });
+export type ProgressMessage = z.output<typeof progressMessage>;
+
+/** A message of a space stream. */
+export const spaceMessage = z
+  .discriminatedUnion('type', [z.object({ spaceId, type: init, timestamp }), ...eventMessages({ spaceId })])
+  .meta({ id: 'SpaceMessage', description: 'Message of a space stream' });
+export type SpaceMessage = z.output<typeof spaceMessage>;
+
+/**
+ * A message of any stream.
+ *
+ * The gateway makes its messages with these types and does not check them when it sends them; tests do.
+ *
+ * @see spec §6.1
+ */
+export const streamMessage = z.union([spaceMessage, fullMessage, progressMessage]);
+export type StreamMessage = z.output<typeof streamMessage>;
+
+/** First message of every stream. All later messages report what has changed since. */
+export type InitMessage = Extract<StreamMessage, { type: 'init' }>;
+
+/**
+ * A message as a client reads it, from this release or a later one. A field that the message lacks, or whose value this
+ * release does not know, is null.
+ */
+export const readableMessage = z.object({
+  type: z.string(),
+  jobId: z.string().nullable().catch(null),
+  jobName: z.string().nullable().catch(null),
+  spaceId: z.string().nullable().catch(null),
+  status: jobStatus.nullable().catch(null),
+  progress: progressRequest.nullable().catch(null),
+  data: z.custom<JsonValue>().default(null),
+  timestamp: z.string().nullable().catch(null),
+});
 
 /** Codes with which the service closes a stream (RFC 6455 §7.4.1; 1012 and 1013: IANA's registry). */
 export const CLOSE_CODES = {

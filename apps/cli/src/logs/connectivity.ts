@@ -23,9 +23,9 @@ export class Connectivity {
   }
 
   lost(way: Way, reason: string): void {
-    const isTold = this.#lost.size > 0;
+    const isOutageShown = this.#lost.size > 0;
     this.#lost.add(way);
-    if (isTold) return;
+    if (isOutageShown) return;
     const what = this.#isMade ? 'connection lost' : `no connection to ${this.#service.url.origin}`;
     this.#notice(`${what} (${redact(reason, this.#service)}), connecting again`);
   }

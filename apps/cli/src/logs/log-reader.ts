@@ -71,7 +71,7 @@ export class LogReader {
       const target = this.#target;
       for (let hasMore = true; hasMore; ) {
         const page = await this.#page({ limit: PAGE, after: this.#position });
-        this.#tellDropped(page);
+        this.#reportDropped(page);
         await this.#options.print(this.#wanted(page));
         hasMore = page.cursor.hasMore;
         if (hasMore && page.cursor.newestSeq <= this.#position)
@@ -99,7 +99,7 @@ export class LogReader {
     this.#mayHaveLost = true;
   }
 
-  #tellDropped({ logs }: RawPage): void {
+  #reportDropped({ logs }: RawPage): void {
     const { filters, onDropped } = this.#options;
     const first = logs[0]?.seq;
     if (filters.levels.length > 0 || filters.grep !== null || typeof first !== 'number') return;

@@ -5,12 +5,11 @@ import { checkHost, clientAddressBy, type ServerContext } from '@yardmaster/serv
 import type { Channels } from '../channels/channels.js';
 import { callerOf, type StreamCaller } from './caller.js';
 import { ConnectionLimit } from './connection-limit.js';
-import { checkHandshake } from './handshake.js';
 import { type Attach, prepareJobStream, prepareSpaceStream } from './prepare.js';
 import type { ReleaseStack } from './release-stack.js';
 import { readStreamUrl, type Subject } from './stream-url.js';
 
-/** Variables that the streams read. They decide which streams may be opened. */
+/** Variables that decide which streams may be opened. */
 export const STREAM_VARIABLES = [
   'ANONYMOUS_STREAMS',
   'STREAMS_PER_ADDRESS',
@@ -45,7 +44,7 @@ export interface Admission {
    *
    * @throws UNAVAILABLE, UNAUTHENTICATED
    */
-  checkStillGood(admitted: Admitted): void;
+  checkAgain(admitted: Admitted): void;
 }
 
 /** Create the checks that every stream must pass before it is opened. */
@@ -53,10 +52,10 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
   const { store, authenticator, reportRejectedKey, stopping } = context;
   const rules = { authenticator, reportRejectedKey, anonymousStreams: config.ANONYMOUS_STREAMS };
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
-  const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'this address without a token');
-  const perKey = new ConnectionLimit(config.STREAMS_PER_KEY, 'this API key');
-  const perJob = new ConnectionLimit(config.STREAMS_PER_JOB, 'this job');
-  // The last tenth is kept for keys. Otherwise a client that knows a job's id could lock its operators out.
+  const perAddress = new ConnectionLimit(config.STREAMS_PER_ADDRESS, 'without a token from this address');
+  const perKey = new ConnectionLimit(config.STREAMS_PER_KEY, 'for this API key');
+  const perJob = new ConnectionLimit(config.STREAMS_PER_JOB, 'for this job');
+  // The last tenth is only for keys. Otherwise a client that knows a job's id could lock its operators out.
   const anonymousPerJob = Math.ceil(config.STREAMS_PER_JOB * 0.9);
 
   function checkNotStopping(): void {
@@ -71,24 +70,37 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
       checkHandshake(req);
       const caller = await callerOf(req, url, rules);
       const { subject } = url;
-      releases.add(caller.keyId === null ? perAddress.acquire(addressOf(req)) : perKey.acquire(caller.keyId));
+      const { keyId } = caller;
+      releases.add(keyId === null ? perAddress.acquire(addressOf(req)) : perKey.acquire(keyId));
+      const options = { store, channels, caller, releases };
       if (subject.kind === 'space') {
-        return {
-          caller,
-          subject,
-          attach: await prepareSpaceStream(subject.spaceId, { store, channels, caller, releases }),
-        };
+        return { caller, subject, attach: await prepareSpaceStream(subject.spaceId, options) };
       }
-      releases.add(perJob.acquire(subject.jobId, caller.keyId === null ? anonymousPerJob : config.STREAMS_PER_JOB));
-      return {
-        caller,
-        subject,
-        attach: await prepareJobStream(subject.jobId, { store, channels, caller, releases }),
-      };
+      releases.add(perJob.acquire(subject.jobId, keyId === null ? anonymousPerJob : config.STREAMS_PER_JOB));
+      return { caller, subject, attach: await prepareJobStream(subject.jobId, options) };
     },
-    checkStillGood({ caller: { keyId } }) {
+    checkAgain({ caller: { keyId } }) {
       checkNotStopping();
       if (keyId !== null && authenticator.isRevoked(keyId)) throw new YardmasterError('UNAUTHENTICATED');
     },
   };
+}
+
+/** 16 bytes in base64. */
+const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
+
+/**
+ * Check the headers with which a client opens a WebSocket.
+ *
+ * The library would refuse invalid headers with a response of its own.
+ *
+ * @throws UPGRADE_REQUIRED for any version other than 13, INVALID_REQUEST
+ * @see RFC 6455 §4.2.1
+ */
+function checkHandshake({ headers }: IncomingMessage): void {
+  const version = headers['sec-websocket-version'];
+  if (version !== '13') throw new YardmasterError('UPGRADE_REQUIRED', 'Sec-WebSocket-Version must be 13');
+  if (!HANDSHAKE_KEY.test(headers['sec-websocket-key'] ?? '')) {
+    throw new YardmasterError('INVALID_REQUEST', 'Sec-WebSocket-Key must be 16 bytes in base64');
+  }
 }

@@ -3,11 +3,11 @@ import { type StreamScope, YardmasterError } from '@yardmaster/protocol';
 import { authenticate, authorize, type KeyCheck } from '@yardmaster/server';
 import type { StreamUrl } from './stream-url.js';
 
-/** The client that asks for a stream, and how much of it the client may see. */
+/** The client that requests a stream, and how much of it the client may see. */
 export interface StreamCaller {
   /** Id of the API key; null for an anonymous stream. */
   keyId: string | null;
-  /** The one space that the key is bound to; null for a key of every space, and for an anonymous stream. */
+  /** The space that the key is bound to; null for a key of every space, and for an anonymous stream. */
   spaceId: string | null;
   scope: StreamScope;
 }
@@ -18,11 +18,11 @@ export interface CallerRules extends KeyCheck {
 }
 
 /**
- * Identify the client that asks for a stream, by its token alone.
+ * Identify the client that requests a stream, by its token alone.
  *
- * An empty token is invalid, so that a page whose key is missing gets an error, and not a stream that shows less.
+ * An empty token is refused, so that a page whose key is missing gets an error, and not a stream that shows less.
  *
- * @throws UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
+ * @throws INVALID_REQUEST, UNAUTHENTICATED, FORBIDDEN, UNAVAILABLE
  * @see spec §5.2 to §5.4, §5.6
  */
 export async function callerOf(
@@ -31,7 +31,7 @@ export async function callerOf(
   rules: CallerRules,
 ): Promise<StreamCaller> {
   const [token, ...more] = tokens;
-  if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must be there once');
+  if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must appear exactly once');
   if (token === undefined) {
     if (subject.kind === 'job' && rules.anonymousStreams) return { keyId: null, spaceId: null, scope: 'progress' };
     throw new YardmasterError('UNAUTHENTICATED');

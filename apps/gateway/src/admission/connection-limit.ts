@@ -1,16 +1,16 @@
 import { YardmasterError } from '@yardmaster/protocol';
 
-/** A limit of the streams that are open, or about to be opened, for each id. */
+/** A limit for the streams that one address, key or job may have at once. It counts them from their admission on. */
 export class ConnectionLimit {
-  readonly #taken = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
 
   /**
    * @param limit streams at once for each id
-   * @param of what an id stands for, as the refusal names it: `this job`
+   * @param streams the counted streams, as the refusal names them: `for this job`
    */
   constructor(
     readonly limit: number,
-    readonly of: string,
+    readonly streams: string,
   ) {}
 
   /**
@@ -21,15 +21,15 @@ export class ConnectionLimit {
    * @throws TOO_MANY_STREAMS
    */
   acquire(id: string, limit = this.limit): () => void {
-    const taken = this.#taken.get(id) ?? 0;
-    if (taken >= limit) {
-      throw new YardmasterError('TOO_MANY_STREAMS', `Too many streams of ${this.of} are open; the limit is ${limit}`);
+    const count = this.#counts.get(id) ?? 0;
+    if (count >= limit) {
+      throw new YardmasterError('TOO_MANY_STREAMS', `Too many streams are open ${this.streams}; the limit is ${limit}`);
     }
-    this.#taken.set(id, taken + 1);
+    this.#counts.set(id, count + 1);
     return () => {
-      const left = (this.#taken.get(id) ?? 1) - 1;
-      if (left === 0) this.#taken.delete(id);
-      else this.#taken.set(id, left);
+      const left = (this.#counts.get(id) ?? 1) - 1;
+      if (left === 0) this.#counts.delete(id);
+      else this.#counts.set(id, left);
     };
   }
 }

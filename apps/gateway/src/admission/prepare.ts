@@ -1,4 +1,4 @@
-import { YardmasterError } from '@yardmaster/protocol';
+import { isTerminal, YardmasterError } from '@yardmaster/protocol';
 import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
 import { EncodedEvent } from '../messages.js';
@@ -6,7 +6,7 @@ import type { Session } from '../sockets/session.js';
 import type { StreamCaller } from './caller.js';
 import type { ReleaseStack } from './release-stack.js';
 
-/** Sends a session its init, and attaches it to its channel, so that it gets everything that happens from there on. */
+/** Sends a session its init, and attaches it to its channel, so that it gets every later event. */
 export type Attach = (session: Session) => void;
 
 export interface PrepareOptions {
@@ -17,16 +17,8 @@ export interface PrepareOptions {
   releases: ReleaseStack;
 }
 
-const ENDED: readonly string[] = ['completed', 'dead', 'killed'];
-
-/** Return the event that completed a job, for a progress-scope client that came too late for it. */
-function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): EncodedEvent {
-  // The data is left out, because such a client sees only that the job completed, and when.
-  return new EncodedEvent({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
-}
-
 /**
- * Prepare to stream a job. Subscribe first, and then read its snapshot, so that no event can be lost in between.
+ * Prepare to stream a job. Subscribe first, and then read the snapshot, so that no event can be lost in between.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see spec §6.1, "init message"
@@ -42,23 +34,19 @@ export async function prepareJobStream(
   await channel.whenSubscribed(releases);
   const { subscribedTimes } = channel;
   const snapshot = await readSnapshot(store, caller, jobId);
-  const { seq, logSeq, status, progress, at } = snapshot;
+  const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
   return (session) => {
-    session.seq = seq;
-    session.at = at;
-    session.logSeq = logSeq;
-    session.status = status;
     if (caller.scope === 'full') session.init(jobId, { jobId, type: 'init', status, timestamp });
     else session.init(jobId, { jobId, type: 'init', ...(progress ? { progress } : {}), timestamp });
     if (caller.scope === 'progress' && status === 'completed') session.send(completionOf(jobId, snapshot));
-    if (ENDED.includes(status)) session.end();
-    releases.add(channel.attach(session, subscribedTimes));
+    if (isTerminal(status)) session.end(status);
+    releases.add(channel.attach(session, snapshot, subscribedTimes));
   };
 }
 
 /**
- * Prepare to stream a space. Its init shows since when the stream is complete. There is no other state to send.
+ * Prepare to stream a space. The init shows since when the stream is complete. There is no other state to send.
  *
  * @throws UNAVAILABLE
  */
@@ -69,11 +57,17 @@ export async function prepareSpaceStream(
   const channel = channels.ofSpace(spaceId);
   releases.add(channel.retain());
   await channel.whenSubscribed(releases);
-  const arrival = channel.arrive();
-  releases.add(() => channel.forget(arrival));
+  const buffer = channel.startBuffer();
+  releases.add(() => channel.dropBuffer(buffer));
   const at = await redisNow(store);
   return (session) => {
     session.init(spaceId, { spaceId, type: 'init', timestamp: isoOf(at) });
-    releases.add(channel.attach(session, arrival));
+    releases.add(channel.attach(session, buffer));
   };
+}
+
+/** Return the event that completed a job, for a progress-scope client that came too late for it. */
+function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): EncodedEvent {
+  // The data is left out, because such a client sees only that the job completed, and when.
+  return new EncodedEvent({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
 }

@@ -17,11 +17,11 @@ import { readStreamUrl, routeOfStream } from './stream-url.js';
 /** Methods that a path of the streams allows. */
 const ALLOW = 'OPTIONS, GET, HEAD';
 
-/** Headers of an UPGRADE_REQUIRED response: the upgrade that it asks for. */
-const UPGRADE = { upgrade: 'websocket', 'sec-websocket-version': '13' };
+/** Headers of an UPGRADE_REQUIRED response: the upgrade that it requires. */
+const UPGRADE_HEADERS = { upgrade: 'websocket', 'sec-websocket-version': '13' };
 
-/** Create the function that responds to an upgrade with an HTTP error and ends its socket. It returns the status. */
-export function createRefusal(
+/** Create the function that responds to an upgrade with an HTTP error and ends the socket. It returns the status. */
+export function createRefuseUpgrade(
   log: Logger,
   stopping: AbortSignal,
 ): (req: IncomingMessage, socket: Duplex, thrown: unknown) => number {
@@ -29,19 +29,19 @@ export function createRefusal(
   return (req, socket, thrown) => {
     const requestId = requestIdOf(req);
     const error = thrown instanceof YardmasterError ? thrown : internalError(requestId);
-    // The query must not be logged, however it is misspelt, because it contains the token.
-    const line = { requestId, path: req.url?.split(/[?&;]/)[0], code: error.code };
-    if (error.code === 'INTERNAL') log.error({ ...line, err: thrown }, 'stream failed');
-    else if (error.status >= 500 && !stopping.aborted) logOutage(error, line);
-    else log.debug(line, 'stream refused');
-    const headers = error.code === 'UPGRADE_REQUIRED' ? UPGRADE : {};
+    // The query must not be logged, even if it is misspelt, because it contains the token.
+    const fields = { requestId, path: req.url?.split(/[?&;]/)[0], code: error.code };
+    if (error.code === 'INTERNAL') log.error({ ...fields, err: thrown }, 'stream failed');
+    else if (error.status >= 500 && !stopping.aborted) logOutage(error, fields);
+    else log.debug(fields, 'stream refused');
+    const headers = error.code === 'UPGRADE_REQUIRED' ? UPGRADE_HEADERS : {};
     socket.once('finish', () => socket.destroy());
     socket.end(rawResponse(error, { headers, requestId }));
     return error.status;
   };
 }
 
-/** Respond to a request that came without an upgrade, or with an upgrade to another protocol than WebSocket. */
+/** Respond to a request without an upgrade, or with an upgrade to a protocol other than WebSocket. */
 export function respondToPlainRequest(req: IncomingMessage, res: ServerResponse): void {
   routeIs(res, routeOfStream(req.url as string));
   try {
@@ -53,7 +53,7 @@ export function respondToPlainRequest(req: IncomingMessage, res: ServerResponse)
   }
   if (req.method === 'OPTIONS') sendEmpty(res, { allow: ALLOW });
   else if (req.method === 'GET' || req.method === 'HEAD')
-    sendError(res, new YardmasterError('UPGRADE_REQUIRED'), { ...UPGRADE, connection: connectionOf(res) });
+    sendError(res, new YardmasterError('UPGRADE_REQUIRED'), { ...UPGRADE_HEADERS, connection: connectionOf(res) });
   else sendError(res, new YardmasterError('METHOD_NOT_ALLOWED', `Allowed here: ${ALLOW}`), { allow: ALLOW });
 }
 

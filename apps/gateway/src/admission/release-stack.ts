@@ -1,8 +1,8 @@
-/** What a stream retains from its first check to the end of its socket. It is released all at once. */
+/** Functions that release what a stream uses from its first check to the end of its socket, such as its channel. */
 export class ReleaseStack {
   #releases: (() => void)[] | null = [];
 
-  /** Add a release. It is called at once when everything is released already, because the client did not wait. */
+  /** Add a function. It is called at once if everything is released already, because the client has disconnected. */
   add(release: () => void): void {
     if (this.#releases === null) release();
     else this.#releases.push(release);

@@ -2,9 +2,8 @@ import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { Listener, Subscriptions } from '@yardmaster/redis';
 import type { Logger } from '@yardmaster/runtime';
 import type { ReleaseStack } from '../admission/release-stack.js';
-import { EncodedEvent } from '../messages.js';
+import { EncodedEvent, readPublished } from '../messages.js';
 import type { Session } from '../sockets/session.js';
-import { readPublished } from './published.js';
 
 export interface ChannelOptions {
   channel: string;
@@ -16,11 +15,11 @@ export interface ChannelOptions {
 
 /** One channel and the sessions that watch it. It is subscribed once, as long as it is retained. */
 export abstract class Channel implements Listener {
-  readonly sessions = new Set<Session>();
   readonly #options: ChannelOptions;
-  #releases = 0;
+  /** Functions that `retain` has returned and that were not called yet. */
+  #retained = 0;
+  /** Resolves the promises of `whenSubscribed`. */
   readonly #waiting = new Set<() => void>();
-  /** Number of subscriptions so far. When it has changed, there was a time without messages in between. */
   #subscribedTimes = 0;
 
   constructor(options: ChannelOptions) {
@@ -30,9 +29,9 @@ export abstract class Channel implements Listener {
   /** Keep the channel subscribed until the returned function is called, which must happen only once. */
   retain(): () => void {
     const { channel, subscriptions, onUnused } = this.#options;
-    if (this.#releases++ === 0) subscriptions.add(channel, this);
+    if (this.#retained++ === 0) subscriptions.add(channel, this);
     return () => {
-      if (--this.#releases > 0) return;
+      if (--this.#retained > 0) return;
       subscriptions.remove(channel);
       onUnused();
     };
@@ -42,7 +41,7 @@ export abstract class Channel implements Listener {
    * Wait until the channel is subscribed, so that every message comes.
    *
    * The caller must bound the wait. Once `releases` are released, the promise never resolves, so that a caller that
-   * gave up while Redis was away does not go on when Redis is back.
+   * gave up while Redis was away does not continue when Redis is back.
    */
   whenSubscribed(releases: ReleaseStack): Promise<void> {
     if (this.isSubscribed) return Promise.resolve();
@@ -56,23 +55,24 @@ export abstract class Channel implements Listener {
     return this.#options.subscriptions.hears(this.#options.channel);
   }
 
+  /** Number of subscriptions so far. When it has changed, there was a time without messages in between. */
   get subscribedTimes(): number {
     return this.#subscribedTimes;
   }
 
   message(text: string): void {
     const { channel, log } = this.#options;
-    const news = readPublished(text);
-    if (news === null) {
+    const event = readPublished(text);
+    if (event === null) {
       // An invalid message must not end the process. If an event is missing because of it, the next seq shows that.
-      log.error({ channel }, 'message on a channel is no event');
+      log.error({ channel }, 'message on a channel is not an event');
       return;
     }
     try {
-      this.receive(new EncodedEvent(news));
+      this.receive(new EncodedEvent(event));
     } catch (err) {
-      log.error({ err, channel, seq: news.seq }, 'event not delivered');
-      for (const session of this.sessions) session.close(CLOSE_CODES.interrupted);
+      log.error({ err, channel, seq: event.seq }, 'event not sent');
+      this.interrupt();
     }
   }
 
@@ -85,9 +85,16 @@ export abstract class Channel implements Listener {
 
   abstract lost(): void;
 
+  protected abstract sessions(): Iterable<Session>;
+
   /** Handle an event that came over the channel. */
   protected abstract receive(encoded: EncodedEvent): void;
 
-  /** Go on after a subscription, which may follow a gap. */
+  /** Continue after a subscription, which may follow a gap. */
   protected abstract resume(): void;
+
+  /** Close all streams of the channel, because messages may be missing. Their clients connect again. */
+  protected interrupt(): void {
+    for (const session of this.sessions()) session.close(CLOSE_CODES.interrupted);
+  }
 }

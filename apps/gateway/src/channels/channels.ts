@@ -20,25 +20,25 @@ export class Channels {
 
   /** Return the channel of a job. The caller must retain it before it awaits anything else. */
   ofJob(jobId: string): JobChannel {
-    return this.#once(this.#jobs, jobId, (onUnused) => {
+    return this.#getOrCreate(this.#jobs, jobId, (onUnused) => {
       const channel = this.#store.keys.jobChannel(jobId);
-      return new JobChannel({ ...this.#shared(channel, onUnused), jobId, store: this.#store });
+      return new JobChannel({ ...this.#optionsOf(channel, onUnused), jobId, store: this.#store });
     });
   }
 
   /** Return the channel of a space. The caller must retain it before it awaits anything else. */
   ofSpace(spaceId: string): SpaceChannel {
-    return this.#once(this.#spaces, spaceId, (onUnused) => {
-      return new SpaceChannel(this.#shared(this.#store.keys.spaceChannel(spaceId), onUnused));
+    return this.#getOrCreate(this.#spaces, spaceId, (onUnused) => {
+      return new SpaceChannel(this.#optionsOf(this.#store.keys.spaceChannel(spaceId), onUnused));
     });
   }
 
-  #shared(channel: string, onUnused: () => void) {
+  #optionsOf(channel: string, onUnused: () => void) {
     return { channel, subscriptions: this.#subscriptions, log: this.#log, onUnused };
   }
 
-  #once<F>(channels: Map<string, F>, id: string, make: (onUnused: () => void) => F): F {
-    const channel = channels.get(id) ?? make(() => channels.delete(id));
+  #getOrCreate<C>(channels: Map<string, C>, id: string, create: (onUnused: () => void) => C): C {
+    const channel = channels.get(id) ?? create(() => channels.delete(id));
     channels.set(id, channel);
     return channel;
   }

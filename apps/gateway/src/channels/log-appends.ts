@@ -1,46 +1,44 @@
 import type { PublishedAppend, Status } from '@yardmaster/protocol';
 import { EncodedEvent } from '../messages.js';
-import type { Session } from '../sockets/session.js';
+import type { JobSubscriber, SendOutcome } from './job-subscriber.js';
 
 interface AppendOptions {
-  /** Whether it stands for all appends that were missed. Each session then gets the status that it knows. */
-  isPast: boolean;
+  /** Whether it stands for all appends that were missed. Each client then gets the status that it knows. */
+  isReplay: boolean;
 }
 
 /**
- * Report to sessions that logs were appended. Each session gets only the seqs that it does not know, once and in order.
+ * Report to subscribers that logs were appended. Each client gets only the seqs that it does not know, once and in order.
  *
- * A session that has missed earlier entries may also have missed events that come before these entries. So a live
- * append is not sent to a session with such a gap.
- *
- * @returns `behind` when there is such a session
+ * A client that has missed earlier entries may also have missed events that come before these entries. So a live append
+ * is not sent to a client with such a gap.
  */
 export function sendAppend(
-  sessions: Iterable<Session>,
+  subscribers: Iterable<JobSubscriber>,
   append: PublishedAppend,
-  { isPast }: AppendOptions,
-): 'ok' | 'behind' {
+  { isReplay }: AppendOptions,
+): SendOutcome {
   const { fromSeq, toSeq } = append.data;
-  let outcome: 'ok' | 'behind' = 'ok';
-  // Nearly always one, because all sessions know the same seqs.
-  const encoded = new Map<string, EncodedEvent>();
-  for (const session of sessions) {
-    if (session.isClosing) continue;
-    const isBehind = !isPast && session.logSeq + 1 < fromSeq;
+  let outcome: SendOutcome = 'ok';
+  // Nearly always one, because all clients know the same seqs.
+  const encodedParts = new Map<string, EncodedEvent>();
+  for (const subscriber of subscribers) {
+    if (subscriber.session.isClosing) continue;
+    const { logSeq, status: knownStatus } = subscriber.cursor;
+    const isBehind = !isReplay && logSeq + 1 < fromSeq;
     if (isBehind) outcome = 'behind';
-    if (isBehind || session.logSeq >= toSeq) continue;
-    const status = isPast ? session.status : append.status;
-    const key = `${session.logSeq} ${status}`;
-    const news = encoded.get(key) ?? new EncodedEvent(after(append, session.logSeq, status));
-    encoded.set(key, news);
-    session.logSeq = toSeq;
-    session.send(news);
+    if (isBehind || logSeq >= toSeq) continue;
+    const status = isReplay ? knownStatus : append.status;
+    const key = `${logSeq} ${status}`;
+    const encoded = encodedParts.get(key) ?? new EncodedEvent(partAfter(append, logSeq, status));
+    encodedParts.set(key, encoded);
+    subscriber.sendAppend(encoded, toSeq);
   }
   return outcome;
 }
 
-/** Return an append for sessions that know all seqs up to `heardSeq`, and none above. */
-function after(append: PublishedAppend, heardSeq: number, status: Status): PublishedAppend {
+/** Return the part of an append for clients that know all seqs up to `logSeq`, and none above. */
+function partAfter(append: PublishedAppend, logSeq: number, status: Status): PublishedAppend {
   const { toSeq } = append.data;
-  return { ...append, status, data: { fromSeq: heardSeq + 1, toSeq, count: toSeq - heardSeq } };
+  return { ...append, status, data: { fromSeq: logSeq + 1, toSeq, count: toSeq - logSeq } };
 }

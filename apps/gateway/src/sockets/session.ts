@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
-import { CLOSE_CODES, type Status } from '@yardmaster/protocol';
+import { CLOSE_CODES, type InitMessage, type TerminalStatus } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
 import { type EncodedEvent, frameOf, type Visibility } from '../messages.js';
 import type { StreamMetrics } from '../metrics.js';
 import { SendBuffer } from './send-buffer.js';
 
-/** How long a client may take to close after the end of its job, and to respond to a close. */
+/** How long a client may take to close after the end of its job, and to respond to a close frame. */
 const GRACE_MS = 5_000;
 
 /**
@@ -20,7 +20,7 @@ export const PING_MS = 25_000;
 /** Pings without a response before a socket is cut off. */
 const MISSED_PONGS = 2;
 
-/** Text of a close frame for each code. The end has none, because the close must not show how the job ended. */
+/** Text of a close frame for each code. The end of a job has none, because the close must not show how it ended. */
 const REASONS: Record<number, string> = {
   [CLOSE_CODES.goingAway]: 'server is stopping',
   [CLOSE_CODES.keyRevoked]: 'API key is no longer valid',
@@ -32,49 +32,41 @@ export interface SessionOptions {
   visibility: Visibility;
   /** Id of the API key; null for an anonymous stream. */
   keyId: string | null;
-  /** Called once when the socket of the session is gone. */
-  onGone: (session: Session) => void;
+  /** Called once when the socket of the session has closed. */
+  onClosed: (session: Session) => void;
   metrics: StreamMetrics;
   /** Source of numbers from 0 up to 1, for a close at a random time. Default `Math.random`. */
   random?: (() => number) | undefined;
 }
 
-/** Close codes of ws for invalid messages of a client, by error. Every other error of ws is a protocol error. */
-const FAULT_CODES: Record<string, number> = {
+/** Close codes of ws for invalid messages, by error code. Every other error of ws is a protocol error. */
+const ERROR_CLOSE_CODES: Record<string, number> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: CLOSE_CODES.tooBig,
   WS_ERR_INVALID_UTF8: 1007,
 };
 const PROTOCOL_ERROR = 1002;
 
-function codeOfFault({ code = '' }: NodeJS.ErrnoException): number | null {
-  return FAULT_CODES[code] ?? (code.startsWith('WS_ERR_') ? PROTOCOL_ERROR : null);
+function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
+  return ERROR_CLOSE_CODES[code] ?? (code.startsWith('WS_ERR_') ? PROTOCOL_ERROR : null);
 }
 
 /**
- * One open stream: a client, what it may see, and what it has seen.
+ * One open stream: a client, and what it may see. It sends messages and closes; channels decide what is sent.
  *
  *   open ──end()──▶ ended: the client has 5 s to close, or a random 5 to 60 s when the end is hidden from it; then the
  *     │                    gateway closes with 1000
- *     └──close()──▶ closing: nothing more is sent; cut off after 5 s ──▶ gone
+ *     └──close()──▶ closing: nothing more is sent; cut off after 5 s ──▶ closed
  */
 export class Session {
   readonly visibility: Visibility;
   readonly keyId: string | null;
-  /** Seq of the last event that the client knows from its init or from a message; only for job streams. */
-  seq = 0;
-  /** Time of the event `seq`, or of the init, in epoch milliseconds of Redis' clock. No event up to `seq` is later. */
-  at = 0;
-  /** Seq of the newest log entry that the client knows of from its init or from a message. */
-  logSeq = 0;
-  /** Status of the job as the client knows it from its init or from a message. */
-  status: Status = 'pending';
   readonly #ws: WebSocket;
   readonly #sendBuffer: SendBuffer;
   /** Source of numbers from 0 up to 1. */
   readonly random: () => number;
   #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
-  /** Code with which the gateway has closed the stream; null while it has not. */
+  /** Code with which the gateway has closed the stream; null until then. */
   #closeCode: number | null = null;
   #pingedAt = performance.now();
   #missedPongs = 0;
@@ -82,7 +74,7 @@ export class Session {
   constructor(
     ws: WebSocket,
     socket: Duplex,
-    { visibility, keyId, onGone, metrics, random = Math.random }: SessionOptions,
+    { visibility, keyId, onClosed, metrics, random = Math.random }: SessionOptions,
   ) {
     this.visibility = visibility;
     this.keyId = keyId;
@@ -92,15 +84,15 @@ export class Session {
     ws.on('pong', () => {
       this.#missedPongs = 0;
     });
-    // The frame is invalid or over 1 KB, or the socket is broken; `close` follows.
+    // The frame is invalid or over 1 KB, or the connection broke; `close` follows.
     ws.on('error', (error) => {
-      this.#closeCode ??= codeOfFault(error);
+      this.#closeCode ??= closeCodeOf(error);
     });
     ws.on('close', (code) => {
       metrics.closed(this.#closeCode ?? code);
       this.#beginClosing();
       if (this.#timer) clearTimeout(this.#timer);
-      onGone(this);
+      onClosed(this);
     });
   }
 
@@ -109,13 +101,13 @@ export class Session {
     return this.#sendBuffer.waitingBytes;
   }
 
-  /** Whether nothing more is sent to the client. */
+  /** Whether the stream sends nothing more. */
   get isClosing(): boolean {
     return this.#isClosing;
   }
 
   /** Send the first message. */
-  init(id: string, message: object): void {
+  init(id: string, message: InitMessage): void {
     this.#sendBuffer.send(id, frameOf(message), { isProgress: false });
   }
 
@@ -131,16 +123,17 @@ export class Session {
    *
    * The time is random for a progress-scope client, which must not know that its job is dead or killed.
    *
-   * @param part of the random time, from 0 up to 1
+   * @param status how the job ended
+   * @param fraction of the random time, from 0 up to 1
    */
-  end(part = this.random()): void {
+  end(status: TerminalStatus, fraction = this.random()): void {
     if (this.#isClosing || this.#timer) return;
-    const isHidden = this.visibility === 'progress' && this.status !== 'completed';
-    const moreMs = isHidden ? part * (HIDDEN_END_MS - GRACE_MS) : 0;
+    const isHidden = this.visibility === 'progress' && status !== 'completed';
+    const moreMs = isHidden ? fraction * (HIDDEN_END_MS - GRACE_MS) : 0;
     this.#timer = setTimeout(() => this.close(CLOSE_CODES.ended), GRACE_MS + moreMs);
   }
 
-  /** Close with a code, and cut off a client that does not respond. Frames that were sent before still go out. */
+  /** Close with a code, and cut off a client that does not respond. Frames that were sent before still reach it. */
   close(code: number): void {
     if (this.#isClosing) return;
     this.#beginClosing();
@@ -155,7 +148,7 @@ export class Session {
     this.#ws.terminate();
   }
 
-  /** Ping the client when it is time to. Cut off a client that has not responded to two pings. */
+  /** Ping the client if the last ping is old enough. Cut off a client that has not responded to two pings. */
   keepAlive(now: number, pingMs: number): void {
     if (this.#isClosing || now - this.#pingedAt < pingMs) return;
     if (this.#missedPongs >= MISSED_PONGS) {

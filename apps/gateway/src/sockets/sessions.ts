@@ -3,20 +3,20 @@ import type { Logger } from '@yardmaster/runtime';
 import { type Authenticator, KEY_CACHE_MS } from '@yardmaster/store';
 import { PING_MS, type Session } from './session.js';
 
-/** How often all sockets are checked. */
+/** How often the pings and the unread bytes of all sockets are checked. */
 const TICK_MS = 1_000;
 
 /**
- * How long a stream may stay open after the revocation of its key, when the announcement is lost: 5 s, of which half a
- * second is for asking Redis and closing.
+ * How long a stream may stay open after the revocation of its key when the announcement is lost: 5 s, of which half a
+ * second is for the call to Redis and the close.
  */
-const UNHEARD_MS = 5_000 - 500;
+const UNANNOUNCED_MS = 5_000 - 500;
 
 /**
  * How often the keys of open streams are checked. Some streams were opened when their key had been revoked already, so
- * the time for which a key is believed is subtracted.
+ * the time for which a key is accepted from the cache is subtracted.
  */
-const RECHECK_MS = UNHEARD_MS - KEY_CACHE_MS;
+const RECHECK_MS = UNANNOUNCED_MS - KEY_CACHE_MS;
 
 /** Bytes that may wait for all clients together before the slowest clients are closed. */
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;
@@ -28,13 +28,13 @@ export interface SessionsOptions {
   pingMs?: number | undefined;
 }
 
-/** All open streams of this process. Pings them, and closes them when their key is no longer valid or at the end. */
+/** All open streams of this process. It pings them, and closes them when their key is revoked or the process ends. */
 export class Sessions {
   readonly #all = new Set<Session>();
   readonly #authenticator: Authenticator;
   readonly #log: Logger;
   readonly #pingMs: number;
-  readonly #unlisten: () => void;
+  readonly #stopListening: () => void;
   readonly #timers: NodeJS.Timeout[];
   #isRechecking = false;
   #onEmpty: (() => void) | null = null;
@@ -43,14 +43,14 @@ export class Sessions {
     this.#authenticator = authenticator;
     this.#log = log;
     this.#pingMs = pingMs;
-    this.#unlisten = authenticator.onRevoked((keyId) => this.#closeOf(keyId));
+    this.#stopListening = authenticator.onRevoked((keyId) => this.#closeStreamsOf(keyId));
     this.#timers = [
       setInterval(() => this.#tick(), Math.min(TICK_MS, pingMs)).unref(),
       setInterval(() => void this.#recheckKeys(), RECHECK_MS).unref(),
     ];
   }
 
-  /** Every session whose socket is not gone yet. */
+  /** Every session whose socket has not closed yet. */
   get open(): Iterable<Session> {
     return this.#all;
   }
@@ -59,7 +59,7 @@ export class Sessions {
     this.#all.add(session);
   }
 
-  /** Forget a session whose socket is gone. */
+  /** Remove a session whose socket has closed. */
   remove(session: Session): void {
     this.#all.delete(session);
     if (this.#all.size === 0) this.#onEmpty?.();
@@ -71,7 +71,7 @@ export class Sessions {
    * @param withinMs time after which clients that do not respond are cut off
    */
   async closeAll(withinMs: number): Promise<void> {
-    this.#unlisten();
+    this.#stopListening();
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#all.size === 0) return;
     const empty = new Promise<void>((resolve) => {
@@ -92,11 +92,11 @@ export class Sessions {
       session.keepAlive(now, this.#pingMs);
       waiting += session.waitingBytes;
     }
-    if (waiting > MAX_WAITING_BYTES) this.#giveUpSlowest(waiting);
+    if (waiting > MAX_WAITING_BYTES) this.#closeSlowest(waiting);
   }
 
-  /** Close the slowest clients. Each send buffer bounds one slow client; this bounds thousands of them. */
-  #giveUpSlowest(waiting: number): void {
+  /** Close the streams of the slowest clients. A send buffer bounds one slow client; this bounds thousands of them. */
+  #closeSlowest(waiting: number): void {
     const slowest = [...this.#all].sort((a, b) => b.waitingBytes - a.waitingBytes);
     for (let left = waiting; left > MAX_WAITING_BYTES; ) {
       const session = slowest.shift() as Session;
@@ -112,16 +112,16 @@ export class Sessions {
     const keyIds = new Set<string>();
     for (const { keyId } of this.#all) if (keyId !== null) keyIds.add(keyId);
     try {
-      for (const keyId of await this.#authenticator.invalidOf(keyIds)) this.#closeOf(keyId);
+      for (const keyId of await this.#authenticator.invalidOf(keyIds)) this.#closeStreamsOf(keyId);
     } catch (err) {
-      // Redis cannot say now which keys are valid, so open streams stay open until it can.
-      if (!(err instanceof YardmasterError)) this.#log.error({ err }, 'keys of streams not checked');
+      // Open streams stay open until Redis responds again.
+      if (!(err instanceof YardmasterError)) this.#log.error({ err }, 'API keys of streams not checked');
     } finally {
       this.#isRechecking = false;
     }
   }
 
-  #closeOf(keyId: string): void {
+  #closeStreamsOf(keyId: string): void {
     for (const session of this.#all) if (session.keyId === keyId) session.close(CLOSE_CODES.keyRevoked);
   }
 }

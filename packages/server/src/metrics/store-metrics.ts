@@ -1,4 +1,4 @@
-import { TRANSITIONS } from '@yardmaster/protocol';
+import { TERMINAL_STATUSES, TRANSITIONS } from '@yardmaster/protocol';
 import { REDIS_ERROR_CLASSES, type StoreObserver } from '@yardmaster/store';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { createFastCounter } from './fast-counter.js';
@@ -18,7 +18,7 @@ const MOVES = [
   ...TRANSITIONS.flatMap(({ from, to }) =>
     from.filter((status) => status !== to).map((status) => ({ from: status, to })),
   ),
-  ...['completed', 'dead', 'killed'].map((from) => ({ from, to: 'none' })),
+  ...TERMINAL_STATUSES.map((from) => ({ from, to: 'none' })),
 ];
 
 /** Create the metrics of the store's verbs. Label values come only from our own lists, so that no client adds a series. */

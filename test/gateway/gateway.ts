@@ -1,0 +1,120 @@
+import http from 'node:http';
+import { expect } from '@jest/globals';
+import { createStreams, GATEWAY_VARIABLES } from '@yardmaster/gateway';
+import { createLogger, readConfig } from '@yardmaster/runtime';
+import { attachStreams, createHttpService, createServerContext, type ServerContext } from '@yardmaster/server';
+import { during } from '../support/during.js';
+import { withRedis } from '../support/own-redis.js';
+import { type RunningApp, startApp } from '../support/process.js';
+import { type TestService, withService } from '../support/service.js';
+import { ADMIN_KEY, LONG_REDIS_TIMEOUT, sharedService } from '../support/shared-service.js';
+import { until } from '../support/until.js';
+
+/**
+ * Have a gateway beside a service, on the same Redis and key prefix, for all tests of the file or of the `describe` block.
+ *
+ * @param env settings that differ from the defaults of tests; `undefined` leaves one out
+ * @param redis default: the shared one
+ */
+export const withGateway = (
+  service: Pick<TestService, 'prefix'>,
+  env: Record<string, string | undefined> = {},
+  redis?: { readonly url: string },
+): RunningApp =>
+  during(
+    () => {
+      const REDIS_URL = redis?.url ?? sharedService().redisUrl;
+      return startApp('gateway', {
+        ...LONG_REDIS_TIMEOUT,
+        ADMIN_API_KEY: ADMIN_KEY,
+        KEY_PREFIX: service.prefix,
+        REDIS_URL,
+        ...env,
+      });
+    },
+    async (gateway) => expect(await gateway.stop()).toBe(0),
+  );
+
+/** A gateway in the process of the test, whose calls to Redis the test can delay. */
+export interface InProcessGateway {
+  url: string;
+  context: ServerContext;
+  /** Wait until the gateway has received all that was published so far. */
+  untilReceived(): Promise<void>;
+}
+
+/**
+ * Have an API, and a gateway in the process of the test, both on a Redis of their own.
+ *
+ * @param random see StreamsOptions
+ */
+export function withInProcessGateway(random?: () => number): { service: TestService; gateway: InProcessGateway } {
+  const redis = withRedis();
+  const service = withService({}, { redis, app: 'api' });
+  const gateway = during(
+    () => startInProcess(redis.url, service, random),
+    ({ stop }) => stop(),
+  );
+  return { service, gateway };
+}
+
+async function startInProcess(redisUrl: string, { prefix, redis }: TestService, random = Math.random) {
+  const env = { ...LONG_REDIS_TIMEOUT, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent' };
+  const config = { ...readConfig(env, GATEWAY_VARIABLES), REDIS_URL: redisUrl };
+  const log = createLogger('test', config.LOG_LEVEL);
+  const context = createServerContext(config, log);
+  const streams = createStreams({ context, config, log, random });
+  class Request extends http.IncomingMessage {}
+  const server = http.createServer({ IncomingMessage: Request });
+  attachStreams(server, Request, streams);
+  const httpService = createHttpService({ name: 'test', context, server, streams, config, log });
+  await httpService.start();
+
+  return {
+    url: httpService.url(),
+    context,
+    async untilReceived() {
+      // A message on another channel comes over the same connection, after all that was published before it.
+      const received = new Promise<void>((resolve) => {
+        const ignore = () => undefined;
+        context.subscriptions.add('marker', { message: () => resolve(), lost: ignore, subscribed: ignore });
+      });
+      await until(() => context.subscriptions.hears('marker'));
+      await redis.publish('marker', 'x');
+      await received;
+      context.subscriptions.remove('marker');
+    },
+    stop: () => httpService.stop(),
+  };
+}
+
+type Connection = ServerContext['store']['redis'];
+type Command = 'evalsha' | 'time';
+
+/** Run `meanwhile` before the caller gets the reply of the next command. The reply shows the state before `meanwhile`. */
+export const delayReply = (connection: Connection, command: Command, meanwhile: () => Promise<unknown>): void =>
+  replaceNext(connection, command, async (call) => {
+    const reply = await call();
+    await meanwhile();
+    return reply;
+  });
+
+/** Run `meanwhile` before Redis gets the next command. The reply shows the state after `meanwhile`. */
+export const delayCommand = (connection: Connection, command: Command, meanwhile: () => Promise<unknown>): void =>
+  replaceNext(connection, command, async (call) => {
+    await meanwhile();
+    return call();
+  });
+
+/** Replace the next call of a command, so that moments that are too short for a test last as long as it needs them. */
+function replaceNext(
+  connection: Connection,
+  command: Command,
+  replacement: (call: () => Promise<unknown>) => Promise<unknown>,
+): void {
+  const original = connection[command].bind(connection) as (...args: unknown[]) => Promise<unknown>;
+  connection[command] = ((...args: unknown[]) => {
+    connection[command] = original as never;
+    return replacement(() => original(...args));
+  }) as never;
+}

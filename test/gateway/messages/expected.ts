@@ -1,0 +1,77 @@
+import { JOB_NAME, type Job, type Step } from './steps.js';
+
+/** The table of §6.1, written again on purpose, because the product's own table cannot show its own faults. */
+const IN_PROGRESS_SCOPE: Record<string, 'with data' | 'without data' | 'withheld'> = {
+  progress: 'with data',
+  delivered: 'withheld',
+  acked: 'withheld',
+  checkpoint: 'withheld',
+  event: 'withheld',
+  logs_appended: 'withheld',
+  completed: 'without data',
+  retried: 'withheld',
+  dead: 'withheld',
+  killed: 'withheld',
+  delivery_timeout: 'withheld',
+};
+
+/** Types in that table. Others are in the history only (§6.2), but space streams also show `created` (contract §6). */
+const ON_A_STREAM = Object.keys(IN_PROGRESS_SCOPE);
+
+/** The kinds of streams by what they show. tokens.test.ts tests which token has which scope. */
+export const KINDS = ['full', 'progress', 'anonymous', 'space'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const isProgressScope = (kind: Kind) => kind === 'progress' || kind === 'anonymous';
+
+/** What happened to a job while a client of each kind watched. */
+export interface Course {
+  job: Job;
+  /** Steps before the clients connected, and while they watched. */
+  before: Step[];
+  watched: Step[];
+  /** Time of each step, ISO 8601. */
+  timestamps: string[];
+}
+
+/**
+ * Return all messages that a stream of a kind must send: its init, and a message for each step that it may show.
+ *
+ * @param initAt timestamp of the init
+ */
+export function expectedMessages(kind: Kind, { job, before, watched, timestamps }: Course, initAt: string): object[] {
+  // A client that may see only the completion, and connects after it, would otherwise wait for ever (contract §6).
+  const isLate = isProgressScope(kind) && before.at(-1)?.type === 'completed';
+  const from = isLate ? before.length - 1 : before.length;
+  const shown = [...before, ...watched].slice(from);
+  return [
+    initOf(kind, job, before, initAt),
+    ...shown.flatMap((step, i) => messagesOf(kind, job, step, timestamps[from + i] as string)),
+  ];
+}
+
+/** Return what a stream of a kind does with an event, as the beginning of a test title. */
+export function outcomeFor(kind: Kind, type: string): string {
+  if (!ON_A_STREAM.includes(type)) return 'withholds';
+  const inProgressScope = IN_PROGRESS_SCOPE[type] as string;
+  if (!isProgressScope(kind) || inProgressScope === 'with data') return 'shows';
+  return inProgressScope === 'withheld' ? 'withholds' : 'shows without data';
+}
+
+/** Return the init for a job after the steps in `before`. */
+function initOf(kind: Kind, { id, spaceId }: Job, before: Step[], timestamp: string): object {
+  if (kind === 'space') return { spaceId, type: 'init', timestamp };
+  if (kind === 'full') return { jobId: id, type: 'init', status: before.at(-1)?.status ?? 'pending', timestamp };
+  const report = before.findLast(({ type }) => type === 'progress');
+  return { jobId: id, type: 'init', timestamp, ...(report ? { progress: report.data } : {}) };
+}
+
+/** Return the message of a step, or nothing when it is withheld. */
+function messagesOf(kind: Kind, { id, spaceId }: Job, { type, status, data }: Step, timestamp: string): object[] {
+  const full = { jobId: id, jobName: JOB_NAME, type, status, data, timestamp };
+  if (kind === 'space') return ON_A_STREAM.includes(type) ? [{ ...full, spaceId }] : [];
+  if (kind === 'full') return ON_A_STREAM.includes(type) ? [full] : [];
+  if (IN_PROGRESS_SCOPE[type] === 'with data') return [{ jobId: id, type, data, timestamp }];
+  if (IN_PROGRESS_SCOPE[type] === 'without data') return [{ jobId: id, type, timestamp }];
+  return [];
+}

@@ -1,0 +1,102 @@
+import { expect } from '@jest/globals';
+import { redisNow } from '@yardmaster/store';
+import { writeHistory } from '../../support/jobs.js';
+import type { TestService } from '../../support/service.js';
+import { until } from '../../support/until.js';
+
+/** Name of the job of every scenario. */
+export const JOB_NAME = 'a "job" – näme 🚂';
+
+export interface Job {
+  id: string;
+  spaceId: string;
+}
+
+/** An event of a job, and the message that §6.1 requires for it. */
+export interface Step {
+  type: string;
+  /** Status of the job after the event. */
+  status: string;
+  data: unknown;
+  /** Cause the event. Return its time when it is not in the history. */
+  cause(job: Job, service: TestService): Promise<number | undefined>;
+}
+
+const call = (verb: string, body?: unknown) => async (job: Job, service: TestService) => {
+  const response = await service.call('POST', `/jobs/${job.id}/${verb}`, { body });
+  if (response.status !== 200) throw new Error(`${verb}: ${response.text}`);
+  return undefined;
+};
+
+/** Store and publish an event as a script would, for types that no endpoint causes. */
+export const announce =
+  ({ type, status, data }: Pick<Step, 'type' | 'status' | 'data'>) =>
+  async ({ id, spaceId }: Job, service: TestService) => {
+    const { redis, store } = service;
+    await writeHistory(service, id);
+    const at = await redisNow(store);
+    const entry = JSON.stringify(data === null ? [type, at] : [type, at, data]);
+    const seq = 1 + (await redis.rpush(`${store.keys.job(id)}:events`, entry));
+    const message = JSON.stringify({ seq, jobId: id, jobName: JOB_NAME, spaceId, type, status, data, at });
+    await redis.publish(store.keys.jobChannel(id), message);
+    await redis.publish(store.keys.spaceChannel(spaceId), message);
+    return undefined;
+  };
+
+/** Return a step that calls an endpoint of the job. */
+const step = (type: string, status: string, data: unknown, verb: string, body?: unknown): Step => ({
+  type,
+  status,
+  data,
+  cause: call(verb, body),
+});
+
+export const claim = step('delivered', 'delivered', null, 'claim');
+export const poll: Step = {
+  ...claim,
+  async cause({ spaceId }, service) {
+    const { body } = await service.call('POST', `/spaces/${spaceId}/jobs/poll`);
+    expect(body.jobs).toHaveLength(1);
+    return undefined;
+  },
+};
+export const ack = step('acked', 'running', null, 'ack');
+export const progress = (report: object) => step('progress', 'running', report, 'progress', report);
+export const checkpoint = (data: unknown) => step('checkpoint', 'running', data, 'checkpoint', data);
+export const event = (data: unknown) => step('event', 'running', data, 'event', data);
+export const complete = (result: unknown) => step('completed', 'completed', result, 'complete', { result });
+export const retry = (error: unknown, attemptNumber = 1) =>
+  step('retried', 'pending', { error, attemptNumber }, 'fail', { error });
+/** Return the step that makes a job dead, which must have `maxRetries: 0`. */
+export const failForGood = (error: unknown) => step('dead', 'dead', { error }, 'fail', { error });
+export const kill = (reason?: string) => step('killed', 'killed', { reason: reason ?? null }, 'kill', { reason });
+export const logsAppended = (status: string): Step => ({
+  type: 'logs_appended',
+  status,
+  data: { fromSeq: 1, toSeq: 3, count: 3 },
+  async cause(job, service) {
+    await call('logs', ['one', 'two', 'three'])(job, service);
+    const { body } = await service.call('GET', `/jobs/${job.id}/logs`);
+    return Date.parse(body.logs[0].createdAt);
+  },
+});
+/** A delivery time-out: the deadline is moved into the past, so the next sweep returns the job to the queue. */
+export const deliveryTimeout: Step = {
+  type: 'delivery_timeout',
+  status: 'pending',
+  data: null,
+  async cause({ id }, { redis, store }) {
+    await redis.zadd(`${store.keys.baseOfJob(id)}deadlines`, 'XX', 1, id);
+    await until(async () => (await redis.hget(store.keys.job(id), 'status')) === 'pending');
+    return undefined;
+  },
+};
+/** Return a step for the outcome of a callback, which is in the history and on no stream (§6.2). */
+export const callbackOutcome = (type: string, fields: object): Step => {
+  const data = { url: 'https://example.com/hook', attempt: 1, willRetry: false, ...fields };
+  const outcome = { type, status: 'completed', data };
+  return { ...outcome, cause: announce(outcome) };
+};
+
+/** Steps by which a new job comes to run. */
+export const RUNNING = [claim, ack];
