@@ -3,7 +3,7 @@ import type { DumpedJob } from '../checker/dump.js';
 import type { Callback } from '../checker/history.js';
 import type { Span } from '../checker/stalls.js';
 import { redeliveriesOf } from './histories.js';
-import { type Damage, type Outage, linesOf, ruleForEachJob } from './rule.js';
+import { type Damage, linesOf, type Outage, ruleForEachJob } from './rule.js';
 import { stopsSchedulers } from './time-outs.js';
 
 /** Parts of the paths of callback URLs behind which nothing reads the request, and whose first callback gets no response. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '@yardmaster/protocol';
 import type { DumpedJob } from '../checker/dump.js';
-import { type Claim, type Finding, type Rule, type StoredCase, linesOf, ruleForEachJob, storedCases } from './rule.js';
+import { type Claim, type Finding, linesOf, type Rule, ruleForEachJob, type StoredCase, storedCases } from './rule.js';
 
 /**
  * No two workers get the same attempt (P2): clients get a job at most as often as it was delivered. That its window was

@@ -1,7 +1,7 @@
 import type { EventType, LogEntry } from '@yardmaster/protocol';
 import type { DumpedJob } from '../checker/dump.js';
 import type { Body, Call, Operation } from '../checker/history.js';
-import { type Finding, type StoredCase, linesOf, ruleForEachJob } from './rule.js';
+import { type Finding, linesOf, ruleForEachJob, type StoredCase } from './rule.js';
 import { isTimeOut } from './time-outs.js';
 
 /** The event that a call leaves, and where the call and the event contain the text that only this call has sent. */

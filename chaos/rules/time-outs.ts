@@ -1,6 +1,16 @@
 import type { JobEvent, Status } from '@yardmaster/protocol';
 import type { Call } from '../checker/history.js';
-import { type Evidence, type Finding, type Outage, type PromiseId, type Rule, type StoredCase, affects, ruleForEachJob, storedCases } from './rule.js';
+import {
+  affects,
+  type Evidence,
+  type Finding,
+  type Outage,
+  type PromiseId,
+  type Rule,
+  ruleForEachJob,
+  type StoredCase,
+  storedCases,
+} from './rule.js';
 
 /** A window that a scheduler closed. Times are epoch milliseconds. */
 export interface TimeOut {

@@ -45,7 +45,7 @@ it.each([
   ['other JSON', '{"secrets":7}'],
 ])('exits with 1 when the response is %s in place of callback secrets', async (_, body) => {
   const fake = await serve((_request, response) => response.writeHead(200).end(body));
-  expect(await secretsHere(fake)).toEqual(refused('the server did not answer with callback secrets'));
+  expect(await secretsHere(fake)).toEqual(refused('the response does not contain callback secrets'));
 });
 
 it('prints callback secrets without the terminal sequences of a malicious server', async () => {
@@ -53,8 +53,8 @@ it('prints callback secrets without the terminal sequences of a malicious server
   expect(await secretsHere(fake)).toEqual([0, ['whsec_a b'], '']);
 });
 
-it('exits with 1 and sends no second request when the service is away', async () => {
-  const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"Storage did not answer"}'));
-  expect(await secretsHere(fake)).toEqual(refused('Storage did not answer'));
+it('exits with 1 and sends no second request when callback secrets are unavailable', async () => {
+  const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"Storage is unavailable"}'));
+  expect(await secretsHere(fake)).toEqual(refused('Storage is unavailable'));
   expect(fake.requests).toBe(1);
 });

@@ -29,14 +29,14 @@ function connectTo(act: (ws: WebSocket) => unknown, options: Partial<Parameters<
   return { messages, ended };
 }
 
-it('ends a connection when nothing came for too long', async () => {
+it('ends a connection when neither a message nor a ping came for too long', async () => {
   const { ended } = connectTo(() => undefined, { silenceMs: 100 });
-  expect(await ended).toEqual({ kind: 'closed', code: 1006, reason: 'nothing heard for 0 s', wasGood: false });
+  expect(await ended).toEqual({ kind: 'closed', code: 1006, reason: 'no message or ping for 0 s', wasStable: false });
 });
 
-it('keeps a connection for as long as pings come', async () => {
+it('keeps a connection open for as long as pings come', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
-  const pingOn = async (ws: WebSocket) => {
+  const pingSlowly = async (ws: WebSocket) => {
     for (let times = 0; times < 5; times++) {
       ws.ping();
       await once(ws, 'pong'); // The client has got the ping.
@@ -44,7 +44,7 @@ it('keeps a connection for as long as pings come', async () => {
     }
     ws.close(1000);
   };
-  expect(await connectTo(pingOn, { silenceMs: 60_000 }).ended).toMatchObject({ code: 1000 });
+  expect(await connectTo(pingSlowly, { silenceMs: 60_000 }).ended).toMatchObject({ code: 1000 });
 });
 
 it('closes the connection with 1000 when no more messages are wanted', async () => {
@@ -61,7 +61,7 @@ it('closes the connection with 1000 when no more messages are wanted', async () 
   await until(() => code === 1000);
 });
 
-it('reads no further while the reader takes nothing, and does not end the connection meanwhile', async () => {
+it('pauses a stream while the reader takes nothing, and does not end the connection meanwhile', async () => {
   let drain = () => {};
   const drained = new Promise<void>((resolve) => {
     drain = resolve;
@@ -84,25 +84,28 @@ it('reads no further while the reader takes nothing, and does not end the connec
   await until(() => messages.length === sent);
 });
 
-const closed = (code: number, reason = ''): Ending => ({ kind: 'closed', code, reason, wasGood: true });
+const closed = (code: number, reason = ''): Ending => ({ kind: 'closed', code, reason, wasStable: true });
 const refused = (status: number): Ending => ({ kind: 'refused', status, sentence: 'no', notBeforeMs: 7 });
 
-it.each([1001, 1005, 1006, 1011, 1012, 1013])('connects again after close code %i', (code) => {
-  expect(nextStepOf(closed(code))).toMatchObject({ kind: 'again' });
+it.each([1001, 1005, 1006, 1011, 1012, 1013])('connects a stream again after close code %i', (code) => {
+  expect(nextStepOf(closed(code))).toMatchObject({ kind: 'reconnect' });
 });
 
-it.each([429, 502, 503, 504])('connects again after HTTP %i, and not before the server allows it', (status) => {
-  expect(nextStepOf(refused(status))).toEqual({ kind: 'again', reason: 'no', notBeforeMs: 7 });
-});
+it.each([429, 502, 503, 504])(
+  'connects a stream again after HTTP %i, and not before the server allows it',
+  (status) => {
+    expect(nextStepOf(refused(status))).toEqual({ kind: 'reconnect', reason: 'no', notBeforeMs: 7 });
+  },
+);
 
-it.each([200, 301, 400, 401, 403, 404, 405, 426, 500])('treats HTTP %i as a refusal', (status) => {
+it.each([200, 301, 400, 401, 403, 404, 405, 426, 500])('treats HTTP %i as the refusal of a stream', (status) => {
   expect(nextStepOf(refused(status))).toEqual({ kind: 'refused', sentence: 'no' });
 });
 
-it.each([1008, 1009, 4000])('treats close code %i as a refusal, and 1000 as the end', (code) => {
+it.each([1008, 1009, 4000])('treats close code %i as the refusal of a stream, and 1000 as its end', (code) => {
   expect(nextStepOf(closed(code, 'because'))).toEqual({ kind: 'refused', sentence: 'because' });
   expect(nextStepOf(closed(code))).toEqual({ kind: 'refused', sentence: `the stream was closed with code ${code}` });
-  expect(nextStepOf(closed(1000))).toEqual({ kind: 'over' });
+  expect(nextStepOf(closed(1000))).toEqual({ kind: 'ended' });
 });
 
 it('waits any time up to a limit that doubles from 0.5 s to 15 s before it connects again', () => {

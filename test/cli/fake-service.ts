@@ -14,12 +14,12 @@ const TIMESTAMP = '2026-01-01T00:00:00.000Z';
 const stops: (() => void)[] = [];
 
 /** Start a fake service for a test. Without `onStream`, requests for streams get a response like others. */
-export async function serve(answer: Respond, onStream?: OnStream) {
+export async function serve(respond: Respond, onStream?: OnStream) {
   /** The fake service. `requests` counts a stream only if it got a response like other requests. */
   const fake = { url: '', requests: 0, openStreams };
   // Connections stay open for as long as with some proxies.
   const server = http.createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
-    answer(request, response, fake.requests++),
+    respond(request, response, fake.requests++),
   );
   const wss = new WebSocketServer({ noServer: true });
   function openStreams(handle: OnStream): void {

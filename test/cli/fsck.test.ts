@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { FAULTS } from '@yardmaster/fsck';
 import { createJobRequest } from '@yardmaster/protocol';
 import { createJob, partitionOf } from '@yardmaster/store';
 import { during } from '../support/during.js';
@@ -35,8 +36,8 @@ async function endOf(run: Run) {
 const fsck = (args: string[] = [], variables: Record<string, string> = env()) =>
   endOf(yardmasterHere(['fsck', ...args], variables));
 
-/** Create jobs that are missing in the index of all jobs of their space. */
-async function harm(count: number): Promise<string[]> {
+/** Create jobs, and remove them from the index of all jobs of their space. */
+async function damage(count: number): Promise<string[]> {
   const { store, redis: connection } = service;
   const request = createJobRequest.parse({ name: 'work' });
   const jobs = await Promise.all(Array.from({ length: count }, () => createJob(store, 'cli', request)));
@@ -45,10 +46,12 @@ async function harm(count: number): Promise<string[]> {
   return ids;
 }
 
-const MISSING = 'a job is not in an index that it belongs in';
+/** A kind of fault in a report, with what the repair does or did. */
+const group = (kind: 'entry_missing' | 'key_unknown', result: string) => `${FAULTS[kind].meaning} (${result})`;
+const ENTERED = FAULTS.entry_missing.repair;
 const keyOf = (index: string) => `ym:{${partitionOf('cli')}}:space:cli/${index}`;
 
-it('exits with 0 and counts what it has checked when nothing is wrong', async () => {
+it('exits fsck with 0 and counts what was checked when nothing is wrong', async () => {
   await jobIn(service, 'running', 'cli');
   await service.key(['jobs:read']);
   // The job's record, three indexes, one index of names, the list of spaces, API keys and the partitions.
@@ -57,15 +60,15 @@ it('exits with 0 and counts what it has checked when nothing is wrong', async ()
   expect(end).toEqual({ code: 0, lines: [checked, 'Nothing is wrong.'], err: '' });
 });
 
-it('exits with 1, shows the first faults of each kind, and repairs all with --repair', async () => {
-  const ids = await harm(23);
+it('exits fsck with 1 and shows the first faults of each kind, and repairs all with --repair', async () => {
+  const ids = await damage(23);
   const found = await endOf(yardmaster(['fsck'], env()));
   expect(found.code).toBe(1);
-  expect(found.lines[0]).toBe(`23 × ${MISSING}: --repair: entered`);
+  expect(found.lines[0]).toBe(`23 × ${group('entry_missing', `with --repair: ${ENTERED}`)}`);
   const sample = /^ {2}(\w+) in (.*): belongs at \d+$/.exec(found.lines[1] ?? '');
   expect([ids.includes(sample?.[1] ?? ''), sample?.[2]]).toEqual([true, keyOf('jobs')]);
   expect(found.lines[21]).toBe('  and 3 more, which --verbose shows');
-  expect(found.lines.at(-1)).toBe('23 faults; --repair would mend 23 of them.');
+  expect(found.lines.at(-1)).toBe('Faults: 23, of which --repair can repair 23.');
 
   const verbose = await fsck(['--verbose']);
   expect(verbose.lines.filter((line) => line.startsWith('entry_missing  '))).toHaveLength(23);
@@ -73,24 +76,24 @@ it('exits with 1, shows the first faults of each kind, and repairs all with --re
 
   const repaired = await fsck(['--repair']);
   expect(repaired.code).toBe(0);
-  expect(repaired.lines[0]).toBe(`23 × ${MISSING}: entered`);
-  expect(repaired.lines.at(-1)).toBe('All 23 faults are mended.');
+  expect(repaired.lines[0]).toBe(`23 × ${group('entry_missing', ENTERED)}`);
+  expect(repaired.lines.at(-1)).toBe('Faults: 23 repaired, 0 left.');
   expect((await fsck()).lines.at(-1)).toBe('Nothing is wrong.');
 });
 
-it('exits with 1 when --repair has left a fault', async () => {
-  await harm(1);
+it('exits fsck --repair with 1 when a fault is left', async () => {
+  await damage(1);
   const key = `${service.prefix}:of\u001b[31mstrangers`;
   await service.redis.set(key, 'x');
   const { code, lines } = await fsck(['--repair']);
-  expect([code, lines.at(-1)]).toEqual([1, '1 faults are mended, 1 are left.']);
-  expect(lines).toContain('1 × a key is none of ours: left as it is');
+  expect([code, lines.at(-1)]).toEqual([1, 'Faults: 1 repaired, 1 left.']);
+  expect(lines).toContain(`1 × ${group('key_unknown', 'left as it is')}`);
   expect(lines).toContain('  ym:ofstrangers: it is a string');
   await service.redis.del(key);
 });
 
-it('prints a JSON line for each fault, and a summary, with --json', async () => {
-  const [jobId] = await harm(1);
+it('prints a JSON line for each fault, and a summary, with fsck --json', async () => {
+  const [jobId] = await damage(1);
   const found = await fsck(['--json']);
   expect(found.code).toBe(1);
   const any = expect.any(Number);
@@ -108,8 +111,8 @@ it('prints a JSON line for each fault, and a summary, with --json', async () => 
   ]);
 });
 
-it('stops at Ctrl-C between two steps, and reports what it has done', async () => {
-  await harm(1_500);
+it('stops fsck at Ctrl-C between two steps, and reports what it has done', async () => {
+  await damage(1_500);
   const run = yardmaster(['fsck', '--repair', '--verbose'], env());
   // The reader is slower than the check, so the check is not over yet.
   run.child.stdout?.pause();
@@ -118,13 +121,13 @@ it('stops at Ctrl-C between two steps, and reports what it has done', async () =
   run.child.stdout?.resume();
   expect(await run.exit()).toBe(130);
   expect(run.out()).toContain('Interrupted: checked ');
-  const repaired = run.out().match(/^entry_missing mended/gm)?.length ?? 0;
-  expect(run.out()).toContain(`${repaired} faults are mended`);
+  const repaired = run.out().match(/^entry_missing repaired/gm)?.length ?? 0;
+  expect(run.out()).toContain(`Faults: ${repaired} repaired`);
   expect((await fsck(['--repair'])).code).toBe(0);
   expect((await fsck()).code).toBe(0);
 });
 
-describe('a Redis user that can only read', () => {
+describe('fsck as a Redis user that can only read', () => {
   const urlWith = (password: string) => `redis://reader:${password}@127.0.0.1:${redis.port}`;
   const reader = (password = 'secret') => ({ ...env(), REDIS_URL: urlWith(password) });
   const RULES = ['+@read', '+@connection', '+info', '+time', '+eval', '+evalsha'];
@@ -132,31 +135,34 @@ describe('a Redis user that can only read', () => {
     await service.redis.call('ACL', ['SETUSER', 'reader', 'on', '>secret', `~${service.prefix}:*`, ...RULES]);
   });
 
-  it('checks as a user that can only read, and repairs nothing', async () => {
-    await harm(1);
-    expect((await fsck([], reader())).lines.at(-1)).toBe('1 faults; --repair would mend 1 of them.');
+  it('finds faults, and reports that none could be repaired', async () => {
+    await damage(1);
+    expect((await fsck([], reader())).lines.at(-1)).toBe('Faults: 1, of which --repair can repair 1.');
     const { code, lines } = await fsck(['--repair'], reader());
-    expect([code, lines[0]]).toEqual([1, `1 × ${MISSING}: 0 entered, 1 not mended`]);
-    expect(lines[1]).toMatch(/^ {2}NOT MENDED .*; not mended: .*(NOPERM|can't run)/);
+    expect([code, lines[0]]).toEqual([1, `1 × ${group('entry_missing', `0 ${ENTERED}, 1 not repaired`)}`]);
+    expect(lines[1]).toMatch(/^ {2}NOT REPAIRED .*; not \w+: .*(NOPERM|can't run)/);
     expect((await fsck(['--repair'])).code).toBe(0);
   });
 
-  it('shows a user what Redis refuses: a command, or the password', async () => {
+  it('shows what Redis refuses: a command, or the password', async () => {
     const wrong = await fsck([], reader('wrong'));
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('WRONGPASS')]);
     await service.redis.call('ACL', ['SETUSER', 'reader', '-info']);
     const lacking = await fsck([], reader());
-    expect([lacking.code, lacking.err]).toEqual([2, expect.stringMatching(/^yardmaster: Redis refuses: .*info.*\n$/m)]);
+    expect([lacking.code, lacking.err]).toEqual([
+      2,
+      expect.stringMatching(/^yardmaster: Redis refused a command: .*info.*\n$/m),
+    ]);
   });
 });
 
-describe('a check that cannot begin', () => {
+describe('fsck that cannot begin', () => {
   it.each([
     ['without REDIS_URL', [], { REDIS_URL: '' }, 'REDIS_URL is not set; set it as for the service'],
     ['with an invalid REDIS_URL', ['--redis', 'http://me:secret@host'], {}, 'REDIS_URL must be redis://'],
     ['with another invalid variable', [], { RETENTION_SECONDS: 'long' }, 'RETENTION_SECONDS must be'],
-    ['without a key of ours', ['--prefix', 'nobody'], {}, 'there is no key under the prefix nobody'],
-  ])('exits with 2 and the reason when it is started %s', async (_, args, variables, sentence) => {
+    ['with a prefix that no key has', ['--prefix', 'unused'], {}, 'there is no key under the prefix unused'],
+  ])('exits with 2 and the reason when fsck is started %s', async (_, args, variables, sentence) => {
     const { code, lines, err } = await fsck(args, { ...env(), ...variables });
     expect([code, lines]).toEqual([2, []]);
     expect(err).toContain(sentence);
@@ -164,19 +170,19 @@ describe('a check that cannot begin', () => {
     expect(err).not.toContain('    at ');
   });
 
-  it('ends its process with 2 and the reason when there is no Redis', async () => {
+  it('exits with 2 and the reason when fsck cannot connect to Redis', async () => {
     const run = yardmaster(['fsck'], { ...env(), REDIS_URL: 'redis://:secret@127.0.0.1:1' });
     const error = 'yardmaster: no connection to Redis: connect ECONNREFUSED 127.0.0.1:1\n';
     expect([await run.exit(), run.err()]).toEqual([2, error]);
   });
 });
 
-(hasTerminals ? describe : describe.skip)('a check on a terminal', () => {
+(hasTerminals ? describe : describe.skip)('fsck on a terminal', () => {
   beforeAll(async () => {
-    await harm(1);
+    await damage(1);
   });
 
-  it('shows the progress of a check in one line, and then what is wrong in colours', async () => {
+  it('shows the progress of fsck in one line, and then the faults in colours', async () => {
     const run = yardmasterOnTerminal('fsck', env());
     expect(await run.exit()).toBe(1);
     // Each drawing begins by clearing the line, and so does the output after the last drawing.
@@ -185,14 +191,14 @@ describe('a check that cannot begin', () => {
     expect(before).toBe('');
     for (const line of drawn) expect(line).toMatch(/^\d+% of \d+ keys[^\r\n]{0,40}$/);
     expect(drawn.length).toBeGreaterThan(0);
-    expect(rest).toContain(`\u001b[1m1 × ${MISSING}: --repair: entered\u001b[0m\r\n`);
-    expect(rest).toContain('\u001b[31m1 faults; --repair would mend 1 of them.\u001b[0m\r\n');
+    expect(rest).toContain(`\u001b[1m1 × ${group('entry_missing', `with --repair: ${ENTERED}`)}\u001b[0m\r\n`);
+    expect(rest).toContain('\u001b[31mFaults: 1, of which --repair can repair 1.\u001b[0m\r\n');
   });
 
-  it('writes plain lines with --plain, and leaves nothing to repair', async () => {
+  it('writes plain lines with fsck --repair --plain', async () => {
     const run = yardmasterOnTerminal('fsck --repair --plain', env());
     expect(await run.exit()).toBe(0);
     expect(run.out()).not.toContain('\u001b');
-    expect(run.out()).toMatch(/^1 × a job .*: entered\r\n {2}.*\r\nChecked .*\r\nAll 1 faults are mended\.\r\n$/);
+    expect(run.out()).toMatch(/^1 × a job .*\r\n {2}.*\r\nChecked .*\r\nFaults: 1 repaired, 0 left\.\r\n$/);
   });
 });

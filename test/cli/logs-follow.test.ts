@@ -13,8 +13,8 @@ const service = withService();
 const proxy = withProxy(service);
 beforeEach(() => {
   proxy.restore();
-  proxy.asked.length = 0;
-  proxy.answered.length = 0;
+  proxy.requests.length = 0;
+  proxy.responded.length = 0;
 });
 afterEach(endAll);
 afterEach(stopServing);
@@ -60,17 +60,20 @@ describe('logs --follow', () => {
     expect(await run.end()).toEqual([3, lines, '']);
   });
 
-  it.each(ENDS)('prints all that came before the job was %s, and exits as watch does', async (_, verb, body, code) => {
-    const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
-    const run = await follow(id);
-    await append(service, id, numbered(1_000));
-    await append(service, id, numbered(700, 1_001));
-    await step(service, id, verb, body);
-    expect(await run.end()).toEqual([code, infos(numbered(1_700)), '']);
-  });
+  it.each(ENDS)(
+    'prints all entries from before the job was %s, and exits as watch does',
+    async (_, verb, body, code) => {
+      const id = await jobIn(service, 'running', 'ends', { maxRetries: 0 });
+      const run = await follow(id);
+      await append(service, id, numbered(1_000));
+      await append(service, id, numbered(700, 1_001));
+      await step(service, id, verb, body);
+      expect(await run.end()).toEqual([code, infos(numbered(1_700)), '']);
+    },
+  );
 
   it.each(ENDS)(
-    'prints the logs of a job that was %s before, and exits as watch does',
+    'prints the logs of a job that is already %s, and exits as watch does',
     async (status, _v, _b, code) => {
       const id = await jobIn(service, status, 'ended');
       await append(service, id, numbered(3));
@@ -127,14 +130,14 @@ describe('the requests of logs --follow', () => {
   async function followTwo(id: string, ...flags: string[]): Promise<Run> {
     await append(service, id, numbered(2));
     const run = logsHere(proxy, [id, '--follow', ...flags]);
-    await until(() => proxy.asked.length === BEGINNING.length);
+    await until(() => proxy.requests.length === BEGINNING.length);
     return run;
   }
 
   it('sends no request while nothing happens, until it gives up after --timeout with 124', async () => {
     const run = await followTwo(await jobIn(service, 'running', 'idle'), '--timeout', '3');
     expect(await run.end()).toEqual([124, infos(numbered(2)), 'yardmaster: gave up after 3 s\n']);
-    expect(proxy.asked).toEqual(BEGINNING);
+    expect(proxy.requests).toEqual(BEGINNING);
   });
 
   it('sends one request for each append and one at the end, and none for other events', async () => {
@@ -148,25 +151,25 @@ describe('the requests of logs --follow', () => {
     await step(service, id, 'event', 'over');
     await step(service, id, 'complete');
     expect(await run.exit()).toBe(0);
-    expect(proxy.asked).toEqual([...BEGINNING, '?limit=500&after=2', '?limit=500&after=4']);
+    expect(proxy.requests).toEqual([...BEGINNING, '?limit=500&after=2', '?limit=500&after=4']);
   });
 
-  it('sends requests that go on after the entries that the filters leave out', async () => {
+  it('requests only entries after those that the filters have left out', async () => {
     const id = await jobIn(service, 'running', 'filtered');
     const run = logsHere(proxy, [id, '--follow', '--level', 'warn,error', '--grep', 'a "b', '--tail', '0']);
-    await until(() => proxy.asked.length === 3);
+    await until(() => proxy.requests.length === 3);
     await append(service, id, numbered(5));
-    await until(() => proxy.answered.length === 3);
+    await until(() => proxy.responded.length === 3);
     await append(service, id, [{ level: 'warn', message: 'A "B' }]);
     await run.shows('A "B');
     await step(service, id, 'complete');
     expect(await run.exit()).toBe(0);
     const filters = 'level=warn%2Cerror&q=%22a+%22+%22b%22';
     const from = (seq: number) => `?limit=500&after=${seq}&${filters}`;
-    expect(proxy.asked).toEqual(['?limit=1', 'stream', from(0), from(0), from(5), from(6)]);
+    expect(proxy.requests).toEqual(['?limit=1', 'stream', from(0), from(0), from(5), from(6)]);
   });
 
-  it('sends no request while its reader takes nothing, and then one for all that came', async () => {
+  it('sends no request while its reader takes nothing, and then one for all new entries', async () => {
     const id = await jobIn(service, 'running', 'slow');
     const watcher = await StreamClient.open(service.url, `/${id}?token=${ADMIN_KEY}`);
     await append(service, id, numbered(2));
@@ -180,12 +183,12 @@ describe('the requests of logs --follow', () => {
     await until(() => prints === 2);
     for (let i = 3; i <= 40; i++) await append(service, id, numbered(1, i));
     await until(() => watcher.messages.at(-1)?.data?.toSeq === 40);
-    expect(proxy.asked).toEqual(BEGINNING);
+    expect(proxy.requests).toEqual(BEGINNING);
     take();
     await until(() => prints === 3);
     await step(service, id, 'complete');
     expect(await run.end()).toEqual([0, infos(numbered(40)), '']);
-    expect(proxy.asked).toEqual([...BEGINNING, '?limit=500&after=2', '?limit=500&after=40']);
+    expect(proxy.requests).toEqual([...BEGINNING, '?limit=500&after=2', '?limit=500&after=40']);
     await watcher.close();
   });
 });
@@ -195,7 +198,7 @@ describe('logs --follow that loses its connection', () => {
   async function followAndCut(id: string): Promise<Run> {
     await append(service, id, numbered(1));
     const run = logsHere(proxy, [id, '--follow']);
-    await until(() => proxy.asked.length === 3);
+    await until(() => proxy.requests.length === 3);
     await append(service, id, numbered(1, 2));
     await run.shows('entry 2\n');
     proxy.cut();
@@ -203,9 +206,9 @@ describe('logs --follow that loses its connection', () => {
     return run;
   }
 
-  const LOST = 'connection lost (connection broken), connecting again\n';
+  const LOST = 'connection lost (the connection broke), connecting again\n';
 
-  it('connects again, and prints each entry that it has missed once', async () => {
+  it('connects again, and prints each missed entry exactly once', async () => {
     const id = await jobIn(service, 'running', 'cut');
     const run = await followAndCut(id);
     await append(service, id, numbered(2, 3));
@@ -237,7 +240,7 @@ describe('logs --follow that loses its connection', () => {
     expect(await run.end()).toEqual([0, infos(numbered(2)), err]);
   });
 
-  it('prints every entry once and in order, however often the connection is cut while clients append', async () => {
+  it('prints every entry exactly once and in order, however often the connection is cut while clients append', async () => {
     const id = await jobIn(service, 'running', 'often');
     await append(service, id, numbered(2));
     const run = logsHere(proxy, [id, '--follow', '--json']);
@@ -264,7 +267,7 @@ describe('logs --follow that loses its connection', () => {
     expect(entriesOf(run).map(({ seq }) => seq)).toEqual(seqs);
   });
 
-  const AWAY = '{"error":"Storage did not answer"}';
+  const AWAY = '{"error":"Storage is unavailable"}';
 
   it('reports once that logs cannot be read, whatever the stream sends meanwhile', async () => {
     let timer: NodeJS.Timeout | undefined;
@@ -282,11 +285,11 @@ describe('logs --follow that loses its connection', () => {
       },
     );
     const run = logsHere(fake, ['job', '--follow']);
-    expect([await run.exit(), run.err()]).toEqual([0, 'connection lost (Storage did not answer), connecting again\n']);
+    expect([await run.exit(), run.err()]).toEqual([0, 'connection lost (Storage is unavailable), connecting again\n']);
     clearInterval(timer);
   });
 
-  it('ends when its stream is refused, also while logs cannot be read', async () => {
+  it('ends when its stream is refused, even while logs cannot be read', async () => {
     let refuse: () => void = () => undefined;
     const fake = await serve(
       (_request, response, nth) => {
@@ -324,8 +327,7 @@ describe('logs --follow that loses its connection', () => {
       },
     );
     const run = logsHere(fake, ['job', '--follow']);
-    const err =
-      'connection lost (messages may be missing), connecting again\nentries 2 to 3 were lost by the service\n';
+    const err = 'connection lost (messages may be missing), connecting again\nthe service has lost entries 2 to 3\n';
     expect(await run.end()).toEqual([0, infos(['one', 'two', 'three', 'another two']), err]);
   });
 });

@@ -14,7 +14,7 @@ import { BIN, endAll, hasTerminals, runCommand, yardmasterOnTerminal } from './y
 const service = withService();
 const proxy = withProxy(service);
 beforeEach(() => {
-  proxy.asked.length = 0;
+  proxy.requests.length = 0;
 });
 afterEach(endAll);
 afterEach(stopServing);
@@ -60,10 +60,10 @@ it('reads no further pages of logs while its reader takes nothing', async () => 
   for (let i = 0; i < all.length; i += 300) await append(service, job, all.slice(i, i + 300));
   const stuck = logs(proxy, job);
   stuck.child.stdout?.pause();
-  await until(() => proxy.asked.length > 0);
+  await until(() => proxy.requests.length > 0);
   // Another run, whose reader takes all, reads three pages meanwhile.
   expect(await logs(proxy, job).exit()).toBe(0);
-  expect(proxy.asked).toEqual([0, 0, 500, 1_000].map((after) => `?limit=500&after=${after}`));
+  expect(proxy.requests).toEqual([0, 0, 500, 1_000].map((after) => `?limit=500&after=${after}`));
   stuck.child.stdout?.resume();
   expect(await stuck.end()).toEqual([0, infos(all), '']);
 });
@@ -142,10 +142,10 @@ describe('logs with filters', () => {
   it('asks for whole pages when entries that the server finds may not contain the phrase', async () => {
     const job = await jobWith(service, ['say "disk full"', ...Array(400).fill('disk full, "no"')]);
     expect(await readHere(proxy, job, '--grep', '"disk', '--tail', '1')).toEqual(found(['info  say "disk full"']));
-    expect(proxy.asked.length).toBeLessThan(5);
+    expect(proxy.requests.length).toBeLessThan(5);
   });
 
-  describe('over many pages', () => {
+  describe('on many pages', () => {
     /** Every tenth entry is a warning, and every hundredth is called a round number. */
     const entries = numbered(1_000).map((text, i) => {
       const message = (i + 1) % 100 === 0 ? `${text}, "round" number` : text;
@@ -171,27 +171,27 @@ describe('logs with filters', () => {
   });
 });
 
-describe('logs of which newer entries have replaced older ones', () => {
+describe('logs in which newer entries have replaced older ones', () => {
   const small = withService({ LOGS_PER_JOB: '10' });
   const lastTen = infos(numbered(10, 16));
 
   it.each([
-    [[], lastTen, 'entries 1 to 15 are no longer kept\n'],
+    [[], lastTen, 'entries 1 to 15 are no longer stored\n'],
     [['--level', 'info'], lastTen, ''],
     [['--grep', 'entry 2'], lastTen.slice(-6), ''],
     [['--tail', '3'], lastTen.slice(-3), ''],
     [['--tail', '50'], lastTen, ''],
     [['--tail', '0'], [], ''],
-  ])('reports missing entries in a line unless only some were wanted: %j', async (flags, messages, err) => {
+  ])('reports removed entries unless only some entries were wanted: %j', async (flags, messages, err) => {
     expect(await readHere(small, await jobWith(small, numbered(25)), ...flags)).toEqual([0, messages, err]);
   });
 
   it.each([
-    [[], 'entries 4 to 993 are no longer kept\n'],
-    [['--tail', '5'], 'entries 4 to 993 are no longer kept\n'],
+    [[], 'entries 4 to 993 are no longer stored\n'],
+    [['--tail', '5'], 'entries 4 to 993 are no longer stored\n'],
     [['--level', 'info'], ''],
     [['--grep', 'entry'], ''],
-  ])('reports entries that are replaced while they are followed, with %j', async (flags, err) => {
+  ])('reports entries that are replaced before they can be followed, with %j', async (flags, err) => {
     const id = await jobWith(small, numbered(3));
     const run = logsHere(small, [id, '--follow', ...flags]);
     await run.shows('entry 3');
@@ -306,7 +306,7 @@ describe('printed logs', () => {
   });
 });
 
-describe('logs that must not be read', () => {
+describe('logs that the service refuses', () => {
   /** Id of a job that has two entries and has completed. */
   let id: string;
   beforeAll(async () => {
@@ -317,19 +317,22 @@ describe('logs that must not be read', () => {
   const readWith = (key: string, args: string[]) =>
     yardmasterHere(['logs', ...args], { YARDMASTER_URL: service.url, YARDMASTER_API_KEY: key });
 
-  it.each([[[]], [['--follow']], [['--tail', '0']]])('exits with 1 and the reason on refusal: %j', async (flags) => {
-    const { key: progressOnly } = await service.key(['jobs:read:progress', 'jobs:event', 'jobs:create']);
-    const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
-    const cases = [
-      ['nope', ADMIN_KEY, 'Job not found'],
-      [id, 'ym_wrong', 'A valid API key is required'],
-      [id, progressOnly, 'The API key lacks the scope jobs:read'],
-      [id, keyOfOther, 'The API key is bound to another space'],
-    ] as const;
-    for (const [jobId, key, sentence] of cases) {
-      expect(await readWith(key, [jobId, ...flags]).end()).toEqual([1, [], `yardmaster: ${sentence}\n`]);
-    }
-  });
+  it.each([[[]], [['--follow']], [['--tail', '0']]])(
+    'exits with 1 and the reason when logs are refused: %j',
+    async (flags) => {
+      const { key: progressOnly } = await service.key(['jobs:read:progress', 'jobs:event', 'jobs:create']);
+      const { key: keyOfOther } = await service.key(['jobs:read'], { spaceId: 'elsewhere' });
+      const cases = [
+        ['nope', ADMIN_KEY, 'Job not found'],
+        [id, 'ym_wrong', 'A valid API key is required'],
+        [id, progressOnly, 'The API key lacks the scope jobs:read'],
+        [id, keyOfOther, 'The API key is bound to another space'],
+      ] as const;
+      for (const [jobId, key, sentence] of cases) {
+        expect(await readWith(key, [jobId, ...flags]).end()).toEqual([1, [], `yardmaster: ${sentence}\n`]);
+      }
+    },
+  );
 
   it('reads logs with a key of the space of the job that has jobs:read and nothing else', async () => {
     const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
@@ -354,7 +357,7 @@ describe('logs of a service with unusual responses', () => {
   it('sends a request for logs again after a failure that may pass, and reports the outage once', async () => {
     const three = [entry(1), entry(2), entry(3)];
     const { url } = await serve((_request, response, nth) => {
-      if (nth === 0) response.writeHead(503).end('{"error":"Storage did not answer"}');
+      if (nth === 0) response.writeHead(503).end('{"error":"Storage is unavailable"}');
       else if (nth === 1) response.writeHead(429).end('{"error":"Slow down"}');
       else if (nth === 2) {
         // The connection breaks in the middle of the response.
@@ -362,7 +365,7 @@ describe('logs of a service with unusual responses', () => {
         setImmediate(() => response.destroy());
       } else response.end(pageOf(three));
     });
-    const err = `no connection to ${url} (Storage did not answer), connecting again\n`;
+    const err = `no connection to ${url} (Storage is unavailable), connecting again\n`;
     expect(await readHere({ url }, 'job')).toEqual([0, infos(numbered(3)), err]);
   });
 
@@ -380,32 +383,32 @@ describe('logs of a service with unusual responses', () => {
     expect(await readHere(fake, 'job', '--timeout', '0.5')).toEqual([124, [], err]);
   });
 
-  const NO_PAGE = 'the server answered with something that is no page of logs';
+  const NO_PAGE = 'the response is not a page of logs';
   const SAME_PAGE = '{"logs":[],"cursor":{"mode":"after","oldestSeq":0,"newestSeq":0,"hasMore":true}}';
 
   it.each([
     ['the page of a proxy', 200, '<html>Welcome</html>', {}, NO_PAGE],
     ['other JSON', 200, '{"logs":7}', {}, NO_PAGE],
-    ['a page that leads nowhere', 200, SAME_PAGE, {}, 'the server answered with a page again'],
+    ['a page that leads nowhere', 200, SAME_PAGE, {}, 'the server returned the same page of logs again'],
     ['an error of the service', 500, '{"error":"Unexpected error"}', {}, 'Unexpected error'],
-    ['a bare status', 404, '', {}, 'the server answered with HTTP 404'],
+    ['a bare status', 404, '', {}, 'the server responded with HTTP 404'],
     ['a sentence with escapes', 400, '{"error":"a\\u001b[2J\\nb\\u202e"}', {}, 'a b'],
     // Another server must not get the key.
-    ['a redirect', 302, '', { location: '/elsewhere' }, 'the server answered with HTTP 302'],
+    ['a redirect', 302, '', { location: '/elsewhere' }, 'the server responded with HTTP 302'],
   ])('exits with 1 when the response to a request for logs is %s', async (_, status, body, headers, sentence) => {
     const fake = await serve((_request, response) => response.writeHead(status, headers).end(body));
     expect(await readHere(fake, 'job')).toEqual([1, [], `yardmaster: ${sentence}\n`]);
     expect(fake.requests).toBe(1);
   });
 
-  it('ends although a server switches the protocol and keeps the connection open', async () => {
+  it('ends although a server switches protocols and keeps the connection open', async () => {
     const server = net.createServer((socket) => {
       socket.on('error', () => undefined);
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const run = logs({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, 'job');
-    expect(await run.end()).toEqual([1, [], 'yardmaster: the server answered with HTTP 101\n']);
+    expect(await run.end()).toEqual([1, [], 'yardmaster: the server responded with HTTP 101\n']);
     server.close();
   });
 

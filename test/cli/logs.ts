@@ -1,4 +1,4 @@
-import type { ShowLogsOptions } from '@yardmaster/cli';
+import type { Io } from '@yardmaster/cli';
 import { isCluster, type RedisClient } from '@yardmaster/redis';
 import { createJob, step } from '../support/jobs.js';
 import type { TestService } from '../support/service.js';
@@ -14,7 +14,7 @@ export const asAdmin = ({ url }: { url: string }) => ({ YARDMASTER_URL: url, YAR
 export const logs = (at: { url: string }, ...args: string[]): ProcessRun => yardmaster(['logs', ...args], asAdmin(at));
 
 /** Run `yardmaster logs` in this process, as admin. */
-export const logsHere = (at: { url: string }, args: string[], drained?: ShowLogsOptions['drained']): Run =>
+export const logsHere = (at: { url: string }, args: string[], drained?: Io['drained']): Run =>
   yardmasterHere(['logs', ...args], asAdmin(at), drained);
 
 /** Run `yardmaster logs` in this process, as admin, to its end. */
@@ -47,7 +47,7 @@ export async function isFollowed(service: TestService, jobId: string): Promise<v
   await until(async () => (await subscribersOf(service.redis, channel)) > 0);
 }
 
-/** Count the subscribers of a channel. On a cluster each node knows its own ones, and the channels are sharded. */
+/** Count the subscribers of a channel. On a cluster each node counts its own, and the channels are sharded. */
 async function subscribersOf(redis: RedisClient, channel: string): Promise<number> {
   const nodes = isCluster(redis) ? redis.nodes() : [redis];
   const question = isCluster(redis) ? 'SHARDNUMSUB' : 'NUMSUB';

@@ -43,7 +43,7 @@ describe('printable', () => {
   });
 
   it.each(['\u001b]', '\u009d', '\u001b[', '\u001bP0', 'a\u0301', '\n'])(
-    'takes a time for a text of %j that grows with the length only',
+    'takes a time that is linear in the length for a text of %j',
     (piece) => {
       // A search that runs to the end of the text from each of its characters would take minutes.
       const run = () => printable(piece.repeat(500_000)).length;
@@ -93,7 +93,7 @@ describe('readMessage', () => {
     },
   );
 
-  it.each(['', 'no json', 'null', '[]', '{}', '{"type":1}', '"init"'])('returns null for %j', (text) => {
+  it.each(['', 'not JSON', 'null', '[]', '{}', '{"type":1}', '"init"'])('returns null for %j', (text) => {
     expect(readMessage(text)).toBeNull();
   });
 

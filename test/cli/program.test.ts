@@ -1,40 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import {
-  EXIT,
-  EXIT_MEANINGS,
-  FORMAT_EXIT,
-  FORMAT_EXIT_MEANINGS,
-  FSCK_EXIT,
-  FSCK_EXIT_MEANINGS,
-  runProgram,
-} from '@yardmaster/cli';
+import { EXIT, FORMAT_EXIT, FSCK_EXIT, runProgram } from '@yardmaster/cli';
 import { FAULTS } from '@yardmaster/fsck';
 
 type Env = Record<string, string>;
 
 const KEY: Env = { YARDMASTER_API_KEY: 'k' };
 
-/** Run a command line. Its command only keeps the request, and ends with a code of its own. */
-async function run(args: string[], env = KEY) {
-  let out = '';
-  let err = '';
-  let request: object | null = null;
-  const endWith = (code: number) => async (asked: object) => {
-    request = asked;
-    return code;
-  };
-  const code = await runProgram(args, {
+/** Run a command line. Its command only keeps the request, and ends with this code and sentence. */
+async function run(args: string[], env = KEY, code = 7, sentence: string | null = null) {
+  let [out, err, name] = ['', '', ''];
+  let request: unknown = null;
+  const returned = await runProgram(args, {
     env,
-    out: (text) => (out += text),
-    err: (text) => (err += text),
-    watch: endWith(3),
-    logs: endWith(4),
-    fsck: endWith(1),
-    callbackSecret: endWith(5),
-    format: endWith(2),
+    io: {
+      out: { write: (text) => (out += text) },
+      err: { write: (text) => (err += text) },
+      drained: () => null,
+      interruptSignal: () => new AbortController().signal,
+    },
+    async run(command, read) {
+      name = command.name;
+      request = read;
+      return { exit: { code, meaning: '' }, sentence };
+    },
   });
-  return { code, out, err, request: request as object | null };
+  return { code: returned, out, err, name, request };
 }
 
 const at = (url: string, token: string | null) => ({ service: { url: new URL(url), token } });
@@ -44,17 +35,23 @@ const ofJob = { subject: { kind: 'job', jobId: 'job' } };
 const redis = { REDIS_URL: 'redis://one', KEY_PREFIX: 'p', RETENTION_SECONDS: '5' };
 
 it.each([
-  ['watch job', {}, 3, { ...atHome, ...ofJob }],
-  ['logs job', KEY, 4, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
-  ['callback-secret s', KEY, 5, { ...withKey, spaceId: 's' }],
-  ['fsck', redis, 1, { isRepairing: false, isVerbose: false, format: 'auto', variables: redis }],
-  ['format', redis, 2, { isRaising: false, variables: redis }],
-] as [string, Env, number, object][])(
+  ['watch job', {}, { ...atHome, ...ofJob }],
+  ['logs job', KEY, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
+  ['callback-secret s', KEY, { ...withKey, spaceId: 's' }],
+  ['fsck', redis, { isRepairing: false, isVerbose: false, format: 'auto', variables: redis }],
+  ['format', redis, { isRaising: false, variables: redis }],
+] as [string, Env, object][])(
   'passes "%s" to its command with all defaults, and returns the exit code of the command',
-  async (line, env, code, request) => {
-    expect(await run(line.split(' '), env)).toEqual({ code, out: '', err: '', request });
+  async (line, env, request) => {
+    const args = line.split(' ');
+    expect(await run(args, env)).toEqual({ code: 7, out: '', err: '', name: args[0], request });
   },
 );
+
+it('prints the sentence that a command returns to the standard error', async () => {
+  const { code, out, err } = await run(['watch', 'job'], {}, 9, 'because');
+  expect([code, out, err]).toEqual([9, '', 'yardmaster: because\n']);
+});
 
 const elsewhere: Env = { YARDMASTER_URL: 'https://yard.example/base', YARDMASTER_API_KEY: 'k' };
 const flags = ['--url', 'http://other', '--token', 't', '--timeout', '1.5', '--json'];
@@ -111,10 +108,20 @@ it.each([
       'Print the logs of a job',
     ],
   ],
-  ['watch', ['$YARDMASTER_API_KEY, the better place:', '  124  gave up after --timeout']],
+  ['watch', ['$YARDMASTER_API_KEY', '  124  the time limit of --timeout was over']],
   ['logs', ['-f, --follow', '--level <levels>', '--grep <text>', '--tail <count>', 'jobs:read']],
   ['callback-secret', ['keys:manage', '--url <url>', '--token <key>']],
-  ['fsck', ['--repair', '--verbose', '--redis <url>', '--prefix <prefix>', 'RETENTION_SECONDS', '    1  something']],
+  [
+    'fsck',
+    [
+      '--repair',
+      '--verbose',
+      '--redis <url>',
+      '--prefix <prefix>',
+      'RETENTION_SECONDS',
+      '    1  some faults were not repaired',
+    ],
+  ],
   [
     'format',
     ['raise it to the highest', '--redis <url>', '--prefix <prefix>', '    1  the format is of a newer release'],
@@ -127,7 +134,9 @@ it.each([
 
 const LEVELS = 'Each must be one of trace, debug, info, warn, error, fatal';
 const WHOLE = 'It must be a whole number, 0 or above';
-const ODD_KEY = 'the API key holds a character that no key has';
+const ODD_KEY = 'the API key contains a character that no key has';
+const needsKey = (action: string, scope: string) =>
+  `error: ${action} needs an API key with ${scope}; set YARDMASTER_API_KEY\n`;
 
 it.each([
   [[], {}, 'Usage: yardmaster'],
@@ -136,7 +145,7 @@ it.each([
   [['watch', 'job', '--space', 's'], {}, 'give either a job id or --space'],
   [['watch', ''], {}, 'the id is empty'],
   [['watch', 'job', 'job'], {}, 'too many arguments'],
-  [['watch', '--space', 's'], {}, 'a space is watched with an API key that holds jobs:read'],
+  [['watch', '--space', 's'], {}, needsKey('watching a space', 'jobs:read')],
   [['watch', 'job', '--token', ''], KEY, '--token is empty'],
   [['watch', 'job'], { YARDMASTER_API_KEY: 'ym_“quoted”' }, ODD_KEY],
   [['logs', 'job', '--token', 'ym_se\ncret'], {}, ODD_KEY],
@@ -144,7 +153,7 @@ it.each([
   [['watch', 'job'], { YARDMASTER_URL: 'x' }, 'YARDMASTER_URL must begin with http:// or https://'],
   [['watch', 'job', '--url', 'yard.example'], {}, '--url must begin with http:// or https://'],
   [['watch', 'job', '--url', 'ws://yard.example'], {}, '--url must begin with http:// or https://'],
-  [['watch', 'job', '--url', 'http://me:secret@yard.example'], {}, '--url must not hold a user name or password\n'],
+  [['watch', 'job', '--url', 'http://me:secret@yard.example'], {}, '--url must not contain a user name or password\n'],
   [['watch', 'job', '--timeout', '0'], {}, "argument '0' is invalid. It must be a number above 0"],
   [['watch', 'job', '--timeout', 'soon'], {}, "argument 'soon' is invalid"],
   [['watch', 'job', '--timeout', '9e9'], {}, "argument '9e9' is invalid"],
@@ -169,13 +178,13 @@ it.each([
   [['logs', 'job', '--json', '--plain'], KEY, '--json and --plain exclude each other'],
   [['logs', 'job', '--space', 's'], KEY, "unknown option '--space'"],
   [['logs', 'job', '--folow'], KEY, "unknown option '--folow'\n(Did you mean --follow?)"],
-  [['logs', 'job', '--follow'], {}, 'an API key that holds jobs:read; put it into YARDMASTER_API_KEY\n'],
-  [['logs', 'job'], { YARDMASTER_API_KEY: '' }, 'an API key that holds jobs:read; put it into YARDMASTER_API_KEY\n'],
+  [['logs', 'job', '--follow'], {}, needsKey('reading logs', 'jobs:read')],
+  [['logs', 'job'], { YARDMASTER_API_KEY: '' }, needsKey('reading logs', 'jobs:read')],
   [['callback-secret'], KEY, "missing required argument 'spaceId'"],
   [['callback-secret', ''], KEY, 'the id is empty'],
   [['callback-secret', 's', 's'], KEY, 'too many arguments'],
   [['callback-secret', 's', '--json'], KEY, "unknown option '--json'"],
-  [['callback-secret', 's'], {}, 'an API key that has keys:manage; put it into YARDMASTER_API_KEY\n'],
+  [['callback-secret', 's'], {}, needsKey('reading callback secrets', 'keys:manage')],
   [['callback-secret', 's'], { YARDMASTER_API_KEY: 'ym_secret\n' }, ODD_KEY],
   [['fsck', '--json', '--plain'], {}, '--json and --plain exclude each other'],
   [['fsck', '--repiar'], {}, "unknown option '--repiar'"],
@@ -192,17 +201,35 @@ it.each([
   },
 );
 
+/** Return what a source and everything that it imports statically import from packages. */
+function packagesOf(file: URL, visited = new Set<string>()): Set<string> {
+  const packages = new Set<string>();
+  if (visited.has(file.href)) return packages;
+  visited.add(file.href);
+  // `import type` is not compiled.
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/^(?:im|ex)port (?!type )[^;]*?from '(.+?)';/gm)) {
+    if (!path.startsWith('.')) packages.add(path);
+    else for (const name of packagesOf(new URL(path.replace(/js$/, 'ts'), file), visited)) packages.add(name);
+  }
+  return packages;
+}
+
+it('starts without the store, which only fsck and format load', () => {
+  const packages = packagesOf(new URL('../../apps/cli/src/main.ts', import.meta.url));
+  expect(packages).toContain('ws');
+  expect(packages).not.toContain('@yardmaster/fsck');
+});
+
 const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
 
 it.each([
-  ['## Exit codes of watch and logs', EXIT, EXIT_MEANINGS],
-  ['### Exit codes of fsck', FSCK_EXIT, FSCK_EXIT_MEANINGS],
-  ['### Exit codes of format', FORMAT_EXIT, FORMAT_EXIT_MEANINGS],
-])('documents every exit code with its meaning in docs/cli.md, and no others: %s', (title, codes, meanings) => {
+  ['## Exit codes of watch and logs', EXIT],
+  ['### Exit codes of fsck', FSCK_EXIT],
+  ['### Exit codes of format', FORMAT_EXIT],
+])('documents every exit code with its meaning in docs/cli.md, and no others: %s', (title, codes) => {
   const [section = ''] = docs.split(`\n${title}\n`)[1]?.split(/^#/m) ?? [];
   const rows = [...section.matchAll(/^\| (\d+) \| (.+?) \|$/gm)].map(([, code, meaning]) => [Number(code), meaning]);
-  const all = meanings as Record<string, string>;
-  expect(rows).toEqual(Object.entries(codes).map(([name, code]) => [code, all[name]]));
+  expect(rows).toEqual(Object.values(codes).map(({ code, meaning }) => [code, meaning]));
 });
 
 it('documents every kind of fault in docs/cli.md with what a repair does, and no others', () => {

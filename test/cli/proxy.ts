@@ -6,9 +6,9 @@ import { during } from '../support/during.js';
 export interface Proxy {
   url: string;
   /** Requests so far: the query of a request for logs, or `stream` for a stream. */
-  asked: string[];
+  requests: string[];
   /** Queries of the requests that got a response so far, without streams. */
-  answered: string[];
+  responded: string[];
   /** Break every connection, and each new one at once until `restore`. */
   cut: () => void;
   restore: () => void;
@@ -24,24 +24,24 @@ export const withProxy = (service: { readonly url: string }) =>
 
 async function startProxy(serviceUrl: string): Promise<Proxy> {
   const { hostname, port } = new URL(serviceUrl);
-  const asked: string[] = [];
-  const answered: string[] = [];
+  const requests: string[] = [];
+  const responded: string[] = [];
   const clients = new Set<Socket>();
   let isCut = false;
   const server = http.createServer((request, response) => {
     const { search } = new URL(request.url as string, serviceUrl);
-    asked.push(search);
+    requests.push(search);
     const { method, headers, url: path } = request;
-    const upstream = http.request({ hostname, port, method, headers, path, agent: false }, (answer) => {
-      response.writeHead(answer.statusCode as number, answer.headers);
-      answer.pipe(response);
+    const upstream = http.request({ hostname, port, method, headers, path, agent: false }, (reply) => {
+      response.writeHead(reply.statusCode as number, reply.headers);
+      reply.pipe(response);
     });
     upstream.on('error', () => response.destroy());
-    response.on('close', () => upstream.destroy()).on('finish', () => answered.push(search));
+    response.on('close', () => upstream.destroy()).on('finish', () => responded.push(search));
     request.pipe(upstream);
   });
   server.on('upgrade', ({ url: path, rawHeaders }: http.IncomingMessage, client) => {
-    asked.push('stream');
+    requests.push('stream');
     const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) socket.on('error', () => undefined);
     const lines = rawHeaders.flatMap((text, i) => (i % 2 === 0 ? [`${text}: ${rawHeaders[i + 1]}`] : []));
@@ -62,8 +62,8 @@ async function startProxy(serviceUrl: string): Promise<Proxy> {
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    answered,
+    requests,
+    responded,
     cut() {
       isCut = true;
       breakAll();

@@ -26,7 +26,7 @@ const view: JobView = {
 };
 const drawn = (job: JobView, options = {}) => screenOf(job, { ...size, ...options }).map(uncoloured);
 
-describe('the picture of a job', () => {
+describe('the drawing of a job', () => {
   it('shows name, status, time, a bar, and a bar for each stage', () => {
     expect(drawn(view)).toEqual([
       'resize  4ck0job  running  1:07',
@@ -43,7 +43,7 @@ describe('the picture of a job', () => {
     ]);
   });
 
-  it('leaves out what is not known of a job', () => {
+  it('leaves out unknown fields of a job', () => {
     expect(drawn(unseen('4ck0job'))).toEqual(['4ck0job  1:07', `${'░'.repeat(20)} no progress yet`]);
   });
 

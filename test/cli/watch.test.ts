@@ -129,7 +129,7 @@ describe('watch of a job without a key', () => {
       },
     );
     const run = watchHere({ url }, ['job'], NO_KEY);
-    const err = 'yardmaster: the job has ended; how, is not shown without an API key that holds jobs:read\n';
+    const err = 'yardmaster: the job has ended; only an API key with jobs:read can see its status\n';
     expect(await run.end()).toEqual([5, ['init          no progress yet'], err]);
   });
 });
@@ -216,7 +216,7 @@ describe('watch of a space', () => {
   });
 });
 
-const LOST = 'connection lost (connection broken), connecting again';
+const LOST = 'connection lost (the connection broke), connecting again';
 
 /** Cut the connection of a run, and wait until the run has noticed. */
 async function cutOff(run: Run): Promise<void> {
@@ -246,17 +246,20 @@ describe('watch that loses its connection', () => {
     ['fail', { error: 'broken' }, undefined, 3, ['init          running', 'init          dead']],
     ['kill', {}, undefined, 4, ['init          running', 'init          killed']],
     ['complete', {}, NO_KEY, 0, [...Array(2).fill('init          no progress yet'), 'completed']],
-  ] as const)('exits as the job ended meanwhile: %s %j, with the key %j', async (verb, body, key, code, lines) => {
-    const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
-    const run = watchHere(proxy, [id], key);
-    await run.shows('init');
-    await cutOff(run);
-    await step(service, id, verb, body);
-    proxy.restore();
-    expect(await run.end()).toEqual([code, lines, `${LOST}\n`]);
-  });
+  ] as const)(
+    'exits with the code of a job that ended during the outage: %s %j, with the key %j',
+    async (verb, body, key, code, lines) => {
+      const id = await jobIn(service, 'running', 'meanwhile', { maxRetries: 0 });
+      const run = watchHere(proxy, [id], key);
+      await run.shows('init');
+      await cutOff(run);
+      await step(service, id, verb, body);
+      proxy.restore();
+      expect(await run.end()).toEqual([code, lines, `${LOST}\n`]);
+    },
+  );
 
-  it('misses what happens in a space during an outage, and reports that', async () => {
+  it('reports that the events of a space during an outage are not shown', async () => {
     const run = yardmaster(['watch', '--space', 'gap'], asAdmin(proxy));
     await run.shows('init');
     await cutOff(run);
@@ -266,12 +269,12 @@ describe('watch that loses its connection', () => {
     const { id } = await createJob(service, 'gap', { name: 'seen' });
     await run.shows('created');
     expect(run.lines()).toEqual(['init          gap', 'init          gap', `created       ${id} seen`]);
-    expect(run.err()).toBe(`${LOST}; what happens meanwhile is not shown\n`);
+    expect(run.err()).toBe(`${LOST}; events until then are not shown\n`);
   });
 
   it('connects again while the service is away, and reports that once', async () => {
     const fake = await serve((_request, response, nth) => {
-      response.writeHead(503).end('{"error":"Storage did not answer"}');
+      response.writeHead(503).end('{"error":"Storage is unavailable"}');
       if (nth < 1) return;
       fake.openStreams((send) => {
         send({ type: 'init' });
@@ -280,7 +283,7 @@ describe('watch that loses its connection', () => {
     });
     const run = watchHere(fake, ['job']);
     expect([await run.exit(), fake.requests]).toEqual([4, 2]);
-    expect(run.err()).toBe(`no connection to ${fake.url} (Storage did not answer), connecting again\n`);
+    expect(run.err()).toBe(`no connection to ${fake.url} (Storage is unavailable), connecting again\n`);
   });
 
   it('does not connect again before the service allows it', async () => {

@@ -45,9 +45,9 @@ export function yardmasterOnTerminal(args: string, env: Record<string, string>):
 export function runCommand(command: string, args: string[], env: Record<string, string>): ProcessRun {
   const child = spawn(command, args, { detached: true, env: { PATH: process.env.PATH as string, ...env } });
   running.add(child);
-  const { write, complain, run } = keepOutput();
+  const { write, writeErr, run } = keepOutput();
   child.stdout.setEncoding('utf8').on('data', write);
-  child.stderr.setEncoding('utf8').on('data', complain);
+  child.stderr.setEncoding('utf8').on('data', writeErr);
   child.stdin.on('error', () => undefined); // The command may end before it has read.
   const closed = once(child, 'close').then(([code]) => {
     running.delete(child); // Another process may soon get its number.
@@ -85,7 +85,7 @@ export function keepOutput() {
     write(text: string) {
       out += text;
     },
-    complain(text: string) {
+    writeErr(text: string) {
       err += text;
     },
     /** @param exit resolves with the exit code */

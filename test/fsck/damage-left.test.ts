@@ -17,7 +17,7 @@ async function expectLeft(faults: Short[], details: string[]) {
   }
 }
 
-describe('a field of a record', () => {
+describe('fsck of a record with a broken field', () => {
   it.each([
     ['pending', 'status', 'lost', 'status is impossible: lost'],
     ['pending', 'status', null, 'status is missing'],
@@ -40,7 +40,7 @@ describe('a field of a record', () => {
     ['completed', 'result', null, 'result is missing'],
     ['completed', 'startedAt', null, 'startedAt is missing'],
     ['killed', 'updatedAt', null, 'updatedAt is missing'],
-  ] as const)('of a %s job is named and left: %s = %s', async (status, field, value, detail) => {
+  ] as const)('reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
     const id = await jobIn(service, status, 'left');
     const key = service.store.keys.job(id);
     const before = await service.redis.hgetall(key);
@@ -53,19 +53,19 @@ describe('a field of a record', () => {
   });
 });
 
-describe('a history', () => {
+describe('fsck of a broken history', () => {
   it.each([
     ['that is gone', 'dead', [], 'history_incomplete', 'there is none, and the job is dead'],
-    ['that began later', 'running', ['["acked",1700000000000]'], 'history_incomplete', 'it begins with acked'],
+    ['without its oldest events', 'running', ['["acked",1700000000000]'], 'history_incomplete', 'it begins with acked'],
     [
-      'that says otherwise',
+      'that ends in another status',
       'pending',
       ['["delivered",1700000000000]'],
       'history_disagrees',
       'the record says pending, its history delivered',
     ],
-    ['that says nothing', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
-  ] as const)('%s is named and left', async (_, status, entries, kind, detail) => {
+    ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
+  ] as const)('reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {
     const id = await jobIn(service, status, 'left');
     const key = `${service.store.keys.job(id)}:events`;
     const before = await service.redis.lrange(key, 0, -1);
@@ -76,7 +76,7 @@ describe('a history', () => {
     if (before.length > 0) await service.redis.rpush(key, ...before);
   });
 
-  it('is read past callbacks and signs of life', async () => {
+  it('finds the status in a history that ends with heartbeats and callbacks', async () => {
     const id = await jobIn(service, 'running', 'left');
     for (const verb of ['progress', 'event', 'checkpoint']) {
       const body = verb === 'progress' ? { percent: 1, message: 'on' } : { a: 1 };
@@ -89,7 +89,7 @@ describe('a history', () => {
   it.each([
     ['events', 'eventsDropped', 'events'],
     ['logs', 'logsDropped', 'entries'],
-  ])('or logs that have lost all but the count are named and left: %s', async (part, field, what) => {
+  ])('reports a job that has lost all its %s, and leaves it', async (part, field, what) => {
     const id = await jobIn(service, 'pending', 'left');
     await service.redis.hset(service.store.keys.job(id), field, 7);
     const detail = `it has lost its oldest 7 ${what}, and the others too`;
@@ -98,7 +98,7 @@ describe('a history', () => {
   });
 });
 
-describe('a key', () => {
+describe('fsck of a wrong key', () => {
   const id = `${PARTITION}${'a'.repeat(26)}`;
   it.each([
     `{${PARTITION}}:jobs`,
@@ -111,7 +111,7 @@ describe('a key', () => {
     `{${PARTITION === '00' ? '01' : '00'}}:space:left/queue`,
     `{${partitionOf('job')}}:space:jobs`,
     `{${partitionOf('')}}:space:/jobs`,
-  ])('of nobody is named and left: %s', async (name) => {
+  ])('reports the unknown key %s, and leaves it', async (name) => {
     await service.redis.set(`${service.prefix}:${name}`, 'x');
     await expectLeft([['key_unknown', null, name, 'none']], ['it is a string']);
     await service.redis.del(`${service.prefix}:${name}`);
@@ -123,13 +123,13 @@ describe('a key', () => {
     ['{3f}:spaces', 'zset', null],
     ['{3f}:callbacks', 'zset', null],
     ['{keys}:records', 'hash', null],
-  ])('of another type is named and left: %s', async (name, type, jobId) => {
+  ])('reports the key %s when it has another type, and leaves it', async (name, type, jobId) => {
     await service.redis.set(`${service.prefix}:${name}`, 'x');
     await expectLeft([['key_wrong_type', jobId, name, 'none']], [`it is a string, and must be a ${type}`]);
     await service.redis.del(`${service.prefix}:${name}`);
   });
 
-  it('of another type keeps no other job from being checked', async () => {
+  it('checks all other jobs when a key has another type', async () => {
     const hurt = await jobIn(service, 'running', 'left');
     const other = await jobIn(service, 'running', 'left');
     await writeHistory(service, hurt);
@@ -149,8 +149,8 @@ describe('a key', () => {
   });
 });
 
-describe('an API key', () => {
-  it.each(['{', '{}', '{"id":"other"}'])('whose record is %s is named and left', async (record) => {
+describe('fsck of a broken API key', () => {
+  it.each(['{', '{}', '{"id":"other"}'])('reports an API key with the record %s, and leaves it', async (record) => {
     await service.key(['jobs:read']);
     await service.redis.hset(service.store.keys.apiKeys, 'broken', record);
     await expectLeft([['api_key_broken', null, '{keys}:records', 'none']], ['key broken: revoke it, and make another']);

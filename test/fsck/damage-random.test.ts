@@ -31,37 +31,40 @@ async function harm(random: Random, ids: string[]): Promise<void> {
   else await redis.zadd(key, score, member);
 }
 
-it.each([1, 2, 3])('mends whatever happened to the indexes, in one run, and jobs go on: seed %i', async (seed) => {
-  const random = new Random(seed);
-  const ids: string[] = [];
-  for (const status of STATUSES) {
-    for (const [n, space] of SPACES.entries()) {
-      const fields = {
-        name: n === 0 ? 'work' : 'rest',
-        ...(n === 0 ? { callbackUrl: 'https://example.com/hook' } : {}),
-      };
-      ids.push(await jobIn(service, status, space, fields));
+it.each([1, 2, 3])(
+  'repairs random damage of the indexes in one run, after which all jobs work: seed %i',
+  async (seed) => {
+    const random = new Random(seed);
+    const ids: string[] = [];
+    for (const status of STATUSES) {
+      for (const [n, space] of SPACES.entries()) {
+        const fields = {
+          name: n === 0 ? 'work' : 'rest',
+          ...(n === 0 ? { callbackUrl: 'https://example.com/hook' } : {}),
+        };
+        ids.push(await jobIn(service, status, space, fields));
+      }
     }
-  }
-  for (let n = 0; n < 60; n++) await harm(random, ids);
+    for (let n = 0; n < 60; n++) await harm(random, ids);
 
-  const found = await check(service.store);
-  expect(found.short.length).toBeGreaterThan(10);
-  expect((await secondly(service)).length).toBeGreaterThan(10);
-  const repair = await check(service.store, true);
-  expect(new Set(repair.short.map(([, , , what]) => what))).toEqual(new Set(['done']));
-  expect((await check(service.store)).short).toEqual([]);
-  expect(await secondly(service)).toEqual([]);
+    const found = await check(service.store);
+    expect(found.short.length).toBeGreaterThan(10);
+    expect((await secondly(service)).length).toBeGreaterThan(10);
+    const repair = await check(service.store, true);
+    expect(new Set(repair.short.map(([, , , what]) => what))).toEqual(new Set(['done']));
+    expect((await check(service.store)).short).toEqual([]);
+    expect(await secondly(service)).toEqual([]);
 
-  // Each is handed out that is pending, and once.
-  const pending: string[] = [];
-  for (const space of SPACES) {
-    const jobs = (await service.call('GET', `/spaces/${space}/jobs?status=pending&limit=100`)).body;
-    pending.push(...jobs.map(({ id }: { id: string }) => id));
-    const polled = (await service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 50 } })).body.jobs;
-    expect(polled.map(({ id }: { id: string }) => id).sort()).toEqual(pending.splice(0).sort());
-  }
-  // New jobs come after all others.
-  const last = await jobIn(service, 'pending', 'random-a');
-  expect((await service.call('GET', '/spaces/random-a/jobs?limit=1')).body[0].id).toBe(last);
-});
+    // Each is handed out that is pending, and once.
+    const pending: string[] = [];
+    for (const space of SPACES) {
+      const jobs = (await service.call('GET', `/spaces/${space}/jobs?status=pending&limit=100`)).body;
+      pending.push(...jobs.map(({ id }: { id: string }) => id));
+      const polled = (await service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 50 } })).body.jobs;
+      expect(polled.map(({ id }: { id: string }) => id).sort()).toEqual(pending.splice(0).sort());
+    }
+    // New jobs come after all others.
+    const last = await jobIn(service, 'pending', 'random-a');
+    expect((await service.call('GET', '/spaces/random-a/jobs?limit=1')).body[0].id).toBe(last);
+  },
+);

@@ -19,7 +19,7 @@ const repair = async () =>
   (await check({ ...service.store, settings: { ...service.store.settings, deliveryTimeoutMs: 1_000 } }, true)).short;
 const lastOf = async (id: string) => (await readJob(service, id)).events.at(-1).type;
 
-it('times a job out that had lost its deadline', async () => {
+it('times out a job after fsck has restored its lost deadline', async () => {
   const running = await jobIn(service, 'running', 'repaired', { timeoutSeconds: 1 });
   const delivered = await jobIn(service, 'delivered', 'repaired');
   for (const id of [running, delivered]) expect(await forget('deadlines', id)).toBe(1);
@@ -28,7 +28,7 @@ it('times a job out that had lost its deadline', async () => {
   await until(async () => (await lastOf(running)) === 'retried' && (await lastOf(delivered)) === 'delivery_timeout');
 });
 
-it('sends a callback that was forgotten, once', async () => {
+it('sends a lost callback exactly once after fsck has restored it', async () => {
   const callbackUrl = receiver.script('/forgotten', answer(204));
   const id = await jobIn(service, 'completed', 'repaired');
   await service.redis.hset(service.store.keys.job(id), 'callbackUrl', callbackUrl);
@@ -37,7 +37,7 @@ it('sends a callback that was forgotten, once', async () => {
   expect(receiver.requestsTo('/forgotten')).toHaveLength(1);
 });
 
-it('mends while memory is full', async () => {
+it('repairs all faults while the memory of Redis is full', async () => {
   const redis = await startRedis();
   const full = await startService({}, { redis, app: 'api' });
   try {

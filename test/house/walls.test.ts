@@ -11,7 +11,7 @@ const ALLOWED: Record<string, string[]> = {
   'packages/redis': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis'],
   'packages/runtime': ['@yardmaster/redis', 'pino', 'zod'],
   'packages/store': ['@yardmaster/protocol', '@yardmaster/redis', 'ioredis', 'p-limit'],
-  'packages/fsck': ['@yardmaster/protocol', '@yardmaster/redis', '@yardmaster/store'],
+  'packages/fsck': ['@yardmaster/protocol', '@yardmaster/redis', '@yardmaster/runtime', '@yardmaster/store'],
   'packages/server': [
     '@yardmaster/protocol',
     '@yardmaster/redis',
@@ -53,16 +53,7 @@ const ALLOWED: Record<string, string[]> = {
     'p-limit',
     'prom-client',
   ],
-  'apps/cli': [
-    '@yardmaster/fsck',
-    '@yardmaster/protocol',
-    '@yardmaster/redis',
-    '@yardmaster/runtime',
-    '@yardmaster/store',
-    'commander',
-    'string-width',
-    'ws',
-  ],
+  'apps/cli': ['@yardmaster/fsck', '@yardmaster/protocol', 'commander', 'string-width', 'ws'],
   'apps/standalone': [
     '@yardmaster/api',
     '@yardmaster/gateway',

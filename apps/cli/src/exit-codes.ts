@@ -1,75 +1,46 @@
-/**
- * Exit codes of `watch` and `logs`. Scripts rely on these numbers, so no number must ever get another meaning.
- *
- * | Code | The command ended because |
- * |---|---|
- * | 0 | the job completed |
- * | 1 | it was refused, or cannot go on |
- * | 2 | the command line is wrong |
- * | 3 | the job is dead |
- * | 4 | the job was killed |
- * | 5 | the job ended, and this key has no right to see how |
- * | 124 | `--timeout` was over; timeout(1) uses the same number |
- * | 130 | the user pressed Ctrl-C: 128 + SIGINT |
- * | 141 | its output was closed: 128 + SIGPIPE. Not 0, because 0 would mean that the job completed |
- */
+/** An exit code. `--help` and docs/cli.md show its meaning. */
+export interface ExitCode {
+  code: number;
+  meaning: string;
+}
+
+/** Exit codes of every command: 128 + SIGINT, and 128 + SIGPIPE. */
+const BY_SIGNAL = {
+  interrupted: { code: 130, meaning: 'Ctrl-C was pressed' },
+  // Not 0, because 0 would mean that the job completed.
+  outputClosed: { code: 141, meaning: 'the output was closed, for example by `head`' },
+};
+
+/** Exit codes of `watch` and `logs`. Scripts rely on these numbers, so a number must never get another meaning. */
 export const EXIT = {
-  completed: 0,
-  refused: 1,
-  usage: 2,
-  dead: 3,
-  killed: 4,
-  unknown: 5,
-  timedOut: 124,
-  interrupted: 130,
-  outputClosed: 141,
-} as const;
+  completed: { code: 0, meaning: 'the job completed' },
+  refused: { code: 1, meaning: 'the request was refused: invalid or revoked key, or unknown job' },
+  usage: { code: 2, meaning: 'the command line is invalid' },
+  dead: { code: 3, meaning: 'the job is dead: it failed and no retries remain, or no worker acked it' },
+  killed: { code: 4, meaning: 'the job was killed' },
+  unknown: { code: 5, meaning: 'the job ended, but only a key with jobs:read can see its status' },
+  timedOut: { code: 124, meaning: 'the time limit of --timeout was over' }, // As in timeout(1).
+  ...BY_SIGNAL,
+} as const satisfies Record<string, ExitCode>;
 
-/** What each code of `watch` and `logs` means, for people. `--help` and docs/cli.md show the same texts. */
-export const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
-  completed: 'the job completed',
-  refused: 'refused, or cannot be watched: bad key, unknown job, key revoked',
-  usage: 'wrong command line',
-  dead: 'the job is dead: it failed and no retries remain, or no worker acked it',
-  killed: 'the job was killed',
-  unknown: 'the job ended, and this key may not know how (no key, or jobs:read:progress)',
-  timedOut: 'gave up after --timeout',
-  interrupted: 'Ctrl-C',
-  outputClosed: 'nobody reads the output any more',
-};
-
-/** Exit codes of `fsck`, for scripts that go on when nothing is wrong. No number must ever get another meaning. */
+/** Exit codes of `fsck`, for scripts that go on when nothing is wrong. A number must never get another meaning. */
 export const FSCK_EXIT = {
-  clean: 0,
-  faults: 1,
-  unchecked: 2,
-  interrupted: 130,
-  outputClosed: 141,
-} as const;
+  clean: { code: 0, meaning: 'nothing is wrong, or everything was repaired' },
+  faults: { code: 1, meaning: 'some faults were not repaired' },
+  unchecked: { code: 2, meaning: 'the check failed: invalid command line, no Redis, or no data under the prefix' },
+  ...BY_SIGNAL,
+} as const satisfies Record<string, ExitCode>;
 
-/** What each code of `fsck` means, for people. `--help` and docs/cli.md show the same texts. */
-export const FSCK_EXIT_MEANINGS: Record<keyof typeof FSCK_EXIT, string> = {
-  clean: 'nothing is wrong, or all that was is mended',
-  faults: 'something is wrong and not mended',
-  unchecked: 'could not check: wrong command line, Redis away, no Yardmaster data under this prefix',
-  interrupted: 'Ctrl-C',
-  outputClosed: 'nobody reads the output any more',
-};
-
-/** Exit codes of `format`. No number must ever get another meaning. */
+/** Exit codes of `format`. A number must never get another meaning. */
 export const FORMAT_EXIT = {
-  done: 0,
-  newer: 1,
-  failed: 2,
-  interrupted: 130,
-  outputClosed: 141,
-} as const;
+  done: { code: 0, meaning: 'the format was shown or raised, or was already the highest' },
+  newer: { code: 1, meaning: 'the format is of a newer release' },
+  failed: { code: 2, meaning: 'the command failed: invalid command line, no Redis, or no data under the prefix' },
+  ...BY_SIGNAL,
+} as const satisfies Record<string, ExitCode>;
 
-/** What each code of `format` means, for people. `--help` and docs/cli.md show the same texts. */
-export const FORMAT_EXIT_MEANINGS: Record<keyof typeof FORMAT_EXIT, string> = {
-  done: 'the format is shown, or raised, or was the highest that this release knows',
-  newer: 'the format is of a newer release',
-  failed: 'could not: wrong command line, Redis away, no Yardmaster data under this prefix',
-  interrupted: 'Ctrl-C',
-  outputClosed: 'nobody reads the output any more',
-};
+/** Format exit codes for the end of a help text. */
+export const exitCodesHelp = (codes: Record<string, ExitCode>) =>
+  `\nExit codes:\n${Object.values(codes)
+    .map(({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}\n`)
+    .join('')}`;

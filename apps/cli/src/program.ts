@@ -1,22 +1,18 @@
-import { Command, CommanderError } from 'commander';
-import { addCallbackSecret, type CallbackSecretRequest } from './callback-secret-command.js';
+import { Command, CommanderError, type OptionValues } from 'commander';
+import { callbackSecretCommand } from './callback-secret/command.js';
+import { type CliCommand, type Env, type Io, UsageError } from './command.js';
 import { EXIT } from './exit-codes.js';
-import { addFormat, type FormatRequest } from './format-command.js';
-import { addFsck, type FsckRequest } from './fsck-command.js';
-import { addLogs, type LogsRequest } from './logs-command.js';
-import type { Env } from './options.js';
-import { addWatch, type WatchRequest } from './watch-command.js';
+import { formatCommand } from './format/command.js';
+import { fsckCommand } from './fsck/command.js';
+import { logsCommand } from './logs/command.js';
+import type { Outcome } from './outcome.js';
+import { watchCommand } from './watch/command.js';
 
-export interface ProgramOptions {
+interface ProgramOptions {
   env: Env;
-  out: (text: string) => void;
-  err: (text: string) => void;
-  /** Each does what its command asks for, and returns the exit code. */
-  watch: (request: WatchRequest) => Promise<number>;
-  logs: (request: LogsRequest) => Promise<number>;
-  fsck: (request: FsckRequest) => Promise<number>;
-  callbackSecret: (request: CallbackSecretRequest) => Promise<number>;
-  format: (request: FormatRequest) => Promise<number>;
+  io: Io;
+  /** Runs a command. Default: its own `run`. */
+  run?: <R, F extends OptionValues>(command: CliCommand<R, F>, request: R) => Promise<Outcome>;
 }
 
 /**
@@ -26,36 +22,46 @@ export interface ProgramOptions {
  * @returns the exit code
  */
 export async function runProgram(args: string[], options: ProgramOptions): Promise<number> {
-  let code: number = EXIT.completed;
-  const program = new Command('yardmaster').description(
-    'Watch the jobs of a Yardmaster service, read their logs and its callback secrets, and check what it stores.',
-  );
-  program.exitOverride().configureOutput({
-    writeOut: options.out,
-    writeErr: options.err,
-    // A mistyped --token=… must not be quoted.
-    outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^\n]*/g, "$1=…'")),
-  });
-  addWatch(program, options.env, async (request) => {
-    code = await options.watch(request);
-  });
-  addLogs(program, options.env, async (request) => {
-    code = await options.logs(request);
-  });
-  addFsck(program, options.env, async (request) => {
-    code = await options.fsck(request);
-  });
-  addCallbackSecret(program, options.env, async (request) => {
-    code = await options.callbackSecret(request);
-  });
-  addFormat(program, options.env, async (request) => {
-    code = await options.format(request);
-  });
+  const { env, io, run = (command, request) => command.run(request, io) } = options;
+  let outcome: Outcome = { exit: EXIT.completed, sentence: null };
+  const program = new Command('yardmaster')
+    .description(
+      'Watch the jobs of a Yardmaster service, read their logs and its callback secrets, and check what it stores.',
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.out.write(text),
+      writeErr: (text) => io.err.write(text),
+      // A mistyped --token=… must not be quoted.
+      outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^\n]*/g, "$1=…'")),
+    });
+
+  function add<R, F extends OptionValues>(command: CliCommand<R, F>): void {
+    const parsed = command.define(program.command(command.name));
+    const read = () => {
+      try {
+        return command.read(parsed.args, parsed.opts<F>(), env);
+      } catch (error) {
+        if (error instanceof UsageError) parsed.error(`error: ${error.message}`);
+        throw error;
+      }
+    };
+    parsed.action(async () => {
+      outcome = await run(command, read());
+    });
+  }
+  add(watchCommand);
+  add(logsCommand);
+  add(fsckCommand);
+  add(callbackSecretCommand);
+  add(formatCommand);
+
   try {
     await program.parseAsync(args, { from: 'user' });
-    return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.completed : EXIT.usage; // 0: the user asked for help.
+    return error.exitCode === 0 ? EXIT.completed.code : EXIT.usage.code; // 0: the user asked for help.
   }
+  if (outcome.sentence !== null) io.err.write(`yardmaster: ${outcome.sentence}\n`);
+  return outcome.exit.code;
 }

@@ -9,30 +9,30 @@ import type { Store } from '@yardmaster/store';
 export const FAULTS = {
   entry_missing: { meaning: 'a job is not in an index that it belongs in', repair: 'entered' },
   entry_misplaced: { meaning: 'a job is at the wrong place of an index', repair: 'moved' },
-  entry_wrong: { meaning: 'a job is in an index that its status rules out', repair: 'removed' },
+  entry_wrong: { meaning: 'a job is in an index that its status excludes', repair: 'removed' },
   entry_stray: { meaning: 'an index has a job that does not exist, or is of another space or name', repair: 'removed' },
-  deadline_missing: { meaning: 'a job waits for something that would never be due', repair: 'set' },
+  deadline_missing: { meaning: 'a job that needs a deadline has none', repair: 'set' },
   deadline_late: {
     meaning: 'a job is due much later than its window allows',
     repair: 'set to a whole window from now',
   },
-  callback_forgotten: { meaning: 'the callback of an ended job is not owed any more', repair: 'owed again' },
+  callback_forgotten: { meaning: 'the callback of an ended job is not pending any more', repair: 'pending again' },
   space_missing: { meaning: 'a space with jobs is not listed', repair: 'listed' },
-  space_behind: { meaning: 'the order of a space is behind its newest job', repair: 'brought forward' },
-  space_ahead: { meaning: 'the order of a space is past what an order can be', repair: 'taken back' },
-  space_empty: { meaning: 'a space is listed and has no jobs', repair: 'struck off' },
-  name_count_wrong: { meaning: 'the count of jobs of a name is wrong', repair: 'counted anew' },
-  orphaned: { meaning: 'a history, logs or counts of names are there without their job or space', repair: 'removed' },
-  partitions_missing: { meaning: 'the number of partitions is not written down', repair: 'written down' },
+  space_behind: { meaning: 'the order of a space is behind its newest job', repair: 'raised' },
+  space_ahead: { meaning: 'the order of a space is above its maximum', repair: 'lowered' },
+  space_empty: { meaning: 'a space without jobs is listed', repair: 'removed' },
+  name_count_wrong: { meaning: 'the count of jobs of a name is wrong', repair: 'counted again' },
+  orphaned: { meaning: 'a history, logs or counts of names exist without their job or space', repair: 'removed' },
+  partitions_missing: { meaning: 'the number of partitions is missing', repair: 'stored' },
   record_broken: { meaning: 'a job has a field that is missing or impossible', repair: null },
   job_unreadable: { meaning: 'a job cannot be checked', repair: null },
   history_disagrees: { meaning: 'the history of a job ends in another status', repair: null },
-  history_incomplete: { meaning: 'the history of a job lacks what its record shows to have happened', repair: null },
-  history_unreadable: { meaning: 'the history of a job has an entry that is none of ours', repair: null },
+  history_incomplete: { meaning: 'the history of a job lacks events that its record implies', repair: null },
+  history_unreadable: { meaning: 'the history of a job has an invalid entry', repair: null },
   entries_lost: { meaning: 'a job has lost its newest events or log entries', repair: null },
-  key_wrong_type: { meaning: 'a key is of another type', repair: null },
-  key_unknown: { meaning: 'a key is none of ours', repair: null },
-  api_key_broken: { meaning: 'an API key cannot be read, so it lets nobody in', repair: null },
+  key_wrong_type: { meaning: 'a key has an unexpected type', repair: null },
+  key_unknown: { meaning: 'a key does not belong to Yardmaster', repair: null },
+  api_key_broken: { meaning: 'an API key cannot be read, so it gives no access', repair: null },
 } as const satisfies Record<string, { meaning: string; repair: string | null }>;
 
 export type FaultKind = keyof typeof FAULTS;
@@ -62,7 +62,7 @@ export interface Fault {
  */
 export function faultOf(kind: FaultKind, at: Pick<Fault, 'jobId' | 'key' | 'detail'>, outcome: string): Fault {
   if (outcome === 'repaired') return { kind, ...at, repair: 'done' };
-  if (outcome !== '') return { kind, ...at, detail: `${at.detail}; not mended: ${outcome}`, repair: 'failed' };
+  if (outcome !== '') return { kind, ...at, detail: `${at.detail}; not repaired: ${outcome}`, repair: 'failed' };
   return { kind, ...at, repair: FAULTS[kind].repair === null ? 'none' : 'possible' };
 }
 

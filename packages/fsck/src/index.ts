@@ -1,2 +1,5 @@
+export { FormatError } from '@yardmaster/store';
+export { type FoundFormat, runFormat, runFsck, type Variables } from './commands.js';
 export { FAULTS, type Fault, type FaultKind } from './faults.js';
 export { FsckError, type FsckProgress, fsck } from './fsck.js';
+export { reasonOf } from './open-store.js';

@@ -1,43 +1,15 @@
 import { FAULTS, type Fault, type FaultKind, type FsckProgress } from '@yardmaster/fsck';
-import { bold, dim, green, plain, red, yellow } from '../color.js';
-import type { Channels } from '../display.js';
-import type { Format } from '../options.js';
-import { clip, printable } from '../printable.js';
-import { ProgressLine } from './progress-line.js';
-import { type Kind, Tally } from './tally.js';
-
-/** What reports the findings of a check. */
-export interface Report {
-  /**
-   * Report a fault.
-   *
-   * @returns a promise to wait for when the reader is slower than the check, else null
-   */
-  fault(fault: Fault): Promise<unknown> | null;
-  progress(progress: FsckProgress): void;
-  /**
-   * Report the end of the check.
-   *
-   * @returns how many faults are left
-   */
-  end(seen: FsckProgress, isInterrupted: boolean): number;
-  /** Called when the check could not be made. */
-  close(): void;
-}
-
-export interface ReportOptions {
-  out: Channels['out'] & { isTTY?: boolean };
-  err: Channels['err'] & { isTTY?: boolean; columns?: number };
-  drained: () => Promise<unknown> | null;
-  isRepairing: boolean;
-  isVerbose: boolean;
-  format: Format;
-}
+import type { Io } from '../command.js';
+import { bold, dim, green, plain, red, yellow } from '../terminal/color.js';
+import { clip, printable } from '../terminal/printable.js';
+import { sizeOf, type Terminal } from '../terminal/region.js';
+import type { FsckRequest } from './command.js';
+import { type Kind, type Report, Tally } from './report.js';
 
 /** How many faults of each kind are shown, unless all are. */
 const SAMPLES = 20;
 
-/** Columns of what is printed of a fault. `--json` prints all of it. */
+/** Columns of a fault in the report. `--json` prints all of it. */
 const DETAIL_COLUMNS = 300;
 
 /**
@@ -45,20 +17,19 @@ const DETAIL_COLUMNS = 300;
  *
  * With `isVerbose`, each fault is a line when it is found, and the groups are only counts.
  */
-export function textReport(options: ReportOptions): Report {
-  const { out, err, drained, isRepairing, isVerbose, format } = options;
+export function textReport({ isRepairing, isVerbose, format }: FsckRequest, { out, err, drained }: Io): Report {
   const began = performance.now();
-  const isColored = format === 'auto' && out.isTTY === true;
-  const color = isColored
-    ? { bold, dim, green, red, yellow }
-    : { bold: plain, dim: plain, green: plain, red: plain, yellow: plain };
+  const color =
+    format === 'auto' && out.isTTY
+      ? { bold, dim, green, red, yellow }
+      : { bold: plain, dim: plain, green: plain, red: plain, yellow: plain };
   const tally = new Tally(isVerbose ? 0 : SAMPLES);
-  const line = new ProgressLine(format === 'auto' && err.isTTY === true ? err : null);
+  const line = new ProgressLine(format === 'auto' && err.isTTY ? err : null);
   const print = (text: string) => out.write(`${text}\n`);
 
   const printGroup = (name: FaultKind, kind: Kind) => {
     const count = kind.left + kind.repaired;
-    print(color.bold(`${number(count)} × ${FAULTS[name].meaning}: ${fateOf(name, kind, isRepairing)}`));
+    print(color.bold(`${number(count)} × ${FAULTS[name].meaning} (${resultOf(name, kind, isRepairing)})`));
     for (const fault of kind.samples) print(`  ${lineOf(fault)}`);
     const more = count - kind.samples.length;
     if (!isVerbose && more > 0) print(color.dim(`  and ${number(more)} more, which --verbose shows`));
@@ -69,7 +40,7 @@ export function textReport(options: ReportOptions): Report {
       tally.add(fault);
       if (!isVerbose) return null;
       line.clear();
-      print(`${fault.kind}${fault.repair === 'done' ? ' mended' : ''}  ${lineOf(fault)}`);
+      print(`${fault.kind}${fault.repair === 'done' ? ' repaired' : ''}  ${lineOf(fault)}`);
       return drained();
     },
     progress: (progress) => line.show(progress, tally),
@@ -77,12 +48,12 @@ export function textReport(options: ReportOptions): Report {
       line.clear();
       for (const [name, kind] of tally.kinds) printGroup(name, kind);
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
-      print(`${isInterrupted ? 'Interrupted: checked' : 'Checked'} ${whatOf(seen)} in ${seconds} s.`);
+      print(`${isInterrupted ? 'Interrupted: checked' : 'Checked'} ${checkedOf(seen)} in ${seconds} s.`);
       if (seen.uncounted > 0) {
-        print(`Of ${number(seen.uncounted)} spaces the names were not counted: jobs were purged all the while.`);
+        print(`The names of ${number(seen.uncounted)} spaces were not counted, because jobs were purged meanwhile.`);
       }
       const shade = tally.left > 0 ? color.red : tally.repaired > 0 ? color.yellow : color.green;
-      print(shade(verdictOf(tally, isRepairing)));
+      print(shade(summaryOf(tally, isRepairing)));
       return tally.left;
     },
     close: () => line.clear(),
@@ -93,22 +64,52 @@ const number = (count: number) => count.toLocaleString('en').replaceAll(',', ' '
 
 function lineOf({ jobId, key, detail, repair }: Fault): string {
   const job = jobId !== null && !key.includes(jobId) ? `${jobId} in ` : '';
-  const failed = repair === 'failed' ? 'NOT MENDED ' : '';
+  const failed = repair === 'failed' ? 'NOT REPAIRED ' : '';
   return clip(`${failed}${job}${printable(key)}: ${printable(detail)}`, DETAIL_COLUMNS);
 }
 
-function fateOf(name: FaultKind, { left, repaired }: Kind, isRepairing: boolean): string {
+function resultOf(name: FaultKind, { left, repaired }: Kind, isRepairing: boolean): string {
   const { repair } = FAULTS[name];
   if (repair === null) return 'left as it is';
-  if (!isRepairing) return `--repair: ${repair}`;
-  return left === 0 ? repair : `${number(repaired)} ${repair}, ${number(left)} not mended`;
+  if (!isRepairing) return `with --repair: ${repair}`;
+  return left === 0 ? repair : `${number(repaired)} ${repair}, ${number(left)} not repaired`;
 }
 
-const whatOf = ({ keys, jobs, entries, spaces, apiKeys }: FsckProgress) =>
+const checkedOf = ({ keys, jobs, entries, spaces, apiKeys }: FsckProgress) =>
   `${number(keys)} keys: ${number(jobs)} jobs, ${number(entries)} index entries, ${number(spaces)} spaces, ${number(apiKeys)} API keys,`;
 
-function verdictOf({ left, repaired, repairable }: Tally, isRepairing: boolean): string {
-  if (left === 0) return repaired === 0 ? 'Nothing is wrong.' : `All ${number(repaired)} faults are mended.`;
-  if (isRepairing) return `${number(repaired)} faults are mended, ${number(left)} are left.`;
-  return `${number(left)} faults; --repair would mend ${number(repairable)} of them.`;
+function summaryOf({ left, repaired, repairable }: Tally, isRepairing: boolean): string {
+  if (left === 0 && repaired === 0) return 'Nothing is wrong.';
+  if (isRepairing) return `Faults: ${number(repaired)} repaired, ${number(left)} left.`;
+  return `Faults: ${number(left)}, of which --repair can repair ${number(repairable)}.`;
+}
+
+/** Time between two draws. An eye does not see more than this. */
+const DRAW_EVERY_MS = 100;
+
+/** One line on a terminal that shows the progress of a check. It is drawn over in place. */
+class ProgressLine {
+  readonly #terminal: Terminal | null;
+  #drawnAt = Number.NEGATIVE_INFINITY;
+  #isShown = false;
+
+  /** @param terminal null to show nothing */
+  constructor(terminal: Terminal | null) {
+    this.#terminal = terminal;
+  }
+
+  show({ keys, jobs, keysInAll }: FsckProgress, { left, repaired }: Pick<Tally, 'left' | 'repaired'>): void {
+    if (this.#terminal === null || performance.now() - this.#drawnAt < DRAW_EVERY_MS) return;
+    this.#drawnAt = performance.now();
+    this.#isShown = true;
+    // There may be more keys now than when the check began, and SCAN may return a key twice.
+    const percent = Math.min(100, Math.floor((100 * keys) / Math.max(1, keysInAll)));
+    const text = `${percent}% of ${keysInAll} keys, ${jobs} jobs, ${left} faults, ${repaired} repaired`;
+    this.#terminal.write(`\r\u001b[2K${clip(text, sizeOf(this.#terminal).columns - 1)}`);
+  }
+
+  clear(): void {
+    if (this.#isShown) this.#terminal?.write('\r\u001b[2K');
+    this.#isShown = false;
+  }
 }

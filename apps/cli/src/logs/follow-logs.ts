@@ -1,16 +1,18 @@
 import { isJsonObject, type JsonValue } from '@yardmaster/protocol';
-import { streamUrlOf } from '../addresses.js';
-import { type FollowOptions, follow } from '../follow.js';
-import type { LogsRequest } from '../logs-command.js';
-import { readMessage } from '../message.js';
-import { exitCodeOf, type Outcome, outcomeOf } from '../outcome.js';
-import type { Connectivity } from './connectivity.js';
+import type { ExitCode } from '../exit-codes.js';
+import { exitOf, type Outcome, outcomeOf } from '../outcome.js';
+import type { Connectivity } from '../service/connectivity.js';
+import { follow } from '../service/follow.js';
+import { readMessage } from '../service/message.js';
+import { streamUrlOf } from '../service/service.js';
+import type { LogsRequest } from './command.js';
 import type { LogReader } from './log-reader.js';
 
-export interface FollowLogsOptions extends Pick<FollowOptions, 'silenceMs' | 'signal'> {
+interface FollowLogsOptions {
   request: Pick<LogsRequest, 'service' | 'jobId'>;
   reader: LogReader;
-  contact: Connectivity;
+  connectivity: Connectivity;
+  signal: AbortSignal;
 }
 
 /**
@@ -22,13 +24,13 @@ export interface FollowLogsOptions extends Pick<FollowOptions, 'silenceMs' | 'si
  * @throws Refused; the reason of the signal, when it is aborted
  */
 export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
-  const { request, reader, contact, signal } = options;
+  const { request, reader, connectivity, signal } = options;
   const { service, jobId } = request;
   const enough = new AbortController();
-  let code: number | null = null;
+  let exit: ExitCode | null = null;
   let failure: unknown = null;
   const printUntil = (toSeq: number | null) =>
-    reader.printOn(toSeq).catch((error: unknown) => {
+    reader.printUntil(toSeq).catch((error: unknown) => {
       failure ??= error;
       enough.abort();
     });
@@ -36,26 +38,25 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
   const end = await follow({
     url: streamUrlOf(service, { kind: 'job', jobId }),
     signal: AbortSignal.any([signal, enough.signal]),
-    silenceMs: options.silenceMs,
     onMessage(text) {
       const message = readMessage(text);
       if (message === null) return;
-      contact.made('stream');
-      code ??= exitCodeOf(message);
-      if (code !== null) enough.abort();
+      connectivity.markConnected('stream');
+      exit ??= exitOf(message);
+      if (exit !== null) enough.abort();
       else if (message.type === 'init') void printUntil(null);
       else if (message.type === 'logs_appended') void printUntil(toSeqOf(text));
     },
     onLost(reason) {
-      contact.lost('stream', reason);
-      reader.wasAway();
+      connectivity.markLost('stream', reason);
+      reader.markDisconnected();
     },
   });
   if (failure !== null) throw failure;
   if (end.kind === 'refused') return outcomeOf(end, service);
   // Print what was appended before the end, because a lost connection may have hidden it.
-  await reader.printOn(null);
-  return code === null ? outcomeOf(end, service) : { code, sentence: null };
+  await reader.printUntil(null);
+  return exit === null ? outcomeOf(end, service) : { exit, sentence: null };
 }
 
 /** Return the newest seq in a `logs_appended`; null when it contains none, so that the reader looks for new entries. */

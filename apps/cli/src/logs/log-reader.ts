@@ -1,40 +1,41 @@
 import { holdsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
-import type { LogsRequest } from '../logs-command.js';
+import type { LogsRequest } from './command.js';
 import { getPage, type PageOptions, type RawPage, Refused } from './page.js';
 
 /** Entries of a page: as many as the server returns at once. */
 const PAGE = 500;
 
-export interface LogReaderOptions extends PageOptions {
+interface LogReaderOptions extends PageOptions {
   filters: Pick<LogsRequest, 'levels' | 'grep'>;
   /** Prints entries. It resolves when more may come. */
   print: (entries: JsonObject[]) => Promise<void>;
-  /** Called when entries cannot be read any more, because newer ones have replaced them. */
+  /** Called when newer entries have replaced entries before they were read. */
   onDropped: (fromSeq: number, toSeq: number) => void;
-  /** Called when entries that were printed are no longer there, although they are newer than all that are. */
+  /** Called when the service has lost printed entries, although they were its newest. */
   onLostEntries: (fromSeq: number, toSeq: number) => void;
 }
 
 /** Reads the logs of a job from its position on, each entry once. */
 export class LogReader {
   readonly #options: LogReaderOptions;
-  readonly #holdsText: (message: string) => boolean;
+  readonly #matches: (message: string) => boolean;
   /** Seq up to which all entries are printed. */
   #position = 0;
-  /** Seq up to which there are entries to print, as far as is known. */
+  /** Highest known seq. */
   #target = 0;
+  /** Whether there may be entries after the target. */
   #mustLook = false;
-  #mayHaveLost = false;
+  #wasDisconnected = false;
   #running: Promise<void> | null = null;
 
   constructor(options: LogReaderOptions) {
     this.#options = options;
     const { grep } = options.filters;
     // The server searches for words. Whether they form the given phrase is checked here.
-    this.#holdsText = grep === null ? () => true : holdsAll([grep]);
+    this.#matches = grep === null ? () => true : holdsAll([grep]);
   }
 
-  /** Print the newest entries, and go on from there. */
+  /** Print the newest entries, and set the position after them. */
   async printNewest(count: number): Promise<void> {
     const newest: JsonObject[] = [];
     if (count === 0) this.#position = (await this.#page({ limit: 1 }, { isFiltered: false })).cursor.newestSeq;
@@ -51,11 +52,11 @@ export class LogReader {
   }
 
   /**
-   * Print all entries after the position. While that goes on, another call only adds to it.
+   * Print all entries after the position. A call during this only raises its target.
    *
-   * @param toSeq seq of the newest entry that is known; null to look for new entries
+   * @param toSeq highest known seq; null to look for new entries
    */
-  printOn(toSeq: number | null): Promise<void> {
+  printUntil(toSeq: number | null): Promise<void> {
     if (toSeq === null) this.#mustLook = true;
     else this.#target = Math.max(this.#target, toSeq);
     this.#running ??= this.#printAll().finally(() => {
@@ -67,7 +68,7 @@ export class LogReader {
   async #printAll(): Promise<void> {
     while (this.#mustLook || this.#position < this.#target) {
       this.#mustLook = false;
-      if (this.#mayHaveLost) await this.#goBack();
+      if (this.#wasDisconnected) await this.#goBack();
       const target = this.#target;
       for (let hasMore = true; hasMore; ) {
         const page = await this.#page({ limit: PAGE, after: this.#position });
@@ -75,7 +76,7 @@ export class LogReader {
         await this.#options.print(this.#wanted(page));
         hasMore = page.cursor.hasMore;
         if (hasMore && page.cursor.newestSeq <= this.#position)
-          throw new Refused('the server answered with a page again');
+          throw new Refused('the server returned the same page of logs again');
         this.#position = page.cursor.newestSeq;
       }
       // Entries that the filters have left out need not be read again.
@@ -85,7 +86,7 @@ export class LogReader {
 
   /** Go back when entries are lost, because a Redis without its newest entries gives their seqs to others. */
   async #goBack(): Promise<void> {
-    this.#mayHaveLost = false;
+    this.#wasDisconnected = false;
     if (this.#position === 0) return;
     const { newestSeq } = (await this.#page({ limit: 1 }, { isFiltered: false })).cursor;
     if (newestSeq >= this.#position) return;
@@ -95,8 +96,8 @@ export class LogReader {
   }
 
   /** Note that the service was out of reach, because it may have come back with less than it had. */
-  wasAway(): void {
-    this.#mayHaveLost = true;
+  markDisconnected(): void {
+    this.#wasDisconnected = true;
   }
 
   #reportDropped({ logs }: RawPage): void {
@@ -107,7 +108,7 @@ export class LogReader {
   }
 
   #wanted({ logs }: RawPage): JsonObject[] {
-    return logs.filter((entry) => isJsonObject(entry) && this.#holdsText(String(entry.message)));
+    return logs.filter((entry) => isJsonObject(entry) && this.#matches(String(entry.message)));
   }
 
   #page(query: Record<string, number>, { isFiltered = true } = {}): Promise<RawPage> {

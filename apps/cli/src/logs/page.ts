@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '@yardmaster/protocol';
-import { logsUrlOf, type Service } from '../addresses.js';
-import { backoffMs } from '../backoff.js';
-import { get } from '../get.js';
-import { PASSING_STATUSES } from '../next-step.js';
+import { get } from '../service/get.js';
+import { backoffMs, PASSING_STATUSES } from '../service/retry.js';
+import { logsUrlOf, type Service } from '../service/service.js';
 
 /** A response may be 8 MB, over a slow connection. */
 const RESPONSE_WITHIN_MS = 60_000;
@@ -50,7 +49,7 @@ export async function getPage(query: URLSearchParams, options: PageOptions): Pro
 /**
  * Read a page from a response.
  *
- * @throws Refused when the text is not a page, because something else than the service has responded
+ * @throws Refused when the text is not a page, because another server than the service has responded
  */
 function pageOf(text: string): RawPage {
   try {
@@ -59,5 +58,5 @@ function pageOf(text: string): RawPage {
   } catch {
     // Not even JSON.
   }
-  throw new Refused('the server answered with something that is no page of logs');
+  throw new Refused('the response is not a page of logs');
 }

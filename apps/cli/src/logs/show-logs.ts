@@ -1,38 +1,25 @@
 import { once } from 'node:events';
-import type { JsonObject } from '@yardmaster/protocol';
+import type { Io } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import type { LogsRequest } from '../logs-command.js';
 import { gaveUpAfter, type Outcome } from '../outcome.js';
-import { redact } from '../redact.js';
-import { Connectivity } from './connectivity.js';
-import type { LineOfEntry } from './entry-line.js';
+import { Connectivity } from '../service/connectivity.js';
+import { redact } from '../service/service.js';
+import type { LogsRequest } from './command.js';
+import { lineOfEntryFor } from './entry-line.js';
 import { followLogs } from './follow-logs.js';
 import { LogReader } from './log-reader.js';
 import { Refused } from './page.js';
 
-export interface ShowLogsOptions {
-  request: Omit<LogsRequest, 'format'>;
-  lineOf: LineOfEntry;
-  /** Prints a text. */
-  out: (text: string) => void;
-  /** Called after each page. The reader of the lines can take more once the promise resolves; null: at once. */
-  drained: () => Promise<unknown> | null;
-  /** Shows a printable sentence about the reading itself. */
-  notice: (sentence: string) => void;
-  /** As in ConnectionOptions. */
-  silenceMs?: number | undefined;
-}
-
 /** Print the logs of a job, and with `follow` go on until it has ended. */
-export async function showLogs(options: ShowLogsOptions): Promise<Outcome> {
-  const { timeoutSeconds, service } = options.request;
+export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {
+  const { timeoutSeconds, service } = request;
   const stop = new AbortController();
   const timer = timeoutSeconds === null ? undefined : setTimeout(() => stop.abort(), timeoutSeconds * 1000);
   try {
-    return await readAll(options, stop.signal);
+    return await readAll(request, io, stop.signal);
   } catch (error) {
-    if (error instanceof Refused) return { code: EXIT.refused, sentence: redact(error.message, service) };
-    if (!stop.signal.aborted) throw error; // It is a fault of this program.
+    if (error instanceof Refused) return { exit: EXIT.refused, sentence: redact(error.message, service) };
+    if (!stop.signal.aborted) throw error; // It is a bug.
     return gaveUpAfter(timeoutSeconds);
   } finally {
     clearTimeout(timer);
@@ -40,33 +27,31 @@ export async function showLogs(options: ShowLogsOptions): Promise<Outcome> {
   }
 }
 
-async function readAll(options: ShowLogsOptions, signal: AbortSignal): Promise<Outcome> {
-  const { request, notice, silenceMs } = options;
-  const { service, jobId, tail } = request;
-  const contact = new Connectivity(service, notice);
+async function readAll(request: LogsRequest, io: Io, signal: AbortSignal): Promise<Outcome> {
+  const { service, jobId, tail, format } = request;
+  const notice = (sentence: string) => io.err.write(`${sentence}\n`);
+  const connectivity = new Connectivity(service, notice);
+  const lineOf = lineOfEntryFor(format, io.out.isTTY === true);
   const reader = new LogReader({
     service,
     jobId,
     signal,
     filters: request,
-    print: (entries) => print(entries, options, signal),
-    onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} are no longer kept`),
-    onLostEntries: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} were lost by the service`),
-    onResponse: () => contact.made('logs'),
-    onLost: (reason) => contact.lost('logs', reason),
+    print: (entries) => print(entries.map(lineOf), io, signal),
+    onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} are no longer stored`),
+    onLostEntries: (fromSeq, toSeq) => notice(`the service has lost entries ${fromSeq} to ${toSeq}`),
+    onResponse: () => connectivity.markConnected('logs'),
+    onLost: (reason) => connectivity.markLost('logs', reason),
   });
-  if (tail === null) await reader.printOn(null);
+  if (tail === null) await reader.printUntil(null);
   else await reader.printNewest(tail);
-  if (request.follow) return followLogs({ request, reader, contact, signal, silenceMs });
-  return { code: EXIT.completed, sentence: null };
+  if (request.follow) return followLogs({ request, reader, connectivity, signal });
+  return { exit: EXIT.completed, sentence: null };
 }
 
-async function print(
-  entries: JsonObject[],
-  { lineOf, out, drained }: ShowLogsOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  if (entries.length > 0) out(entries.map((entry) => `${lineOf(entry)}\n`).join(''));
+/** Print lines, and wait until the reader can take more. */
+async function print(lines: string[], { out, drained }: Io, signal: AbortSignal): Promise<void> {
+  if (lines.length > 0) out.write(lines.map((line) => `${line}\n`).join(''));
   const wait = drained();
   if (wait !== null) await unlessAborted(wait, signal);
 }

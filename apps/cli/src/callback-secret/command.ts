@@ -1,0 +1,61 @@
+import { callbackSecretList } from '@yardmaster/protocol';
+import { type CliCommand, UsageError } from '../command.js';
+import { EXIT } from '../exit-codes.js';
+import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
+import type { Outcome } from '../outcome.js';
+import { get } from '../service/get.js';
+import { callbackSecretUrlOf, redact, type Service } from '../service/service.js';
+import { printable } from '../terminal/printable.js';
+
+/** What a command line of `callback-secret` asks for. */
+export interface CallbackSecretRequest {
+  service: Service;
+  spaceId: string;
+}
+
+/** `yardmaster callback-secret`: prints the callback secrets of a space. */
+export const callbackSecretCommand: CliCommand<CallbackSecretRequest, ServiceFlags> = {
+  name: 'callback-secret',
+  define: (command) =>
+    withServiceOptions(
+      command
+        .description('Print the secret by which a receiver verifies the callbacks of a space.')
+        .argument('<spaceId>', 'the space'),
+    ).addHelpText('after', HELP),
+  read([spaceId = ''], flags, env) {
+    const service = serviceOf(flags, env);
+    if (spaceId === '') throw new UsageError('the id is empty');
+    expectKey(service, 'reading callback secrets', 'keys:manage');
+    return { service, spaceId };
+  },
+  async run({ service, spaceId }, { out }) {
+    const url = callbackSecretUrlOf(service.url, spaceId);
+    // It sends one request, because a script can run the command again.
+    const response = await get(url, { service, signal: new AbortController().signal, withinMs: RESPONSE_WITHIN_MS });
+    if (typeof response !== 'string') return refused(redact(response.sentence, service));
+    const secrets = secretsIn(response);
+    if (secrets === null) return refused('the response does not contain callback secrets');
+    // The code is not 0, because a script must not take an empty secret.
+    if (secrets.length === 0) return refused('callbacks are not signed: the API has no CALLBACK_SIGNING_SECRET');
+    out.write(secrets.map((secret) => `${printable(secret)}\n`).join(''));
+    return { exit: EXIT.completed, sentence: null };
+  },
+};
+
+const RESPONSE_WITHIN_MS = 10_000;
+
+const HELP = `
+Needs a key with keys:manage. Prints one secret per line, newest first. There are several while CALLBACK_SIGNING_SECRET
+is being changed. Exits with 1 when the service does not sign callbacks.
+`;
+
+const refused = (sentence: string): Outcome => ({ exit: EXIT.refused, sentence });
+
+/** Read the secrets in a response; null when the response is not one of the service. */
+function secretsIn(text: string): string[] | null {
+  try {
+    return callbackSecretList.parse(JSON.parse(text)).secrets;
+  } catch {
+    return null;
+  }
+}

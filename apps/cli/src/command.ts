@@ -1,0 +1,39 @@
+import type { Command, OptionValues } from 'commander';
+import type { Outcome } from './outcome.js';
+import type { Terminal } from './terminal/region.js';
+
+/** Variables of the environment. */
+export type Env = Record<string, string | undefined>;
+
+/** One command of the program, such as `watch`. */
+export interface CliCommand<Request, Flags extends OptionValues> {
+  name: string;
+  /** Describe the arguments, options and help to commander. */
+  define: (command: Command) => Command;
+  /**
+   * Read what a command line asks for.
+   *
+   * @param args arguments without options, as many as `define` allows
+   * @throws UsageError
+   */
+  read: (args: string[], flags: Flags, env: Env) => Request;
+  run: (request: Request, io: Io) => Promise<Outcome>;
+}
+
+/** An error in a command line that commander does not find. */
+export class UsageError extends Error {}
+
+/** What a command prints to, and how it is interrupted. */
+export interface Io {
+  /** Gets messages, entries and reports. */
+  out: Terminal;
+  /** Gets everything else, so that a program can read `out`. */
+  err: Terminal;
+  /** Called after a portion of output. The reader of `out` can take more once the promise resolves; null: at once. */
+  drained: () => Promise<unknown> | null;
+  /**
+   * Return a signal that is aborted at Ctrl-C, for a command that then prints something and ends by itself. Until a
+   * command calls this, Ctrl-C ends the process at once.
+   */
+  interruptSignal: () => AbortSignal;
+}

@@ -1,0 +1,138 @@
+import type { Scope } from '@yardmaster/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Env, UsageError } from './command.js';
+import type { Service } from './service/service.js';
+
+/** Format of the output: `auto` is coloured on a terminal, and plain elsewhere. */
+export type Format = 'auto' | 'plain' | 'json';
+
+/** Flags by which a command finds the service. */
+export interface ServiceFlags {
+  url?: string;
+  token?: string;
+}
+
+/** Flags of commands that print what comes from the service. */
+export interface CommonFlags extends ServiceFlags {
+  timeout?: number;
+  plain?: boolean;
+  json?: boolean;
+}
+
+/** Settings that follow from the common flags and the environment. */
+export interface CommonRequest {
+  service: Service;
+  /** Null for no limit. */
+  timeoutSeconds: number | null;
+  format: Format;
+}
+
+/** Flags by which a command finds the Redis of the service. */
+export interface RedisFlags {
+  redis?: string;
+  prefix?: string;
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+/** Help text of `--plain`. */
+export const PLAIN_HELP = 'print plain lines, as when the output is not a terminal or NO_COLOR is set';
+
+/** Add the flags by which a command finds the service. */
+export function withServiceOptions(command: Command): Command {
+  return command
+    .option('--url <url>', `address of the service (default: $YARDMASTER_URL, else ${DEFAULT_URL})`)
+    .option('--token <key>', 'API key (default: $YARDMASTER_API_KEY, which the process list does not show)');
+}
+
+/** Add the flags of commands that print what comes from the service. */
+export function withCommonOptions(command: Command, { json }: { json: string }): Command {
+  return withServiceOptions(command)
+    .option('--timeout <seconds>', 'give up after this time', secondsOf)
+    .option('--plain', PLAIN_HELP)
+    .option('--json', json);
+}
+
+/** Add the flags by which a command finds the Redis of the service. */
+export function withRedisOptions(command: Command): Command {
+  return command
+    .option('--redis <url>', 'address of Redis (default: $REDIS_URL, which the process list does not show)')
+    .option('--prefix <prefix>', 'first part of every key (default: $KEY_PREFIX, else ym)');
+}
+
+/**
+ * Read the common flags and the environment.
+ *
+ * @throws UsageError
+ */
+export function commonRequestOf(flags: CommonFlags, env: Env): CommonRequest {
+  const format = formatOf(flags, env);
+  return { service: serviceOf(flags, env), timeoutSeconds: flags.timeout ?? null, format };
+}
+
+/**
+ * Read the address of the service, and the API key.
+ *
+ * @throws UsageError
+ */
+export function serviceOf(flags: ServiceFlags, env: Env): Service {
+  if (flags.token === '') throw new UsageError('--token is empty');
+  const token = flags.token ?? (env.YARDMASTER_API_KEY || null);
+  // The error does not quote it, because the rest of it may be a key.
+  if (token !== null && !/^[\x21-\x7e]+$/.test(token)) {
+    throw new UsageError('the API key contains a character that no key has, such as a space or a line end');
+  }
+  return { url: urlOf(flags.url, env.YARDMASTER_URL), token };
+}
+
+/**
+ * Read the format of the output.
+ *
+ * @throws UsageError
+ */
+export function formatOf({ json, plain }: Pick<CommonFlags, 'json' | 'plain'>, env: Env): Format {
+  if (json && plain) throw new UsageError('--json and --plain exclude each other');
+  if (json) return 'json';
+  return plain || env.NO_COLOR || env.TERM === 'dumb' ? 'plain' : 'auto';
+}
+
+/** Return the variables of the service, in which flags replace the address of Redis and the prefix. */
+export function redisVariablesOf({ redis, prefix }: RedisFlags, env: Env): Env {
+  return { ...env, REDIS_URL: redis ?? env.REDIS_URL, KEY_PREFIX: prefix ?? env.KEY_PREFIX };
+}
+
+/**
+ * Refuse a command line without an API key.
+ *
+ * @param action what needs the key, as the subject of a sentence
+ * @throws UsageError
+ */
+export function expectKey({ token }: Service, action: string, scope: Scope): void {
+  if (token !== null) return;
+  throw new UsageError(
+    `${action} needs an API key with ${scope}; set YARDMASTER_API_KEY\n` +
+      '(to the admin key of "npm start": export YARDMASTER_API_KEY=$(cat .data/admin-key))',
+  );
+}
+
+/** Read the address of the service. The error does not quote it, because it may contain a password. */
+function urlOf(flag: string | undefined, variable: string | undefined): URL {
+  const name = flag === undefined ? 'YARDMASTER_URL' : '--url';
+  const text = flag ?? (variable || DEFAULT_URL);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new UsageError(`${name} must begin with http:// or https://`);
+  }
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(`${name} must not contain a user name or password`);
+  return url;
+}
+
+/** Largest `--timeout`, because setTimeout takes 31 bits of milliseconds. */
+const MAX_SECONDS = 2_000_000;
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() !== '' && seconds > 0 && seconds <= MAX_SECONDS) return seconds;
+  throw new InvalidArgumentError(`It must be a number above 0, at most ${MAX_SECONDS}.`);
+}

@@ -1,0 +1,48 @@
+import type { CliCommand, Env } from '../command.js';
+import { exitCodesHelp, FSCK_EXIT } from '../exit-codes.js';
+import { type Format, formatOf, PLAIN_HELP, type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
+
+/** What a command line of `fsck` asks for. */
+export interface FsckRequest {
+  /** Whether to repair what can be repaired. */
+  isRepairing: boolean;
+  /** Whether to show every fault, not only the first faults of each kind. */
+  isVerbose: boolean;
+  format: Format;
+  /** The service's own variables: address of Redis, and how it is used. */
+  variables: Env;
+}
+
+interface Flags extends RedisFlags {
+  repair?: boolean;
+  verbose?: boolean;
+  plain?: boolean;
+  json?: boolean;
+}
+
+/** `yardmaster fsck`: checks the stored data, and repairs it. */
+export const fsckCommand: CliCommand<FsckRequest, Flags> = {
+  name: 'fsck',
+  define: (command) =>
+    withRedisOptions(
+      command
+        .description('Check that the data in Redis is consistent. The service may run meanwhile.')
+        .option('--repair', 'repair what follows from the records of the jobs; without this nothing is written')
+        .option('--verbose', 'show every fault when it is found'),
+    )
+      .option('--plain', PLAIN_HELP)
+      .option('--json', 'print each fault as one line of JSON, and a summary as the last line')
+      .addHelpText('after', HELP),
+  read: (_args, flags, env) => ({
+    isRepairing: flags.repair ?? false,
+    isVerbose: flags.verbose ?? false,
+    format: formatOf(flags, env),
+    variables: redisVariablesOf(flags, env),
+  }),
+  // Import it only now, because it loads the whole store. The other commands start in half the time without it.
+  run: async (request, io) => (await import('./run.js')).checkAndReport(request, io),
+};
+
+const HELP = `
+Set RETENTION_SECONDS and DELIVERY_TIMEOUT_SECONDS as for the service, because deadlines follow from them.
+${exitCodesHelp(FSCK_EXIT)}`;

@@ -1,0 +1,67 @@
+import { LEVEL_RULE, LOG_LEVELS, type LogLevel } from '@yardmaster/protocol';
+import { InvalidArgumentError } from 'commander';
+import { type CliCommand, UsageError } from '../command.js';
+import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
+import { showLogs } from './show-logs.js';
+
+/** What a command line of `logs` asks for. The format `auto` is coloured on a terminal. */
+export interface LogsRequest extends CommonRequest {
+  jobId: string;
+  follow: boolean;
+  /** Levels to print; empty for all. */
+  levels: LogLevel[];
+  /** Text that messages must contain, whatever its case; null for no such filter. */
+  grep: string | null;
+  /** Number of the newest entries to begin with; null for all that are kept. */
+  tail: number | null;
+}
+
+interface Flags extends CommonFlags {
+  follow?: boolean;
+  level?: LogLevel[];
+  grep?: string;
+  tail?: number;
+}
+
+/** `yardmaster logs`: prints the logs of a job, and follows them. */
+export const logsCommand: CliCommand<LogsRequest, Flags> = {
+  name: 'logs',
+  define: (command) =>
+    withCommonOptions(
+      command
+        .description('Print the logs of a job, oldest first.')
+        .argument('<jobId>', 'the job')
+        .option('-f, --follow', 'print new entries as they come, until the job ends')
+        .option('--level <levels>', `print only these levels, comma-separated: ${LOG_LEVELS.join(', ')}`, levelsOf)
+        .option('--grep <text>', 'print only messages that contain this text, in upper or lower case')
+        .option('--tail <count>', 'begin with only so many of the newest entries', countOf),
+      { json: 'print each entry as one line of JSON' },
+    ).addHelpText('after', HELP),
+  read([jobId = ''], flags, env) {
+    const common = commonRequestOf(flags, env);
+    if (jobId === '') throw new UsageError('the id is empty');
+    if (flags.grep === '') throw new UsageError('--grep is empty');
+    expectKey(common.service, 'reading logs', 'jobs:read');
+    const { follow = false, level: levels = [], grep = null, tail = null } = flags;
+    return { jobId, follow, levels, grep, tail, ...common };
+  },
+  run: showLogs,
+};
+
+const HELP = `
+Needs a key with jobs:read. With --follow, the exit code is that of "yardmaster watch": 0 when the job completed, 3 when
+it is dead, 4 when it was killed.
+`;
+
+/** Read one more `--level`, and add its levels to those before. */
+function levelsOf(list: string, before: LogLevel[] = []): LogLevel[] {
+  const levels = list.split(',').map((name) => LOG_LEVELS.find((level) => level === name.trim()));
+  if (levels.every((level) => level !== undefined)) return [...before, ...levels];
+  throw new InvalidArgumentError(`Each ${LEVEL_RULE}.`);
+}
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count;
+  throw new InvalidArgumentError('It must be a whole number, 0 or above.');
+}

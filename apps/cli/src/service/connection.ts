@@ -1,0 +1,130 @@
+import { WebSocket } from 'ws';
+import { type Refusal, readRefusal } from './refusal.js';
+
+/** The server pings every 25 s. After two missing pings the connection is dead, whatever TCP reports. */
+const SILENCE_MS = 60_000;
+
+/** How long the server may take to respond to the upgrade. */
+const HANDSHAKE_MS = 15_000;
+
+/** How long the server may take to respond to a close. */
+const CLOSE_MS = 1_000;
+
+/** A connection that sent its init and lived this long was stable. After it, the pauses start from the shortest again. */
+const STABLE_AFTER_MS = 5_000;
+
+export interface ConnectionOptions {
+  url: URL;
+  /** Called with each message. */
+  onMessage: (text: string) => void;
+  /** Called after each message. The reader can take more once the promise resolves; null: at once. */
+  drained?: (() => Promise<unknown> | null) | undefined;
+  /** Aborted when no more messages are wanted. The connection is then closed with 1000. */
+  signal: AbortSignal;
+  /** Milliseconds without message or ping after which the connection is ended. Default 60 000. */
+  silenceMs?: number | undefined;
+}
+
+/** How a connection ended: it was refused and so never opened, or it was closed. */
+export type Ending =
+  | ({ kind: 'refused' } & Refusal)
+  | {
+      kind: 'closed';
+      /** Close code; 1006 for a connection that broke, or could not be made. */
+      code: number;
+      /** Text of the close frame, or what broke the connection. Not printable yet. */
+      reason: string;
+      /** Whether the connection sent its init and lived for some seconds. */
+      wasStable: boolean;
+    };
+
+/** Open one connection and pass on its messages until it ends. Never rejects. */
+export function connect(options: ConnectionOptions): Promise<Ending> {
+  const { url, onMessage, drained, signal, silenceMs = SILENCE_MS } = options;
+  const ws = new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, perMessageDeflate: false });
+  const idle = new IdleTimer(silenceMs, () => terminate(`no message or ping for ${Math.round(silenceMs / 1000)} s`));
+  let broken = '';
+  let initAt = Number.POSITIVE_INFINITY;
+
+  function terminate(reason: string): void {
+    broken = reason;
+    ws.terminate();
+  }
+
+  /** Restart the timer, but not during a pause, because what was read before the pause may still come during it. */
+  const restartIdle = () => {
+    if (!ws.isPaused) idle.restart();
+  };
+
+  function receive(text: string): void {
+    restartIdle();
+    initAt = Math.min(initAt, performance.now());
+    onMessage(text);
+    const wait = ws.isPaused ? null : (drained?.() ?? null);
+    if (wait !== null) pauseUntil(wait);
+  }
+
+  /** Let the server keep what the reader cannot take. The server coalesces it, and finally closes with 1013. */
+  function pauseUntil(wait: Promise<unknown>): void {
+    ws.pause();
+    idle.stop(); // No message arrives while nothing is read.
+    void wait.then(() => {
+      ws.resume();
+      if (ws.readyState === WebSocket.OPEN) idle.restart();
+    });
+  }
+
+  function closeNormally(): void {
+    ws.close(1000);
+    // A paused socket would not even read the response.
+    setTimeout(() => ws.terminate(), ws.isPaused ? 0 : CLOSE_MS).unref();
+  }
+
+  return new Promise((resolve) => {
+    ws.on('open', restartIdle);
+    ws.on('ping', restartIdle);
+    ws.on('message', (data) => receive(data.toString()));
+    ws.on('unexpected-response', (_, response) => {
+      // Get the socket now, because request and response no longer have it once the response is read.
+      const { socket } = response;
+      void readRefusal(response).then((refusal) => {
+        // A proxy keeps the socket open for the next request, and an open socket keeps this process from ending.
+        socket.destroy();
+        resolve({ kind: 'refused', ...refusal });
+      });
+    });
+    ws.on('error', (error: NodeJS.ErrnoException) => {
+      broken ||= error.code ?? error.message; // `close` follows.
+    });
+    ws.on('close', (code, reason) => {
+      idle.stop();
+      signal.removeEventListener('abort', closeNormally);
+      const wasStable = performance.now() - initAt >= STABLE_AFTER_MS;
+      resolve({ kind: 'closed', code, reason: reason.toString() || broken, wasStable });
+    });
+    if (signal.aborted) closeNormally();
+    else signal.addEventListener('abort', closeNormally);
+  });
+}
+
+/** A timer that calls a function when it was not restarted for too long. */
+class IdleTimer {
+  readonly #afterMs: number;
+  readonly #onIdle: () => void;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(afterMs: number, onIdle: () => void) {
+    this.#afterMs = afterMs;
+    this.#onIdle = onIdle;
+  }
+
+  restart(): void {
+    if (this.#timer) this.#timer.refresh();
+    else this.#timer = setTimeout(this.#onIdle, this.#afterMs);
+  }
+
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}

@@ -1,0 +1,97 @@
+import { type JsonValue, type Progress, progressRequest, readableMessage, type Status } from '@yardmaster/protocol';
+import { printable } from '../terminal/printable.js';
+
+/** A message of any stream, ready to be shown: every text in it is printable. A field that the type lacks is null. */
+export interface StreamMessage {
+  /** Type as in spec §6.1. A later release may have types of its own. */
+  type: string;
+  jobId: string | null;
+  jobName: string | null;
+  spaceId: string | null;
+  /** Status of the job after the message. */
+  status: Status | null;
+  /** Progress in a message of type `progress`, or in an init of progress scope. */
+  progress: Progress | null;
+  /** What else the message says, for people, in one line. It may be empty. */
+  detail: string;
+  /** ISO 8601. */
+  timestamp: string;
+}
+
+/**
+ * Read a message, which any server may have sent.
+ *
+ * @returns null when the text is not a message
+ */
+export function readMessage(text: string): StreamMessage | null {
+  const { success, data: message } = readableMessage.safeParse(parse(text));
+  if (!success) return null;
+  const { data, status } = message;
+  const progress = readProgress(message.type === 'progress' ? data : message.progress);
+  const type = printable(message.type);
+  return {
+    type,
+    jobId: printableOrNull(message.jobId),
+    jobName: printableOrNull(message.jobName),
+    spaceId: printableOrNull(message.spaceId),
+    status,
+    progress,
+    // Data that is not valid progress is shown as it came.
+    detail: progress === null ? printable(detailOf(type, data)) : '',
+    timestamp: printable(message.timestamp ?? ''),
+  };
+}
+
+/** Read a progress report; null when it is invalid or absent. */
+export function readProgress(raw: unknown): Progress | null {
+  const { success, data } = progressRequest.safeParse(raw);
+  if (!success) return null;
+  const { percent, message, subProgress } = data;
+  if (subProgress === undefined) return { percent, message: printable(message) };
+  const stages = Object.entries(subProgress).map(([name, stage]) => {
+    const shown = stage.message === undefined ? {} : { message: printable(stage.message) };
+    return [printable(name), { percent: stage.percent, ...shown }] as const;
+  });
+  return { percent, message: printable(message), subProgress: Object.fromEntries(stages) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // `readMessage` refuses null, too.
+  }
+}
+
+const printableOrNull = (text: string | null) => (text === null ? null : printable(text));
+
+/** Functions that describe the data of a message in words, for the types whose data alone is not enough. */
+const DETAILS: Record<string, (data: JsonValue) => string> = {
+  delivery_timeout: () => 'not acked in time, pending again',
+  logs_appended: (data) => `${text(field(data, 'count'))} (seq ${field(data, 'fromSeq')} to ${field(data, 'toSeq')})`,
+  retried: (data) => `attempt ${text(field(data, 'attemptNumber'))} failed: ${text(field(data, 'error'))}`,
+  dead: (data) => text(field(data, 'error')),
+  killed: (data) => text(field(data, 'reason')),
+};
+
+/**
+ * Describe a message for people, without its type. The text is not printable yet.
+ *
+ * @param data as it came, not validated
+ */
+function detailOf(type: string, data: JsonValue): string {
+  const inWords = Object.hasOwn(DETAILS, type) ? DETAILS[type] : undefined;
+  if (inWords !== undefined) return inWords(data);
+  return data === null ? '' : JSON.stringify(data);
+}
+
+/** Return a string as it is, without quotes around it; null as an empty text; all else as JSON. */
+function text(value: JsonValue): string {
+  if (value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function field(data: JsonValue, name: string): JsonValue {
+  const isObject = data !== null && typeof data === 'object' && !Array.isArray(data);
+  return (isObject && Object.hasOwn(data, name) ? data[name] : null) ?? null;
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { retryAfterMs } from './retry.js';
+
+/** How a server refused a request. */
+export interface Refusal {
+  status: number;
+  /** The error text of the server, or the bare status. Not printable yet. */
+  sentence: string;
+  /** How long the client must wait at least before the next request, in milliseconds. */
+  notBeforeMs: number;
+}
+
+/** More than any error of the service. A proxy may respond with a page. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** How long a response may take to arrive in full. */
+const READ_MS = 5_000;
+
+/** Read why an upgrade was refused. Never rejects. */
+export async function readRefusal(response: IncomingMessage): Promise<Refusal> {
+  return refusalOf(response.statusCode ?? 0, await readText(response), response.headers['retry-after']);
+}
+
+/** Make a refusal of a response that was read already. */
+export function refusalOf(status: number, body: string, retryAfter: string | undefined): Refusal {
+  return {
+    status,
+    sentence: errorIn(body) ?? `the server responded with HTTP ${status}`,
+    notBeforeMs: retryAfterMs(retryAfter),
+  };
+}
+
+/** Read a body as far as it comes, but no further once it is longer than needed. */
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const timer = setTimeout(() => response.destroy(), READ_MS);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_BODY_BYTES) break;
+    }
+  } catch {
+    // The body is cut off, but the status is enough.
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Return the error text in a body. The service sends `{error: "…"}`, but a proxy before it may send anything. */
+function errorIn(body: string): string | null {
+  try {
+    const { error } = JSON.parse(body) as { error?: unknown };
+    return typeof error === 'string' && error !== '' ? error : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,26 @@
+/** Colours a text, which must be printable and clipped already. */
+export type Color = (text: string) => string;
+
+const sgr =
+  (code: number): Color =>
+  (text) =>
+    text === '' ? '' : `\u001b[${code}m${text}\u001b[0m`;
+
+export const plain: Color = (text) => text;
+export const bold = sgr(1);
+export const dim = sgr(2);
+export const red = sgr(31);
+export const green = sgr(32);
+export const yellow = sgr(33);
+export const cyan = sgr(36);
+
+const COLORS = new Map<string, Color>([
+  ['running', cyan],
+  ['completed', green],
+  ['retried', yellow],
+  ['dead', red],
+  ['killed', red],
+]);
+
+/** Return the colour of a status, or of the type of message that leads to it. */
+export const colorOf = (word: string): Color => COLORS.get(word) ?? plain;

@@ -1,0 +1,84 @@
+import stringWidth from 'string-width';
+
+// Names, messages and errors come from workers, and any client that can create a job can write them. Unchanged, they
+// could move the cursor, forge lines, change the title of the window or write to the clipboard. So everything that is
+// printed passes through these functions.
+
+/** Well-formed terminal sequences (ECMA-48): CSI, such as colours; OSC, DCS and their like up to their end; the rest. */
+const SEQUENCES = new RegExp(
+  [
+    '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]',
+    // The body contains no control character, so that no search runs past the next one: it is linear, whatever is sent.
+    '(?:\\u001b[\\]PX^_]|[\\u009d\\u0090\\u0098\\u009e\\u009f])[^\\p{Cc}]*(?:\\u0007|\\u001b\\\\|\\u009c)',
+    '\\u001b[ -/]*[0-Z\\\\^-~]',
+  ].join('|'),
+  'gu',
+);
+
+/** Characters that end a line or move along it, U+0085 (next line) among them. */
+const SPACING = /[\t\n\v\f\r\u0085\p{Zl}\p{Zp}]+/gu;
+
+/** Invisible characters, mostly to turn the direction of text. The two joiners stay: they shape words and emoji. */
+const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
+
+/** Control characters that are left, and halves of surrogate pairs. */
+const CONTROL = /[\p{Cc}\p{Cs}]/gu;
+
+/** More marks than any script stacks on one letter. They would be drawn over the lines above. */
+const STACKED_MARKS = /(\p{M}{8})\p{M}+/gu;
+
+/** Make an untrusted text safe to print in one line: no escapes, no line ends, no turned direction. */
+export function printable(text: string): string {
+  return text
+    .replace(SEQUENCES, '')
+    .replace(SPACING, ' ')
+    .replace(INVISIBLE, '')
+    .replace(CONTROL, '\ufffd')
+    .replace(STACKED_MARKS, '$1');
+}
+
+/** Make a text of several lines safe to print, and keep its lines. */
+export const printableLines = (text: string) => text.split('\n').map(printable).join('\n');
+
+/** Characters that JSON allows in a string as they are, but that are unsafe for a terminal or a reader of lines. */
+const UNSAFE_IN_JSON = /(?![\u200c\u200d])[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Write JSON as one line that is safe to print: the same value, with unsafe characters as `\u` escapes. */
+export function printableJson(json: string): string {
+  // Line ends can only stand between values; other characters of UNSAFE_IN_JSON only in strings.
+  return json
+    .replace(/[\t\n\r]+/g, ' ')
+    .replace(UNSAFE_IN_JSON, (character) =>
+      Array.from(
+        { length: character.length },
+        (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+      ).join(''),
+    );
+}
+
+/** Return the columns that a text takes on a terminal. Colours take none. */
+export const widthOf = (text: string) => stringWidth(text);
+
+const graphemes = new Intl.Segmenter();
+
+/** Cut a text to a width in columns, with `…` at the cut. It never divides what is seen as one character. */
+export function clip(text: string, columns: number): string {
+  let width = 0;
+  let kept = '';
+  for (const { segment, index } of graphemes.segment(text)) {
+    width += widthOf(segment);
+    if (width > columns) return columns > 0 ? `${kept}…` : '';
+    // One column stays free for the `…`.
+    if (width < columns) kept = text.slice(0, index + segment.length);
+  }
+  return text;
+}
+
+/** Fill a text with spaces up to a width in columns. */
+export const pad = (text: string, columns: number) => text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+
+/** Format a timestamp as the time of day in the time zone of the user. */
+export function localTime(timestamp: string): string {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? timestamp : date.toTimeString().slice(0, 8);
+}

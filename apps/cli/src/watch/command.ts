@@ -1,0 +1,46 @@
+import { type CliCommand, UsageError } from '../command.js';
+import { EXIT, exitCodesHelp } from '../exit-codes.js';
+import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
+import type { Subject } from '../service/service.js';
+import { displayOf } from './display.js';
+import { watch } from './watch.js';
+
+/** What a command line of `watch` asks for. The format `auto` is drawn on a terminal. */
+export interface WatchRequest extends CommonRequest {
+  subject: Subject;
+}
+
+interface Flags extends CommonFlags {
+  space?: string;
+}
+
+/** `yardmaster watch`: shows a job or a space live. */
+export const watchCommand: CliCommand<WatchRequest, Flags> = {
+  name: 'watch',
+  define: (command) =>
+    withCommonOptions(
+      command
+        .description('Watch a job until it ends, or the events of a space until Ctrl-C.')
+        .argument('[jobId]', 'the job')
+        .option('--space <spaceId>', 'watch all jobs of a space instead; needs a key with jobs:read'),
+      { json: 'print each message as one line of JSON' },
+    ).addHelpText(
+      'after',
+      `\nWithout a key, only the progress and the completion of a job are shown.\n${exitCodesHelp(EXIT)}`,
+    ),
+  read([jobId], flags, env) {
+    const common = commonRequestOf(flags, env);
+    const subject = subjectOf(jobId, flags.space);
+    if (subject.kind === 'space') expectKey(common.service, 'watching a space', 'jobs:read');
+    return { subject, ...common };
+  },
+  run: ({ format, ...request }, io) =>
+    watch({ ...request, display: displayOf(request.subject, format, io), drained: io.drained }),
+};
+
+function subjectOf(jobId: string | undefined, spaceId: string | undefined): Subject {
+  if (jobId === '' || spaceId === '') throw new UsageError('the id is empty');
+  if (jobId !== undefined && spaceId === undefined) return { kind: 'job', jobId };
+  if (jobId === undefined && spaceId !== undefined) return { kind: 'space', spaceId };
+  throw new UsageError('give either a job id or --space');
+}

@@ -1,0 +1,113 @@
+import type { Progress } from '@yardmaster/protocol';
+import type { Io } from '../command.js';
+import type { Format } from '../flags.js';
+import type { StreamMessage } from '../service/message.js';
+import type { Subject } from '../service/service.js';
+import { colorOf, yellow } from '../terminal/color.js';
+import { clip, localTime, printableJson } from '../terminal/printable.js';
+import { Region, sizeOf, type Terminal } from '../terminal/region.js';
+import { lineOf } from './lines.js';
+import { type JobView, screenOf, unseen, viewAfter } from './screen.js';
+
+/** Shows the messages of a watch. */
+export interface Display {
+  /**
+   * Show a message.
+   *
+   * @param raw its text as it came
+   */
+  show(message: StreamMessage, raw: string): void;
+  /** Show a printable sentence about the watch itself, such as a lost connection. */
+  notice(sentence: string): void;
+  /** Called at the end, before anything else is printed. */
+  close(): void;
+  /** Show the progress that a job had before the stream began; for a display of the state of a job. */
+  showProgress?(progress: Progress): void;
+}
+
+type Outputs = Pick<Io, 'out' | 'err'>;
+
+/** Create the display for a subject in a format. */
+export function displayOf(subject: Subject, format: Format, io: Outputs): Display {
+  const withJob = subject.kind === 'space';
+  if (format === 'json') return lineDisplay(io, (_message, raw) => printableJson(raw));
+  if (format === 'plain' || !io.out.isTTY) return lineDisplay(io, (message) => lineOf(message, { withJob }));
+  return subject.kind === 'space' ? spaceDisplay(io.out) : jobDisplay(io.out, subject.jobId);
+}
+
+/** Create a display that writes every message as one line. */
+function lineDisplay({ out, err }: Outputs, toLine: (message: StreamMessage, raw: string) => string): Display {
+  return {
+    show: (message, raw) => out.write(`${toLine(message, raw)}\n`),
+    notice: (sentence) => err.write(`${sentence}\n`),
+    close: () => undefined,
+  };
+}
+
+/** Create the display of a space on a terminal: every message is one coloured line, no wider than the terminal. */
+function spaceDisplay(terminal: Terminal): Display {
+  const print = (line: string) => terminal.write(`${line}\n`);
+  return {
+    show: (message) => print(terminalLine(message, terminal, { withJob: true })),
+    notice: (sentence) => print(yellow(clip(sentence, sizeOf(terminal).columns))),
+    close: () => undefined,
+  };
+}
+
+/** Time between two draws. A worker may report a thousand times a second, but an eye does not see more than this. */
+const DRAW_EVERY_MS = 80;
+
+/** Types of messages that need no line of their own, because the drawing or `yardmaster logs` shows them. */
+const WITHOUT_LINE = new Set(['init', 'progress', 'logs_appended']);
+
+/** Create the display of a job on a terminal: it is drawn in place, and other messages are lines above it. */
+export function jobDisplay(terminal: Terminal, jobId: string): Display {
+  const region = new Region(terminal);
+  const began = performance.now();
+  let view: JobView = unseen(jobId);
+  let lost: string | null = null;
+  let lines: string[] = [];
+  let timer: NodeJS.Timeout | null = null;
+  let hasContent = false;
+
+  const draw = () => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    const elapsedSeconds = (performance.now() - began) / 1000;
+    region.draw(screenOf(view, { ...sizeOf(terminal), elapsedSeconds, lost }), lines);
+    lines = [];
+  };
+  const drawSoon = () => {
+    hasContent = true;
+    timer ??= setTimeout(draw, DRAW_EVERY_MS);
+  };
+  // The time must go on while nothing happens.
+  const clock = setInterval(() => hasContent && drawSoon(), 1_000);
+
+  return {
+    show(message) {
+      lost = null;
+      view = viewAfter(view, message);
+      if (!WITHOUT_LINE.has(message.type)) lines.push(terminalLine(message, terminal, { withJob: false }));
+      drawSoon();
+    },
+    notice(sentence) {
+      lost = sentence;
+      drawSoon();
+    },
+    showProgress(progress) {
+      view = { ...view, progress };
+      drawSoon();
+    },
+    close() {
+      clearInterval(clock);
+      // There is nothing to show of a job that could not be watched at all.
+      if (hasContent) draw();
+    },
+  };
+}
+
+function terminalLine(message: StreamMessage, terminal: Terminal, { withJob }: { withJob: boolean }): string {
+  const line = lineOf(message, { withJob, time: localTime });
+  return colorOf(message.type)(clip(line, sizeOf(terminal).columns));
+}

@@ -1,0 +1,130 @@
+import type { Progress, Status } from '@yardmaster/protocol';
+import type { StreamMessage } from '../service/message.js';
+import { bold, type Color, colorOf, dim, plain, yellow } from '../terminal/color.js';
+import { clip, pad, widthOf } from '../terminal/printable.js';
+import { percentText } from './lines.js';
+
+/** The state of a watched job, as far as messages have shown it. */
+export interface JobView {
+  jobId: string;
+  /** Null until a message contains it. */
+  jobName: string | null;
+  /** Null while unknown, and always for a progress-scope client of a job that has not completed. */
+  status: Status | null;
+  /** Latest report of this attempt; null before the first. */
+  progress: Progress | null;
+}
+
+/** Return the view of a job before the first message. */
+export const unseen = (jobId: string): JobView => ({ jobId, jobName: null, status: null, progress: null });
+
+/** Return the view of a job after a message. */
+export function viewAfter(view: JobView, message: StreamMessage): JobView {
+  return {
+    jobId: view.jobId,
+    jobName: message.jobName ?? view.jobName,
+    // Messages of progress scope have no status, but the type `completed` shows it.
+    status: message.type === 'completed' ? 'completed' : (message.status ?? view.status),
+    // The next attempt begins without progress.
+    progress: message.type === 'retried' ? null : (message.progress ?? view.progress),
+  };
+}
+
+interface ScreenOptions {
+  columns: number;
+  rows: number;
+  /** Seconds since the watch began. */
+  elapsedSeconds: number;
+  /** Why no messages arrive at the moment; null while connected. */
+  lost: string | null;
+}
+
+type Part = string | [text: string, color: Color];
+
+/** Largest number of columns of a stage's name. */
+const NAME_COLUMNS = 24;
+
+/**
+ * Draw a job:
+ *
+ *     resize  4ck0…  running  1:07
+ *     ██████████████░░░░░░░░░░░░░░░░   47% Resizing
+ *       decode  ███████████████  100%
+ *       scale   ███░░░░░░░░░░░░   25% first pass
+ *
+ * @returns lines, none wider than the terminal, and fewer than it has rows
+ */
+export function screenOf(view: JobView, options: ScreenOptions): string[] {
+  const { columns, rows, lost } = options;
+  const top = [headOf(view, options.elapsedSeconds), mainOf(view, columns)];
+  const bottom: Part[][] = lost === null ? [] : [[[lost, yellow]]];
+  // One row stays free for the cursor, below.
+  const room = Math.max(0, rows - 1 - top.length - bottom.length);
+  const parts = [...top, ...stagesOf(view.progress, { columns, room }), ...bottom];
+  return parts.slice(0, Math.max(1, rows - 1)).map((line) => fit(line, columns));
+}
+
+function headOf({ jobId, jobName, status }: JobView, elapsedSeconds: number): Part[] {
+  const head: Part[] = [];
+  if (jobName !== null) head.push([jobName, bold], '  ');
+  head.push(jobId, '  ');
+  if (status !== null) head.push([status, colorOf(status)], '  ');
+  return [...head, [clockOf(elapsedSeconds), dim]];
+}
+
+function mainOf({ status, progress }: JobView, columns: number): Part[] {
+  const cells = cellsFor(columns);
+  // A worker may complete a job without having reported 100.
+  const percent = status === 'completed' ? 100 : (progress?.percent ?? 0);
+  const bar: Part = [barOf(percent, cells), colorOf(status ?? 'running')];
+  if (progress === null && status !== 'completed') return [bar, [' no progress yet', dim]];
+  return [bar, percentColumn(percent), progress?.message ?? ''];
+}
+
+function stagesOf(progress: Progress | null, { columns, room }: { columns: number; room: number }): Part[][] {
+  const stages = Object.entries(progress?.subProgress ?? {});
+  const shown = stages.length > room ? stages.slice(0, Math.max(0, room - 1)) : stages;
+  const nameColumns = Math.min(NAME_COLUMNS, Math.max(0, ...shown.map(([name]) => widthOf(name))));
+  const cells = Math.floor(cellsFor(columns) / 2);
+  const lines = shown.map(([name, { percent, message = '' }]): Part[] => [
+    `  ${pad(clip(name, nameColumns), nameColumns)}  `,
+    [barOf(percent, cells), colorOf(percent === 100 ? 'completed' : 'running')],
+    percentColumn(percent),
+    message,
+  ]);
+  const hidden = stages.length - shown.length;
+  return hidden > 0 && room > 0 ? [...lines, [[`  … and ${hidden} more stages`, dim]]] : lines;
+}
+
+const percentColumn = (percent: number) => `${percentText(percent).padStart(5)} `;
+
+/** Return the cells of the main bar. More than a third of the line would leave no room for words. */
+const cellsFor = (columns: number) => Math.max(8, Math.min(40, Math.floor(columns / 3)));
+
+/** Return a bar that is full at 100 only. */
+export function barOf(percent: number, cells: number): string {
+  const done = Math.floor((percent / 100) * cells);
+  return '█'.repeat(done) + '░'.repeat(cells - done);
+}
+
+/** Format a time in seconds: `0:42`, `12:07`, `3:02:11`. */
+export function clockOf(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const two = (number: number) => String(number).padStart(2, '0');
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+/** Join parts up to a width, each in its colour. They are clipped first, because a cut colour would colour the rest. */
+function fit(parts: Part[], columns: number): string {
+  let left = columns;
+  let line = '';
+  for (const part of parts) {
+    const [text, color] = typeof part === 'string' ? [part, plain] : part;
+    const clipped = clip(text, left);
+    left -= widthOf(clipped);
+    line += color(clipped);
+    if (clipped !== text) break;
+  }
+  return line.trimEnd();
+}

@@ -1,0 +1,60 @@
+import { createRedis, keepAlive, type RedisClient } from '@yardmaster/redis';
+import { ConfigError, createLogger } from '@yardmaster/runtime';
+import { createStore, FormatError, type Store, type StoreSettings } from '@yardmaster/store';
+import { FsckError } from './fsck.js';
+
+/** Error of a command that cannot reach the stored data. The message is for the operator. */
+export class AccessError extends Error {}
+
+/**
+ * Connect to Redis, run a function on its store, and disconnect.
+ *
+ * @param url REDIS_URL of the service; undefined when it is not set
+ * @throws AccessError when Redis is unavailable at the start; if it goes away later, the client reconnects
+ */
+export async function withStore<T>(
+  url: string | undefined,
+  settings: Partial<StoreSettings>,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
+  if (url === undefined) {
+    throw new AccessError('REDIS_URL is not set; set it as for the service, or pass --redis <url>');
+  }
+  const redis = createRedis(url, 'commands', createLogger('fsck', 'silent'));
+  await connect(redis);
+  const stopKeepAlive = keepAlive(redis);
+  try {
+    return await use(createStore(redis, settings));
+  } finally {
+    stopKeepAlive();
+    redis.disconnect();
+  }
+}
+
+async function connect(redis: RedisClient): Promise<void> {
+  let reason: unknown;
+  redis.on('error', (error) => {
+    reason = error;
+  });
+  try {
+    await redis.connect();
+  } catch (error) {
+    redis.disconnect();
+    // The rejection is often only "Connection is closed", and the event has the reason.
+    throw new AccessError(`no connection to Redis: ${messageOf(reason ?? error)}`);
+  }
+}
+
+const FOR_OPERATORS = [AccessError, ConfigError, FsckError, FormatError];
+
+/** Explain to an operator why a command on the stored data failed. The text may contain what Redis replied. */
+export function reasonOf(error: unknown): string {
+  if (FOR_OPERATORS.some((kind) => error instanceof kind)) return (error as Error).message;
+  const { name, cause, stack } = error as Error;
+  if (cause !== undefined) return `Redis does not respond: ${messageOf(cause)}`;
+  // An error of Redis itself, for example that this user lacks a permission.
+  if (name === 'ReplyError') return `Redis refused a command: ${messageOf(error)}`;
+  return stack ?? messageOf(error);
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
