@@ -1,42 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The service said no. */
+/** The service refused a request. */
 export class Refusal extends Error {
   /** @param repeated whether the request had been sent before, with an unknown outcome */
   constructor({ request, status, body, repeated }) {
-    super(`${request} was answered with ${status}: ${body.error ?? 'no reason given'}`);
+    super(`${request} was refused with ${status}: ${body.error ?? 'no reason given'}`);
     this.status = status;
     this.repeated = repeated;
   }
 }
 
-/** Nobody answered. */
+/** The service does not respond. */
 export class Unreachable extends Error {}
 
-/** Answers after which the same request is sent again: nobody knows whether the first one took effect. */
+/** Statuses after which the same request is sent again. The first one may have taken effect. */
 const OUTCOME_UNKNOWN = new Set([429, 502, 503, 504]);
 
-const ANSWER_WITHIN_MS = 30_000;
+const RESPONSE_WITHIN_MS = 30_000;
 
 /**
  * Make the one function through which this example talks to the service.
  *
- * A request without an answer, and a 503, is sent again for up to `patienceMs`, after the `Retry-After` of the
+ * A request without a response, and a 503, is sent again for up to `retryForMs`, after the `Retry-After` of the
  * service or a growing pause. It may have taken effect the first time: a 409 to a repeated request can be the echo of
  * its own success. The refusal then has `repeated` set, and the caller looks at the job to decide.
  *
  * @returns `call(method, path, body)`, path below /api/v1, which gives the parsed body of a success
  * @throws Refusal, Unreachable
  */
-export function createClient({ url, key, patienceMs = 60_000 }) {
+export function createClient({ url, key, retryForMs = 60_000 }) {
   return async function call(method, path, body) {
-    const giveUpAt = performance.now() + patienceMs;
+    const giveUpAt = performance.now() + retryForMs;
     for (let sent = 1; ; sent++) {
       const answer = await send(`${url}/api/v1${path}`, { method, key, body });
       if (answer.status < 400) return answer.body;
       const waitMs = answer.retryAfterMs ?? pauseMs(sent);
       if (!OUTCOME_UNKNOWN.has(answer.status) || performance.now() + waitMs > giveUpAt) {
-        if (answer.cause) throw new Unreachable(`${url} does not answer: ${reasonOf(answer.cause)}`);
+        if (answer.cause) throw new Unreachable(`${url} does not respond: ${reasonOf(answer.cause)}`);
         throw new Refusal({ request: `${method} ${path}`, ...answer, repeated: sent > 1 });
       }
       // Clients that were refused together should not come back together.
@@ -48,7 +48,7 @@ export function createClient({ url, key, patienceMs = 60_000 }) {
 /** @throws Unreachable with what to do about it */
 export async function assertReachable(url) {
   try {
-    await (await fetch(`${url}/livez`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })).text();
+    await (await fetch(`${url}/livez`, { signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) })).text();
   } catch (error) {
     throw new Unreachable(
       `The service is not reachable at ${url} (${reasonOf(error)}): start it with npm start, or say where it is with --url.`,
@@ -61,10 +61,10 @@ export function pauseMs(times, { first = 100, max = 5_000 } = {}) {
   return Math.min(max, first * 2 ** (times - 1)) * (0.5 + Math.random() / 2);
 }
 
-/** One request. No answer counts as a 503: the service may have had it and be gone since. */
+/** Send one request. A missing response counts as a 503, because the service may have received the request. */
 async function send(url, { method, key, body }) {
   const headers = { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const signal = AbortSignal.timeout(RESPONSE_WITHIN_MS);
   try {
     const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal });
     const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -75,7 +75,7 @@ async function send(url, { method, key, body }) {
   }
 }
 
-/** Something between us and the service may answer in HTML. */
+/** Parse a body. A proxy before the service may send HTML. */
 function parse(text) {
   try {
     return JSON.parse(text);

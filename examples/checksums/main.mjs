@@ -22,7 +22,7 @@ try {
 } catch (error) {
   const isUsage = error instanceof UsageError;
   process.stderr.write(`${error.message}\n${isUsage ? `\n${USAGE}` : ''}`);
-  // Not exitCode: jobs may still be being created, which nobody waits for any more.
+  // Not exitCode: jobs may still be being created, and no code waits for them any more.
   process.exit(isUsage ? 2 : 1);
 }
 
@@ -90,8 +90,8 @@ function createWorkerKey(call, spaceId) {
 }
 
 async function revoke({ url, key, id }) {
-  // Nobody wants to wait for long at the end; the key expires by itself.
-  const call = createClient({ url, key, patienceMs: 3_000 });
+  // Not for long at the end, because the key expires by itself.
+  const call = createClient({ url, key, retryForMs: 3_000 });
   await call('DELETE', `/keys/${id}`).catch((error) => {
     process.stderr.write(`The workers' key ${id} is not revoked: ${error.message}\n`);
   });

@@ -3,14 +3,15 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** Where `npm start` listens; the command that watches asks there as well. */
+/** Where `npm start` listens, and the default of the command that watches. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 export const USAGE = `Usage: npm run example:checksums -- <folder> [options]
 
   --workers N     worker processes, 1 to 64 (default 4)
-  --url URL       where the service is (default ${DEFAULT_URL})
-  --key KEY       API key that holds keys:manage (default: the variable YARDMASTER_API_KEY,
+  --url URL       where the service is (default: the variable YARDMASTER_URL,
+                  else ${DEFAULT_URL})
+  --key KEY       API key with the scope keys:manage (default: the variable YARDMASTER_API_KEY,
                   else the key that "npm start" keeps in its data folder)
   --space NAME    space for the jobs (default checksums-<timestamp>, so that each run starts clean)
   --output FILE   also write the checksums as sha256sum does, for "sha256sum -c FILE"
@@ -35,7 +36,7 @@ export function readOptions(args) {
   return {
     folder: folderOf(positionals),
     workers: workersOf(values.workers ?? '4'),
-    url: urlOf(values.url ?? DEFAULT_URL),
+    url: urlOf(values.url),
     space: spaceOf(values.space ?? `checksums-${new Date().toISOString().replaceAll(':', '-')}`),
     output: values.output,
     killOne: values['kill-one'] ?? false,
@@ -67,9 +68,12 @@ function workersOf(text) {
   throw new UsageError(`--workers must be a whole number from 1 to 64, not ${JSON.stringify(text)}`);
 }
 
-function urlOf(text) {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '');
-  throw new UsageError(`--url must begin with http:// or https://, not be ${JSON.stringify(text)}`);
+/** The option, else the variable, else the default; each without /api/v1. */
+function urlOf(option) {
+  const [name, text] = option === undefined ? ['YARDMASTER_URL', process.env.YARDMASTER_URL] : ['--url', option];
+  const url = text || DEFAULT_URL;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url.replace(/\/+$/, '');
+  throw new UsageError(`${name} must begin with http:// or https://, not be ${JSON.stringify(url)}`);
 }
 
 function spaceOf(name) {

@@ -7,13 +7,13 @@ import { failForWorker } from './space-jobs.mjs';
 
 const WORKER = fileURLToPath(new URL('./worker.mjs', import.meta.url));
 
-/** How long a worker that was told to end may take before it is killed. */
+/** How long a worker may take to end before it is killed. */
 const END_WITHIN_MS = 2_000;
 
 /**
  * Keeps the workers alive and sees that each job of the space ends.
  *
- *   start() → forked, polling → died: what it held is failed for it, another is started in its place
+ *   start() → forked, polling → died: its jobs are failed for it, another is started in its place
  *   allCreated() → once all workers are idle: look what is left, see `Leftovers` → `ended` resolves
  *   stop() → every worker has exited
  *
@@ -101,7 +101,7 @@ export class Supervisor {
     if (this.settled.size < this.#killAt) return;
     this.#killAt = Number.POSITIVE_INFINITY;
     this.#victim = worker;
-    this.#options.note(`Killing ${nameOf(worker)} with kill -9 while it holds ${jobs(worker.held.size)}`);
+    this.#options.note(`Killing ${nameOf(worker)} with kill -9 while it has ${jobs(worker.held.size)}`);
     worker.child.kill('SIGKILL');
   }
 
@@ -115,7 +115,7 @@ export class Supervisor {
       if (await failForWorker(this.#options.call, attempt)) failed += 1;
     });
     this.#options.note(`${nameOf(worker)} died (${cause}): failed ${jobs(failed)} on its behalf, starting another`);
-    // Too quick for us, it had finished all it held: that showed nothing, so catch another.
+    // It had finished all its jobs before the signal, which shows nothing, so kill another.
     if (worker === this.#victim && failed === 0) this.#killAt = 0;
     if (!this.#isStopping) this.#fork(worker.place);
   }
@@ -142,7 +142,7 @@ export class Supervisor {
   }
 }
 
-/** With a callback, a message to a worker that just died is no error; its 'close' tells. */
+/** With a callback, a message to a worker that just died is no error; its 'close' event reports it. */
 const ignoreDeath = () => {};
 
 const nameOf = ({ place, child }) => `Worker ${place + 1} (pid ${child.pid})`;

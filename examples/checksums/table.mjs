@@ -56,5 +56,5 @@ export function sha256sumLine({ path, sha256 }) {
   return `${escaped === path ? '' : '\\'}${sha256}  ${escaped}\n`;
 }
 
-/** File names may hold anything, such as what moves the cursor of a terminal. */
+/** File names may contain anything, such as what moves the cursor of a terminal. */
 const printable = (text) => text.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));

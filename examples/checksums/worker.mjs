@@ -1,8 +1,8 @@
 // One worker process, forked by the supervisor:
 //
-//   poll → tell the supervisor what we hold → each job: ack, report progress, complete or fail, tell → poll …
+//   poll → report the jobs to the supervisor → each job: ack, report progress, complete or fail, report → poll …
 //
-// It may be killed at any moment. The supervisor knows what it held and sees to that.
+// It may be killed at any moment. The supervisor knows its jobs and fails them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksum } from './checksum.mjs';
@@ -21,7 +21,7 @@ let round = 0;
 process.on('message', (message) => {
   round = message.round;
 });
-// The supervisor wants us to end, or has ended itself, however: nobody is left to work for.
+// The supervisor wants this process to end, or has ended itself.
 process.on('disconnect', () => process.exit());
 // Ctrl-C reaches the whole terminal; when we end is for the supervisor to say.
 process.on('SIGINT', () => {});
@@ -29,7 +29,7 @@ process.on('SIGINT', () => {});
 try {
   await work();
 } catch (error) {
-  // The process's end is the report: the supervisor fails what we held and starts another in our place.
+  // The process's end is the report: the supervisor fails its jobs and starts another in its place.
   process.stderr.write(`Worker ${process.pid}: ${error.message}\n`);
   process.exit(1);
 }
@@ -39,23 +39,23 @@ async function work() {
     const asOf = round;
     const { jobs } = await call('POST', `/spaces/${space}/jobs/poll`, { count: BATCH, types });
     if (jobs.length === 0) {
-      await tell({ type: 'idle', round: asOf });
+      await report({ type: 'idle', round: asOf });
       emptyPolls += 1;
       await sleep(pauseMs(emptyPolls, { first: 50, max: 2_000 }));
     } else {
       emptyPolls = 0;
       // Before the first ack. Once it is written, the message arrives even if we are killed on the next line.
-      await tell({
+      await report({
         type: 'holding',
         jobs: jobs.map(({ id, attemptNumber }) => ({ id, attemptsBefore: attemptNumber })),
       });
-      await Promise.all(jobs.map(async (job) => tell({ type: 'done', id: job.id, outcome: await attempt(job) })));
+      await Promise.all(jobs.map(async (job) => report({ type: 'done', id: job.id, outcome: await attempt(job) })));
     }
   }
 }
 
 /** A closed channel means what 'disconnect' means, and may show first. */
-function tell(message) {
+function report(message) {
   return new Promise((resolve) => process.send(message, (error) => (error ? process.exit() : resolve())));
 }
 
@@ -121,7 +121,7 @@ async function complete(job, result) {
   }
 }
 
-/** Look at the job, to tell whether a repeated request was refused because its first sending got through. */
+/** Look at the job, to find out whether a repeated request was refused because its first sending got through. */
 async function tookEffect(error, job, hasEffect) {
   if (!isNoLongerOurs(error) || !error.repeated) throw error;
   return hasEffect(await call('GET', `/jobs/${job.id}`));

@@ -65,7 +65,7 @@ async function keysOf(space: string) {
   return body.filter(({ spaceId }: { spaceId: string }) => spaceId === space);
 }
 
-/** What to do with a request on its way; null closes the connection without an answer. */
+/** What to do with a request on its way; null closes the connection without a response. */
 type Meddle = (
   path: string,
   pass: () => Promise<HttpResponse>,
@@ -79,11 +79,12 @@ async function runThrough(meddle: Meddle, space: string, args: string[]) {
     for await (const chunk of request) chunks.push(chunk);
     const { host, connection, ...headers } = request.headers;
     const raw = Buffer.concat(chunks);
-    const answer = await meddle(path, () =>
+    const outcome = await meddle(path, () =>
       service.http.call(request.method as string, path, raw.length > 0 ? { raw, headers } : { headers }),
     );
-    if (answer === null) request.socket.destroy();
-    else response.writeHead(answer.status, { 'content-type': 'application/json', 'retry-after': '0' }).end(answer.text);
+    if (outcome === null) request.socket.destroy();
+    else
+      response.writeHead(outcome.status, { 'content-type': 'application/json', 'retry-after': '0' }).end(outcome.text);
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   try {
@@ -140,9 +141,9 @@ describe('a run with a worker killed half-way, in a space with jobs that no work
     expect(new Set(jobs.map(({ payload }) => payload?.path))).toEqual(new Set(paths));
     expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([]);
 
-    expect(run.out()).toMatch(/^Killing Worker \d \(pid \d+\) with kill -9 while it holds [1-4] jobs?$/m);
+    expect(run.out()).toMatch(/^Killing Worker \d \(pid \d+\) with kill -9 while it has [1-4] jobs?$/m);
     const [, failed] = /died \(SIGKILL\): failed ([1-4]) jobs? on its behalf, starting another$/m.exec(run.out()) ?? [];
-    for (const id of abandoned) expect(run.out()).toContain(`Failed job ${id}, which no worker holds`);
+    for (const id of abandoned) expect(run.out()).toContain(`Failed job ${id}, which no worker has`);
     const retried = jobs.filter(({ attemptNumber }) => attemptNumber > 1);
     expect(retried.map(({ id }) => id)).toEqual(expect.arrayContaining(abandoned));
     expect(retried.length).toBeGreaterThanOrEqual(Number(failed) + abandoned.length);
@@ -160,12 +161,12 @@ describe('a run with a worker killed half-way, in a space with jobs that no work
   });
 });
 
-it('sends requests again whose answers are lost, and works no job twice for that', async () => {
+it('sends a request again when its response was lost, and runs no job twice for that', async () => {
   const folder = await folderOf('lossy', small(20));
   const output = join(dir, 'LOSSY');
   const lost: Record<string, number> = { jobs: 0, poll: 0, ack: 0, progress: 0, complete: 0 };
   const attempts: { id: string; attemptNumber: number }[] = [];
-  // The first two requests of each kind take effect, and get a 503 or no answer at all.
+  // The first two requests of each kind take effect, and get a 503 or no response at all.
   const { code, err } = await runThrough(
     async (path, pass) => {
       const response = await pass();
@@ -186,10 +187,10 @@ it('sends requests again whose answers are lost, and works no job twice for that
   expect(linesOf(await readFile(output, 'utf8'))).toEqual(sumsOf(await pathsOf(folder)));
   const jobs = await jobsOf('lossy');
   expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([]);
-  // The job completed in the very attempt of which an answer was lost.
+  // The job completed in the very attempt whose response was lost.
   const ended = attempts.map(({ id }) => jobs.find((job) => job.id === id)?.attemptNumber);
   expect(ended).toEqual(attempts.map(({ attemptNumber }) => attemptNumber));
-  // A create that is sent again makes a second job; the jobs in a lost answer to a poll are retried.
+  // A create that is sent again makes a second job; the jobs in a lost response to a poll are retried.
   expect(jobs.length).toBeGreaterThanOrEqual(22);
   expect(jobs.some(({ attemptNumber }) => attemptNumber > 1)).toBe(true);
 });
@@ -258,7 +259,7 @@ it('takes no job for abandoned that is on its way to a worker', async () => {
   const [firstPoll, delivered, looked] = [signal(), signal(), signal()];
   const seen: string[] = [];
   // The worker polls in vain, then the job is created and polled, and while that response is held back, the run looks
-  // which jobs nobody has.
+  // for jobs that no worker has.
   const { code } = await runThrough(
     async (path, pass) => {
       if (path.endsWith('/jobs')) await firstPoll.given;
@@ -298,16 +299,17 @@ describe('a run that cannot begin', () => {
   it.each([
     [[], {}, 2, 'Give one folder, not none\n\nUsage: '],
     [['--url', 'http://127.0.0.1:1', '--key', 'any', tmpdir()], {}, 1, ': start it with npm start'],
+    [[tmpdir()], { YARDMASTER_URL: 'ftp://x' }, 2, 'YARDMASTER_URL must begin with http:// or https://'],
     [[tmpdir()], { DATA_DIR: '/none' }, 2, 'There is no API key: start the service with npm start'],
   ])('exits with %j %j with %i and a reason', async (args, env, code, reason) => {
     const run = start(args, env);
     expect([await run.exit(), run.err()]).toEqual([code, expect.stringContaining(reason)]);
   });
 
-  it('takes the key from the data folder of the service, and reports a key that is not accepted', async () => {
+  it('takes the address from YARDMASTER_URL and the key from the data folder of the service', async () => {
     const data = await folderOf('data', { 'admin-key': 'ym_wrong\n' });
-    const run = start([dir, '--url', service.url], { DATA_DIR: data, YARDMASTER_API_KEY: '' });
-    const error = 'POST /keys was answered with 401: A valid API key is required\n';
+    const run = start([dir], { YARDMASTER_URL: service.url, DATA_DIR: data, YARDMASTER_API_KEY: '' });
+    const error = 'POST /keys was refused with 401: A valid API key is required\n';
     expect([await run.exit(), run.err()]).toEqual([1, error]);
   });
 });

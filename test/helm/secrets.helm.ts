@@ -132,7 +132,7 @@ describe('in a cluster', () => {
     const notes = await helm('install', TRIAL);
     const template = `'{{ index .data "admin-api-key" | base64decode }}'`;
     expect(notes).toContain(`get secret yard-yardmaster-generated -o go-template=${template}`);
-    expect(notes).toContain('$URL/spaces/demo/callback-secret');
+    expect(notes).toContain('$YARDMASTER_URL/api/v1/spaces/demo/callback-secret');
     for (const secret of Object.values(secrets())) expect(notes).not.toContain(secret);
   });
 
@@ -146,13 +146,17 @@ describe('in a cluster', () => {
 
   it.each([
     ['the Service', {}, 'port-forward service/yard-yardmaster-api 8080:8080'],
-    ['an Ingress', { ingress: { hosts: ['jobs.example.com'], tls: [{}] } }, 'URL=https://jobs.example.com/api/v1'],
+    [
+      'an Ingress',
+      { ingress: { hosts: ['jobs.example.com'], tls: [{}] } },
+      'YARDMASTER_URL=https://jobs.example.com\n',
+    ],
     [
       'a Gateway',
       { httpRoute: { hostnames: ['jobs.example.com'], parentRefs: [{ name: 'a' }] } },
-      'URL=https://jobs.example.com/api/v1',
+      'YARDMASTER_URL=https://jobs.example.com\n',
     ],
-    ['a Gateway of any name', { httpRoute: { parentRefs: [{ name: 'a' }] } }, 'URL=https://HOST/api/v1'],
+    ['a Gateway of any name', { httpRoute: { parentRefs: [{ name: 'a' }] } }, 'YARDMASTER_URL=https://HOST\n'],
   ])('says where it is reached, by %s', async (_, values, line) => {
     const enabled = Object.entries(values).map(([key, value]) => [key, { ...(value as object), enabled: true }]);
     const notes = await helm('install', { ...TRIAL, ...Object.fromEntries(enabled) }, '--dry-run=client');

@@ -7,15 +7,34 @@ import { ENDPOINTS } from '../api/endpoints.js';
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 
-it('shows every variable in the README with its default and its meaning, and no others', () => {
-  const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$/gm)];
-  expect(rows.map(([, name, byDefault, meaning]) => [name, byDefault, meaning])).toEqual(
-    Object.entries(VARIABLES).map(([name, { default: byDefault, meaning }]) => [
-      name,
-      byDefault === null ? 'none' : `\`${byDefault}\``,
-      meaning,
-    ]),
+it('shows every variable in docs/configuration.md with its default and its meaning, and no others', () => {
+  const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (.+?) \| (.+?) \|$/gm)];
+  expect(rows.map(([, name, byDefault, meaning]) => [name, byDefault, meaning]).sort()).toEqual(
+    Object.entries(VARIABLES)
+      .map(([name, { default: byDefault, meaning }]) => [
+        name,
+        byDefault === null ? 'none' : `\`${byDefault}\``,
+        meaning,
+      ])
+      .sort(),
   );
+});
+
+it('shows the worker of examples/worker.mjs in the README', () => {
+  const [, shown] = /^```js\n(.*?)^```$/ms.exec(read('README.md')) ?? [];
+  expect(read('examples/worker.mjs').replace(/^\/\/ .*\n/, '')).toBe(shown);
+});
+
+it('quotes in the README only figures that the linked page has', () => {
+  const [, promises = ''] = /^## What you may rely on\n(.*?)^## /ms.exec(read('README.md')) ?? [];
+  const rows = [...promises.matchAll(/^\| \[.+?\]\((docs\/\w+\.md)#.+?\) \| (.+) \|$/gm)];
+  expect(rows).toHaveLength(6);
+  for (const [, page, seen] of rows) {
+    const figures = (seen as string).match(/\d[\d .]*\d/g) ?? [];
+    expect(figures.length).toBeGreaterThan(0);
+    const text = read(page as string);
+    expect(figures.filter((figure) => !text.includes(figure))).toEqual([]);
+  }
 });
 
 it('lists every endpoint with its scopes in the API reference', () => {

@@ -33,7 +33,7 @@ it('shows a destination for pino that stores what is logged', async () => {
   `;
   writeFileSync(file, code + more);
   try {
-    const env = { ...process.env, URL: `${service.url}/api/v1`, KEY: ADMIN_KEY, JOB: id };
+    const env = { ...process.env, YARDMASTER_URL: service.url, YARDMASTER_API_KEY: ADMIN_KEY, JOB: id };
     const child = spawn(process.execPath, [file], { cwd: root, env, stdio: 'inherit' });
     expect(await once(child, 'exit')).toEqual([0, null]);
   } finally {

@@ -12,10 +12,10 @@ import {
   signingSecrets,
 } from './variable-schemas.js';
 
-// One row per environment variable of any of our processes. README.md shows the same table; a test compares them.
+// One row per environment variable of any of our processes. docs/configuration.md shows the same rows; a test compares them.
 
 interface Variable<T, D extends string | null> {
-  /** Default as the README shows it; null for none. */
+  /** Default as docs/configuration.md shows it; null for none. */
   default: D;
   meaning: string;
   schema: z.ZodType<T, string>;
@@ -41,13 +41,13 @@ export const VARIABLES = {
   HOST: row('127.0.0.1', 'Address to listen on', z.string()),
   REDIS_URL: row(
     null,
-    'Redis to keep everything in: `redis://host:port/db`, `redis+sentinel://host,…/name`, `redis+cluster://host,…`, with `rediss` for TLS, or `unix:///path`; see docs/operate.md. Unset: the standalone runs a private one; every other process refuses to start',
+    'Redis that stores everything: `redis://host:port/db`, `redis+sentinel://host,…/name`, `redis+cluster://host,…`, with `rediss` for TLS, or `unix:///path`; see docs/operate.md. Unset: the standalone runs a private one; every other process refuses to start',
     redisUrl,
   ),
   DATA_DIR: row('.data', 'Standalone only: where its private Redis and its admin key are kept', z.string()),
   REDIS_TIMEOUT_SECONDS: row(
     '1.5',
-    'How long Redis may take over one command; a call that needs several may take 0.3 s more, and is then answered 503',
+    'How long Redis may take over one command; a request that needs several may take 0.3 s more, and is then refused with 503',
     seconds(60, { zero: false }),
   ),
   ADMIN_API_KEY: row(
@@ -77,12 +77,16 @@ export const VARIABLES = {
     'Delivery time-outs in a row, with no ack in between, after which a job is dead',
     integer(1, 1_000_000),
   ),
-  RETENTION_SECONDS: row('604800', 'How long an ended job stays; 0 keeps it for ever', seconds(YEARS, { zero: true })),
+  RETENTION_SECONDS: row(
+    '604800',
+    'How long an ended job is kept; 0 keeps it for ever',
+    seconds(YEARS, { zero: true }),
+  ),
   EVENTS_PER_JOB: row('1000', 'Events of history kept per job, the newest', integer(10, 100_000)),
   LOGS_PER_JOB: row('10000', 'Log entries kept per job, the newest', integer(1, 1_000_000)),
   MAX_IN_FLIGHT: row(
     '2000',
-    'Requests that one process of the API serves at once; more are answered 503 before anything is done',
+    'Requests that one process of the API serves at once; more are refused with 503 before anything is done',
     integer(1, 1_000_000),
   ),
   ALLOW_EVICTION: row(
@@ -97,7 +101,11 @@ export const VARIABLES = {
   MAX_LOG_BATCH_BYTES: row('5242880', 'Largest batch of logs, inflated', bytes),
   MAX_LOG_WIRE_BYTES: row('1048576', 'Largest batch of logs, on the wire', bytes),
   MAX_LOG_ENTRY_BYTES: row('16384', 'Largest log entry, as JSON', bytes),
-  CORS_ORIGINS: row(null, 'Origins whose pages may call the API, comma-separated, or `*`. Unset: none', origins),
+  CORS_ORIGINS: row(
+    null,
+    'Origins whose pages may call the API from a browser, comma-separated, or `*`. Streams need no entry. Unset: none',
+    origins,
+  ),
   ANONYMOUS_STREAMS: row('true', 'Whether a job stream may be opened without a token, to see its progress', flag),
   STREAMS_PER_ADDRESS: row(
     '256',
@@ -112,7 +120,7 @@ export const VARIABLES = {
   ),
   TRUSTED_PROXIES: row(
     null,
-    'Proxies whose `X-Forwarded-For` is believed: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, comma-separated. Unset: none',
+    'Proxies whose `X-Forwarded-For` is trusted: addresses, networks, `loopback`, `linklocal`, `uniquelocal`, comma-separated. Unset: none',
     networks,
   ),
   CALLBACK_SIGNING_SECRET: row(

@@ -1,0 +1,27 @@
+// A worker for jobs named `resize` in the space `demo`: YARDMASTER_API_KEY=… node examples/worker.mjs
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const { YARDMASTER_URL = 'http://127.0.0.1:8080', YARDMASTER_API_KEY } = process.env;
+const headers = { 'x-api-key': YARDMASTER_API_KEY, 'content-type': 'application/json' };
+
+async function call(path, body = {}) {
+  const url = `${YARDMASTER_URL}/api/v1${path}`;
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
+}
+
+for (;;) {
+  const { jobs } = await call('/spaces/demo/jobs/poll', { types: ['resize'] });
+  for (const { id, payload } of jobs) {
+    await call(`/jobs/${id}/ack`);
+    try {
+      await call(`/jobs/${id}/progress`, { percent: 50, message: `Resizing ${payload.image}` });
+      await sleep(3_000); // The work itself.
+      await call(`/jobs/${id}/complete`, { result: { width: payload.width } });
+    } catch (error) {
+      await call(`/jobs/${id}/fail`, { error: String(error) });
+    }
+  }
+  if (jobs.length === 0) await sleep(1_000);
+}

@@ -1,0 +1,78 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { endAll, type ProcessRun, runCommand } from '../cli/yardmaster.js';
+import { freePort } from '../support/free-port.js';
+import { installed } from '../support/installed.js';
+import { ADMIN_KEY, withService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+// What docs/tutorial.md says to type is typed here, each block into a bash of its own.
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const service = withService({}, { isOwn: true });
+
+let dir: string;
+beforeAll(async () => {
+  installed('curl', 'curl');
+  dir = await mkdtemp(join(tmpdir(), 'tutorial-'));
+  await writeFile(join(dir, 'admin-key'), ADMIN_KEY);
+});
+afterAll(() => rm(dir, { recursive: true }));
+afterAll(endAll);
+
+/** Return the shell blocks of the tutorial, for this service and a folder and a port of the test. */
+async function blocksOfTutorial(port: number) {
+  const page = await readFile(`${root}docs/tutorial.md`, 'utf8');
+  return [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) =>
+    (block as string)
+      .replaceAll('.data/', `${dir}/`)
+      .replaceAll('http://127.0.0.1:8080', service.url)
+      .replaceAll('3000', String(port))
+      .replaceAll('npx yardmaster', `node ${root}apps/cli/bin/yardmaster.mjs`),
+  );
+}
+
+/** Wait until a block that goes on in a terminal of its own is ready for the next ones. */
+async function ready(run: ProcessRun, block: string, port: number) {
+  if (block.includes('watch')) return run.shows('init');
+  await until(() =>
+    fetch(`http://127.0.0.1:${port}`).then(
+      () => true,
+      () => false,
+    ),
+  );
+}
+
+it('shows blocks that work when each is pasted into a new terminal', async () => {
+  const port = await freePort();
+  const [start, ...blocks] = await blocksOfTutorial(port);
+  expect(start).toBe('npm start\n');
+
+  const open: ProcessRun[] = [];
+  let shown = '';
+  for (const block of blocks) {
+    const run = runCommand('bash', ['--norc', '-c', block], { HOME: dir });
+    if (/watch \$JOB|createServer/.test(block)) {
+      await ready(run, block, port);
+      open.push(run);
+      continue;
+    }
+    const code = await run.exit();
+    shown += run.out();
+    expect({ block, code, err: run.err() }).toMatchObject({ code: block.includes('--timeout') ? 124 : 0 });
+  }
+
+  const [watch, receiver] = open as [ProcessRun, ProcessRun];
+  expect(await watch.exit()).toBe(0);
+  const codes = [...shown.matchAll(/"code":"(\w+)"/g)].map(([, code]) => code);
+  expect(codes).toEqual(['JOB_NOT_RUNNING', 'JOB_KILLED']);
+  for (const part of ['"checkpoint":{"rows":128}', 'no colour profile', '"result":{"bytes":51234}'])
+    expect(shown).toContain(part);
+  // Once for the end of the job, and once more for the redelivery.
+  await until(() => receiver.out().split('"spaceId":"tour","name":"crop","status":"completed"').length === 3);
+  receiver.child.kill();
+  await receiver.exit();
+});
