@@ -44,13 +44,13 @@ const FIRST: readonly LostDuty[] = [
 
 /** These come only after other replies on their connection, so they must not be lost at the same time. */
 const LATER: readonly LostDuty[] = [
-  ['callback.host', 'hget', ENDED, (id) => sends('hget', id)],
   ['callback.begin', 'begin_callback', ENDED, (id) => runs('begin_callback', id)],
   ['callback.record', 'record_callback', ENDED, (id) => runs('record_callback', id)],
   ['callback.record.again', 'record_callback', ENDED_TWICE, (id) => runs('record_callback', id)],
-  // The first of BullMQ's scripts that names the wake-up sets it; the one with a value that is returned removes it.
-  ['wakeup.set', 'bullmq', ENDED, wakeupOf],
-  ['wakeup.done', 'bullmq', ENDED, (id) => (words) => words.includes('returnvalue') && wakeupOf(id)(words)],
+  // A callback has a wake-up once it is to be sent again. The first of BullMQ's scripts that names the wake-up sets it; the
+  // one with a value that is returned removes it.
+  ['wakeup.set', 'bullmq', ENDED_TWICE, wakeupOf],
+  ['wakeup.done', 'bullmq', ENDED_TWICE, (id) => (words) => words.includes('returnvalue') && wakeupOf(id)(words)],
 ];
 
 /** Every script and every command that a scheduler needs. */

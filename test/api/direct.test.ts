@@ -147,7 +147,7 @@ it.each([
 ])('responds to %s with 400 and logs it, however the call is written', async (_, lines) => {
   const call = { path: poll, lines: async () => lines };
   const usual = await make(call, USUAL);
-  const text = '{"error":"Host header must be there once","code":"INVALID_REQUEST"}';
+  const text = '{"error":"Host header must appear exactly once","code":"INVALID_REQUEST"}';
   expect(usual.response).toMatchObject({ status: 400, text });
   for (const spelling of OTHERS) expect(await make(call, spelling)).toEqual(usual);
 });

@@ -50,7 +50,7 @@ async function startApi(env: Record<string, string> = {}) {
     lines,
     async stop() {
       await service.stop();
-      await httpService.stop();
+      await httpService.stop(10_000);
     },
   };
 }

@@ -102,7 +102,7 @@ describe('in front of a stream on which nothing happens', () => {
     const server = createApiServer({ context, config, log, streams });
     const httpService = createHttpService({ name: 'test', context, server, streams, config, log });
     await httpService.start();
-    ends.push(() => httpService.stop());
+    ends.push(() => httpService.stop(10_000));
     const address = httpService.url().replace('http://', '');
     const changes = { 'proxy_read_timeout 75s;': 'proxy_read_timeout 1s;' };
     const nginx = await startNginx({ api: [address], gateway: [address] }, { changes });

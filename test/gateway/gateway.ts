@@ -84,7 +84,7 @@ async function startInProcess(redisUrl: string, { prefix, redis }: TestService, 
       await received;
       context.subscriptions.remove('marker');
     },
-    stop: () => httpService.stop(),
+    stop: () => httpService.stop(10_000),
   };
 }
 

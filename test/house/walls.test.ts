@@ -23,7 +23,6 @@ const ALLOWED: Record<string, string[]> = {
   ],
   'apps/api': [
     '@yardmaster/protocol',
-    '@yardmaster/redis',
     '@yardmaster/runtime',
     '@yardmaster/server',
     '@yardmaster/store',

@@ -1,18 +1,15 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Counter, Histogram, Registry } from 'prom-client';
-import { createFastCounter } from '../../packages/server/src/metrics/fast-counter.js';
-import { FastHistogram, type Series } from '../../packages/server/src/metrics/fast-histogram.js';
-import { OpenResponses } from '../../packages/server/src/metrics/open-responses.js';
-import { sharedRead } from '../../packages/server/src/metrics/shared-read.js';
+import { createFastCounter } from '../../packages/server/src/metrics/fast/counter.js';
+import { FastHistogram, type Series } from '../../packages/server/src/metrics/fast/histogram.js';
+import { sharedRead } from '../../packages/server/src/metrics/scrape-cache.js';
 
 const linesOf = async (registry: Registry) => (await registry.metrics()).split('\n').sort();
 
 /** Label values with characters that the text of a scrape escapes, and with others. */
-const STRANGE = ['', 'plain', 'a "b" \\ c', 'two\nlines', 'äöü 漢 €', '{x="y"} 1 #', '\\n', '1e3'];
+const UNUSUAL = ['', 'plain', 'a "b" \\ c', 'two\nlines', 'äöü 漢 €', '{x="y"} 1 #', '\\n', '1e3'];
 
-describe('Durations', () => {
+describe('FastHistogram', () => {
   const BUCKETS = [0.001, 0.0025, 0.1, 1, 2];
   type Observed = [method: string, route: string, seconds: number];
   const observed: Observed[] = [
@@ -20,10 +17,10 @@ describe('Durations', () => {
     ...BUCKETS.map((bound): Observed => ['POST', '/bounds', bound + Number.EPSILON * 4]),
     ...[0, 1e-9, 2.000_001, 1e6].map((seconds): Observed => ['GET', '/outside', seconds]),
     ...Array.from({ length: 500 }, (_, n): Observed => ['GET', '/many', (n * 7919) / 100_003]),
-    ...STRANGE.map((label): Observed => [label, `of ${label}`, 0.05]),
+    ...UNUSUAL.map((label): Observed => [label, `of ${label}`, 0.05]),
   ];
 
-  it('scrapes Durations like a histogram of prom-client, line for line, before and after each observation', async () => {
+  it('is scraped like a histogram of prom-client, line for line, before and after each observation', async () => {
     const [ours, theirs] = [new Registry(), new Registry()];
     const labelNames: ('method' | 'route')[] = ['method', 'route'];
     const options = { name: 'took_seconds', help: 'How long "it" took \\ in all.\nEach time.', labelNames };
@@ -44,16 +41,16 @@ describe('Durations', () => {
   });
 });
 
-describe('tallies', () => {
+describe('createFastCounter', () => {
   const labelNames = ['from', 'to'] as const;
   const options = { name: 'moved_total', help: 'Jobs "moved".\nIn all.', labelNames };
 
-  it('scrapes tallies like a counter of prom-client, line for line, at each scrape', async () => {
+  it('is scraped like a counter of prom-client, line for line, at each scrape', async () => {
     const [ours, theirs] = [new Registry(), new Registry()];
     const make = createFastCounter<'from' | 'to'>({ ...options, registers: [ours] });
     const counter = new Counter({ ...options, registers: [theirs] });
     expect(await linesOf(ours)).toEqual(await linesOf(theirs));
-    const all = STRANGE.map((from) => ({ tally: make({ from, to: 'there' }), labels: { from, to: 'there' } }));
+    const all = UNUSUAL.map((from) => ({ tally: make({ from, to: 'there' }), labels: { from, to: 'there' } }));
     for (let round = 0; round < 3; round++) {
       for (const [n, { tally, labels }] of all.entries()) {
         tally.count += round * n * 1_000_003;
@@ -63,7 +60,7 @@ describe('tallies', () => {
     }
   });
 
-  it('loses no count of a tally that is made during a scrape', async () => {
+  it('loses no addition that is made during a scrape', async () => {
     const registry = new Registry();
     const tally = createFastCounter<'from' | 'to'>({ ...options, registers: [registry] })({ from: 'a', to: 'b' });
     const scrapes = Array.from({ length: 20 }, () => {
@@ -73,26 +70,6 @@ describe('tallies', () => {
     for (const text of await Promise.all(scrapes)) expect(text).toMatch(/^moved_total\{from="a",to="b"\} \d+$/m);
     expect(await registry.metrics()).toContain('moved_total{from="a",to="b"} 20\n');
   });
-});
-
-describe('OpenResponses', () => {
-  it.each([[[0, 1, 2, 3]], [[3, 2, 1, 0]], [[1, 3, 0, 2]], [[2, 0, 3, 1]]])(
-    'keeps the responses that were added and not removed, in order, when they are removed as %j',
-    (order) => {
-      const response = () => new ServerResponse(new IncomingMessage(new Socket()));
-      const open = new OpenResponses();
-      const left = [response(), response(), response(), response()];
-      for (const res of left) open.add(res);
-      for (const res of order.map((n) => left[n] as ServerResponse)) {
-        expect([open.delete(res), open.delete(res)]).toEqual([true, false]);
-        left.splice(left.indexOf(res), 1);
-        expect(open.all()).toEqual(left);
-      }
-      const later = response();
-      open.add(later);
-      expect(open.all()).toEqual([later]);
-    },
-  );
 });
 
 describe('sharedRead', () => {

@@ -50,7 +50,7 @@ describe('public addresses', () => {
     ...['2002::', '2002:ffff:ffff::', '3fff::', '3fff:fff::', '5f00::', '1fff:ffff::', '4000::'],
     ...['fc00::', 'fdff:ffff::', 'fe80::', 'febf:ffff::', 'fec0::', 'feff:ffff::', 'ff00::', 'ffff:ffff::'],
   ];
-  /** Neighbours of those networks, and some well-known addresses. */
+  /** Addresses next to those networks, and some well-known addresses. */
   const PUBLIC = [
     ...['1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0'],
     ...['169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '191.255.255.255', '192.0.1.0'],
@@ -64,11 +64,11 @@ describe('public addresses', () => {
     ...['[2003::1]', 'fe80::1%1', '2003::1/64', '8.8.8.8/32', '256.8.8.8', '２.２.２.２'],
   ];
 
-  it('an address is public unless it lies in a network that is special, as IANA and clouds have them', () => {
+  it('an address is public unless IANA or a cloud has reserved its network', () => {
     expect(NOT.filter(isPublic)).toEqual([]);
     expect(PUBLIC.filter((address) => !isPublic(address))).toEqual([]);
   });
-  it('a text that is no address is not public', () => {
+  it('a text that is not an address is not public', () => {
     expect(NO_ADDRESS.filter(isPublic)).toEqual([]);
   });
 });
@@ -97,13 +97,16 @@ describe('the guard', () => {
     ['multicast', 'ff02::1'],
   ];
 
-  it.each(KINDS)('the check refuses a guard that lets through an address that is %s: %s', (_, address) => {
-    expect(() => checkGuard((tried) => tried === address)).toThrow(
-      `callbacks could reach ${address}: the dependency ipaddr.js is the wrong version`,
-    );
-  });
+  it.each(KINDS)(
+    'the start check refuses an address guard that accepts an address of the kind %s: %s',
+    (_, address) => {
+      expect(() => checkGuard((tried) => tried === address)).toThrow(
+        `callbacks could reach ${address}: the dependency ipaddr.js is the wrong version`,
+      );
+    },
+  );
 
-  it('the check accepts the guard as it is', () => {
+  it('the start check accepts the address guard as it is', () => {
     expect(() => checkGuard()).not.toThrow();
   });
 });
@@ -135,7 +138,7 @@ const OTHER_SPELLINGS = [
 ];
 
 describe('a host in a URL', () => {
-  it('a callback connects to no spelling of an address that is not public', async () => {
+  it('a callback never connects to an address that is not public, however it is spelled', async () => {
     for (const host of [...SPELLINGS.map((each) => each.host), ...OTHER_SPELLINGS]) {
       for (const scheme of ['http', 'https']) {
         const outcome = await posts.guarded(`${scheme}://${host}:${traps.port}/`);
@@ -147,31 +150,34 @@ describe('a host in a URL', () => {
     expect(traps.connections()).toBe(0);
   });
 
-  it('a callback does not connect to a name that the machine itself has for a loopback address', async () => {
-    const file = await readFile('/etc/hosts', 'utf8').catch(() => ''); // Elsewhere on other systems.
+  it('a callback does not connect to a name that the hosts file maps to a loopback address', async () => {
+    const file = await readFile('/etc/hosts', 'utf8').catch(() => ''); // Other systems have it elsewhere.
     const rows = file.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/));
     const names = rows.flatMap(([address = '', ...rest]) => (/^127\.|^::1$/.test(address) ? rest : []));
     for (const name of new Set(names))
       expect({ name, ...(await posts.guarded(`http://${name}:${traps.port}/`)) }).toEqual({ name, ...NOT_PUBLIC });
-    // The system decides whether these are names of its hosts file.
+    // Whether these names exist depends on the system.
     for (const name of ['localhost.', 'sub.localhost', 'ip6-localhost'])
       expect([NOT_PUBLIC, UNKNOWN_HOST]).toContainEqual(await posts.guarded(`http://${name}:${traps.port}/`));
     expect(traps.connections()).toBe(0);
   });
 
-  it.each(SPELLINGS)('the host $host reaches $reaches if private addresses are allowed', async ({ host, reaches }) => {
-    if (reaches === '::1' && !traps.v6) return; // A machine without IPv6.
-    const path = `/${encodeURIComponent(host)}`;
-    for (const trap of [traps.v4, traps.v6]) trap?.script(path, answer(204));
-    expect(await posts.open(`http://${host}:${traps.port}${path}`)).toEqual(NO_CONTENT);
-    const v4 = traps.v4.requestsTo(path).length;
-    const v6 = traps.v6?.requestsTo(path).length ?? 0;
-    if (reaches === 'either') expect(v4 + v6).toBe(1);
-    else expect({ v4, v6 }).toEqual(reaches === '::1' ? { v4: 0, v6: 1 } : { v4: 1, v6: 0 });
-  });
+  it.each(SPELLINGS)(
+    'a callback to the host $host reaches $reaches when private addresses are allowed',
+    async ({ host, reaches }) => {
+      if (reaches === '::1' && !traps.v6) return; // This machine has no IPv6.
+      const path = `/${encodeURIComponent(host)}`;
+      for (const trap of [traps.v4, traps.v6]) trap?.script(path, answer(204));
+      expect(await posts.open(`http://${host}:${traps.port}${path}`)).toEqual(NO_CONTENT);
+      const v4 = traps.v4.requestsTo(path).length;
+      const v6 = traps.v6?.requestsTo(path).length ?? 0;
+      if (reaches === 'either') expect(v4 + v6).toBe(1);
+      else expect({ v4, v6 }).toEqual(reaches === '::1' ? { v4: 0, v6: 1 } : { v4: 1, v6: 0 });
+    },
+  );
 
   it.each(['127.0.0.1..', 'localhost..', '127.0.0.1_', '.', '..', '١٢٧.٠.٠.١', '-', `${'a'.repeat(64)}.test`])(
-    'the host %s does not resolve',
+    'a callback to the host %s fails because the name does not resolve',
     async (host) => {
       const connections = traps.connections();
       expect(await posts.guarded(`http://${host}:${traps.port}/`)).toEqual(UNKNOWN_HOST);
@@ -179,8 +185,8 @@ describe('a host in a URL', () => {
     },
   );
 
-  // Some HTTP clients take this form for a path of the file system.
-  it('a URL with unix: does not lead to a socket of the file system', async () => {
+  // Some HTTP clients treat such a URL as a path in the file system.
+  it('a callback to a URL with unix: does not connect to a Unix socket', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'yardmaster-unix-'));
     let connections = 0;
     const server = net.createServer(() => connections++).listen(join(dir, 's'));
@@ -194,12 +200,12 @@ describe('a host in a URL', () => {
   const NOT_URLS = [
     // Zone ids.
     ...['http://[fe80::1%25lo]:80/', 'http://[fe80::1%lo]:80/', 'http://[::1%25lo]:80/', 'http://[::1%]:80/'],
-    // Not quite an address.
+    // Nearly an address.
     ...['http://::1/', 'http://fe80::1/', 'http://[::1/', 'http://%5B::1%5D:80/', 'http://[127.0.0.1]:80/'],
     ...['http://256.0.0.1:80/', 'http://4294967297:80/', 'http://127.0.0.1.1:80/', 'http://09.0.0.1:80/'],
     ...['http://127..1:80/', 'http://[::ffff:127.1]:80/', 'http://127.0.0.1%00.example.com:80/'],
     ...['http://127.0.0.1,9.9.9.9:80/', 'http://127.0.0.1%2f:80/'],
-    // User names and what could hide a host.
+    // User names, and characters that could hide a host.
     ...['http://user@127.0.0.1:80/', 'http://@127.0.0.1:80/', 'http://example.com@127.0.0.1:80/'],
     ...['http://example.com:80@127.0.0.1:80/', 'http://127.0.0.1:80\\@example.com/', 'http:\\\\127.0.0.1:80/'],
     ...['http:127.0.0.1:80', 'http:/127.0.0.1:80/', 'http:///127.0.0.1:80/', '//127.0.0.1:80/', '127.0.0.1:80'],
@@ -209,13 +215,13 @@ describe('a host in a URL', () => {
     ...['data:text/plain,x', 'javascript:1', 'http+unix://a/b', 'http://127.0.0.1:99999/', 'http://127.0.0.1:-1/', ''],
   ];
 
-  it.each(NOT_URLS)('the text %s is not valid as a callbackUrl', (callbackUrl) => {
+  it.each(NOT_URLS)('a create request with the callbackUrl %s is invalid', (callbackUrl) => {
     const { error } = createJobRequest.safeParse({ name: 'x', callbackUrl });
     expect(error?.issues.map(({ path }) => path)).toEqual([['callbackUrl']]);
   });
 });
 
-/** An address that is public by every registry but not in use, from the part of 2000::/3 that IANA keeps back. */
+/** An address that is public by every registry but not in use, from the part of 2000::/3 that IANA has not allocated. */
 const PUBLIC = '2d00::1';
 /** More addresses than a response over UDP can have. */
 const MANY = Array.from({ length: 199 }, (_, i) => `2d00::${i + 1}`);
@@ -245,7 +251,7 @@ describe('a name', () => {
     ['not public in the other family', [PUBLIC, '127.0.0.1']],
     ['not public in the last place of 200', [...MANY, '::1']],
     ['public only later', (lookUp) => (lookUp === 1 ? ['127.0.0.1'] : [PUBLIC])],
-  ])('a name is not connected to when its address is %s', async (_, entry) => {
+  ])('a callback does not connect to a name whose address is %s', async (_, entry) => {
     const connections = traps.connections();
     expect(await posts.guarded(urlOf(entry))).toEqual(NOT_PUBLIC);
     expect(await posts.guarded(urlOf(entry).replace('http:', 'https:'))).toEqual(NOT_PUBLIC);
@@ -257,7 +263,7 @@ describe('a name', () => {
     ['::1', ['::1']],
     ['127.0.0.1', ['127.0.0.1']],
     ['both', ['127.0.0.1', '::1']],
-  ])('a name that changes from a public address to %s is not connected to', async (_, then) => {
+  ])('a callback does not connect to a name that changes from a public address to %s', async (_, then) => {
     const connections = traps.connections();
     const url = urlOf((lookUp) => (lookUp === 1 ? [PUBLIC] : then));
     expect(await posts.guarded(url)).toMatchObject({ error: expect.not.stringMatching('address is not public') });
@@ -265,7 +271,7 @@ describe('a name', () => {
     expect(traps.connections()).toBe(connections);
   });
 
-  it('a name is looked up again at each attempt', async () => {
+  it('each attempt at a callback looks its name up again', async () => {
     const url = urlOf((lookUp) => (lookUp === 1 ? 'NXDOMAIN' : ['127.0.0.1']));
     expect(await posts.guarded(url)).toEqual(UNKNOWN_HOST);
     expect(await posts.guarded(url)).toEqual(NOT_PUBLIC);
@@ -279,15 +285,18 @@ describe('a name', () => {
     ['one mapped to IPv6', ['::ffff:127.0.0.1'], 'v4'],
     ['behind another that refuses', ['127.0.0.2', '127.0.0.1'], 'v4'],
     ['behind one of the other family that refuses', ['127.0.0.2', '::1'], 'v6'],
-  ])('a name reaches its receiver when its address is %s and private ones are allowed', async (_, entry, reaches) => {
-    const trap = traps[reaches];
-    if (!trap) return; // A machine without IPv6.
-    const url = urlOf(entry);
-    trap.script(`/name-${count}`, answer(204));
-    expect(await posts.open(url)).toEqual(NO_CONTENT);
-    const [request] = trap.requestsTo(`/name-${count}`);
-    expect(request?.headers).toContainEqual([expect.stringMatching(/^host$/i), `name-${count}.test:${traps.port}`]);
-  });
+  ])(
+    'a callback to a name whose address is %s reaches its receiver when private addresses are allowed',
+    async (_, entry, reaches) => {
+      const trap = traps[reaches];
+      if (!trap) return; // This machine has no IPv6.
+      const url = urlOf(entry);
+      trap.script(`/name-${count}`, answer(204));
+      expect(await posts.open(url)).toEqual(NO_CONTENT);
+      const [request] = trap.requestsTo(`/name-${count}`);
+      expect(request?.headers).toContainEqual([expect.stringMatching(/^host$/i), `name-${count}.test:${traps.port}`]);
+    },
+  );
 
   it.each([
     ['dot.test', 'dot.test.'],
@@ -296,7 +305,7 @@ describe('a name', () => {
     ['xn--bcher-kva.test', 'xn--bcher-kva.test'],
     ['_a.under_score.test', '_a.under_score.test'],
     ['1.test', '1.test'],
-  ])('the name %s is reached as %s', async (known, written) => {
+  ])('a receiver with the name %s is reached by a callback to %s', async (known, written) => {
     dns.entries.set(known, ['127.0.0.1']);
     const path = `/${encodeURIComponent(written)}`;
     traps.v4.script(path, answer(204));
@@ -312,7 +321,7 @@ describe('a name', () => {
   });
 });
 
-// The other checks leave nothing for this one, except a socket of the file system, which they do not see.
+// The other checks refuse every other bad address first. Only a Unix socket passes them, so this test uses one.
 it('a connection to a peer without a public address is cut before anything is written', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-agent-'));
   const socketPath = join(dir, 's');
@@ -333,7 +342,7 @@ it('a connection to a peer without a public address is cut before anything is wr
 });
 
 describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
-  /** Receivers by their certificates, which are in a file of authorities. */
+  /** Receivers by the state of their certificates. The service trusts these certificates by a file of authorities. */
   const tls = during(
     async () => {
       const dir = await mkdtemp(join(tmpdir(), 'yardmaster-tls-'));
@@ -379,7 +388,7 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
     expect(traps.connections()).toBe(connections);
   });
 
-  it('a scheduler alone reaches no private address, wherever it listens', async () => {
+  it('a scheduler without an API reaches no private address, wherever it listens', async () => {
     const { store } = services.scheduler;
     const callbackUrl = traps.v4.script('/scheduler', answer(204));
     const [id] = (await runMany(store, 'addresses', 1, { callbackUrl })) as [string];
@@ -396,7 +405,7 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
     ['is for another name', 'valid', 'wrong.test', failed('TLS failed (ERR_TLS_CERT_ALTNAME_INVALID)')],
     ['has expired', 'expired', '127.0.0.1', failed('TLS failed (CERT_HAS_EXPIRED)')],
   ] as const)(
-    'a service posts over TLS only with a certificate that is valid, and this one %s',
+    'a service posts over TLS only to a receiver with a valid certificate, and this one %s',
     async (_, which, host, attempt) => {
       for (const name of ['right.test', 'wrong.test']) dns.entries.set(name, ['127.0.0.1']);
       const receiver = tls[which];

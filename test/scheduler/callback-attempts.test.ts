@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { retryIn } from '../../apps/scheduler/src/callbacks/retry-policy.js';
+import { retryDelayMs } from '../../apps/scheduler/src/callbacks/retry-policy.js';
 import {
   answer,
   type Behaviour,
@@ -27,8 +27,8 @@ import {
   UNKNOWN_HOST,
 } from './post-once.js';
 
-// The outcome of one attempt at a callback, and when the next one is made (contract §7).
-// test/scheduler/callbacks.test.ts tests how a job shows both.
+// These tests check the outcome of one attempt at a callback, and when the next one is made (contract §7).
+// test/scheduler/callbacks.test.ts checks how a job shows both.
 
 const receiver = withReceiver();
 const names = withDnsServer();
@@ -151,18 +151,18 @@ describe('an attempt at a callback', () => {
     ['does not exist', 'no-such-name.test', undefined],
     ['has no address', 'empty.test', []],
     ['name servers cannot find', 'fault.test', 'SERVFAIL'],
-    ['name servers do not say', 'refused.test', 'REFUSED'],
+    ['name servers refuse to look up', 'refused.test', 'REFUSED'],
   ] as const)('an attempt fails for a name that %s', async (_, name, records) => {
     if (records) names.entries.set(name, records);
     expect(await post(`http://${name}:${receiver.port}/`)).toEqual(UNKNOWN_HOST);
   });
 
-  // One test for all, since each takes the 10 s that an attempt may.
+  // This is one test for all, because each takes the 10 s that an attempt may take.
   it.concurrent('an attempt fails without a status after 10 s, whatever it waits for', async () => {
     let isOpen = 0;
     const silent = await startListener(() => isOpen++);
     names.entries.set('silent.test', 'silence');
-    // Some name servers drop what they do not know, such as AAAA.
+    // Some name servers drop queries for types that they do not know, such as AAAA.
     names.entries.set('half.test', (_, type) => (type === 'A' ? ['127.0.0.1'] : 'silence'));
     receiver.script('/half', answer(204));
     const stalled = receiver.script('/stalled', rawThenHang(`${OK}content-length: 9\r\n\r\n`));
@@ -170,7 +170,7 @@ describe('an attempt at a callback', () => {
       hang,
       rawThenHang('HTTP/1.1 200'),
       rawThenHang(`${OK}x-a: b\r\n`),
-      dripping(`${OK}x-a: `, 'b'), // A limit on the time without data would not end this.
+      dripping(`${OK}x-a: `, 'b'), // A limit on the time without data would not end this one.
       rawThenHang(EARLY),
     ].map((behaves, n) => receiver.script(`/hang-${n}`, behaves));
     const urls = [...hangs, `https://127.0.0.1:${silent.port}/`, `http://silent.test:${receiver.port}/`];
@@ -185,7 +185,7 @@ describe('an attempt at a callback', () => {
       }),
     );
     // The system also decides how long a look-up takes before it gives up.
-    const nameless = expect.objectContaining({ error: expect.stringMatching(/^(no answer within 10 s|host name)/) });
+    const nameless = expect.objectContaining({ error: expect.stringMatching(/^(no response within 10 s|host name)/) });
     expect(outcomes).toEqual([...hangs.map(() => TIMED_OUT), TIMED_OUT, nameless, status(204), status(200)]);
     // A stalled body is awaited for less time than a response, and so is half of a look-up.
     expect(ended.slice(0, 2).sort()).toEqual([stalled, half].sort());
@@ -195,7 +195,7 @@ describe('an attempt at a callback', () => {
   });
 });
 
-it('no attempt leaves a connection open', async () => {
+it('no attempt at a callback leaves a connection open', async () => {
   await until(() => receiver.open() + secure.open() === 0);
 });
 
@@ -206,24 +206,27 @@ describe('the next attempt', () => {
 
   it('the next attempt is made after the statuses 408, 425, 429 and 5xx, and after no others', () => {
     const statuses = Array.from({ length: 900 }, (_, n) => 100 + n);
-    const retried = statuses.filter((statusCode) => retryIn(status(statusCode), first) !== null);
+    const retried = statuses.filter((statusCode) => retryDelayMs(status(statusCode), first) !== null);
     expect(retried).toEqual([408, 425, 429, ...statuses.filter((code) => code >= 500 && code < 600)]);
   });
 
   it('the next attempt is made after a failure unless that is final', () => {
-    expect(retryIn({ error: 'x', fault: 'network', isFinal: false }, first)).toBe(5_000);
-    expect(retryIn({ error: 'x', fault: 'refused', isFinal: true }, first)).toBeNull();
+    expect(retryDelayMs({ error: 'x', fault: 'network', isFinal: false }, first)).toBe(5_000);
+    expect(retryDelayMs({ error: 'x', fault: 'refused', isFinal: true }, first)).toBeNull();
   });
 
   it.each([
     [0, 0.8],
     [0.5, 1],
     [0.999_999_999, 1.2],
-  ])('the next attempt comes after its delay, give or take 20 %%: chance %d makes it %d of that', (chance, share) => {
-    const delays = DELAYS.map((_, made) => retryIn(status(500), { ...first, made, chance }));
-    expect(delays).toEqual(DELAYS.map((seconds) => Math.round(seconds * share * 1_000)));
-    expect(retryIn(status(500), { ...first, made: DELAYS.length, chance })).toBeNull();
-  });
+  ])(
+    'the next attempt comes after its delay, give or take 20 %%: the random number %d makes it %d of that',
+    (chance, share) => {
+      const delays = DELAYS.map((_, made) => retryDelayMs(status(500), { ...first, made, chance }));
+      expect(delays).toEqual(DELAYS.map((seconds) => Math.round(seconds * share * 1_000)));
+      expect(retryDelayMs(status(500), { ...first, made: DELAYS.length, chance })).toBeNull();
+    },
+  );
 
   it.each([
     ['60', 60_000],
@@ -245,12 +248,13 @@ describe('the next attempt', () => {
     ['99999999999999999999', 86_400_000],
     ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400_000],
   ])('the next attempt with Retry-After: %s comes after %s ms instead of 5 000', (retryAfter, ms) => {
-    for (const statusCode of [408, 425, 429, 500, 503]) expect(retryIn({ statusCode, retryAfter }, first)).toBe(ms);
-    expect(retryIn({ statusCode: 404, retryAfter }, first)).toBeNull();
+    for (const statusCode of [408, 425, 429, 500, 503])
+      expect(retryDelayMs({ statusCode, retryAfter }, first)).toBe(ms);
+    expect(retryDelayMs({ statusCode: 404, retryAfter }, first)).toBeNull();
   });
 
-  it('the next attempt comes after a day at the latest', () => {
-    const retryAfter = '9'.repeat(400); // More than any number.
-    expect(retryIn({ statusCode: 429, retryAfter }, first)).toBe(86_400_000);
+  it('the next attempt comes after a day at the latest, whatever Retry-After says', () => {
+    const retryAfter = '9'.repeat(400); // This is more than any number.
+    expect(retryDelayMs({ statusCode: 429, retryAfter }, first)).toBe(86_400_000);
   });
 });

@@ -58,7 +58,7 @@ const bodyOf = (job: any, result: unknown) =>
   });
 
 describe('the body of a callback (spec §6.3.2)', () => {
-  /** JSON that is easily damaged on its way. */
+  /** JSON that careless parsing or serialising would change. */
   const FRAGILE = [
     ...['null', 'true', 'false', '0', '1e308', '-1.5e-300', '9007199254740993', '0.1', '""', '"text"', '[]', '{}'],
     '[[],{},[{}],[[]]]',
@@ -77,7 +77,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
   const SCALARS = ['null', 'true', '0', '""', '"text"', '[]', '{}'];
 
   it.concurrent.each([undefined, '{}', ...[...SCALARS, `[${FRAGILE}]`].map((value) => `{"result":${value}}`)])(
-    'the body of a callback has the result of a job that was completed with %s',
+    'the body of a callback contains the result of a job that was completed with %s',
     async (body) => {
       const { job, text } = await endJob('complete', body);
       const { result = null } = JSON.parse(body ?? '{}');
@@ -86,7 +86,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
   );
 
   it.concurrent.each(['"text"', '""', `{"all":[${FRAGILE}]}`])(
-    'the body of a callback has, as its result, the error %s of a dead job',
+    'the body of a callback contains, as its result, the error %s of a dead job',
     async (value) => {
       const { job, text } = await endJob('fail', `{"error":${value}}`);
       expect(text).toBe(bodyOf(job, { error: JSON.parse(value) }));
@@ -96,7 +96,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
   it.concurrent.each([
     'quotes" it\'s back\\slash line\nfeed tab\tnul\0 separator\u2028 列車 🚂 %s {{name}} $HOME </script>',
     'ü'.repeat(128),
-  ])('the body of a callback has the name of a job that is called %j', async (name) => {
+  ])('the body of a callback contains the name of a job that is called %j', async (name) => {
     const { job, text } = await endJob('complete', '{}', { name });
     expect(text).toBe(bodyOf({ ...job, name }, null));
   });
@@ -121,7 +121,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
     expect(receiver.requestsTo(path).map(({ body }) => body.toString())).toEqual([bodyOf(job, { error })]);
   });
 
-  it.concurrent('the body of a callback says how often the job was run, and is the same at every attempt', async () => {
+  it.concurrent('the body of a callback says how often the job was run, and every attempt sends the same body', async () => {
     const path = freshPath();
     const callbackUrl = receiver.script(path, answer(500));
     const { id } = await createJob(service, 'requests', { callbackUrl });
@@ -143,7 +143,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
 
 /** List all headers of a request without callbackHeaders and without a signature (spec §6.3.3). */
 const oursOf = ({ body }: Received) => [
-  ['connection', 'close'], // Each attempt looks up and checks again.
+  ['connection', 'close'], // Each attempt looks the name up and checks its addresses again.
   ['content-length', `${body.length}`],
   ['content-type', 'application/json'],
   ['host', `127.0.0.1:${receiver.port}`],
@@ -157,13 +157,16 @@ function expectHeaders(request: Received, others: Record<string, string> = {}) {
 }
 
 describe('the headers of a callback (spec §6.3.3)', () => {
-  it.concurrent.each([null, {}])('a callback has only our headers for callbackHeaders %j', async (callbackHeaders) => {
-    expectHeaders((await endJob('complete', '{}', { callbackHeaders })).request);
-  });
+  it.concurrent.each([null, {}])(
+    'a callback of a job with callbackHeaders %j has only our headers',
+    async (callbackHeaders) => {
+      expectHeaders((await endJob('complete', '{}', { callbackHeaders })).request);
+    },
+  );
 
   const MERGED: [what: string, callbackHeaders: Record<string, string>][] = [
     [
-      'which other requests have',
+      'that other requests have',
       {
         ...{ Authorization: 'Bearer a.b-c_d==', Accept: 'text/plain;q=0.5, */*', 'Accept-Encoding': 'gzip, br' },
         ...{ Cookie: 'a=b; c=d', Origin: 'https://other.example', Referer: 'https://other.example/a' },
@@ -182,7 +185,7 @@ describe('the headers of a callback (spec §6.3.3)', () => {
     ['of 4 KB', { 'x-large': 'v'.repeat(4_000) }],
   ];
 
-  it.concurrent.each(MERGED)('a callback carries, unchanged, callbackHeaders %s', async (_, callbackHeaders) => {
+  it.concurrent.each(MERGED)('a callback sends callbackHeaders unchanged: %s', async (_, callbackHeaders) => {
     expectHeaders((await endJob('complete', '{}', { callbackHeaders })).request, callbackHeaders);
   });
 
@@ -190,7 +193,7 @@ describe('the headers of a callback (spec §6.3.3)', () => {
     { 'user-agent': 'mine', 'content-type': 'text/plain' },
     { 'User-Agent': 'mine', 'Content-Type': 'text/plain' },
     { 'CONTENT-TYPE': 'application/x-www-form-urlencoded', 'uSER-aGENT': '' },
-  ])('the headers of a callback keep our Content-Type and User-Agent with %j', async (given) => {
+  ])('callbackHeaders %j do not replace our Content-Type and User-Agent', async (given) => {
     const { request } = await endJob('complete', '{}', { callbackHeaders: { ...given, Authorization: 'x' } });
     expectHeaders(request, { authorization: 'x' });
   });
@@ -206,7 +209,7 @@ describe('the headers of a callback (spec §6.3.3)', () => {
 });
 
 describe('the target of a callback', () => {
-  /** What follows host and port in callbackUrl, and the target that the receiver is asked for. */
+  /** The part of callbackUrl after host and port, and the target of the request that the receiver gets. */
   const TARGETS: [rest: string, target: string][] = [
     ['', '/'],
     ['?a=1', '/?a=1'],
@@ -218,15 +221,18 @@ describe('the target of a callback', () => {
     [`/targets/${'l'.repeat(1_900)}`, `/targets/${'l'.repeat(1_900)}`],
   ];
 
-  it.concurrent.each(TARGETS)('a callback to %s asks for %s; history shows the given URL', async (rest, target) => {
-    const path = target.replace(/\?.*/, '');
-    receiver.script(path, answer(204));
-    const callbackUrl = `HTTP://127.0.0.1:${receiver.port}${rest}`;
-    const job = await settled(service, await jobIn(service, 'completed', 'targets', { callbackUrl }));
-    const targets = receiver.requestsTo(path).map((request) => request.target);
-    expect(targets.filter((each) => each === target)).toEqual([target]);
-    expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, [sent(204)]));
-  });
+  it.concurrent.each(TARGETS)(
+    'a callback to a URL that ends in %s requests %s, and the history shows the given URL',
+    async (rest, target) => {
+      const path = target.replace(/\?.*/, '');
+      receiver.script(path, answer(204));
+      const callbackUrl = `HTTP://127.0.0.1:${receiver.port}${rest}`;
+      const job = await settled(service, await jobIn(service, 'completed', 'targets', { callbackUrl }));
+      const targets = receiver.requestsTo(path).map((request) => request.target);
+      expect(targets.filter((each) => each === target)).toEqual([target]);
+      expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, [sent(204)]));
+    },
+  );
 });
 
 const namedHeaders = ({ headers }: Received): Record<string, string> =>
@@ -251,7 +257,7 @@ describe('a callback of a service with master secrets', () => {
     new Webhook(secret).verify(body, named);
 
   it.each(['complete', 'fail'] as const)(
-    'a callback is signed by the secret of its space from each master, over the very bytes that arrive, after %s',
+    'a callback after %s is signed over the bytes that arrive, by a secret of its space from each master secret',
     async (end) => {
       const name = 'unusual "🚂" \u2028 \n';
       const { job, request } = await endJob(end, '{"error":"x"}', { name }, signing);
@@ -280,7 +286,7 @@ describe('a callback of a service with master secrets', () => {
     }
   });
 
-  it('a callback keeps its id over the retries, and is signed again at each', async () => {
+  it('a callback keeps its webhook-id over the retries, and each retry is signed again', async () => {
     const callbackUrl = receiver.script('/signed', answer(500), answer(204));
     const id = await jobIn(signing, 'completed', 'requests', { callbackUrl });
     await settled(signing, id);
@@ -321,7 +327,7 @@ describe('a callback of a service with master secrets', () => {
 describe('docs/callbacks.md', () => {
   const blockOf = (language: string) => new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(docs)?.[1] as string;
 
-  it('docs/callbacks.md shows a request that is signed as it says', () => {
+  it('docs/callbacks.md shows a request whose signature is right', () => {
     const [head, body = ''] = blockOf('http').trimEnd().split('\n\n');
     const header = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(head as string)?.[1] as string;
     const at = new Date(Number(header('webhook-timestamp')) * 1000);
@@ -332,7 +338,7 @@ describe('docs/callbacks.md', () => {
     expect(header('webhook-id')).toBe(`msg_${JSON.parse(body).jobId}`);
   });
 
-  it('docs/callbacks.md shows the delays of the retries as they are', () => {
+  it('docs/callbacks.md shows the default delays of the retries', () => {
     const units = { s: 1, min: 60, h: 3_600 };
     const cells = /^\| after \|(.+)\|$/m.exec(docs)?.[1]?.split('|') ?? [];
     const seconds = cells.map((cell) => {

@@ -54,18 +54,21 @@ describe('the callbacks for what happens to a job (spec §6.3.1)', () => {
     [['dead'], 'claim ack lapse claim ack lapse', 'dead'],
   ];
 
-  it.concurrent.each(WAYS)('callbacks %j are sent after "%s", when the job is %s', async (sends, steps, status) => {
-    const spaceId = `after-${steps.replaceAll(' ', '-')}`;
-    const callbackUrl = receiver.script(`/${spaceId}`, answer(204));
-    const { id } = await createJob(service, spaceId, { callbackUrl, maxRetries: 1 });
-    for (const verb of steps.split(' ').filter(Boolean)) await step(id, verb);
-    await sendLaterCallback(service, receiver, spaceId);
-    const job = sends.length > 0 ? await settled(service, id) : await readJob(service, id);
+  it.concurrent.each(WAYS)(
+    'callbacks with the statuses %j are sent after the steps "%s", which make the job %s',
+    async (sends, steps, status) => {
+      const spaceId = `after-${steps.replaceAll(' ', '-')}`;
+      const callbackUrl = receiver.script(`/${spaceId}`, answer(204));
+      const { id } = await createJob(service, spaceId, { callbackUrl, maxRetries: 1 });
+      for (const verb of steps.split(' ').filter(Boolean)) await step(id, verb);
+      await sendLaterCallback(service, receiver, spaceId);
+      const job = sends.length > 0 ? await settled(service, id) : await readJob(service, id);
 
-    const statuses = receiver.requestsTo(`/${spaceId}`).map(({ body }) => JSON.parse(body.toString()).status);
-    expect({ status: job.status, sends: statuses }).toEqual({ status, sends });
-    expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, sends.length > 0 ? [sent(204)] : []));
-  });
+      const statuses = receiver.requestsTo(`/${spaceId}`).map(({ body }) => JSON.parse(body.toString()).status);
+      expect({ status: job.status, sends: statuses }).toEqual({ status, sends });
+      expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, sends.length > 0 ? [sent(204)] : []));
+    },
+  );
 
   it.concurrent('no callback is sent for a job without a callbackUrl', async () => {
     const id = await jobIn(service, 'completed', 'none');
@@ -83,44 +86,53 @@ describe('the response to a callback', () => {
   }
 
   // test/scheduler/callback-attempts.test.ts has every status and every kind of failure.
-  it.concurrent.each([200, 204, 299, 304, 400, 404, 410, 499, 600, 999])('a %i settles a callback', async (status) => {
-    await expectAttempts(`/final/${status}`, [answer(status)], [sent(status)]);
-  });
+  it.concurrent.each([200, 204, 299, 304, 400, 404, 410, 499, 600, 999])(
+    'a response with the status %i settles a callback',
+    async (status) => {
+      await expectAttempts(`/final/${status}`, [answer(status)], [sent(status)]);
+    },
+  );
 
-  it.concurrent.each([408, 425, 429, 500, 503, 599])('a callback is retried after %i at each delay', async (status) => {
-    const attempts = ofEach(2, (attempt, willRetry) => sent(status, attempt, willRetry));
-    await expectAttempts(`/retried/${status}`, [answer(status)], attempts);
-  });
+  it.concurrent.each([408, 425, 429, 500, 503, 599])(
+    'a callback is sent again after each delay when the response has the status %i',
+    async (status) => {
+      const attempts = ofEach(2, (attempt, willRetry) => sent(status, attempt, willRetry));
+      await expectAttempts(`/retried/${status}`, [answer(status)], attempts);
+    },
+  );
 
   it.concurrent.each([
-    ['not HTTP', raw('garbage\r\n\r\n'), expect.stringMatching(/^answer is not valid HTTP \(HPE_[A-Z_]+\)$/)],
-    ['cut off', reset, 'connection was closed before an answer'],
+    ['not HTTP', raw('garbage\r\n\r\n'), expect.stringMatching(/^response is not valid HTTP \(HPE_[A-Z_]+\)$/)],
+    ['cut off', reset, 'connection was closed before a response'],
   ])('a callback with a response that is %s is sent again after each delay', async (what, behaviour, error) => {
     const attempts = ofEach(2, (attempt, willRetry) => failed(error, attempt, willRetry));
     await expectAttempts(`/failed/${encodeURIComponent(what)}`, [behaviour], attempts);
   });
 
-  it.concurrent('a callback with different responses is sent until one is final', async () => {
+  it.concurrent('a callback is sent again until a response is final', async () => {
     await expectAttempts('/then/200', [answer(500), answer(200)], [sent(500, 1, true), sent(200, 2)]);
     await expectAttempts('/then/410', [reset, answer(410)], [failed(expect.any(String), 1, true), sent(410, 2)]);
     await expectAttempts('/then/429', [answer(503), answer(429)], [sent(503, 1, true), sent(429, 2)]);
   });
 
-  it.concurrent.each([301, 302, 303, 307, 308])('after %i, a callback is not sent to the Location', async (status) => {
-    const other = await startReceiver();
-    const location = other.script(`/${status}`, answer(200));
-    await expectAttempts(`/redirect/${status}`, [answer(status, { location })], [sent(status)]);
-    expect(other.connections()).toBe(0);
-    await other.close();
-  });
+  it.concurrent.each([301, 302, 303, 307, 308])(
+    'a callback that gets a redirect with %i is not sent to its Location',
+    async (status) => {
+      const other = await startReceiver();
+      const location = other.script(`/${status}`, answer(200));
+      await expectAttempts(`/redirect/${status}`, [answer(status, { location })], [sent(status)]);
+      expect(other.connections()).toBe(0);
+      await other.close();
+    },
+  );
 
-  it.concurrent('a callback with an unrequested change of the protocol as its response is not sent again', async () => {
+  it.concurrent('a callback is not sent again when its response changes the protocol', async () => {
     const change = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
     await expectAttempts('/101/closed', [raw(change)], [sent(101)]);
     await expectAttempts('/101/open', [rawThenHang(change)], [sent(101)]);
   });
 
-  it.concurrent('after 429 with Retry-After, a callback is sent again after that time and never earlier', async () => {
+  it.concurrent('a callback is sent again after the time in Retry-After of a 429, and never earlier', async () => {
     let notBefore = Number.POSITIVE_INFINITY;
     const later: Behaviour = (response) => {
       notBefore = Date.now() + 1_000;
@@ -130,7 +142,7 @@ describe('the response to a callback', () => {
     expect(receiver.requestsTo('/retry-after')[1]?.at).toBeGreaterThanOrEqual(notBefore);
   });
 
-  it.concurrent('a callback with a final or the last response is not sent again for its Retry-After', async () => {
+  it.concurrent('a callback is not sent again for the Retry-After of a final or last response', async () => {
     await expectAttempts('/final-after', [answer(404, { 'retry-after': '0' })], [sent(404)]);
     const attempts = [sent(500, 1, true), sent(429, 2)];
     await expectAttempts('/last-after', [answer(500), answer(429, { 'retry-after': '0' })], attempts);
@@ -139,14 +151,14 @@ describe('the response to a callback', () => {
 
 describe('the history of a job (spec §6.3.4)', () => {
   it('a job shows each attempt at its callback as an event, and nothing else of it changes', async () => {
-    const held: ServerResponse[] = [];
-    const callbackUrl = receiver.script('/held', (response) => held.push(response));
+    const waiting: ServerResponse[] = [];
+    const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response));
     const id = await jobIn(service, 'completed', 'history', { callbackUrl });
-    await until(() => held.length === 1);
+    await until(() => waiting.length === 1);
     const { events: eventsBefore, ...before } = await readJob(service, id);
-    held[0]?.writeHead(500).end();
-    await until(() => held.length === 2);
-    held[1]?.writeHead(500).end();
+    waiting[0]?.writeHead(500).end();
+    await until(() => waiting.length === 2);
+    waiting[1]?.writeHead(500).end();
     const { events, ...after } = await settled(service, id);
 
     expect(after).toEqual(before);
@@ -163,13 +175,13 @@ describe('the history of a job (spec §6.3.4)', () => {
   });
 
   it('a callback is pending until the attempt that settles it, and no longer', async () => {
-    const held: ServerResponse[] = [];
-    const callbackUrl = receiver.script('/pending', (response) => held.push(response));
+    const waiting: ServerResponse[] = [];
+    const callbackUrl = receiver.script('/pending', (response) => waiting.push(response));
     const id = await jobIn(service, 'completed', 'pending', { callbackUrl });
     const due = () => service.redis.zscore(service.store.keys.callbacks(id.slice(0, 2)), id);
-    await until(() => held.length === 1);
+    await until(() => waiting.length === 1);
     expect(await due()).toMatch(/^\d+$/);
-    held[0]?.writeHead(204).end();
+    waiting[0]?.writeHead(204).end();
     await settled(service, id);
     expect(await due()).toBeNull();
   });

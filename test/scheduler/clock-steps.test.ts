@@ -19,7 +19,7 @@ import {
 } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { createSweeper } from '../../apps/scheduler/src/deadlines/sweeper.js';
-import { createMetrics } from '../../packages/server/src/metrics/metrics.js';
+import { createMetrics } from '../../packages/server/src/metrics/registry.js';
 import { connectTo } from '../support/connect.js';
 import { during } from '../support/during.js';
 import { fsck } from '../support/fsck.js';
@@ -49,11 +49,11 @@ const connections = during(
 
 let prefix: string;
 let store: Store;
-let lines: [fields: Record<string, number>, text: string][];
+let warnings: [fields: Record<string, number>, text: string][];
 
 beforeEach(async () => {
   prefix = `t-${randomUUID().slice(0, 8)}`;
-  lines = [];
+  warnings = [];
   store = storeOn(0);
   await stepTo(0);
 });
@@ -70,7 +70,7 @@ const stepTo = (seconds: number) => store.redis.set(STEP, seconds);
  */
 function startScheduler(n: 0 | 1 | 2, { isNew = false } = {}) {
   const log = createLogger('test', 'silent') as Logger;
-  log.warn = (fields: unknown, text?: string) => void lines.push([fields as Record<string, number>, text ?? '']);
+  log.warn = (fields: unknown, text?: string) => void warnings.push([fields as Record<string, number>, text ?? '']);
   const metrics = createMetrics();
   const context = { store: storeOn(n), stopping: new AbortController().signal, metrics };
   return { ...createSweeper(context, log, isNew ? undefined : 0), metrics };
@@ -87,7 +87,7 @@ const statusOf = async (id: string) => (await getJob(store, ANY_SPACE, id)).stat
 const dueIn = async (id: string) =>
   Number(await store.redis.zscore(store.keys.deadlines(PARTITION), id)) - (await redisNow(store));
 
-/** Expect a window that was opened just now. */
+/** Expect a window of this job that was opened less than a minute ago. */
 async function expectWindow(id: string, windowMs: number): Promise<void> {
   const left = await dueIn(id);
   expect(left).toBeLessThanOrEqual(windowMs);
@@ -100,43 +100,43 @@ const stepsOf = async ({ metrics }: ReturnType<typeof startScheduler>) =>
   );
 
 describe('a step forward of the clock of Redis', () => {
-  it('a step forward ends no attempt: each job last heard of before gets one more window, and then times out', async () => {
+  it('a step forward ends no attempt: each job with no heartbeat since gets one more window, and then times out', async () => {
     const scheduler = startScheduler(1);
     const running = await bringTo('running', { timeoutSeconds: 600 });
     const delivered = await bringTo('delivered');
     const short = await bringTo('running', { timeoutSeconds: 0.5 });
-    await scheduler.sweep();
+    await scheduler.runOnce();
     await stepTo(HOUR_S);
-    await scheduler.sweep();
+    await scheduler.runOnce();
     await expectWindow(running, 600_000);
     await expectWindow(delivered, DELIVERY_MS);
     expect([await statusOf(running), await statusOf(delivered)]).toEqual(['running', 'delivered']);
     await until(async () => {
-      await scheduler.sweep();
+      await scheduler.runOnce();
       return (await statusOf(short)) === 'pending';
     });
     const { events } = await getJob(store, ANY_SPACE, short);
     const [ackedAt, retriedAt] = events.slice(2).map(({ createdAt }) => Date.parse(createdAt));
     expect((retriedAt as number) - (ackedAt as number)).toBeGreaterThan(HOUR_S * 1_000 + 500);
-    expect(lines).toEqual([[expect.objectContaining({ broughtBack: 0 }), 'the clock of redis has stepped']]);
-    expect(lines[0]?.[0].steppedMs).toBeGreaterThan(HOUR_S * 1_000 - 60_000);
+    expect(warnings).toEqual([[expect.objectContaining({ broughtBack: 0 }), 'the clock of redis has stepped']]);
+    expect(warnings[0]?.[0].steppedMs).toBeGreaterThan(HOUR_S * 1_000 - 60_000);
     expect(await stepsOf(scheduler)).toEqual(['forward 1']);
     expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
   });
 
-  it('a step forward changes nothing for a job that was heard of since', async () => {
+  it('a step forward changes nothing for a job that had a heartbeat since', async () => {
     const scheduler = startScheduler(1);
-    await scheduler.sweep();
+    await scheduler.runOnce();
     await stepTo(HOUR_S);
-    await scheduler.sweep();
+    await scheduler.runOnce();
     const id = await bringTo('running', { timeoutSeconds: 0.001 });
     await until(async () => {
-      await scheduler.sweep();
+      await scheduler.runOnce();
       return (await statusOf(id)) === 'pending';
     });
   });
 
-  it('a step forward between a look at the clock and the script that ends attempts ends none', async () => {
+  it('a step forward between a look at the clock and the script that ends attempts ends no attempt', async () => {
     const id = await bringTo('running', { timeoutSeconds: 600 });
     const before = await redisNow(store);
     await stepTo(HOUR_S);
@@ -144,17 +144,17 @@ describe('a step forward of the clock of Redis', () => {
     expect(await statusOf(id)).toBe('running');
   });
 
-  it('a scheduler that has just started ends no attempt after a step forward that it cannot know of', async () => {
+  it('a scheduler that has just started ends no attempt after a step forward before its start', async () => {
     const [old, fresh] = [startScheduler(1), startScheduler(2, { isNew: true })];
     const id = await bringTo('running', { timeoutSeconds: 600 });
-    await old.sweep();
+    await old.runOnce();
     await stepTo(HOUR_S);
-    await fresh.sweep(); // It cannot distinguish a step from a time in which no scheduler was running.
+    await fresh.runOnce(); // It cannot distinguish a step from a time in which no scheduler was running.
     expect(await statusOf(id)).toBe('running');
-    await old.sweep();
+    await old.runOnce();
     const silent = await bringTo('running', { timeoutSeconds: 0.001 });
     await until(async () => {
-      await fresh.sweep();
+      await fresh.runOnce();
       return (await statusOf(silent)) === 'pending';
     });
     expect(await statusOf(id)).toBe('running');
@@ -163,13 +163,13 @@ describe('a step forward of the clock of Redis', () => {
 
   it('a step forward is marked once, by the first scheduler to notice it', async () => {
     const [first, second] = [startScheduler(1), startScheduler(2)];
-    for (const each of [first, second]) await each.sweep();
+    for (const each of [first, second]) await each.runOnce();
     await stepTo(HOUR_S);
-    await first.sweep();
+    await first.runOnce();
     const marked = await store.redis.get(store.keys.stepped(PARTITION));
     expect(marked).not.toBeNull();
     await until(async () => (await redisNow(store)) > Number(marked));
-    await second.sweep();
+    await second.runOnce();
     expect(await store.redis.get(store.keys.stepped(PARTITION))).toBe(marked);
     expect([await stepsOf(first), await stepsOf(second)]).toEqual([['forward 1'], ['forward 1']]);
   });
@@ -184,28 +184,28 @@ describe('a step forward of the clock of Redis', () => {
     }
   });
 
-  it('a jump of the clock while no scheduler was running is no step: jobs that are due then time out', async () => {
+  it('a jump of the clock while no scheduler was running is not a step: jobs that are due then time out', async () => {
     const id = await bringTo('running', { timeoutSeconds: 600 });
     await stepTo(HOUR_S);
     const scheduler = startScheduler(1);
-    for (let n = 0; n < 2; n++) await scheduler.sweep(); // The first only looks.
+    for (let n = 0; n < 2; n++) await scheduler.runOnce(); // The first sweep only looks at the clock.
     expect(await statusOf(id)).toBe('pending');
-    expect(lines).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 });
 
 describe('a step back of the clock of Redis', () => {
-  it('a step back keeps no job waiting for as long as it was: each gets one more window from then on', async () => {
+  it('a step back makes no job wait for as long as the step: each gets one more window from then on', async () => {
     const scheduler = startScheduler(1);
     const running = await bringTo('running', { timeoutSeconds: 600 });
     const delivered = await bringTo('delivered');
-    await scheduler.sweep();
+    await scheduler.runOnce();
     await stepTo(-HOUR_S);
-    await scheduler.sweep();
+    await scheduler.runOnce();
     await expectWindow(running, 600_000);
     await expectWindow(delivered, DELIVERY_MS);
     const steppedMs = expect.any(Number);
-    expect(lines).toEqual([[{ steppedMs, broughtBack: 2 }, 'the clock of redis has stepped']]);
+    expect(warnings).toEqual([[{ steppedMs, broughtBack: 2 }, 'the clock of redis has stepped']]);
     expect(await stepsOf(scheduler)).toEqual(['back 1']);
     expect(await fsck(store.redis as Redis, prefix)).toEqual([]);
   });
@@ -213,15 +213,15 @@ describe('a step back of the clock of Redis', () => {
   it('a step back is repaired by a scheduler that starts after it', async () => {
     const ids = await Promise.all(Array.from({ length: 250 }, () => bringTo('running', { timeoutSeconds: 600 })));
     await stepTo(-HOUR_S);
-    await startScheduler(1).sweep();
+    await startScheduler(1).runOnce();
     for (const id of ids) await expectWindow(id, 600_000);
-    expect(lines).toEqual([[{ broughtBack: 250 }, expect.stringContaining('while no scheduler was watching it')]]);
+    expect(warnings).toEqual([[{ broughtBack: 250 }, expect.stringContaining('while no scheduler was watching it')]]);
   });
 
   it('a scheduler that starts shortens no window opened when DELIVERY_TIMEOUT_SECONDS was longer', async () => {
     store = createStore(store.redis, { keyPrefix: prefix, deliveryTimeoutMs: HOUR_S * 1_000 });
     const id = await bringTo('delivered');
-    await startScheduler(1).sweep();
+    await startScheduler(1).runOnce();
     expect(await dueIn(id)).toBeGreaterThan(DELIVERY_MS);
   });
 
@@ -235,14 +235,14 @@ describe('a step back of the clock of Redis', () => {
 
   it('a step back after a step forward does not postpone time-outs again and again', async () => {
     const scheduler = startScheduler(1);
-    await scheduler.sweep();
+    await scheduler.runOnce();
     await stepTo(HOUR_S);
-    await scheduler.sweep();
+    await scheduler.runOnce();
     await stepTo(0);
-    await scheduler.sweep();
+    await scheduler.runOnce();
     const id = await bringTo('running', { timeoutSeconds: 0.001 });
     await until(async () => {
-      await scheduler.sweep();
+      await scheduler.runOnce();
       return (await statusOf(id)) === 'pending';
     });
   });

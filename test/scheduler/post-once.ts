@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
-import { createResolve } from '../../apps/scheduler/src/callbacks/dns-lookup.js';
+import { createResolver } from '../../apps/scheduler/src/callbacks/dns-lookup.js';
 import { type PostOutcome, post } from '../../apps/scheduler/src/callbacks/http-post.js';
 
 /**
@@ -9,7 +9,7 @@ import { type PostOutcome, post } from '../../apps/scheduler/src/callbacks/http-
  * @param dnsServers default: the system's
  */
 export function createPost({ allowPrivate, dnsServers }: { allowPrivate: boolean; dnsServers?: string[] }) {
-  const agents = createAgents({ resolve: createResolve(dnsServers), allowPrivate });
+  const agents = createAgents({ resolve: createResolver(dnsServers), allowPrivate });
   return (url: string): Promise<PostOutcome> => post({ url, headers: {}, body: Buffer.from('{}'), agents });
 }
 
@@ -17,9 +17,9 @@ export function createPost({ allowPrivate, dnsServers }: { allowPrivate: boolean
 export const noStatus = (fault: string, error: unknown) => ({ error, fault, isFinal: false });
 
 /** Outcomes of attempts that get no status. */
-export const CLOSED = noStatus('network', 'connection was closed before an answer');
+export const CLOSED = noStatus('network', 'connection was closed before a response');
 export const CONNECTION_REFUSED = noStatus('network', 'connection refused');
-export const TIMED_OUT = noStatus('timeout', 'no answer within 10 s');
+export const TIMED_OUT = noStatus('timeout', 'no response within 10 s');
 export const UNKNOWN_HOST = noStatus('dns', 'host name does not resolve');
-export const INVALID_HTTP = noStatus('http', expect.stringMatching(/^answer is not valid HTTP \(HPE_[A-Z_]+\)$/));
+export const INVALID_HTTP = noStatus('http', expect.stringMatching(/^response is not valid HTTP \(HPE_[A-Z_]+\)$/));
 export const NOT_PUBLIC = { error: 'address is not public', fault: 'refused', isFinal: true };

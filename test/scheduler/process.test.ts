@@ -31,7 +31,7 @@ function withOldGuard(): string {
 }
 
 it.each(['scheduler', 'standalone'])(
-  'the %s does not start when its version of ipaddr.js takes some networks for public, and says so',
+  'the %s does not start with a version of ipaddr.js that treats some private networks as public, and says so',
   async (app) => {
     const env = { REDIS_URL: sharedService().redisUrl, KEY_PREFIX: 'old-guard', PORT: '0', ADMIN_API_KEY: ADMIN_KEY };
     const { ended, output } = runApp(app, { ...env, NODE_OPTIONS: withOldGuard() });
@@ -43,7 +43,7 @@ it.each(['scheduler', 'standalone'])(
 );
 
 describe('a scheduler', () => {
-  /** A clock of the process for durations: SIGUSR2 skips 10 s, SIGURG 1.5 s, SIGWINCH stops it or lets it go on. Redis has its own. */
+  /** Replaces the monotonic clock of the process: SIGUSR2 skips 10 s, SIGURG 1.5 s, and SIGWINCH stops or continues it. */
   const CLOCK = `
     const now = performance.now.bind(performance);
     let stoppedAt = null, skippedMs = 0;
@@ -129,9 +129,9 @@ describe('a scheduler', () => {
       for (let n = 0; n < 2; n++) await ticked(); // From then on no tick is overdue.
     });
 
-    it('a scheduler sends a callback at its message, and again at its wake-up, without a sweep', async () => {
-      const callbackUrl = receiver.script('/news', answer(503), answer(204));
-      const id = await run('news', { callbackUrl });
+    it('a scheduler sends a callback at the message of the job, and again at the wake-up, without a sweep', async () => {
+      const callbackUrl = receiver.script('/message', answer(503), answer(204));
+      const id = await run('message', { callbackUrl });
       await scheduler.redis.del(await keysOf(scheduler.redis, `${scheduler.store.keys.bull}:sweeps`));
       const due = await run('due', { timeoutSeconds: 0.01 });
       await completeJob(scheduler.store, ANY_SPACE, id, null);
@@ -151,7 +151,7 @@ describe('a scheduler', () => {
   });
 
   // The scheduler may make the last of its connections long after it starts to serve.
-  it('a scheduler warns once of a Redis that may evict jobs, in a line of JSON', () => {
+  it('a scheduler logs one warning, as JSON, about a Redis that may evict jobs', () => {
     const lines = scheduler.process?.output().split('\n') ?? [];
     const warnings = lines.filter((line) => line.includes('allkeys-lru')).map((line) => JSON.parse(line));
     expect(warnings).toEqual([expect.objectContaining({ level: 'warn' })]);
@@ -159,14 +159,14 @@ describe('a scheduler', () => {
 });
 
 it('a scheduler is live but not ready while it has not watched the clock of Redis for long enough', async () => {
-  // For long enough by its own clock for durations, which is slow.
+  // It measures the time by its monotonic clock, which is slow here.
   const NODE_OPTIONS = preload('const now = performance.now.bind(performance); performance.now = () => now() / 1_000;');
   const scheduler = await startService({ NODE_OPTIONS }, { app: 'scheduler' });
   const sweeps = async () => (await scrape(scheduler)).get('yardmaster_sweeps_total') ?? 0;
   await until(async () => (await sweeps()) >= 3);
   expect((await scheduler.http.call('GET', '/livez')).status).toBe(200);
   expect((await scheduler.http.call('GET', '/readyz')).status).toBe(503);
-  scheduler.http.close(); // Otherwise it would wait for a second of silence on each connection.
+  scheduler.http.close(); // Otherwise the stop would wait for a second of silence on each connection.
   await scheduler.stop();
 });
 
@@ -180,7 +180,7 @@ describe('schedulers whose clocks are wrong', () => {
     expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(503, 1, true), sent(204, 2)]));
   }
 
-  it('a scheduler does what another left whose clock was an hour ahead', async () => {
+  it('a scheduler finishes the work of a killed one whose clock was an hour ahead', async () => {
     /** When BullMQ ticks next, seconds from now. */
     const nextTick = async () => {
       const { redis, prefix } = fleet.service;

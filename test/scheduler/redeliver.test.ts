@@ -16,9 +16,9 @@ const receiver = withReceiver();
 const service = withService();
 /** Settings of a service that waits an hour before a retry; a second scheduler works beside it. */
 const env = { CALLBACK_RETRY_DELAYS: '3600' };
-const patient = withService(env);
+const hourly = withService(env);
 during(
-  () => startService({ ...env, KEY_PREFIX: patient.prefix }, { app: 'scheduler', check: false }),
+  () => startService({ ...env, KEY_PREFIX: hourly.prefix }, { app: 'scheduler', check: false }),
   (scheduler) => scheduler.stop(),
 );
 
@@ -60,40 +60,40 @@ describe('redelivery', () => {
 
   it('a redelivery replaces the waiting retry once, however often it is requested at once', async () => {
     const callbackUrl = receiver.script('/instead', answer(503), answer(204));
-    const id = await jobIn(patient, 'completed', 'instead', { callbackUrl });
-    await attempted(patient, id, 1);
-    // All go in one write, so that no scheduler comes between.
-    for (const { text } of [redeliver_callback, begin_callback]) await patient.redis.script('LOAD', text);
-    patient.redis.stream.cork();
-    const all = [1, 2, 3, 4, 5].map(() => redeliverCallback(patient.store, ANY_SPACE, id));
-    // The scheduler that has waited to make that retry does the same.
-    const retry = beginCallback(patient.store, { jobId: id, series: 0 });
-    patient.redis.stream.uncork();
+    const id = await jobIn(hourly, 'completed', 'instead', { callbackUrl });
+    await attempted(hourly, id, 1);
+    // All commands go in one write, so that no scheduler's command comes between.
+    for (const { text } of [redeliver_callback, begin_callback]) await hourly.redis.script('LOAD', text);
+    hourly.redis.stream.cork();
+    const all = [1, 2, 3, 4, 5].map(() => redeliverCallback(hourly.store, ANY_SPACE, id));
+    // A scheduler whose wake-up for that retry is due sends the same command.
+    const retry = beginCallback(hourly.store, { jobId: id, series: 0 });
+    hourly.redis.stream.uncork();
     await Promise.all(all);
     expect(await retry).toEqual({ waitMs: null });
-    const job = await settled(patient, id);
-    await sendLaterCallback(patient, receiver, 'instead');
+    const job = await settled(hourly, id);
+    await sendLaterCallback(hourly, receiver, 'instead');
     expect(attemptsOf(job)).toEqual(historyOf(callbackUrl, [sent(503, 1, true), sent(204, 2)]));
     expect(receiver.requestsTo('/instead')).toHaveLength(2);
-    expect(await patient.redis.zcard(patient.store.keys.callbacks(id.slice(0, 2)))).toBe(0);
+    expect(await hourly.redis.zcard(hourly.store.keys.callbacks(id.slice(0, 2)))).toBe(0);
   });
 
-  it('a redelivery requested during an attempt follows it once, whichever scheduler learns of it', async () => {
-    const held: ServerResponse[] = [];
-    const callbackUrl = receiver.script('/held', (response) => held.push(response), answer(204));
-    const id = await jobIn(patient, 'completed', 'held', { callbackUrl });
-    await until(() => held.length === 1);
+  it('a redelivery requested during an attempt follows it once, whichever scheduler gets the message', async () => {
+    const waiting: ServerResponse[] = [];
+    const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response), answer(204));
+    const id = await jobIn(hourly, 'completed', 'waiting', { callbackUrl });
+    await until(() => waiting.length === 1);
     for (let n = 0; n < 5; n++) {
-      expect(await redeliver(patient, id)).toMatchObject(DONE);
-      await sendLaterCallback(patient, receiver, 'held');
+      expect(await redeliver(hourly, id)).toMatchObject(DONE);
+      await sendLaterCallback(hourly, receiver, 'waiting');
     }
-    expect(receiver.requestsTo('/held')).toHaveLength(1);
-    held[0]?.writeHead(204).end();
-    const job = await attempted(patient, id, 2);
-    await sendLaterCallback(patient, receiver, 'held');
-    expect(attemptsOf(await readJob(patient, id))).toEqual(historyOf(callbackUrl, [sent(204), sent(204, 2)]));
+    expect(receiver.requestsTo('/waiting')).toHaveLength(1);
+    waiting[0]?.writeHead(204).end();
+    const job = await attempted(hourly, id, 2);
+    await sendLaterCallback(hourly, receiver, 'waiting');
+    expect(attemptsOf(await readJob(hourly, id))).toEqual(historyOf(callbackUrl, [sent(204), sent(204, 2)]));
     expect(job.updatedAt).toBe(job.completedAt);
-    expect(receiver.requestsTo('/held')).toHaveLength(2);
+    expect(receiver.requestsTo('/waiting')).toHaveLength(2);
   });
 });
 

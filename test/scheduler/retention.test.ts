@@ -23,7 +23,7 @@ const isGone = async (id: string) => (await service.call('GET', `/jobs/${id}`)).
 
 it('ended jobs are removed with all their keys once their retention is over, however many they are', async () => {
   const store = storeOf(service);
-  const ids = (await Promise.all(['one', 'two'].map((space) => runMany(store, space, 210, { maxRetries: 0 })))) // 100 per step.
+  const ids = (await Promise.all(['one', 'two'].map((space) => runMany(store, space, 210, { maxRetries: 0 })))) // A step purges 100.
     .flat();
   const [first] = ids as [string];
   for (const [verb, body] of [
@@ -71,7 +71,7 @@ it('an ended job is kept until its callback is settled', async () => {
   await until(() => isGone(other));
   await service.call('POST', `/jobs/${id}/callback/redeliver`);
   await settled(service, id);
-  await makeDue(service, id); // A sweep has found the callback pending, and would look again in a minute.
+  await makeDue(service, id); // A sweep found the callback pending, and would look again only after a minute.
   await until(() => isGone(id));
 });
 
@@ -98,7 +98,7 @@ it('a scheduler removes expired API keys when it starts, and no others', async (
   const expired = await standing.key(['jobs:read']);
   const record = JSON.parse((await redis.hget(store.keys.apiKeys, expired.id)) as string);
   const past = JSON.stringify({ ...record, expiresAt: '2020-01-01T00:00:00.000Z' });
-  const more = Array.from({ length: 300 }, (_, n) => [`expired${n}`, past]).flat(); // More than one look at the keys returns.
+  const more = Array.from({ length: 300 }, (_, n) => [`expired${n}`, past]).flat(); // More than one page of a scan contains.
   await redis.hset(store.keys.apiKeys, expired.id, past, 'broken', '{', ...more);
   const scheduler = await startService({ KEY_PREFIX: prefix }, { app: 'scheduler', check: false });
   const left = async () => (await redis.hkeys(store.keys.apiKeys)).filter((id) => id.startsWith('expired'));

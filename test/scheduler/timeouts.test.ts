@@ -80,7 +80,7 @@ describe('an execution time-out', () => {
     ['pending', 1],
     ['delivered', 1],
     ['dead', 0],
-  ])('every call of a worker whose attempt timed out gets a 409 once the job is %s', async (jobStatus, maxRetries) => {
+  ])('every call of a worker whose attempt timed out gets 409 while the job is %s', async (jobStatus, maxRetries) => {
     const id = await jobIn(service, 'running', 'late', { maxRetries });
     await timeOut(id, maxRetries === 0 ? 'dead' : 'retried');
     if (jobStatus === 'delivered') await step(id, 'claim');
@@ -112,7 +112,7 @@ describe('a delivery time-out', () => {
   it('a delivery time-out puts every job back once, after DELIVERY_TIMEOUT_SECONDS and never earlier', async () => {
     const ids = await Promise.all(Array.from({ length: 15 }, async () => (await createJob(hasty, 'hasty')).id));
     for (const [n, id] of ids.entries()) {
-      if (n % 5 === 0) await delay(130); // So that they are not all due in one sweep.
+      if (n % 5 === 0) await delay(130); // Spreads them, so that they are not all due in one sweep.
       await hasty.call('POST', `/jobs/${id}/claim`);
     }
     for (const id of ids) {

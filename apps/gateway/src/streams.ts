@@ -109,7 +109,9 @@ export function createStreams({ context, config, log, pingMs, random }: StreamsO
     respond(req, res) {
       respondToPlainRequest(req, res);
     },
-    close: (withinMs) => sessions.closeAll(Math.min(withinMs, CLOSE_WITHIN_MS)),
+    name: 'streams',
+    start: async () => undefined,
+    stop: (withinMs) => sessions.closeAll(Math.min(withinMs, CLOSE_WITHIN_MS)),
   };
 }
 

@@ -3,7 +3,7 @@ import { type ServerContext, sharedRead } from '@yardmaster/server';
 import { type Backlog, readBacklog } from '@yardmaster/store';
 import { Gauge } from 'prom-client';
 
-/** Variables that the metrics read. */
+/** Variables that the backlog metrics read. */
 export const METRICS_VARIABLES = ['METRICS_SPACES'] as const;
 
 interface Row {
@@ -17,12 +17,12 @@ interface Row {
 const ROWS: readonly Row[] = [
   {
     name: 'yardmaster_queue_depth',
-    help: 'Pending jobs of a space, for those used most recently; see METRICS_SPACES.',
+    help: 'Pending jobs of a space, for the spaces used most recently; see METRICS_SPACES.',
     bySpace: ({ pending }) => pending,
   },
   {
     name: 'yardmaster_queue_oldest_age_seconds',
-    help: 'How long the next job of a space to be claimed has been waiting.',
+    help: 'How long the next job to be claimed in a space has been waiting.',
     bySpace: ({ oldestAgeSeconds }) => oldestAgeSeconds,
   },
   {
@@ -37,12 +37,12 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'yardmaster_callbacks_owed',
-    help: 'Callbacks whose outcome is not final yet: due, or waiting for their next attempt.',
-    value: ({ callbacksPending: callbacksOwed }) => callbacksOwed,
+    help: 'Pending callbacks: due, being attempted, or waiting for their next attempt.',
+    value: ({ callbacksPending }) => callbacksPending,
   },
   {
     name: 'yardmaster_callbacks_late_seconds',
-    help: 'For how long the callback that is most overdue has been waiting for a scheduler to look at it.',
+    help: 'How long the most overdue callback has been waiting for a scheduler.',
     value: ({ callbacksLateSeconds }) => callbacksLateSeconds,
   },
 ];

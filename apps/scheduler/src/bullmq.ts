@@ -1,63 +1,89 @@
 import type { EventEmitter } from 'node:events';
 import { createRedis, keepAlive } from '@yardmaster/redis';
-import type { Logger } from '@yardmaster/runtime';
-import type { ServerContext } from '@yardmaster/server';
-import type { Queue, Worker } from 'bullmq';
+import type { Logger, Service } from '@yardmaster/runtime';
+import { type ServerContext, within } from '@yardmaster/server';
+import { type Processor, Queue, Worker, type WorkerOptions } from 'bullmq';
 
-/** Options that all BullMQ queues and workers of the scheduler share. */
-export interface BullMq {
-  connection: ReturnType<typeof createRedis>;
-  prefix: string;
-  /** Log the errors of a queue or a worker, except outages of Redis, which are logged elsewhere. */
-  watch<T extends Queue | Worker>(part: T): T;
-  close(): void;
+/**
+ * BullMQ on a connection to Redis and under keys of its own. A BullMQ job only wakes a scheduler: all of them may be
+ * lost, and each is removed when it ends.
+ */
+export interface BullMq extends Service {
+  /** Create a queue. It is closed when BullMQ stops. */
+  queue<T>(name: string): Queue<T>;
+  /** Create a worker, which processes jobs from now on until its creator closes it. */
+  worker<T>(name: string, processor: Processor<T>, options?: Pick<WorkerOptions, 'concurrency'>): Worker<T>;
 }
 
-/** Keep few events, because no process reads them. BullMQ's default is 10 000. */
-export const EVENTS = { streams: { events: { maxLen: 10 } } };
+/** Settings of queues. Few events are kept, because no process reads them; BullMQ's default is 10 000. */
+const QUEUE = {
+  streams: { events: { maxLen: 10 } },
+  defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+};
 
-/** A BullMQ job only wakes a scheduler, so it is removed when it ends. */
-export const ALARM = { removeOnComplete: true, removeOnFail: true };
+/** Settings of workers: retry soon after an error, and release the jobs of a dead process after some 10 s. */
+const WORKER = { lockDuration: 10_000, stalledInterval: 5_000, runRetryDelay: 500, maxStalledCount: 1_000 };
 
-/** Settings of BullMQ workers: retry soon after an error, and release the jobs of a dead process after some 10 s. */
-export const WORKER = { lockDuration: 10_000, stalledInterval: 5_000, runRetryDelay: 500, maxStalledCount: 1_000 };
+/** Time for which a fault with the same message is not logged again. */
+const SAME_FAULT_MS = 60_000;
 
-/** Connect BullMQ to the Redis of a server context, under keys of its own. */
+type Connection = ReturnType<typeof createRedis>;
+
+/** Connect BullMQ to the Redis of a server context. */
 export function createBullMq(redisUrl: string, { store, metrics }: ServerContext, log: Logger): BullMq {
   const connection = createRedis(redisUrl, 'worker', log);
   metrics.connected('worker', () => connection.status === 'ready');
+  const stopWatching = watchConnections(connection);
+  const common = { connection, prefix: store.keys.bull };
+  const queues: Queue[] = [];
+  const shouldLog = rarely();
+
+  /** Log the faults of a queue or a worker, except outages of Redis, which are logged elsewhere. */
+  function logFaults<T extends Queue | Worker>(part: T): T {
+    (part as EventEmitter).on('error', (err: Error) => {
+      if (!isOfConnection(err) && shouldLog(err.message)) log.warn({ err, queue: part.name }, 'bullmq reports a fault');
+    });
+    return part;
+  }
+
+  return {
+    name: 'bullmq',
+    queue<T>(name: string) {
+      const queue = logFaults(new Queue<T>(name, { ...common, ...QUEUE }));
+      queues.push(queue as Queue);
+      return queue;
+    },
+    worker: (name, processor, options) => logFaults(new Worker(name, processor, { ...common, ...WORKER, ...options })),
+    start: async () => undefined, // It connects when it is created, because queues use the connection at once.
+    async stop(withinMs) {
+      try {
+        await within(withinMs, Promise.all(queues.map((queue) => queue.close())));
+      } finally {
+        stopWatching();
+        connection.disconnect();
+      }
+    },
+  };
+}
+
+/**
+ * Notice when a connection is dead, and hide the eviction policy, for this connection and its copies. Each worker blocks
+ * on a copy of its own. BullMQ watches a copy only after Redis has replied on it, so it is watched here from the start.
+ *
+ * @returns a function that ends the watch
+ */
+function watchConnections(connection: Connection): () => void {
   const watches = [keepAlive(connection)];
-  keepPolicyFromBullMq(connection);
-  // Each worker blocks on its own copy of the connection. BullMQ watches the copy only after Redis has replied on it, so
-  // it is watched here from the start.
-  const duplicate = connection.duplicate.bind(connection) as (...args: unknown[]) => typeof connection;
+  hideEvictionPolicy(connection);
+  const duplicate = connection.duplicate.bind(connection) as (...args: unknown[]) => Connection;
   connection.duplicate = (...args: unknown[]) => {
     const copy = duplicate(...args);
     watches.push(keepAlive(copy, { isBlocking: true }));
-    keepPolicyFromBullMq(copy);
+    hideEvictionPolicy(copy);
     return copy as never;
   };
-  /** When each fault was last logged, by its message: once a minute is enough. */
-  const told = new Map<string, number>();
-  const isNews = ({ message }: Error) => {
-    if (performance.now() - (told.get(message) ?? Number.NEGATIVE_INFINITY) < 60_000) return false;
-    if (told.size === 100) told.clear();
-    told.set(message, performance.now());
-    return true;
-  };
-  return {
-    connection,
-    prefix: store.keys.bull,
-    watch(part) {
-      (part as EventEmitter).on('error', (err: Error) => {
-        if (!isOfConnection(err) && isNews(err)) log.warn({ err, queue: part.name }, 'bullmq reports a fault');
-      });
-      return part;
-    },
-    close() {
-      for (const stopWatching of watches) stopWatching();
-      connection.disconnect();
-    },
+  return () => {
+    for (const stopWatch of watches) stopWatch();
   };
 }
 
@@ -66,10 +92,22 @@ export function createBullMq(redisUrl: string, { store, metrics }: ServerContext
  * keys, BullMQ prints its own text among the JSON lines of the log, each time. The watch of Redis' settings already
  * warns of this. ioredis reads INFO as well, with a callback, and still gets the policy.
  */
-function keepPolicyFromBullMq(connection: BullMq['connection']): void {
+function hideEvictionPolicy(connection: Connection): void {
   const info = connection.info.bind(connection) as (...args: unknown[]) => Promise<string>;
   const withoutPolicy = async () => (await info()).replace(/^maxmemory_policy:.*$/m, '');
   connection.info = ((...args: unknown[]) => (args.length > 0 ? info(...args) : withoutPolicy())) as never;
+}
+
+/** Create a check whether a fault with this message has not been logged for a while. It forgets all after 100. */
+function rarely(): (message: string) => boolean {
+  const loggedAt = new Map<string, number>();
+  return (message) => {
+    const now = performance.now();
+    if (now - (loggedAt.get(message) ?? Number.NEGATIVE_INFINITY) < SAME_FAULT_MS) return false;
+    if (loggedAt.size === 100) loggedAt.clear();
+    loggedAt.set(message, now);
+    return true;
+  };
 }
 
 const isOfConnection = (error: Error & { code?: string }) =>

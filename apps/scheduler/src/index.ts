@@ -1,3 +1,2 @@
-export { createBackground } from './background.js';
+export { CALLBACK_VARIABLES, createBackground } from './background.js';
 export { METRICS_VARIABLES } from './backlog-metrics.js';
-export { CALLBACK_VARIABLES } from './callbacks/callbacks.js';

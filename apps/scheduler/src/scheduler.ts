@@ -10,9 +10,8 @@ import {
   SERVER_CONTEXT_VARIABLES,
   SERVER_OPTIONS,
 } from '@yardmaster/server';
-import { createBackground } from './background.js';
+import { CALLBACK_VARIABLES, createBackground } from './background.js';
 import { METRICS_VARIABLES } from './backlog-metrics.js';
-import { CALLBACK_VARIABLES } from './callbacks/callbacks.js';
 
 /** Variables that the scheduler reads. */
 export const SCHEDULER_VARIABLES = [

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ADMIN_KEY_LENGTH } from '@yardmaster/runtime';
 
-async function readKept(file: string): Promise<string> {
+async function readIfThere(file: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
@@ -14,25 +14,25 @@ async function readKept(file: string): Promise<string> {
 
 /**
  * Return the admin key of a data folder. It is made at the first start, stays the same, and only this user can read it.
- * A key that an operator wrote there and that is shorter than ADMIN_API_KEY may be is replaced, because it could be
+ * A key that an operator wrote there and that is shorter than an ADMIN_API_KEY must be is replaced, because it could be
  * guessed.
  *
- * @param say takes a line for the person at the terminal
+ * @param print prints a line for the person at the terminal
  * @returns the key in plain text, to be printed
  */
-export async function adminKeyOf(dataDir: string, say: (text: string) => void): Promise<string> {
+export async function adminKeyOf(dataDir: string, print: (text: string) => void): Promise<string> {
   const file = join(dataDir, 'admin-key');
-  const kept = await readKept(file);
-  if (kept.length >= ADMIN_KEY_LENGTH) return kept;
-  if (kept !== '') {
-    say(
+  const key = await readIfThere(file);
+  if (key.length >= ADMIN_KEY_LENGTH) return key;
+  if (key !== '') {
+    print(
       `The admin key in ${file} has fewer than ${ADMIN_KEY_LENGTH} characters. A new one replaces it; clients need the new one.`,
     );
   }
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const key = `ym_admin_${randomBytes(32).toString('hex')}`;
-  // Whole or not at all, because a disk that is full now must not leave an empty key for ever.
-  await writeFile(`${file}.new`, `${key}\n`, { mode: 0o600 });
+  const newKey = `ym_admin_${randomBytes(32).toString('hex')}`;
+  // Written as a whole or not at all, because a full disk must not leave an empty key for ever.
+  await writeFile(`${file}.new`, `${newKey}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
-  return key;
+  return newKey;
 }

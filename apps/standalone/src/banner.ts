@@ -1,12 +1,12 @@
 export interface BannerOptions {
   url: string;
-  /** The key that was made here; null when the operator gave one, because that is not shown again. */
+  /** The key that the standalone made; null for the operator's own key, because that must not be printed. */
   adminKey: string | null;
-  /** Null when the operator provides the Redis that stores the jobs. */
+  /** Folder of the standalone's own Redis; null when the operator provides the Redis. */
   dataDir: string | null;
 }
 
-/** Return what a person sees once the service serves: its URL, the key, and a line to paste. */
+/** Return the text for a person once the service serves: its URL, the key, and a command to paste. */
 export function banner({ url, adminKey, dataDir }: BannerOptions): string {
   const header = adminKey === null ? '"x-api-key: $ADMIN_API_KEY"' : `'x-api-key: ${adminKey}'`;
   return `

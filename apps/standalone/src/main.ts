@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { ConfigError, createLogger, readConfig, runProcess } from '@yardmaster/runtime';
+import { createLogger, readConfig, runProcess } from '@yardmaster/runtime';
 import { createStandalone, STANDALONE_VARIABLES } from './standalone.js';
 
 const cacheDir = fileURLToPath(new URL('../../../.cache/redis', import.meta.url));
-const say = (text: string) => process.stdout.write(`${text}\n`);
+const print = (text: string) => process.stdout.write(`${text}\n`);
 
 try {
   const config = readConfig(process.env, STANDALONE_VARIABLES);
   const log = createLogger('yardmaster', config.LOG_LEVEL);
-  const standalone = createStandalone({ config, log, cacheDir, say });
+  const standalone = createStandalone({ config, log, cacheDir, print });
   await runProcess(standalone, { log, stopWithinMs: config.SHUTDOWN_SECONDS * 1000 });
 } catch (error) {
-  process.stderr.write(`${error instanceof ConfigError ? error.message : (error as Error).message}\n`);
+  process.stderr.write(`${(error as Error).message}\n`);
   process.exit(1);
 }

@@ -13,6 +13,7 @@ export * from './logs-query.js';
 export * from './progress.js';
 export * from './requests.js';
 export { doneResponse, instant, jobStatus } from './response-fields.js';
+export { retryAfterMs } from './retry-after.js';
 export * from './scopes.js';
 export * from './search.js';
 export * from './stats.js';

@@ -3,7 +3,6 @@ export { RedisClock } from './clock.js';
 export { atEachPrimary, infoField } from './cluster/primaries.js';
 export { createNodeSubscriber, createRedis } from './connect.js';
 export { fromRedisError, withRedisErrors } from './errors.js';
-export { QueuedTimeout, TimeoutQueue } from './fast/timeout-queue.js';
 export { keepAlive, responds } from './keepalive.js';
 export { ClusterSubscriptions } from './pubsub/cluster.js';
 export { ConnectionSubscriptions } from './pubsub/single.js';

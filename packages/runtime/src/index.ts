@@ -1,4 +1,5 @@
 export { type Config, ConfigError, readConfig } from './config.js';
 export { createLogger, type Logger } from './logger.js';
-export { runProcess, type Service } from './service.js';
+export { runProcess } from './run-process.js';
+export { compose, type Service } from './service.js';
 export { ADMIN_KEY_LENGTH, VARIABLES, type VariableName } from './variables.js';

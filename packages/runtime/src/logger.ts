@@ -26,7 +26,7 @@ const paths = SECRETS.flatMap((name) => {
  * Return what the log keeps of an error. Its other properties are left out, because ioredis adds the whole command to
  * its errors, with payloads and secrets.
  */
-export function errorForLog(error: unknown): unknown {
+function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack } = error;
   const code = (error as { code?: unknown }).code;

@@ -1,62 +1,65 @@
-import { setFlagsFromString } from 'node:v8';
-import type { Logger } from './logger.js';
-
-/** A long-lived part of a process. */
+/** A part of a process that is started once and stopped once. */
 export interface Service {
   /** Name in the log. */
-  name: string;
-  /** Start; resolves when the service serves. A failure leaves nothing behind. */
+  readonly name: string;
+  /** Start; resolves when the service does its work. */
   start(): Promise<void>;
-  /** Take no new work and finish what is open; resolves when all is released. Safe after a failed start. */
-  stop(): Promise<void>;
-}
-
-/** Signals that come this soon after the first count as the first. */
-const ONE_KEYSTROKE_MS = 1_000;
-
-export interface RunOptions {
-  log: Logger;
-  /** How long `stop` may take before the process ends anyway, in milliseconds. */
-  stopWithinMs: number;
+  /**
+   * Take no new work, finish the open work and release everything. Safe during a start, and after a start that failed.
+   *
+   * @param withinMs time after which open work is cut off
+   */
+  stop(withinMs: number): Promise<void>;
 }
 
 /**
- * Run a service as this process: start it, stop it on SIGTERM, SIGINT or SIGHUP, exit 0. A second signal, or a stop
- * that takes too long, exits 1 at once.
+ * Compose services into one. They start in order. They stop in the reverse order, group by group, and the services of a
+ * group stop at the same time. A start that fails, or that is stopped, stops what it has started, and then throws.
+ *
+ * A service whose stop fails does not keep the others from stopping; the stop then throws the first error.
  */
-export async function runProcess(service: Service, { log, stopWithinMs }: RunOptions): Promise<void> {
-  // With pretenuring, V8 may learn from a burst that the objects of a request live long. From then on it makes them among the
-  // old objects, where only a full collection frees them, and memory grows by 30 to 70 MB more (docs/decisions/011).
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  let stoppingSince = Number.POSITIVE_INFINITY;
-  const stop = async (signal: NodeJS.Signals) => {
-    // One Ctrl-C under npm arrives twice: from the terminal, and passed on by npm.
-    if (performance.now() - stoppingSince > ONE_KEYSTROKE_MS) {
-      log.warn({ signal }, 'second signal, exiting at once');
-      process.exit(1);
+export function compose(name: string, groups: readonly (readonly Service[])[]): Service {
+  const started: Service[][] = [];
+  let stopped: Promise<void> | undefined;
+
+  async function stopAll(withinMs: number): Promise<void> {
+    const end = performance.now() + withinMs;
+    const errors: unknown[] = [];
+    for (const group of started.reverse()) {
+      const leftMs = Math.max(0, end - performance.now());
+      const outcomes = await Promise.allSettled(group.map((service) => service.stop(leftMs)));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') errors.push(outcome.reason);
     }
-    if (stoppingSince < Number.POSITIVE_INFINITY) return;
-    stoppingSince = performance.now();
-    log.info({ signal }, 'stopping');
-    setTimeout(() => {
-      log.error({ stopWithinMs }, 'stop took too long, exiting');
-      process.exit(1);
-    }, stopWithinMs).unref();
-    try {
-      await service.stop();
-      log.info('stopped');
-      process.exit(0);
-    } catch (err) {
-      log.error({ err }, 'stop failed');
-      process.exit(1);
-    }
-  };
-  // SIGHUP: the terminal is gone.
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
-  try {
-    await service.start();
-  } catch (error) {
-    // Stopped while it started: `stop` ends the process once what is open is done.
-    if (stoppingSince === Number.POSITIVE_INFINITY) throw error;
+    if (errors.length > 0) throw errors[0];
   }
+
+  async function startAll(): Promise<void> {
+    for (const group of groups) {
+      const running: Service[] = [];
+      started.push(running);
+      for (const service of group) {
+        if (stopped !== undefined) throw new Error(`${name} was stopped while it started`);
+        running.push(service); // Before its start, because a stop must also reach a service that is still starting.
+        await service.start();
+      }
+    }
+  }
+
+  function stop(withinMs: number): Promise<void> {
+    stopped ??= stopAll(withinMs);
+    return stopped;
+  }
+
+  return {
+    name,
+    stop,
+    async start() {
+      try {
+        await startAll();
+      } catch (error) {
+        await stop(0).catch(() => undefined); // The error of the start says more.
+        throw error;
+      }
+    },
+  };
 }

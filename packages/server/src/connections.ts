@@ -23,9 +23,9 @@ export interface Connections {
   clock: RedisClock;
   /** Connect, and keep the connections alive. When the first attempt fails, others follow. */
   connect(): Promise<void>;
-  /** Whether each connection is there just now, by what it is used for. */
+  /** Whether each connection is there now, by what it is used for. */
   states: Record<'commands' | 'bulk' | 'subscriber', () => boolean>;
-  /** Return why a call failed, for people. When it failed without a connection, return why there is none. */
+  /** Return why a call failed, as a text. When there was no connection, return why. */
   reasonOf(error: unknown): string;
   /** Whether Redis replies and published messages are received. */
   areReady(): Promise<boolean>;
@@ -34,6 +34,15 @@ export interface Connections {
 
 /** Errors that ioredis gives to a call while there is no connection, whatever the cause. */
 const NOT_CONNECTED = /isn't writeable|isn't ready|Connection is closed/;
+
+/** The part of the connections that receives published messages. */
+interface Receiver {
+  subscriptions: Subscriptions;
+  /** Connections to make at the start; those to the nodes of a cluster are made later, by the subscriptions. */
+  clients: RedisClient[];
+  isReady(): boolean;
+  end(): void;
+}
 
 /**
  * Create the connections of a process.
@@ -45,37 +54,37 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
   const redis = createRedis(url, 'commands', log, commandTimeoutMs);
   const bulk = createRedis(url, 'commands', log, commandTimeoutMs);
   const clock = new RedisClock();
-  const heard = isCluster(redis) ? hearCluster(redis, log) : hear(url, log);
-  const clients = [redis, bulk, ...heard.clients];
-  const watches: (() => void)[] = [];
+  const receiver = isCluster(redis) ? createClusterReceiver(redis, log) : createReceiver(url, log);
+  const clients = [redis, bulk, ...receiver.clients];
+  const endKeepAlive: (() => void)[] = [];
   let lastError: Error | null = null;
   redis.on('error', (error: Error & { lastNodeError?: Error }) => {
-    const told = error.lastNodeError ?? error; // A cluster's own error says only that no node could be used.
-    if (!NOT_CONNECTED.test(told.message)) lastError = told;
+    const cause = error.lastNodeError ?? error; // A cluster's own error says only that no node could be used.
+    if (!NOT_CONNECTED.test(cause.message)) lastError = cause;
   });
   return {
     redis,
     bulk,
     clock,
-    subscriptions: heard.subscriptions,
+    subscriptions: receiver.subscriptions,
     states: {
       commands: () => redis.status === 'ready',
       bulk: () => bulk.status === 'ready',
-      subscriber: heard.isReady,
+      subscriber: receiver.isReady,
     },
     async connect() {
-      watches.push(keepAlive(redis, { clock }));
-      for (const client of [bulk, ...heard.clients]) watches.push(keepAlive(client));
-      await Promise.all(clients.map(attempt));
+      endKeepAlive.push(keepAlive(redis, { clock }));
+      for (const client of [bulk, ...receiver.clients]) endKeepAlive.push(keepAlive(client));
+      await Promise.all(clients.map(connectOnce));
     },
     reasonOf(error) {
       const cause = (error as Error).cause ?? error;
       return String((NOT_CONNECTED.test(String(cause)) && lastError) || cause);
     },
-    areReady: async () => heard.isReady() && (await responds(redis)),
+    areReady: async () => receiver.isReady() && (await responds(redis)),
     end() {
-      for (const stopWatching of watches) stopWatching();
-      heard.end();
+      for (const end of endKeepAlive) end();
+      receiver.end();
       for (const client of clients) client.disconnect();
     },
   };
@@ -85,38 +94,30 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
  * Make the first attempt to connect, and wait for its end. When a cluster's node fails between two steps of it,
  * ioredis begins again and never settles the promise: only the event `close` shows that the attempt has ended.
  */
-async function attempt(client: RedisClient): Promise<void> {
+async function connectOnce(client: RedisClient): Promise<void> {
   const closed = new Promise<void>((resolve) => client.once('close', resolve));
   await Promise.race([client.connect().catch(() => undefined), closed]);
 }
 
-/** Subscriptions to channels, and the connections that they need in addition to those that they make themselves. */
-interface Heard {
-  subscriptions: Subscriptions;
-  clients: RedisClient[];
-  isReady(): boolean;
-  end(): void;
-}
-
-function hear(url: string, log: Logger): Heard {
+function createReceiver(url: string, log: Logger): Receiver {
   const redis = createRedis(url, 'subscriber', log);
   const subscriptions = new ConnectionSubscriptions(redis);
   return { subscriptions, clients: [redis], isReady: () => subscriptions.isConnected, end: () => undefined };
 }
 
-function hearCluster(cluster: Cluster, log: Logger): Heard {
+function createClusterReceiver(cluster: Cluster, log: Logger): Receiver {
   const subscriptions = new ClusterSubscriptions(cluster, (node) => {
     const redis = createNodeSubscriber(node, log);
-    const stopWatching = keepAlive(redis);
+    const endKeepAlive = keepAlive(redis);
     redis.connect().catch(() => undefined); // It keeps trying.
     return {
       redis,
       end() {
-        stopWatching();
+        endKeepAlive();
         redis.disconnect();
       },
     };
   });
-  // While one primary is away, the channels of the others are still heard; the subscriptions take care of its own.
+  // While one primary is away, messages of the others still arrive; the subscriptions take care of its own channels.
   return { subscriptions, clients: [], isReady: () => cluster.status === 'ready', end: () => subscriptions.end() };
 }

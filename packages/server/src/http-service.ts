@@ -1,25 +1,31 @@
 import type { Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config, Logger, Service } from '@yardmaster/runtime';
-import type { Background } from './background.js';
-import { drain } from './http/drain.js';
-import { listen, urlOf } from './http/listen.js';
+import { type Config, compose, type Logger, type Service } from '@yardmaster/runtime';
+import { listen, urlOf } from './http/server.js';
+import { drain } from './http/shutdown.js';
+import type { Streams } from './http/upgrade.js';
 import type { ServerContext } from './server-context.js';
-import type { Streams } from './streams.js';
 
-/** Variables that an HTTP service reads. */
+/** Variables that an HTTP service reads. `runApp` reads the last one. */
 export const HTTP_SERVICE_VARIABLES = ['PORT', 'HOST', 'SHUTDOWN_SECONDS'] as const;
+
+/** Work that a process does by itself, in addition to serving requests. It is started once Redis is reachable. */
+export interface Background extends Service {
+  /** Whether it gets its work done; a process that does not should be restarted. */
+  isLive(): boolean;
+  /** Whether it does all of its work by now; not right after its start. In a rollout another process does it until then. */
+  isReady(): boolean;
+}
 
 export interface HttpServiceOptions {
   /** Name in the log. */
   name: string;
   context: ServerContext;
   server: Server;
-  /** Streams on the same port. Their sockets are closed before the server, which would wait for them for ever. */
+  /** Streams on the same port. */
   streams?: Streams | undefined;
-  /** Work done in addition to serving requests. */
   background?: Background | undefined;
-  config: Config<(typeof HTTP_SERVICE_VARIABLES)[number]>;
+  config: Pick<Config<(typeof HTTP_SERVICE_VARIABLES)[number]>, 'PORT' | 'HOST'>;
   log: Logger;
 }
 
@@ -39,32 +45,39 @@ const BEFORE_LISTENING_MS = 2_000;
  * Create an HTTP service. It listens once it can serve, or soon after its start: without Redis it is live, not ready,
  * and responds with 503. To stop, it first stops being ready, then finishes what is open, and then releases Redis.
  */
-export function createHttpService({
-  name,
-  context,
-  server,
-  streams,
-  background,
-  config,
-  log,
-}: HttpServiceOptions): HttpService {
+export function createHttpService(options: HttpServiceOptions): HttpService {
+  const { name, context, server, streams, background, config, log } = options;
+  let contextStarted = Promise.resolve();
+  const connections: Service = {
+    name: context.name,
+    async start() {
+      contextStarted = context.start();
+      contextStarted.catch(() => undefined); // Thrown by the listener, unless the port makes the start fail first.
+      await Promise.race([contextStarted, delay(BEFORE_LISTENING_MS, undefined, { ref: false })]);
+    },
+    stop: (withinMs) => context.stop(withinMs),
+  };
+  const listener: Service = {
+    name: 'listener',
+    async start() {
+      await listen(server, config.PORT, config.HOST);
+      await contextStarted;
+    },
+    stop: (withinMs) => drain(server, withinMs),
+  };
+  // Streams stop together with the listener, which would wait for their sockets for ever.
+  const serving = [listener, streams, background].filter((service) => service !== undefined);
+  const service = compose(name, [[connections], serving]);
   return {
     name,
     url: () => urlOf(server),
     async start() {
-      const prepared = context.start();
-      prepared.catch(() => undefined); // Thrown below, unless the port makes the start fail first.
-      await Promise.race([prepared, delay(BEFORE_LISTENING_MS, undefined, { ref: false })]);
-      await listen(server, config.PORT, config.HOST);
-      await prepared;
-      await background?.start();
+      await service.start();
       log.info({ url: urlOf(server) }, `${name} listening`);
     },
-    async stop() {
+    stop(withinMs) {
       context.announceStop();
-      const withinMs = (config.SHUTDOWN_SECONDS * 1000) / 2;
-      await Promise.all([streams?.close(withinMs), background?.stop(withinMs), drain(server, withinMs)]);
-      await context.stop();
+      return service.stop(withinMs);
     },
   };
 }

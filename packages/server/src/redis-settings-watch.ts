@@ -9,7 +9,7 @@ import {
   type Store,
 } from '@yardmaster/store';
 import type { Registry } from 'prom-client';
-import { type CheckedSettings, redisSettingsMetrics } from './metrics/redis-settings-metrics.js';
+import { type CheckedSettings, redisSettingsMetrics } from './metrics/redis.js';
 
 /** Time between two checks, milliseconds. */
 const EVERY_MS = 30_000;
@@ -36,7 +36,7 @@ export interface RedisSettingsWatch {
   /**
    * Check now: log what is new, and refuse new jobs while Redis would evict some.
    *
-   * @throws UNAVAILABLE when no primary replies; what was known stays
+   * @throws UNAVAILABLE when no primary replies; the results of the last check stay
    */
   check(): Promise<void>;
   /** Check repeatedly from now on. */
@@ -44,7 +44,7 @@ export interface RedisSettingsWatch {
   stop(): void;
 }
 
-/** What is wrong with a primary; logged once, when it begins. */
+/** A fault of a primary; logged once, when it begins. */
 interface Finding {
   isUnsafe: boolean;
   text: string;
@@ -77,13 +77,16 @@ export function createRedisSettingsWatch(options: RedisSettingsWatchOptions): Re
     });
     // A primary that does not reply this time is assumed to be as it was, because it may be back before the next check.
     const names = namesOfPrimaries(store);
-    const answered = new Map(all.map((settings) => [settings.primary, settings]));
-    const known = new Map([...last, ...answered].filter(([name]) => names.has(name)));
-    const rows = [...known].map(([name, settings]) => ({ settings, faults: redisFaultsOf(settings, last.get(name)) }));
-    store.storage.isSafe = allowEviction || ![...known.values()].some(evicts);
-    metrics.show(rows.filter(({ settings }) => answered.has(settings.primary)));
+    const replied = new Map(all.map((settings) => [settings.primary, settings]));
+    const current = new Map([...last, ...replied].filter(([name]) => names.has(name)));
+    const rows = [...current].map(([name, settings]) => ({
+      settings,
+      faults: redisFaultsOf(settings, last.get(name)),
+    }));
+    store.storage.isSafe = allowEviction || ![...current.values()].some(evicts);
+    metrics.show(rows.filter(({ settings }) => replied.has(settings.primary)));
     logChanges(rows.flatMap(findingsOf));
-    last = known;
+    last = current;
   }
 
   return {

@@ -3,13 +3,13 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { onceReachable, type Subscriptions } from '@yardmaster/redis';
 import { type Config, ConfigError, type Logger, type Service } from '@yardmaster/runtime';
 import { Authenticator, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
-import type { KeyCheck } from './authenticate.js';
+import type { KeyCheck } from './auth/authorize.js';
+import { createRejectedKeyReport } from './auth/rejected-keys.js';
 import { createConnections } from './connections.js';
-import { clientAddressBy } from './http/client-address.js';
-import { countedSubscriptions } from './metrics/counted-subscriptions.js';
-import { createMetrics, type Metrics } from './metrics/metrics.js';
+import { clientAddressBy } from './http/request.js';
+import { countedSubscriptions } from './metrics/redis.js';
+import { createMetrics, type Metrics } from './metrics/registry.js';
 import { createRedisSettingsWatch } from './redis-settings-watch.js';
-import { createRejectedKeyReport } from './rejected-keys.js';
 
 /** Variables that the server context reads. */
 export const SERVER_CONTEXT_VARIABLES = [
@@ -31,7 +31,7 @@ export type ServerContextConfig = Config<(typeof SERVER_CONTEXT_VARIABLES)[numbe
 export interface ServerContextOptions {
   /** Refuse to start when no client could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
   refuseWithoutKeys?: boolean;
-  /** How long a cached key is trusted when no revocation was heard, milliseconds. Default KEY_BELIEVED_MS. */
+  /** How long a cached key is trusted when no message about its revocation arrives, milliseconds. Default: that of the store. */
   keyBelievedMs?: number;
   /** Time between two checks of Redis' settings, milliseconds. Default 30 000. */
   checkRedisEveryMs?: number;
@@ -49,7 +49,7 @@ export interface ServerContext extends Service, KeyCheck {
   stopping: AbortSignal;
   /** Announce the stop, by `stopping`; `stop` then releases the connections. */
   announceStop(): void;
-  /** Whether it can do its work: Redis is checked and replies, and announcements are heard. */
+  /** Whether it can do its work: Redis is checked and replies, and published messages are received. */
   isReady(): Promise<boolean>;
 }
 
@@ -101,7 +101,9 @@ export function createServerContext(
     await prepareRedis(store);
     await settingsWatch.check();
     if (options.refuseWithoutKeys && config.ADMIN_API_KEY === undefined && !(await hasKeys(store))) {
-      throw new ConfigError(['ADMIN_API_KEY is required, because there is no API key yet and nobody could make one']);
+      throw new ConfigError([
+        'ADMIN_API_KEY is required, because there is no API key yet and no client could create one',
+      ]);
     }
   }
 

@@ -6,7 +6,6 @@ export {
   CALLBACK_LEASE_MS,
   type CallbackAttempt,
   type CallbackOutcome,
-  callbackUrlOf,
   type NoAttempt,
   recordCallback,
 } from './callbacks/attempt.js';

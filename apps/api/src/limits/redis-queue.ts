@@ -1,5 +1,4 @@
 import { YardmasterError } from '@yardmaster/protocol';
-import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/redis';
 import { within } from '@yardmaster/server';
 import { FairQueue } from '@yardmaster/store';
 import { AdaptiveLimit } from './adaptive-limit.js';
@@ -28,7 +27,7 @@ export interface ToRedis<T> {
 
 interface Waiting {
   send(): void;
-  timeout: QueuedTimeout;
+  timeout: NodeJS.Timeout;
 }
 
 /**
@@ -39,7 +38,6 @@ export class RedisQueue {
   readonly #limit = new AdaptiveLimit();
   readonly #urgent = new FairQueue<Waiting>();
   readonly #others = new FairQueue<Waiting>();
-  readonly #timeouts = new TimeoutQueue(WAIT_MS);
   readonly #leastMs: number;
   #underWay = 0;
 
@@ -74,11 +72,11 @@ export class RedisQueue {
         const sentAt = performance.now();
         this.#sendNow(request, sentAt, request.withinMs - (sentAt - now)).then(resolve, reject);
       };
-      const timeout = this.#timeouts.begin(() => {
+      const timeout = setTimeout(() => {
         // All requests wait equally long, so this is the oldest of its owner.
         queue.drop(request.owner);
         reject(new YardmasterError('OVERLOADED'));
-      });
+      }, WAIT_MS);
       queue.push(request.owner, { send, timeout });
     });
   }
@@ -102,7 +100,7 @@ export class RedisQueue {
     while (this.#underWay < this.#limit.value) {
       const next = this.#urgent.shift() ?? this.#others.shift();
       if (next === undefined) return;
-      next.item.timeout.clear();
+      clearTimeout(next.item.timeout);
       next.item.send();
     }
   }

@@ -33,11 +33,12 @@ export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: h
   const lookup: LookupFunction = (hostname, { all, family }, callback) => {
     resolve(hostname).then(
       (addresses) => {
-        const fitting = addresses.filter((one) => !family || one.family === Number(String(family).replace('IPv', '')));
-        const [first] = fitting;
+        const wanted = Number(String(family ?? 0).replace('IPv', '')); // 0 stands for both families.
+        const found = addresses.filter((each) => wanted === 0 || each.family === wanted);
+        const [first] = found;
         if (first === undefined) callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
         else if (!addresses.every(({ address }) => isAllowed(address))) callback(new AddressRefused(hostname), '');
-        else if (all) callback(null, fitting);
+        else if (all) callback(null, found);
         else callback(null, first.address, first.family);
       },
       (error) => callback(error, ''),

@@ -1,5 +1,6 @@
 import type http from 'node:http';
 import type https from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 import { YardmasterError } from '@yardmaster/protocol';
 import {
   beginCallback,
@@ -11,22 +12,27 @@ import {
 } from '@yardmaster/store';
 import { type PostOutcome, post } from './http-post.js';
 import type { CallbackMetrics } from './metrics.js';
-import { retryIn } from './retry-policy.js';
+import { retryDelayMs } from './retry-policy.js';
 import { bodyOf, headersOf } from './signed-request.js';
+
+/** Pause between tries to record an outcome while Redis is unavailable. */
+const RECORD_AGAIN_MS = 250;
 
 export interface AttemptOptions {
   store: Store;
   agents: { http: http.Agent; https: https.Agent };
   /** Master secrets from which the keys of each space are derived; without any, callbacks are not signed. */
-  masters: readonly Buffer[];
+  masterSecrets: readonly Buffer[];
   /** Seconds until each retry. */
   delays: readonly number[];
   metrics: CallbackMetrics;
 }
 
-/** Result of an attempt; `againMs` is the time until the next attempt in milliseconds, null for none. */
+/** Result of an attempt. */
 export interface AttemptResult {
+  /** Milliseconds until the next attempt; null when there is none, or when another scheduler makes it. */
   againMs: number | null;
+  /** Null when no attempt was made now. */
   outcome: CallbackOutcome | null;
 }
 
@@ -41,9 +47,9 @@ export interface AttemptResult {
  */
 export async function attemptCallback(
   callback: PendingCallback,
-  { store, agents, masters, delays, metrics }: AttemptOptions,
+  { store, agents, masterSecrets, delays, metrics }: AttemptOptions,
 ): Promise<AttemptResult> {
-  const begun = await begin(store, callback, masters);
+  const begun = await begin(store, callback, masterSecrets);
   const leaseEnds = performance.now() + CALLBACK_LEASE_MS;
   if ('waitMs' in begun) return { againMs: begun.waitMs, outcome: null };
 
@@ -51,22 +57,29 @@ export async function attemptCallback(
   metrics.began();
   const response = await post({ ...message, agents });
   metrics.ended(response);
-  // When a redelivery is requested during an attempt that is then lost, the next attempt counts as the first of its
-  // series.
+  // When a redelivery is requested during an attempt whose outcome is then not recorded, the next attempt counts as the
+  // first of its series.
   const made = Math.max(attempt - 1 - callback.series, 0);
-  const retryMs = retryIn(response, { made, delays, nowMs });
+  const retryMs = retryDelayMs(response, { made, delays, nowMs });
   const outcome = outcomeOf(response, { url: message.url, attempt, willRetry: retryMs !== null });
-  const recorded = await recordUntil(leaseEnds, () => recordCallback(store, callback, { ...outcome, lease, retryMs }));
-  return { againMs: recorded ? retryMs : null, outcome };
+  const isRecorded = await recordUntil(leaseEnds, () =>
+    recordCallback(store, callback, { ...outcome, lease, retryMs }),
+  );
+  return { againMs: isRecorded ? retryMs : null, outcome };
 }
 
 /** Begin the next attempt and build its request; nothing else of the job stays in memory while the receiver works. */
-async function begin(store: Store, callback: PendingCallback, masters: readonly Buffer[]) {
+async function begin(store: Store, callback: PendingCallback, masterSecrets: readonly Buffer[]) {
   const begun = await beginCallback(store, callback);
   if ('waitMs' in begun) return begun;
   const { url, attempt, lease, nowMs } = begun;
   const body = bodyOf(begun);
-  return { message: { url, headers: headersOf(begun, body, masters), body: Buffer.from(body) }, attempt, lease, nowMs };
+  return {
+    message: { url, headers: headersOf(begun, body, masterSecrets), body: Buffer.from(body) },
+    attempt,
+    lease,
+    nowMs,
+  };
 }
 
 interface Attempted {
@@ -90,6 +103,6 @@ async function recordUntil(end: number, record: () => Promise<boolean>): Promise
       const isOutage = error instanceof YardmasterError && error.code === 'UNAVAILABLE';
       if (!isOutage || performance.now() > end) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await delay(RECORD_AGAIN_MS);
   }
 }

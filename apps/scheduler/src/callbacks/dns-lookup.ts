@@ -1,5 +1,6 @@
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
 /** An address of a host. */
@@ -12,21 +13,21 @@ export interface Address {
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
 /**
- * Threads for each kind of look-up by the system. The system's own look-up blocks one of the four threads that a
- * process has for such work, for as long as a name server takes. So it is the second choice, and uses at most these
- * threads: one for names that only the system can know, one for names that DNS does not know.
+ * Threads for each kind of look-up by the system. Such a look-up blocks one of the four threads that a process has for
+ * blocking work, for as long as a name server takes. So it is the second choice and has two threads at most: one for
+ * names that only the system can know, one for names that DNS does not know.
  */
 const THREADS = 1;
 
-/** Time for the response of one server; each server is asked twice. */
+/** Time for the response of one name server; each is asked twice. */
 const RESPONSE_MS = 2_000;
 
-/** Time for all DNS queries, however many servers there are. After that, the system is asked. */
+/** Time for all DNS queries of a name, however many name servers there are. After that, the system is asked. */
 const DNS_MS = 5_000;
 
 /**
- * How long one address family waits for the other, because some name servers drop queries for a family that they do not
- * know.
+ * How long the addresses of one family wait for the other family, because some name servers drop queries for a family
+ * that they do not know.
  */
 const OTHER_FAMILY_MS = 300;
 
@@ -44,57 +45,52 @@ const notFound = () => Object.assign(new Error('no address'), { code: 'ENOTFOUND
  * wait for the same name share one response. Nothing is cached.
  *
  * @param servers `address` or `address:port`; the system's when left out
+ * @see docs/decisions/023-dns-look-up.md for why this is not cacheable-lookup
  */
-export function createResolve(servers?: readonly string[]): Resolve {
+export function createResolver(servers?: readonly string[]): Resolve {
   const dns = new Resolver({ timeout: RESPONSE_MS, tries: 2 });
   if (servers !== undefined) dns.setServers(servers);
-  const lanes = { local: pLimit(THREADS), unknown: pLimit(THREADS) };
+  const threads = { local: pLimit(THREADS), unknown: pLimit(THREADS) };
   const pending = new Map<string, Promise<Address[]>>();
 
-  async function askSystem(hostname: string): Promise<Address[]> {
-    const asked = performance.now();
-    const found = await lanes[isLocalName(hostname) ? 'local' : 'unknown'](() =>
-      performance.now() - asked < LOOKUP_MS ? systemLookup(hostname, { all: true }) : Promise.reject(notFound()),
+  async function lookupBySystem(hostname: string): Promise<Address[]> {
+    const calledAt = performance.now();
+    const found = await threads[isLocalName(hostname) ? 'local' : 'unknown'](() =>
+      performance.now() - calledAt < LOOKUP_MS ? systemLookup(hostname, { all: true }) : Promise.reject(notFound()),
     );
     return found.map(({ address }) => ({ address, family: isIP(address) as 4 | 6 }));
   }
 
-  async function ask(hostname: string): Promise<Address[]> {
-    const addresses = isLocalName(hostname) ? [] : await askDns(dns, hostname);
-    return addresses.length > 0 ? addresses : askSystem(hostname);
+  async function lookup(hostname: string): Promise<Address[]> {
+    const addresses = isLocalName(hostname) ? [] : await lookupByDns(dns, hostname);
+    return addresses.length > 0 ? addresses : lookupBySystem(hostname);
   }
 
   return (hostname) => {
-    const asked = pending.get(hostname);
-    if (asked !== undefined) return asked;
-    const response = ask(hostname).finally(() => pending.delete(hostname));
-    pending.set(hostname, response);
-    return response;
+    const begun = pending.get(hostname);
+    if (begun !== undefined) return begun;
+    const addresses = lookup(hostname).finally(() => pending.delete(hostname));
+    pending.set(hostname, addresses);
+    return addresses;
   };
 }
 
-/** Ask DNS for both address families; the list is empty when no server responds in time. */
-function askDns(dns: Resolver, hostname: string): Promise<Address[]> {
-  return new Promise((resolve) => {
-    const found: Address[] = [];
-    let left = 2;
-    const end = () => resolve(found);
-    let timer = setTimeout(end, DNS_MS);
-    const take = (family: 4 | 6, addresses: string[]) => {
-      found.push(...addresses.map((address) => ({ address, family })));
-      left--;
-      clearTimeout(timer);
-      if (left === 0) end();
-      else timer = setTimeout(end, addresses.length > 0 ? OTHER_FAMILY_MS : DNS_MS);
-    };
-    const none = (): string[] => [];
-    dns.resolve4(hostname).then(
-      (addresses) => take(4, addresses),
-      () => take(4, none()),
-    );
-    dns.resolve6(hostname).then(
-      (addresses) => take(6, addresses),
-      () => take(6, none()),
-    );
+/** Look up both address families by DNS; the list is empty when no name server responds in time. */
+async function lookupByDns(dns: Resolver, hostname: string): Promise<Address[]> {
+  const found: Address[] = [];
+  const find = async (family: 4 | 6) => {
+    const addresses = await (family === 4 ? dns.resolve4(hostname) : dns.resolve6(hostname)).catch(() => []);
+    found.push(...addresses.map((address) => ({ address, family })));
+  };
+  const ended = new AbortController();
+  const after = (ms: number) => delay(ms, undefined, { signal: ended.signal }).catch(() => undefined);
+  const families = [find(4), find(6)];
+  const both = Promise.all(families);
+  const oneOrBoth = families.map(async (one) => {
+    await one;
+    await (found.length > 0 ? after(OTHER_FAMILY_MS) : both);
   });
+  await Promise.race([both, ...oneOrBoth, after(DNS_MS)]);
+  ended.abort();
+  return [...found];
 }

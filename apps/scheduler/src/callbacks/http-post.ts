@@ -50,14 +50,14 @@ export async function post(message: Post): Promise<PostOutcome> {
     await drain(request, Math.min(BODY_MS, ends - performance.now()));
     return { statusCode, retryAfter: headers['retry-after'] };
   } catch (error) {
-    return refusalOf(error as RequestError);
+    return failureOf(error as RequestError);
   }
 }
 
 function requestOf({ url, headers, body, agents }: Post): Request {
   return got.stream.post(url, {
     headers,
-    // A buffer, not text, because Node would write the headers in the encoding of the text, and theirs is Latin-1.
+    // A buffer, not text, because Node would write the headers, which are Latin-1, in the encoding of the text.
     body,
     agent: agents,
     retry: { limit: 0 },
@@ -81,7 +81,7 @@ async function responseTo(request: Request): Promise<http.IncomingMessage> {
       timer = setTimeout(fail, ATTEMPT_MS, 'ETIMEDOUT');
       let interim = 0;
       request.on('information', () => {
-        if (++interim > INTERIM_RESPONSES) fail('HPE_INTERIM_ANSWERS');
+        if (++interim > INTERIM_RESPONSES) fail('HPE_INTERIM_RESPONSES');
       });
       request.once('upgrade', (response: http.IncomingMessage, socket: Duplex) => {
         socket.destroy();
@@ -102,10 +102,10 @@ async function drain(request: Request, withinMs: number): Promise<void> {
   try {
     for await (const chunk of request) {
       bytes += (chunk as Buffer).length;
-      if (bytes >= BODY_BYTES) break; // which destroys it
+      if (bytes >= BODY_BYTES) break; // Leaving the loop destroys the request.
     }
   } catch {
-    // Cut off by either side.
+    // Either side has cut it off.
   } finally {
     clearTimeout(timer);
   }
@@ -115,19 +115,19 @@ async function drain(request: Request, withinMs: number): Promise<void> {
  * Translate the errors of Node, OpenSSL and the parser into sentences. They never contain an address, which would
  * reveal a network behind a name.
  */
-function refusalOf({ code = 'ERR_UNKNOWN', message }: RequestError): PostOutcome {
+function failureOf({ code = 'ERR_UNKNOWN', message }: RequestError): PostOutcome {
   const failed = (fault: (typeof FAULTS)[number], error: string) => ({ error, fault, isFinal: false });
   if (code === 'ERR_ADDRESS_REFUSED') return { error: 'address is not public', fault: 'refused', isFinal: true };
   if (code === 'ECONNREFUSED') return failed('network', 'connection refused');
   if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|EBADNAME)/.test(code)) {
     return failed('dns', 'host name does not resolve');
   }
-  if (code === 'ETIMEDOUT') return failed('timeout', 'no answer within 10 s');
+  if (code === 'ETIMEDOUT') return failed('timeout', 'no response within 10 s');
   if (/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code)) return failed('network', 'host cannot be reached');
-  if (code.startsWith('HPE_')) return failed('http', `answer is not valid HTTP (${code})`);
+  if (code.startsWith('HPE_')) return failed('http', `response is not valid HTTP (${code})`);
   if (isTls(code)) return failed('tls', `TLS failed (${code})`);
   if (/^(ECONNRESET|EPIPE)$/.test(code) || message === 'socket hang up') {
-    return failed('network', 'connection was closed before an answer');
+    return failed('network', 'connection was closed before a response');
   }
   // The request was not even started: no socket accepts the host, or got takes the path for a socket. A retry would not
   // help.

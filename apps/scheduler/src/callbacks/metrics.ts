@@ -16,19 +16,19 @@ function outcomeOf(response: PostOutcome): string {
   return STATUSES[Math.floor(response.statusCode / 100) - 1] ?? 'http';
 }
 
-/** Make the metrics of attempts at callbacks. */
+/** Create the metrics of attempts at callbacks. */
 export function callbackMetrics({ registry }: Metrics): CallbackMetrics {
   const registers = [registry];
   const attempts = new Counter({
     name: 'yardmaster_callback_attempts_total',
-    help: 'Attempts at callbacks, by the class of the status that was answered, or by why there was none.',
+    help: 'Attempts at callbacks, by the class of the response status, or by why there was no response.',
     labelNames: ['outcome'],
     registers,
   });
   for (const outcome of [...STATUSES, ...FAULTS]) attempts.inc({ outcome }, 0);
   const inFlight = new Gauge({
     name: 'yardmaster_callbacks_in_flight',
-    help: 'Attempts at callbacks that are being made just now.',
+    help: 'Attempts at callbacks that are being made now.',
     registers,
   });
   return {

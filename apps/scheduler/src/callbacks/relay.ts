@@ -1,55 +1,77 @@
-import type { Logger } from '@yardmaster/runtime';
-import { type PendingCallback, relayCallbacks, type Store } from '@yardmaster/store';
+import type { Subscriptions } from '@yardmaster/redis';
+import type { Logger, Service } from '@yardmaster/runtime';
+import { within } from '@yardmaster/server';
+import { PARTITION_TAGS, relayCallbacks, type Store } from '@yardmaster/store';
 import type { CallbackDispatcher } from './dispatcher.js';
-import type { Wakeups } from './wakeups.js';
 
-/** Reads pending callbacks from Redis and passes them on. */
-export interface Relay {
-  /** Look at a partition soon. If the relay is looking at it now, it looks again afterwards. */
+/** Passes the pending callbacks that are due from Redis to the dispatcher of this process. */
+export interface Relay extends Service {
+  /** Run for a partition soon. If the relay is running for it now, it runs again afterwards. */
   wake(partition: string): void;
+  /**
+   * Pass on what is due in a partition, as long as the dispatcher has room.
+   *
+   * @throws UNAVAILABLE
+   */
+  runOnce(partition: string): Promise<void>;
 }
 
 export interface RelayOptions {
   store: Store;
-  wakeups: Wakeups;
+  subscriptions: Subscriptions;
   dispatcher: CallbackDispatcher;
   log: Logger;
 }
 
-/** Create the relay. Callbacks that it fails to relay are looked at again, see relayCallbacks. */
-export function createRelay({ store, wakeups, dispatcher, log }: RelayOptions): Relay {
-  const running = new Set<string>();
-  const again = new Set<string>();
+/**
+ * Create the relay. It runs for a partition at the message of a script that has made a callback due, and when a sweep
+ * has found one. A callback that it fails to pass on, or that finds no room, is relayed again, see relayCallbacks.
+ */
+export function createRelay({ store, subscriptions, dispatcher, log }: RelayOptions): Relay {
+  const woken = new Set<string>();
+  const running = new Map<string, Promise<void>>();
+  const channels = PARTITION_TAGS.map((tag) => [tag, store.keys.pendingChannel(tag)] as const);
 
-  /** Dispatch callbacks in this process, without BullMQ. */
-  async function sendFromHere(callbacks: readonly PendingCallback[]): Promise<void> {
-    for (const callback of callbacks) {
-      const host = await dispatcher.hostOf(callback);
-      if (host !== null && dispatcher.hasRoom(host)) dispatcher.dispatch(callback, host);
+  async function runOnce(partition: string): Promise<void> {
+    // While the dispatcher is full, callbacks stay due in Redis, where other schedulers find them.
+    for (let isMore = true; isMore && !dispatcher.isFull(); ) {
+      const relayed = await relayCallbacks(store, partition);
+      for (const { url, ...callback } of [...relayed.overdue, ...relayed.callbacks]) {
+        if (URL.canParse(url)) dispatcher.dispatch({ ...callback, host: new URL(url).host }); // Else the record is broken.
+      }
+      isMore = relayed.isMore;
     }
   }
 
-  async function relay(partition: string): Promise<void> {
-    while (again.delete(partition)) {
-      for (let isMore = true; isMore; ) {
-        const relayed = await relayCallbacks(store, partition);
-        // Wake-ups failed for these: they were refused by a full Redis, lost, or set by a clock that is ahead. A
-        // wake-up that is only partly lost would prevent a second one from being set.
-        await sendFromHere(relayed.overdue);
-        if (relayed.callbacks.length > 0) await wakeups.schedule(relayed.callbacks);
-        isMore = relayed.isMore;
-      }
+  async function run(partition: string): Promise<void> {
+    try {
+      while (woken.delete(partition)) await runOnce(partition);
+    } catch (err) {
+      log.debug({ err, partition }, 'callbacks not relayed');
+    } finally {
+      running.delete(partition);
     }
+  }
+
+  function wake(partition: string): void {
+    woken.add(partition);
+    if (!running.has(partition)) running.set(partition, run(partition));
   }
 
   return {
-    wake(partition) {
-      again.add(partition);
-      if (running.has(partition)) return;
-      running.add(partition);
-      relay(partition)
-        .catch((err) => log.debug({ err, partition }, 'callbacks not relayed'))
-        .finally(() => running.delete(partition));
+    name: 'callback relay',
+    wake,
+    runOnce,
+    async start() {
+      const nothing = () => undefined; // The next sweep finds the callbacks whose message was missed.
+      for (const [tag, channel] of channels) {
+        subscriptions.add(channel, { message: () => wake(tag), lost: nothing, subscribed: nothing });
+      }
+    },
+    async stop(withinMs) {
+      for (const [, channel] of channels) subscriptions.remove(channel);
+      woken.clear();
+      await within(withinMs, Promise.all(running.values()));
     },
   };
 }

@@ -1,7 +1,8 @@
+import { retryAfterMs } from '@yardmaster/protocol';
 import type { PostOutcome } from './http-post.js';
 
-/** Statuses by which a receiver says that a later attempt may succeed. Every 5xx says so, too. */
-const PASSING = [408, 425, 429];
+/** Statuses below 500 by which a receiver says that a later attempt may succeed. Every 5xx says so, too. */
+const TEMPORARY = [408, 425, 429];
 
 /** Longest delay, however far away `Retry-After` points. */
 const LONGEST_MS = 24 * 3_600_000;
@@ -11,18 +12,6 @@ const LONGEST_MS = 24 * 3_600_000;
  * together.
  */
 const JITTER = 0.2;
-
-const isWorthRetrying = (response: PostOutcome) =>
-  'error' in response
-    ? !response.isFinal
-    : Math.floor(response.statusCode / 100) === 5 || PASSING.includes(response.statusCode);
-
-/** Milliseconds that `Retry-After` asks to wait: seconds or a date; 0 for anything else. */
-function askedFor(retryAfter: string | undefined, nowMs: number): number {
-  if (retryAfter === undefined) return 0;
-  const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - nowMs;
-  return Math.min(Math.max(ms || 0, 0), LONGEST_MS);
-}
 
 export interface RetryOptions {
   /** Retries that were made already. */
@@ -41,12 +30,18 @@ export interface RetryOptions {
  * @returns milliseconds; null for never
  * @see docs/callbacks.md, "Retries"
  */
-export function retryIn(
+export function retryDelayMs(
   response: PostOutcome,
   { made, delays, nowMs, chance = Math.random() }: RetryOptions,
 ): number | null {
   const seconds = delays[made];
   if (seconds === undefined || !isWorthRetrying(response)) return null;
   const delay = seconds * 1000 * (1 - JITTER + 2 * JITTER * chance);
-  return Math.round(Math.max(delay, 'error' in response ? 0 : askedFor(response.retryAfter, nowMs)));
+  const requested = 'error' in response ? 0 : retryAfterMs(response.retryAfter, nowMs, LONGEST_MS);
+  return Math.round(Math.max(delay, requested));
+}
+
+function isWorthRetrying(response: PostOutcome): boolean {
+  if ('error' in response) return !response.isFinal;
+  return Math.floor(response.statusCode / 100) === 5 || TEMPORARY.includes(response.statusCode);
 }

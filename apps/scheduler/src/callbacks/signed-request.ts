@@ -10,34 +10,38 @@ export function bodyOf(attempt: CallbackAttempt): string {
   return `${before.slice(0, -1)},"result":${result},"timestamp":${JSON.stringify(endedAt)}}`;
 }
 
-/** Headers that the job's `callbackHeaders` cannot change. */
-const OURS = { 'content-type': 'application/json', 'user-agent': 'Yardmaster/1.0' };
+/** Headers that the job's `callbackHeaders` cannot replace. */
+const FIXED_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Yardmaster/1.0' };
 
 /**
  * Build all headers of a callback, names in lower case. The job's headers take precedence over the others (spec
  * §6.3.3), but its signature headers are dropped. Create refuses such headers, but a job that an earlier release stored
  * may have some.
  */
-export function headersOf(attempt: CallbackAttempt, body: string, masters: readonly Buffer[]): Record<string, string> {
-  const theirs = Object.entries(attempt.headers)
+export function headersOf(
+  attempt: CallbackAttempt,
+  body: string,
+  masterSecrets: readonly Buffer[],
+): Record<string, string> {
+  const jobHeaders = Object.entries(attempt.headers)
     .filter(([name]) => !isSignatureHeader(name))
     .map(([name, value]) => [name.toLowerCase(), value] as const);
-  return { ...signatureOf(attempt, body, masters), ...Object.fromEntries(theirs), ...OURS };
+  return { ...signatureOf(attempt, body, masterSecrets), ...Object.fromEntries(jobHeaders), ...FIXED_HEADERS };
 }
 
 /**
  * Build the headers of Standard Webhooks; none without a master secret.
  *
- * @param masters the newest first; with several, a receiver that knows the secret from any of them can verify
+ * @param masterSecrets the newest first; with several, a receiver that knows the secret from any of them can verify
  * @see https://github.com/standard-webhooks/standard-webhooks
  */
-function signatureOf(attempt: CallbackAttempt, body: string, masters: readonly Buffer[]): Record<string, string> {
-  if (masters.length === 0) return {};
+function signatureOf(attempt: CallbackAttempt, body: string, masterSecrets: readonly Buffer[]): Record<string, string> {
+  if (masterSecrets.length === 0) return {};
   const { jobId, spaceId, nowMs } = attempt;
   const id = `msg_${jobId}`;
   const timestamp = String(Math.floor(nowMs / 1000));
   const sign = (key: Buffer) => createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  const signatures = callbackKeys(masters, spaceId).map(sign);
+  const signatures = callbackKeys(masterSecrets, spaceId).map(sign);
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,

@@ -27,7 +27,7 @@ export function isPublic(address: string): boolean {
   return parsed.toString() !== AZURE_PLATFORM;
 }
 
-/** An address of each kind that callbacks must not reach. Releases of ipaddr.js before 2.4 take some of them for public. */
+/** An address of each kind that callbacks must not reach. Releases of ipaddr.js before 2.4 treat some as public. */
 const MUST_BE_REFUSED = [
   ...['0.0.0.0', '10.0.0.1', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.16.0.1', '192.168.0.1'],
   ...[AZURE_PLATFORM, '198.18.0.1', '224.0.0.1', '240.0.0.1'],
@@ -39,7 +39,7 @@ const MUST_BE_REFUSED = [
  * Test the guard once. The networks that ipaddr.js knows depend on its version, and the version that Node finds depends
  * on where npm has put it. A wrong version would open the network of the schedulers without any other sign.
  *
- * @throws ConfigError naming the addresses that it lets through
+ * @throws ConfigError naming the addresses that it accepts
  */
 export function checkGuard(isAllowed: (address: string) => boolean = isPublic): void {
   const reached = MUST_BE_REFUSED.filter((address) => isAllowed(address));

@@ -9,19 +9,19 @@ export interface SweepMetrics {
   stepped(direction: 'forward' | 'back'): void;
 }
 
-/** Make the metrics of sweeps. */
+/** Create the metrics of sweeps. */
 export function sweepMetrics({ registry }: Metrics, idleMs: () => number): SweepMetrics {
   const registers = [registry];
   new Gauge({
     name: 'yardmaster_sweep_age_seconds',
-    help: 'How long ago this process last got on with a sweep for deadlines; it is not live from 30 on.',
+    help: 'Time since a sweep for deadlines in this process last made progress; from 30 s on, it is not live.',
     registers,
     collect() {
       this.set(idleMs() / 1000);
     },
   });
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
-  const sweeps = counter('yardmaster_sweeps_total', 'Sweeps for deadlines that were made, failed ones included.');
+  const sweeps = counter('yardmaster_sweeps_total', 'Sweeps for deadlines, including those that failed.');
   const failures = counter('yardmaster_sweep_failures_total', 'Sweeps for deadlines that failed.');
   const steps = new Counter({
     name: 'yardmaster_redis_clock_steps_total',

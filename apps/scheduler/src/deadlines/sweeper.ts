@@ -12,12 +12,13 @@ const LOOK_AGAIN_MS = 500;
  * so that the last ones would be late with a Redis that is far away or slow. All at once, they would keep Redis busy
  * for as long.
  */
-const AT_ONCE = 4;
+const PARTITIONS_AT_ONCE = 4;
 
+/** Looks at Redis' clock, by partition. */
 type Clocks = ReadonlyMap<string, ClockLook>;
 
 interface Round {
-  /** A look at Redis' clock; what is due later waits for the next look. */
+  /** What is due later than these looks waits for the next ones. */
   clocks: Clocks;
   /** List to which errors are added. */
   faults: unknown[];
@@ -25,20 +26,24 @@ interface Round {
   until: number;
 }
 
+/** Processes the deadlines of jobs. It works only when `runOnce` is called, see ticks.ts. */
 export interface Sweeper {
-  /** Process everything that is due now. A call during a sweep waits for the end of that sweep. */
-  sweep(): Promise<void>;
-  /** Set the function to call with each partition in which a sweep finds pending callbacks. */
+  /**
+   * Process everything that is due now. A call during a sweep waits for the end of that sweep.
+   *
+   * @throws the first error, which is logged already; other partitions were swept all the same
+   */
+  runOnce(): Promise<void>;
+  /** Set the function to call with each partition in which a sweep finds callbacks that are due. */
   onCallbacksPending(wake: (partition: string) => void): void;
   /** Milliseconds since a sweep last made progress. */
   idleMs(): number;
   /** Whether the sweeper processes deadlines yet: it must first have watched Redis' clock for long enough. */
-  hasSettled(): boolean;
+  isReady(): boolean;
 }
 
 /**
- * Create the sweeper, which does the work of a tick. A sweep with a long backlog ends early when the process is about
- * to end.
+ * Create the sweeper. A sweep with a long backlog ends early when the process is about to end.
  *
  * @param settleMs see createClockWatch
  */
@@ -48,12 +53,12 @@ export function createSweeper(
   settleMs?: number,
 ): Sweeper {
   let wake: (partition: string) => void = () => undefined;
-  let gotOnAt = performance.now();
+  let progressedAt = performance.now();
   let sweeping: Promise<void> | null = null;
   let isFailing = false;
-  let hasSettled = false;
-  const abreast = pLimit(AT_ONCE);
-  const idleMs = () => performance.now() - gotOnAt;
+  let isReady = false;
+  const limit = pLimit(PARTITIONS_AT_ONCE);
+  const idleMs = () => performance.now() - progressedAt;
   const counts = sweepMetrics(metrics, idleMs);
   const clockWatch = createClockWatch(store, settleMs);
 
@@ -61,7 +66,7 @@ export function createSweeper(
   async function followClocks(clocks: Clocks, faults: unknown[]): Promise<ReadonlySet<string>> {
     const { settled, steppedMs, broughtBack, ...followed } = await clockWatch.follow(clocks);
     faults.push(...followed.faults);
-    hasSettled = settled.size > 0;
+    isReady = settled.size > 0;
     if (steppedMs !== 0) {
       counts.stepped(steppedMs > 0 ? 'forward' : 'back');
       log.warn({ steppedMs, broughtBack }, 'the clock of redis has stepped');
@@ -72,11 +77,11 @@ export function createSweeper(
   }
 
   /** Do a step in a partition, and return whether more is due there. */
-  async function step(partition: string, dueBefore: number): Promise<boolean> {
+  async function expireIn(partition: string, dueBefore: number): Promise<boolean> {
     const { isMore, broken, ...done } = await expireDue(store, partition, dueBefore);
-    gotOnAt = performance.now();
+    progressedAt = performance.now();
     if (broken.length > 0) log.error({ partition, broken }, 'jobs whose records are broken');
-    log.debug({ partition, ...done }, 'deadlines met');
+    log.debug({ partition, ...done }, 'deadlines expired');
     return isMore;
   }
 
@@ -85,23 +90,23 @@ export function createSweeper(
    * others. But after `until` a fault ends the round, because the same fault would take as long in the next partitions.
    * The next look leaves those out.
    */
-  async function round(partitions: readonly string[], { clocks, faults, until }: Round): Promise<string[]> {
+  async function runRound(partitions: readonly string[], { clocks, faults, until }: Round): Promise<string[]> {
     const unfinished: string[] = [];
     let isOver = false;
-    const stepIn = async (partition: string) => {
+    const expire = async (partition: string) => {
       if (isOver) return;
       try {
-        if (await step(partition, clocks.get(partition)?.redisMs ?? 0)) unfinished.push(partition);
+        if (await expireIn(partition, clocks.get(partition)?.redisMs ?? 0)) unfinished.push(partition);
       } catch (error) {
         faults.push(error);
         isOver ||= performance.now() >= until;
       }
     };
-    await Promise.all(partitions.map((partition) => abreast(stepIn, partition)));
+    await Promise.all(partitions.map((partition) => limit(expire, partition)));
     return unfinished;
   }
 
-  async function sweepOnce(): Promise<void> {
+  async function sweep(): Promise<void> {
     const faults: unknown[] = [];
     for (let left: string[] | null = null; left === null || left.length > 0; ) {
       if (stopping.aborted) return;
@@ -109,19 +114,20 @@ export function createSweeper(
       due.callbacks.forEach(wake);
       faults.push(...due.faults);
       const settled = await followClocks(due.clocks, faults);
-      gotOnAt = performance.now();
+      progressedAt = performance.now();
       // Work round by round, so that a long backlog in one partition delays no other, not even one that is not due yet.
-      const lookAgain = gotOnAt + LOOK_AGAIN_MS;
+      const until = progressedAt + LOOK_AGAIN_MS;
       left = due.deadlines.filter((partition) => settled.has(partition));
-      const how = { clocks: due.clocks, faults, until: lookAgain };
-      while (left.length > 0 && performance.now() < lookAgain) left = await round(left, how);
+      while (left.length > 0 && performance.now() < until) {
+        left = await runRound(left, { clocks: due.clocks, faults, until });
+      }
       if (faults.length > 0) throw faults[0];
     }
   }
 
-  async function sweepAndTell(): Promise<void> {
+  async function sweepAndLog(): Promise<void> {
     try {
-      await sweepOnce();
+      await sweep();
       if (isFailing) log.info('sweeping again');
       isFailing = false;
     } catch (err) {
@@ -136,8 +142,8 @@ export function createSweeper(
   }
 
   return {
-    sweep() {
-      sweeping ??= sweepAndTell().finally(() => {
+    runOnce() {
+      sweeping ??= sweepAndLog().finally(() => {
         sweeping = null;
       });
       return sweeping;
@@ -146,6 +152,6 @@ export function createSweeper(
       wake = listener;
     },
     idleMs,
-    hasSettled: () => hasSettled,
+    isReady: () => isReady,
   };
 }

@@ -1,5 +1,7 @@
-import { Queue, Worker } from 'bullmq';
-import { ALARM, type BullMq, EVENTS, WORKER } from '../bullmq.js';
+import type { Service } from '@yardmaster/runtime';
+import { within } from '@yardmaster/server';
+import type { Worker } from 'bullmq';
+import type { BullMq } from '../bullmq.js';
 import type { Sweeper } from './sweeper.js';
 
 /** Time between two ticks. The first tick after a deadline processes it. */
@@ -9,7 +11,7 @@ const TICK_MS = 500;
  * A process that gets no tick from BullMQ for this long sweeps by its own timer, because time-outs may be 2 s late at
  * most.
  */
-const WAIT_MS = 1_000;
+const OWN_SWEEP_AFTER_MS = 1_000;
 
 /**
  * Share of TICK_MS by which a process' own timer is early or late, so that several schedulers do not all sweep at once.
@@ -20,7 +22,7 @@ const JITTER = 0.2;
 const REPAIR_AFTER_MS = 3_000;
 
 /** A schedule whose next tick is further away than this, past or future, has stopped, or was made by a wrong clock. */
-const OFF_MS = 2_000;
+const STOPPED_MS = 2_000;
 
 const NAME = 'sweeps';
 const SCHEDULE = 'sweep';
@@ -30,60 +32,59 @@ const SCHEDULE = 'sweep';
  * starts sweeps. A process that gets no tick sweeps by its own timer, for example while Redis is full and refuses
  * BullMQ's writes. It repairs the schedule if that has stopped, for example when BullMQ's keys are gone.
  */
-export function createTicks(bullMq: BullMq, sweeper: Sweeper) {
-  const { connection, prefix } = bullMq;
-  const queue = bullMq.watch(new Queue(NAME, { connection, prefix, ...EVENTS }));
-  let worker: Worker | null = null;
+export function createTicks(bullMq: BullMq, sweeper: Sweeper): Service {
+  const queue = bullMq.queue(NAME);
+  let worker: Worker | undefined;
   let timer: NodeJS.Timeout | undefined;
   let tickedAt = performance.now();
-  let repairing = false;
+  let isRepairing = false;
 
   async function schedule(): Promise<void> {
-    await queue.upsertJobScheduler(SCHEDULE, { every: TICK_MS }, { name: NAME, opts: ALARM });
+    await queue.upsertJobScheduler(SCHEDULE, { every: TICK_MS }, { name: NAME });
   }
 
   async function repair(): Promise<void> {
-    if (repairing) return;
-    repairing = true;
+    if (isRepairing) return;
+    isRepairing = true;
     try {
       const { next } = (await queue.getJobScheduler(SCHEDULE)) ?? {};
-      if (next !== undefined && Math.abs(next - Date.now()) < OFF_MS) return; // It ticks for other processes.
+      if (next !== undefined && Math.abs(next - Date.now()) < STOPPED_MS) return; // It ticks for other processes.
       await queue.removeJobScheduler(SCHEDULE);
       await schedule();
     } catch (error) {
       queue.emit('error', error as Error);
     } finally {
-      repairing = false;
+      isRepairing = false;
     }
   }
 
   async function tick(): Promise<void> {
     tickedAt = performance.now();
-    await sweeper.sweep();
+    await sweeper.runOnce();
   }
 
-  function watch(): void {
+  function checkTicks(): void {
     const silentMs = performance.now() - tickedAt;
-    if (silentMs >= WAIT_MS) sweeper.sweep().catch(() => undefined); // The sweeper tells.
+    if (silentMs >= OWN_SWEEP_AFTER_MS) sweeper.runOnce().catch(() => undefined); // The sweeper logs it.
     if (silentMs >= REPAIR_AFTER_MS) void repair();
-    watchOn();
+    startTimer();
   }
 
-  function watchOn(): void {
-    timer = setTimeout(watch, TICK_MS * (1 - JITTER + 2 * JITTER * Math.random()));
+  function startTimer(): void {
+    timer = setTimeout(checkTicks, TICK_MS * (1 - JITTER + 2 * JITTER * Math.random()));
   }
 
   return {
-    start(): void {
-      worker = bullMq.watch(new Worker(NAME, tick, { connection, prefix, ...WORKER }));
-      watchOn();
+    name: 'ticks',
+    async start() {
+      worker = bullMq.worker(NAME, tick);
+      startTimer();
       // Redis may become unavailable right now; `repair` then repairs the schedule.
       schedule().catch((error) => queue.emit('error', error));
     },
-    async stop(): Promise<void> {
+    async stop(withinMs) {
       clearTimeout(timer);
-      await worker?.close();
-      await queue.close();
+      if (worker !== undefined) await within(withinMs, worker.close());
     },
   };
 }

@@ -6,16 +6,16 @@ const EVERY_MS = 1_000;
 
 /** Create a function that logs requests with a 503; each line counts the similar ones since the line before. */
 export function createOutageLog(log: Logger): (error: YardmasterError, ids: object) => void {
-  const last = new Map<string, { at: number; unsaid: number }>();
+  const last = new Map<string, { at: number; notLogged: number }>();
   return (error, ids) => {
-    const before = last.get(error.code) ?? { at: Number.NEGATIVE_INFINITY, unsaid: 0 };
+    const before = last.get(error.code) ?? { at: Number.NEGATIVE_INFINITY, notLogged: 0 };
     const now = performance.now();
     if (now - before.at < EVERY_MS) {
-      before.unsaid++;
+      before.notLogged++;
       return;
     }
     const reason = error.cause instanceof Error ? error.cause.message : undefined;
-    log.warn({ ...ids, reason, alike: before.unsaid }, 'request not served');
-    last.set(error.code, { at: now, unsaid: 0 });
+    log.warn({ ...ids, reason, alike: before.notLogged }, 'request not served');
+    last.set(error.code, { at: now, notLogged: 0 });
   };
 }

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
-import { routeIs, UNKNOWN_ROUTE } from '../metrics/requests.js';
+import type { Registry } from 'prom-client';
+import { routeIs, UNKNOWN_ROUTE } from '../metrics/http.js';
 import type { ServerContext } from '../server-context.js';
-import { checkHost } from './host.js';
-import { respondWithMetrics } from './metrics-response.js';
-import { sendEmpty, sendError, sendJson } from './response.js';
+import { endResponse } from './end-response.js';
+import { checkHost, requestIdOfResponse } from './request.js';
+import { COMMON, sendEmpty, sendError, sendJson } from './response.js';
 
 /** Paths at which every process reports its state, by GET and without a key. */
 export const PROBES = ['/livez', '/readyz', '/metrics'] as const;
@@ -19,7 +20,7 @@ export interface Health {
   context: ServerContext;
   /** Whether the process does its work. For a process that only serves requests, a response is proof enough. */
   isLive: () => boolean;
-  /** Whether it does its work by now. Default: as soon as the server context is ready. */
+  /** Whether it does all of its work by now. Default: as soon as the server context is ready. */
   isReady?: () => boolean;
 }
 
@@ -51,4 +52,16 @@ export async function respondToCheck(res: ServerResponse, path: Probe, health: H
   if (path === '/metrics') return respondWithMetrics(res, context.metrics.registry);
   const ok = path === '/livez' ? isLive() : isReady() && (await context.isReady());
   sendJson(res, ok ? 200 : 503, { status: ok ? 'ok' : `not ${path === '/livez' ? 'live' : 'ready'}` });
+}
+
+/** Respond to a scrape, in the text format of Prometheus. */
+async function respondWithMetrics(res: ServerResponse, registry: Registry): Promise<void> {
+  const text = await registry.metrics();
+  res.writeHead(200, {
+    ...COMMON,
+    'x-request-id': requestIdOfResponse(res),
+    'content-type': registry.contentType,
+    'content-length': Buffer.byteLength(text),
+  });
+  endResponse(res, text);
 }

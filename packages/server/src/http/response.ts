@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import { endResponse } from './end-response.js';
-import { requestIdOfResponse } from './request-id.js';
+import { requestIdOfResponse } from './request.js';
 
 /** Headers of every response: its body is a client's data, and always JSON. */
 export const COMMON: OutgoingHttpHeaders = {

@@ -1,12 +1,10 @@
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { YardmasterError } from '@yardmaster/protocol';
-import { openResponsesOn, type RequestMetrics } from '../metrics/requests.js';
-import { openResponseOf } from './open-response.js';
-import { trackSockets } from './open-sockets.js';
+import type { AddressInfo } from 'node:net';
+import type { RequestMetrics } from '../metrics/http.js';
+import { trackConnections } from './connection.js';
 import { boundPipelines } from './pipelining/bound-pipelines.js';
-import { rawResponse } from './raw-response.js';
-import { createReadingTurns } from './reading-turns.js';
+import { createReadQueue } from './read-queue.js';
+import { refuseInvalidInput } from './refusal.js';
 
 /** Time-outs that keep slow and endless requests from piling up. */
 export const SERVER_OPTIONS: ServerOptions = {
@@ -20,9 +18,9 @@ export const SERVER_OPTIONS: ServerOptions = {
 
 /** Make a server respond to, or close, whatever never becomes a request, and observe every request. */
 export function protectServer(server: Server, requests: RequestMetrics): Server {
-  requests.watch(server, createReadingTurns(requests));
+  trackConnections(server);
+  requests.watch(server, createReadQueue(requests));
   boundPipelines(server);
-  trackSockets(server);
   // When the server is closing, the next request of this connection must go to another process.
   server.prependListener('request', (_req, res) => {
     if (!server.listening) res.shouldKeepAlive = false;
@@ -32,40 +30,23 @@ export function protectServer(server: Server, requests: RequestMetrics): Server 
   server.timeout = 35_000;
   // An expectation that we do not know may be ignored; Node's own 417 would have no body.
   server.on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => server.emit('request', req, res));
-  /** Sockets whose refusal waits for the responses before it. */
-  const refused = new WeakSet<Duplex>();
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy();
-      return;
-    }
-    // Whatever is read after an invalid request is invalid as well, and each piece causes this event.
-    if (refused.has(socket)) return;
-    refused.add(socket);
-    const { refusal, status } = refusalOf(error.code);
-    requests.refused(socket, status);
-    refuseWhenIdle(socket, rawResponse(refusal, { status }));
-  });
+  refuseInvalidInput(server, requests);
   return server;
 }
 
-/**
- * Refuse what arrived on a socket after other requests, once those have their responses. If it were written at once,
- * the refusal would be taken for the response to the first of them.
- */
-function refuseWhenIdle(socket: Duplex, refusal: string): void {
-  if (socket.destroyed) return;
-  const open = openResponseOf(socket);
-  // An incomplete request is the broken one, and its response waits for a body that never comes.
-  if (open?.req.complete) open.once('finish', () => refuseWhenIdle(socket, refusal));
-  else if (openResponsesOn(socket).waiting > 0) setImmediate(refuseWhenIdle, socket, refusal);
-  else socket.end(refusal);
+/** Start listening. */
+export function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
 }
 
-/** Return the refusal of input that could not be parsed as a request. */
-function refusalOf(code: string | undefined): { refusal: YardmasterError; status: number } {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { refusal: new YardmasterError('REQUEST_TIMEOUT'), status: 408 };
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return { refusal: new YardmasterError('INVALID_REQUEST', 'headers must be at most 16 KB'), status: 431 };
-  return { refusal: new YardmasterError('INVALID_REQUEST', 'request must be valid HTTP/1.1'), status: 400 };
+/** Return the URL of a listening server: `http://127.0.0.1:8080`. */
+export function urlOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

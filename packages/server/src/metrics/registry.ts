@@ -1,5 +1,31 @@
 import { readFileSync } from 'node:fs';
+import type { StoreObserver } from '@yardmaster/store';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { createRequestMetrics, type RequestMetrics } from './http.js';
+import { type ConnectedGauge, connectedGauge } from './redis.js';
+import { storeMetrics } from './store.js';
+
+/** Metrics that a process publishes at `/metrics`. Each app adds its own to the registry; docs/metrics.md lists them all. */
+export interface Metrics {
+  registry: Registry;
+  /** Counts what the store's verbs do. */
+  observer: StoreObserver;
+  /** Observes HTTP requests. */
+  requests: RequestMetrics;
+  /** Shows which connections to Redis are there. */
+  connected: ConnectedGauge;
+}
+
+/** Create the metrics that every process has, in a registry of its own: several services may run in one process. */
+export function createMetrics(): Metrics {
+  const registry = createRegistry();
+  return {
+    registry,
+    observer: storeMetrics(registry),
+    requests: createRequestMetrics(registry),
+    connected: connectedGauge(registry),
+  };
+}
 
 /** Metrics of prom-client to leave out: each scrape would list every socket, of which there may be tens of thousands. */
 const COSTLY = ['handles', 'requests', 'resources'].flatMap((what) => [
@@ -12,7 +38,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 /** Create a registry with the metrics of any Node process, and with the release of this one. */
-export function createRegistry(): Registry {
+function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of COSTLY) registry.removeSingleMetric(name);

@@ -1,5 +1,4 @@
 import type { JsonObject, Status } from '@yardmaster/protocol';
-import { call } from '../call.js';
 import { parseJson } from '../jobs/read/record.js';
 import { runScript } from '../script/run-script.js';
 import { begin_callback, record_callback } from '../script/scripts.generated.js';
@@ -116,14 +115,4 @@ export async function recordCallback(
     },
   });
   return outcome === 'OK';
-}
-
-/**
- * Read the URL to which the callback of a job goes.
- *
- * @returns null when the job does not exist any more
- * @throws UNAVAILABLE
- */
-export async function callbackUrlOf(store: Store, jobId: string): Promise<string | null> {
-  return call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'callbackUrl'));
 }

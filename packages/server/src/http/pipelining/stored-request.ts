@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ParsedRequest } from '../http-socket.js';
+import type { ParsedRequest } from '../connection.js';
 
 /** A request that waits, with the part of its body that has arrived so far. */
 export interface Parsed {

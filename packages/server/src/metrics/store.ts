@@ -1,8 +1,8 @@
 import { TERMINAL_STATUSES, TRANSITIONS } from '@yardmaster/protocol';
 import { REDIS_ERROR_CLASSES, type StoreObserver } from '@yardmaster/store';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { createFastCounter } from './fast-counter.js';
-import { FastHistogram, type Series } from './fast-histogram.js';
+import { createFastCounter } from './fast/counter.js';
+import { FastHistogram, type Series } from './fast/histogram.js';
 
 /** Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; anything above a few ms is queueing. */
 const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];

@@ -21,7 +21,7 @@ export function sharedRead<T>(read: () => Promise<T>): () => Promise<T | null> {
       last = { value, at: performance.now() };
       return value;
     } catch {
-      return null; // Shown as such by each caller; the connection logs the error.
+      return null; // The connection logs the error.
     } finally {
       reading = null;
     }

@@ -15,7 +15,7 @@ interface Piece {
  * Bytes of a connection that wait to be parsed, copied into memory that is reused. The buffers that Node reads into
  * would wait so long that V8 treats them as long-lived, and frees 40 MB of them at a time.
  */
-export class HeldBytes {
+export class ByteQueue {
   #pieces: Piece[] = [];
   #isTaken = false;
 
@@ -44,7 +44,7 @@ export class HeldBytes {
     oldest.from = Math.min(to, from + most);
     if (oldest.from === to) this.#pieces.shift();
     use(memory.subarray(from, oldest.from));
-    if (oldest.from === to && !this.#isTaken) giveBack([oldest]);
+    if (oldest.from === to && !this.#isTaken) keepForReuse([oldest]);
     return true;
   }
 
@@ -55,11 +55,11 @@ export class HeldBytes {
   }
 
   clear(): void {
-    giveBack(this.#pieces.splice(0));
+    keepForReuse(this.#pieces.splice(0));
   }
 }
 
-function giveBack(pieces: readonly Piece[]): void {
+function keepForReuse(pieces: readonly Piece[]): void {
   for (const { memory } of pieces)
     if (memory.length === READ_BYTES && unused.length < UNUSED_AT_MOST) unused.push(memory);
 }

@@ -1,0 +1,104 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** Private parts of a socket of Node's HTTP server; no public API stops reading requests, or bounds what is parsed. */
+export interface HttpSocket extends Socket {
+  parser: {
+    /** Called with the head of each request; the returned number says how to go on: 2 for an upgrade, else 0. */
+    onIncoming: (req: ParsedRequest, keepAlive: boolean) => number;
+    resume(): void;
+  } | null;
+  _handle: { reading: boolean; readStart(): void; readStop(): void } | null;
+  /** Called by the stream when it wants more data. */
+  _read(size: number): void;
+  /** Whether the server has stopped reading, because its responses are not read. */
+  _paused: boolean;
+}
+
+/** A request as the parser makes it. */
+export type ParsedRequest = IncomingMessage & { upgrade?: boolean };
+
+const OPEN_RESPONSES = Symbol('open responses of the connection');
+
+type TrackedSocket = Duplex & { [OPEN_RESPONSES]?: OpenResponses };
+
+const connections = new WeakMap<Server, Set<Socket>>();
+
+/** Track the connections of a server, and the open responses of each, from now on. */
+export function trackConnections(server: Server): void {
+  const sockets = new Set<Socket>();
+  connections.set(server, sockets);
+  server.on('connection', (socket: Socket) => {
+    (socket as TrackedSocket)[OPEN_RESPONSES] = new OpenResponses();
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+}
+
+/** Stop tracking a socket that no longer speaks HTTP: its new owner closes it. */
+export function untrackConnection(server: Server, socket: Duplex): void {
+  connections.get(server)?.delete(socket as Socket);
+}
+
+/** Return the sockets of a server that speak HTTP. */
+export const connectionsOf = (server: Server): ReadonlySet<Socket> => connections.get(server) ?? new Set();
+
+/** Return the open responses of a connection of a tracked server. */
+export const openResponsesOf = (socket: Duplex) => (socket as TrackedSocket)[OPEN_RESPONSES] as OpenResponses;
+
+/** Responses of one connection that have not ended, in the order of their requests, which is also that of sending. */
+export class OpenResponses {
+  /** Requests after them that are not being served yet. */
+  waiting = 0;
+  /** Owner of the connection, by its latest request: id of the API key, and whether that request was urgent. */
+  owner = '';
+  isUrgent = false;
+  /** Called when there is one response less. */
+  onFewer: (() => void) | null = null;
+  readonly #responses = new Set<ServerResponse>();
+
+  /** How many responses there are. */
+  get size(): number {
+    return this.#responses.size;
+  }
+
+  add(res: ServerResponse): void {
+    this.#responses.add(res);
+  }
+
+  /** Remove a response. @returns whether it was there */
+  delete(res: ServerResponse): boolean {
+    const wasThere = this.#responses.delete(res);
+    if (wasThere) this.onFewer?.();
+    return wasThere;
+  }
+
+  /** Return the responses that are there now; each may be removed meanwhile. */
+  all(): ServerResponse[] {
+    return [...this.#responses];
+  }
+}
+
+/** Record which API key has sent the latest request of a connection, and whether running jobs depend on that request. */
+export function ownerIs(socket: Duplex, keyId: string, isUrgent: boolean): void {
+  const open = openResponsesOf(socket);
+  open.owner = keyId;
+  open.isUrgent = isUrgent;
+}
+
+/** Return the response that a socket is sending, or is to send next; null when the socket is idle. */
+export function currentResponseOf(socket: Duplex): ServerResponse | null {
+  // A private field of Node's; there is no public one.
+  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
+}
+
+/**
+ * Call back once every earlier request on a socket has its response. What is written before that would be taken for
+ * the response to the first of them, or end up in the middle of it.
+ */
+export function onceResponded(socket: Duplex, then: () => void): void {
+  const current = currentResponseOf(socket);
+  if (current) current.once('close', () => onceResponded(socket, then));
+  else then();
+}

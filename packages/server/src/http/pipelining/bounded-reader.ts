@@ -1,0 +1,80 @@
+import type { HttpSocket } from '../connection.js';
+
+interface ReaderOptions {
+  /** Called with what Node has read, in place of Node's parser. */
+  onData: (bytes: Buffer) => void;
+  /** Whether Node may make the socket go on; when it must not, `onResumeRefused` is called. */
+  mayResume: () => boolean;
+  onResumeRefused: () => void;
+}
+
+/**
+ * Takes over the reading of a socket from Node, so that nothing more is read or parsed until `resume` is called.
+ *
+ * Three parts of the socket are replaced: its `data` listener, which is Node's parser, `_read` and `resume`.
+ */
+export class BoundedReader {
+  /** Node's own parser of what is read. */
+  readonly parse: (bytes: Buffer) => void;
+  readonly #socket: HttpSocket;
+  readonly #onData: (bytes: Buffer) => void;
+  /** The socket's own `resume`. */
+  readonly #resumeSocket: () => HttpSocket;
+  #isReading = true;
+
+  constructor(socket: HttpSocket, { onData, mayResume, onResumeRefused }: ReaderOptions) {
+    this.#socket = socket;
+    this.#onData = onData;
+    const [parse] = socket.listeners('data') as [(bytes: Buffer) => void];
+    this.parse = parse;
+    socket.off('data', parse);
+    // From now on Node passes on what it reads, and does not parse it first.
+    socket.on('data', onData);
+    // A paused socket reads on until it has 16 KB, and gets 64 KB at a time.
+    const read = socket._read.bind(socket);
+    socket._read = (size) => {
+      if (this.#isReading) read(size);
+    };
+    this.#resumeSocket = socket.resume.bind(socket);
+    // Node resumes a socket whenever a request's body is read, or responses are read.
+    socket.resume = () => {
+      if (mayResume()) this.resume();
+      else onResumeRefused();
+      return socket;
+    };
+    this.stop();
+  }
+
+  /** Stop reading. A socket that is only paused reads the same amount again, and keeps it itself. */
+  stop(): void {
+    this.#socket.pause();
+    this.#setReading(false);
+  }
+
+  /** Go on reading. */
+  resume(): void {
+    this.#resumeSocket();
+    this.#setReading(true);
+  }
+
+  /** Give the socket back, for an upgrade: its new owner reads `rest` first. */
+  release(rest: Buffer): void {
+    this.#socket.off('data', this.#onData);
+    this.#socket.resume = () => {
+      this.resume();
+      return this.#socket;
+    };
+    this.#setReading(true);
+    this.#socket.unshift(rest);
+  }
+
+  /** Make the system's handle of the socket read, or stop reading, at once. */
+  #setReading(isReading: boolean): void {
+    this.#isReading = isReading;
+    const handle = this.#socket._handle;
+    if (!handle || handle.reading === isReading) return;
+    handle.reading = isReading;
+    if (isReading) handle.readStart();
+    else handle.readStop();
+  }
+}

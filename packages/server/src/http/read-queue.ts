@@ -1,0 +1,129 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { FairQueue } from '@yardmaster/store';
+import type { RequestMetrics } from '../metrics/http.js';
+import { type HttpSocket, openResponsesOf } from './connection.js';
+
+/** How often the load is measured, milliseconds. */
+const TICK_MS = 50;
+
+/** Share of that time in which the event loop worked; above it, the process is busy. */
+const BUSY = 0.9;
+
+/** Requests that a busy process serves at once, apart from those that it began before. */
+const AT_ONCE = 128;
+
+/** Connections that are read at each tick while the process is busy, so that none waits for ever behind slow requests. */
+const PER_TICK_BUSY = 16;
+
+/** Connections that are read at each tick once the process is no longer busy. */
+const PER_TICK = 512;
+
+/** One of so many reads is for a connection that is not urgent, if one waits. */
+const NOT_URGENT_EVERY = 8;
+
+/**
+ * Make connections of a server wait in a queue to be read while the process is busy.
+ *
+ * A request that is not read costs nothing, but one that is read and refused costs a third of one that is served. At
+ * three times its capacity a process would do little but refuse. So a busy process does not read on from a connection
+ * after its response until the queue reaches that connection. Connections of running jobs go first, except for one read
+ * in eight, and API keys share the reads fairly. The first request of a new connection is read at once, and so are
+ * requests of probes.
+ *
+ * @returns a function to be called with each response that has ended
+ */
+export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (res: ServerResponse) => void {
+  const urgent = new FairQueue<ReadPause>();
+  const others = new FairQueue<ReadPause>();
+  let taken = 0;
+  let isBusy = false;
+  let ended = 0; // Responses that have ended in this turn of the event loop.
+  let before = performance.eventLoopUtilization();
+
+  const readMore = (connections: number) => {
+    for (let left = connections; left > 0; ) {
+      const [first, second] = ++taken % NOT_URGENT_EVERY === 0 ? [others, urgent] : [urgent, others];
+      const next = first.shift() ?? second.shift();
+      if (next === undefined) return;
+      if (next.item.resume()) left--;
+    }
+  };
+
+  setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    isBusy = performance.eventLoopUtilization(now, before).utilization > BUSY;
+    before = now;
+    readMore(isBusy ? PER_TICK_BUSY : PER_TICK);
+  }, TICK_MS).unref();
+
+  /** Read in a later turn of the event loop: a request that is read may end at once, and nothing else would be served. */
+  function readMoreLater(): void {
+    if (ended++ > 0) return;
+    setImmediate(() => {
+      readMore(Math.min(ended, AT_ONCE - requests.inFlight));
+      ended = 0;
+    });
+  }
+
+  return ({ req }) => {
+    if (!isBusy || (requests.inFlight < AT_ONCE && urgent.size + others.size === 0)) return;
+    const open = openResponsesOf(req.socket);
+    // A request that has begun must arrive as a whole: a body that is not read would keep its request in the process.
+    if (req.complete && open.size + open.waiting === 0 && !req.socket.destroyed) {
+      const pause = readPauseOf(req.socket);
+      pause.pause();
+      (open.isUrgent ? urgent : others).push(open.owner, pause);
+    }
+    readMoreLater();
+  };
+}
+
+const READ_PAUSE = Symbol('pause of the reading of a connection');
+
+/** Return the pause of a connection; it is created the first time that it is needed. */
+function readPauseOf(socket: Socket & { [READ_PAUSE]?: ReadPause }): ReadPause {
+  socket[READ_PAUSE] ??= new ReadPause(socket);
+  return socket[READ_PAUSE];
+}
+
+/** Pauses the reading of a connection, independently of Node, which pauses it while its responses are not read. */
+class ReadPause {
+  readonly #socket: HttpSocket;
+  #isPaused = false;
+  #isPausedByNode: boolean;
+
+  constructor(socket: Socket) {
+    this.#socket = socket as HttpSocket;
+    this.#isPausedByNode = this.#socket._paused;
+    // Node goes on reading once responses are read, so it must find that the socket is still paused.
+    Object.defineProperty(socket, '_paused', {
+      get: () => this.#isPausedByNode || this.#isPaused,
+      set: (isPaused: boolean) => {
+        this.#isPausedByNode = isPaused;
+      },
+    });
+  }
+
+  /** Stop reading. What has been read already is still served. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  /**
+   * Go on reading, unless Node has paused the connection.
+   *
+   * @returns whether the connection is still there
+   */
+  resume(): boolean {
+    if (this.#socket.destroyed) return false;
+    this.#isPaused = false;
+    if (!this.#socket._paused) {
+      this.#socket.parser?.resume();
+      this.#socket.resume();
+    }
+    return true;
+  }
+}

@@ -1,0 +1,174 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { currentResponseOf, openResponsesOf } from '../http/connection.js';
+import { FastHistogram, type Series } from './fast/histogram.js';
+
+/** Seconds. A worker's call takes a few ms, and Redis may take at most 1.8 s of it. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];
+
+/** Methods with a label value of their own. Others count as one, because clients can send any number of them. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
+
+/** Route of a request that was refused before its route was known. */
+const NO_ROUTE = 'none';
+
+/** Route of a path that does not exist. */
+export const UNKNOWN_ROUTE = 'unknown';
+
+/** Status of a request whose client went away before its response, as nginx logs it. */
+const NO_RESPONSE = 499;
+
+const ROUTE = Symbol('pattern of the path');
+const STARTED_AT = Symbol('when the head of the request came, by performance.now()');
+
+type ObservedResponse = ServerResponse & { [ROUTE]?: string; [STARTED_AT]?: number };
+
+/** Record which route a response is for: the pattern of the path. The path itself would make a series for each job. */
+export function routeIs(res: ServerResponse, route: string): void {
+  (res as ObservedResponse)[ROUTE] = route;
+}
+
+/** Observes requests: how long each took until the system had its response, and with which status. */
+export interface RequestMetrics {
+  /**
+   * Observe every request of a server, whose connections are tracked.
+   *
+   * @param onEnded called with each response, when it is sent or its client is gone
+   */
+  watch(server: Server, onEnded: (res: ServerResponse) => void): void;
+  /**
+   * Requests that are being served; the code that serves them counts them. A request whose client does not read the
+   * response is not counted, because any client can have many of those.
+   */
+  inFlight: number;
+  /** Record that the server, not the app, responded to input on a socket, because the input is no valid request. */
+  refused(socket: Duplex, status: number): void;
+  /**
+   * Observe an upgrade from now on.
+   *
+   * @returns a function to be called with its status; when the socket ends before, the client got no response
+   */
+  upgrade(req: IncomingMessage, route: string): (status: number) => void;
+}
+
+/** Create the observation of requests. */
+export function createRequestMetrics(registry: Registry): RequestMetrics {
+  const durations = new FastHistogram({
+    name: 'yardmaster_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its response, by route; status 499: the client was gone before.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registry,
+  });
+  function observe(method: string | undefined, route: string, status: number, startedAt: number): void {
+    // Count unsupported methods as `other` to bound label cardinality.
+    const label = status !== 405 && method !== undefined && METHODS.has(method) ? method : 'other';
+    seriesOf(label, route, status).observe((performance.now() - startedAt) / 1000);
+  }
+
+  // Found label by label, because one key of all three would have to be written, hashed and compared each time.
+  const series = new Map<string, Map<string, Map<number, Series>>>();
+  function seriesOf(method: string, route: string, status: number): Series {
+    const found = series.get(route)?.get(method)?.get(status);
+    if (found) return found;
+    const made = durations.series([method, route, String(status)]);
+    const ofRoute = series.get(route) ?? new Map<string, Map<number, Series>>();
+    const ofMethod = ofRoute.get(method) ?? new Map<number, Series>();
+    series.set(route, ofRoute.set(method, ofMethod.set(status, made)));
+    return made;
+  }
+
+  let onEnded: (res: ServerResponse) => void = () => undefined;
+  function settle(res: ObservedResponse, status: number): void {
+    if (!openResponsesOf(res.req.socket)?.delete(res)) return;
+    onEnded(res);
+    observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[STARTED_AT] as number);
+  }
+
+  // Not at `finish`, because Node listens to it, too. The array of the two listeners is made where V8 has seen
+  // long-lived arrays made, those of the connections, so V8 makes it in the old space. There, each array keeps its
+  // whole request until all of the heap is collected.
+  function onClose(this: ObservedResponse): void {
+    // Node takes the socket from a response that is sent.
+    settle(this, this.socket === null ? this.statusCode : NO_RESPONSE);
+  }
+
+  return {
+    inFlight: 0,
+    watch(server, listener) {
+      onEnded = listener;
+      // When a response waits behind another one, Node does not report that its client is gone.
+      server.on('connection', (socket: Duplex) => {
+        socket.once('close', () => {
+          for (const res of openResponsesOf(socket).all()) settle(res, NO_RESPONSE);
+        });
+      });
+      server.prependListener('request', (req: IncomingMessage, res: ObservedResponse) => {
+        res[STARTED_AT] = performance.now();
+        openResponsesOf(req.socket)?.add(res);
+        res.on('close', onClose);
+      });
+    },
+    refused(socket, status) {
+      const current = currentResponseOf(socket);
+      // A request whose body is invalid was counted as begun; any other input was not.
+      if (current && !current.req.complete) settle(current, status);
+      else observe(undefined, NO_ROUTE, status, performance.now());
+    },
+    upgrade({ method, socket }, route) {
+      const startedAt = performance.now();
+      let isSettled = false;
+      const done = (status: number) => {
+        if (!isSettled) observe(method, route, status, startedAt);
+        isSettled = true;
+        socket.off('close', onClosed);
+      };
+      const onClosed = () => done(NO_RESPONSE);
+      socket.once('close', onClosed);
+      return done;
+    },
+  };
+}
+
+/** State of the queue in front of Redis in this process, in requests. */
+export interface QueueState {
+  readonly underWay: number;
+  readonly limit: number;
+  readonly waiting: number;
+}
+
+/**
+ * Show how busy the process is.
+ *
+ * @returns a function that counts a request that was refused because the process is busy
+ */
+export function overloadMetrics(
+  { registry, requests }: { registry: Registry; requests: RequestMetrics },
+  queue: QueueState,
+): () => void {
+  const registers = [registry];
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('yardmaster_http_requests_in_flight', 'Requests that are being served.', () => requests.inFlight);
+  gauge('yardmaster_redis_requests', 'Requests that are at Redis.', () => queue.underWay);
+  gauge('yardmaster_redis_requests_limit', 'Requests that may be at Redis at once.', () => queue.limit);
+  gauge(
+    'yardmaster_redis_requests_waiting',
+    'Requests that wait because as many as may be are at Redis.',
+    () => queue.waiting,
+  );
+  const refused = new Counter({
+    name: 'yardmaster_overloaded_total',
+    help: 'Requests that were refused as OVERLOADED; nothing was done.',
+    registers,
+  });
+  return () => refused.inc();
+}

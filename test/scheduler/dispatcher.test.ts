@@ -1,0 +1,128 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { newJobId, type PendingCallback } from '@yardmaster/store';
+import { pino } from 'pino';
+import type { BullMq } from '../../apps/scheduler/src/bullmq.js';
+import { CallbackDispatcher, type HostCallback } from '../../apps/scheduler/src/callbacks/dispatcher.js';
+import { createRelay } from '../../apps/scheduler/src/callbacks/relay.js';
+import { createWakeups } from '../../apps/scheduler/src/callbacks/wakeups.js';
+import { storeUnderTest, withConnection } from '../store/store-under-test.js';
+import { fsck } from '../support/fsck.js';
+import { until } from '../support/until.js';
+
+const log = pino({ level: 'silent' });
+const STOP_MS = 60_000;
+
+const callbackTo = (host: string): HostCallback => ({ jobId: newJobId('dispatched'), series: 0, host });
+
+/** Create a dispatcher with one slot for each host, whose attempts end when the test lets them. */
+function createDispatcher() {
+  const begun: { callback: PendingCallback; end: () => void }[] = [];
+  const postponed: [callback: HostCallback, delayMs: number][] = [];
+  const dispatcher = new CallbackDispatcher({
+    log,
+    attempt: (callback) =>
+      new Promise((resolve) => begun.push({ callback, end: () => resolve({ againMs: null, outcome: null }) })),
+    postpone: async (...given) => void postponed.push(given),
+    perHost: 1,
+  });
+  /** Stop the dispatcher, and return all callbacks that it had accepted. */
+  async function accepted() {
+    const stopped = dispatcher.stop(STOP_MS);
+    for (const { end } of begun) end();
+    await stopped;
+    return [...begun.map(({ callback }) => callback), ...postponed.map(([callback]) => callback)];
+  }
+  return { dispatcher, begun, postponed, accepted };
+}
+
+describe('the dispatcher of one scheduler', () => {
+  it('the dispatcher accepts at most 5 000 callbacks for one host, and still has room for other hosts', async () => {
+    const { dispatcher, accepted } = createDispatcher();
+    const toOne = Array.from({ length: 5_001 }, () => callbackTo('one.example'));
+    for (const callback of toOne) dispatcher.dispatch(callback);
+    expect(dispatcher.isFull()).toBe(false);
+    const other = callbackTo('other.example');
+    dispatcher.dispatch(other);
+    await setImmediate();
+    const all = await accepted();
+    expect(all).toHaveLength(5_001);
+    expect(all).toContain(other);
+    expect(all).not.toContain(toOne.at(-1));
+  });
+
+  it('the dispatcher handles a callback once that is dispatched twice', async () => {
+    const { dispatcher, accepted } = createDispatcher();
+    const callback = callbackTo('one.example');
+    for (let n = 0; n < 2; n++) dispatcher.dispatch({ ...callback });
+    await setImmediate();
+    expect(await accepted()).toEqual([callback]);
+  });
+
+  it('a dispatcher that stops finishes the callbacks being sent and postpones the others', async () => {
+    const { dispatcher, begun, postponed } = createDispatcher();
+    const [sending, waiting] = [callbackTo('one.example'), callbackTo('one.example')];
+    dispatcher.dispatch(sending);
+    dispatcher.dispatch(waiting);
+    await until(() => begun.length === 1);
+
+    let isStopped = false;
+    const stopped = dispatcher.stop(STOP_MS).then(() => {
+      isStopped = true;
+    });
+    expect(dispatcher.isFull()).toBe(true);
+    dispatcher.dispatch(callbackTo('other.example'));
+    await setImmediate();
+    expect({ isStopped, postponed }).toEqual({ isStopped: false, postponed: [] });
+
+    begun[0]?.end();
+    await stopped;
+    expect(begun).toHaveLength(1);
+    expect(postponed).toEqual([[waiting, 0]]);
+  });
+});
+
+describe('the relay of one scheduler', () => {
+  const redis = withConnection();
+  const tested = storeUnderTest(redis);
+  const silent = { add: () => undefined, remove: () => undefined, hears: () => true };
+  const relayTo = (dispatcher: CallbackDispatcher) =>
+    createRelay({ store: tested.store, subscriptions: silent, dispatcher, log });
+
+  it('the relay passes every due callback of a partition on, with the host of its URL', async () => {
+    const { dispatcher, accepted } = createDispatcher();
+    const callbackUrl = 'https://Hooks.example:8443/done';
+    const ids = await Promise.all(Array.from({ length: 150 }, () => tested.owe({ callbackUrl }))); // 100 per step.
+    await relayTo(dispatcher).runOnce(ids[0]?.slice(0, 2) as string);
+    await setImmediate();
+    const found = await accepted();
+    expect(found.map(({ jobId }) => jobId).sort()).toEqual(ids.sort());
+    for (const callback of found) expect(callback).toMatchObject({ series: 0, host: 'hooks.example:8443' });
+    expect(await fsck(redis, tested.prefix)).toEqual([]);
+  });
+
+  it('the relay leaves callbacks due in Redis when its dispatcher is full', async () => {
+    const { dispatcher } = createDispatcher();
+    const id = await tested.owe();
+    const due = () => redis.zscore(tested.store.keys.callbacks(id.slice(0, 2)), id);
+    const before = await due();
+    expect(before).not.toBeNull();
+    await dispatcher.stop(STOP_MS);
+    await relayTo(dispatcher).runOnce(id.slice(0, 2));
+    expect(await due()).toBe(before);
+  });
+});
+
+describe('the wake-ups of callbacks', () => {
+  it('a wake-up of an earlier release, which has no host, is left to the relay', async () => {
+    const worker = new EventEmitter();
+    const bullMq = { queue: () => ({}), worker: () => worker } as unknown as BullMq;
+    const woken: HostCallback[] = [];
+    await createWakeups(bullMq, (callback) => woken.push(callback)).start();
+    const callback = callbackTo('one.example');
+    const { host: _, ...withoutHost } = callback;
+    for (const data of [withoutHost, callback]) worker.emit('completed', { data });
+    expect(woken).toEqual([callback]);
+  });
+});
