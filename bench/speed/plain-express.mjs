@@ -13,10 +13,10 @@ import {
   HTTP_SERVICE_VARIABLES,
   protectServer,
   redisBudgetMs,
-  routeIs,
   runApp,
   SERVER_CONTEXT_VARIABLES,
   SERVER_OPTIONS,
+  setRoute,
   within,
 } from '@yardmaster/server';
 import express from 'express';
@@ -35,7 +35,7 @@ function create(config, log) {
   app.use(express.json({ limit: config.MAX_BODY_BYTES, strict: false }));
   for (const route of ROUTES) {
     app[route.method.toLowerCase()](route.path, async (req, res) => {
-      routeIs(res, route.path);
+      setRoute(res, route.path);
       const { spaceId, jobId = '', keyId = '' } = req.params;
       if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
       const caller = await within(budgetMs, authenticate(context, req, req.headers['x-api-key']));

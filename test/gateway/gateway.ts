@@ -79,7 +79,7 @@ async function startInProcess(redisUrl: string, { prefix, redis }: TestService, 
         const ignore = () => undefined;
         context.subscriptions.add('marker', { message: () => resolve(), lost: ignore, subscribed: ignore });
       });
-      await until(() => context.subscriptions.hears('marker'));
+      await until(() => context.subscriptions.isSubscribed('marker'));
       await redis.publish('marker', 'x');
       await received;
       context.subscriptions.remove('marker');

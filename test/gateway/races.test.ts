@@ -22,7 +22,7 @@ const openSpace = () => open(`/spaces/race?token=${ADMIN_KEY}`);
 const post = (verb: string, body?: unknown) => service.call('POST', `/jobs/${id}/${verb}`, { body });
 const historyKey = () => `${service.store.keys.job(id)}:events`;
 const loseConnection = () => service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-const isSubscribed = () => gateway.context.subscriptions.hears(service.store.keys.jobChannel(id));
+const isSubscribed = () => gateway.context.subscriptions.isSubscribed(service.store.keys.jobChannel(id));
 const shown = ({ messages }: StreamClient) => messages.map(({ type, status, data }) => [type, status, data]);
 const appended = (fromSeq: number, toSeq: number, status = 'running') => [
   'logs_appended',
@@ -123,7 +123,7 @@ describe('while the init of a space stream is made', () => {
   it('closes a space stream with 1012 when the connection is lost before its init', async () => {
     delayReply(gateway.context.store.redis, 'time', async () => {
       await loseConnection();
-      await until(() => !gateway.context.subscriptions.hears(service.store.keys.spaceChannel('race')));
+      await until(() => !gateway.context.subscriptions.isSubscribed(service.store.keys.spaceChannel('race')));
     });
     expect(await (await openSpace()).end()).toMatchObject({ code: 1012 });
   });

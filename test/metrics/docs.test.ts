@@ -57,6 +57,6 @@ it.each(APPS)('docs/metrics.md names exactly the metrics of the $app, with their
 
 it('docs/metrics.md names only metrics of its tables in other places, such as its alerts', () => {
   const named = [...page.matchAll(/yardmaster_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count)$/, ''));
-  const known = new Set(rows.map(({ name }) => name));
-  expect(named.filter((name) => !known.has(name))).toEqual([]);
+  const documented = new Set(rows.map(({ name }) => name));
+  expect(named.filter((name) => !documented.has(name))).toEqual([]);
 });

@@ -50,10 +50,10 @@ describe('createFastCounter', () => {
     const make = createFastCounter<'from' | 'to'>({ ...options, registers: [ours] });
     const counter = new Counter({ ...options, registers: [theirs] });
     expect(await linesOf(ours)).toEqual(await linesOf(theirs));
-    const all = UNUSUAL.map((from) => ({ tally: make({ from, to: 'there' }), labels: { from, to: 'there' } }));
+    const all = UNUSUAL.map((from) => ({ series: make({ from, to: 'there' }), labels: { from, to: 'there' } }));
     for (let round = 0; round < 3; round++) {
-      for (const [n, { tally, labels }] of all.entries()) {
-        tally.count += round * n * 1_000_003;
+      for (const [n, { series, labels }] of all.entries()) {
+        series.count += round * n * 1_000_003;
         counter.inc(labels, round * n * 1_000_003);
       }
       expect(await linesOf(ours)).toEqual(await linesOf(theirs));
@@ -62,9 +62,9 @@ describe('createFastCounter', () => {
 
   it('loses no addition that is made during a scrape', async () => {
     const registry = new Registry();
-    const tally = createFastCounter<'from' | 'to'>({ ...options, registers: [registry] })({ from: 'a', to: 'b' });
+    const series = createFastCounter<'from' | 'to'>({ ...options, registers: [registry] })({ from: 'a', to: 'b' });
     const scrapes = Array.from({ length: 20 }, () => {
-      tally.count++;
+      series.count++;
       return registry.metrics();
     });
     for (const text of await Promise.all(scrapes)) expect(text).toMatch(/^moved_total\{from="a",to="b"\} \d+$/m);

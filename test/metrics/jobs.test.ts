@@ -11,7 +11,7 @@ const service = withService();
 const MOVES = 'yardmaster_job_transitions_total';
 const series = (from: string, to: string) => `${MOVES}{from="${from}",to="${to}"}`;
 
-/** Returns the call of each trigger, for a job. */
+/** The call that is each trigger, by the id of a job. */
 const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, (id: string) => [string, unknown?]> = {
   poll: () => ['/spaces/moves/jobs/poll', { count: 50 }],
   claim: (id) => [`/jobs/${id}/claim`],
@@ -26,10 +26,10 @@ const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, 
 };
 const isCall = (trigger: Trigger): trigger is keyof typeof CALLS => Object.hasOwn(CALLS, trigger);
 
-/** Return the fields with which a row has the outcome that it names. */
+/** Return the fields of a job for which a row of the table applies. */
 const fieldsFor = (when: string | undefined) => (when === 'no retries remain' ? { maxRetries: 0 } : {});
 
-/** Store so many delivery time-outs in a row in a job's record that the next one is the last. */
+/** Set the delivery time-outs of a job so that the next one makes it dead. */
 const spendDeliveries = (id: string) => service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
 
 /** Move a job's deadline to the past, and wait for the sweep that finds it. */
@@ -55,7 +55,7 @@ describe('every row of the transition table', () => {
 });
 
 it('counts a created job as moved from none, and a purged job as moved to none', async () => {
-  await expectMoved(service, MOVES, () => createJob(service, 'born'), { [series('none', 'pending')]: 1 });
+  await expectMoved(service, MOVES, () => createJob(service, 'created'), { [series('none', 'pending')]: 1 });
   for (const status of ['completed', 'dead', 'killed'] as const) {
     const id = await jobIn(service, status, 'purged');
     await expectMoved(service, MOVES, () => timeOut(id), { [series(status, 'none')]: 1 });
@@ -72,7 +72,7 @@ it('counts no move for calls that are refused', async () => {
   expect(moved).toEqual({});
 });
 
-it('counts redeliveries, and how late deadlines were found', async () => {
+it('counts redeliveries, and observes how late deadlines are handled', async () => {
   const id = await jobIn(service, 'delivered', 'late');
   const metrics = ['yardmaster_jobs_redelivered_total', 'yardmaster_deadline_lag_seconds'];
   const before = await scrape(service);
@@ -103,13 +103,13 @@ it('counts log entries, but not those of refused batches', async () => {
 it('counts jobs claimed by poll and by claim, and polls that find none', async () => {
   const metrics = ['yardmaster_jobs_claimed_total', 'yardmaster_polls_total'];
   const ids: string[] = [];
-  for (let n = 0; n < 3; n++) ids.push((await createJob(service, 'handed')).id);
+  for (let n = 0; n < 3; n++) ids.push((await createJob(service, 'claimed')).id);
   const moved = await movedBy(service, metrics, async () => {
     await service.call('POST', `/jobs/${ids[0]}/claim`);
     await service.call('POST', `/jobs/${ids[0]}/claim`);
-    await service.call('POST', '/spaces/handed/jobs/poll', { body: { count: 10 } });
-    await service.call('POST', '/spaces/handed/jobs/poll');
-    await service.call('POST', '/spaces/handed/jobs/poll');
+    await service.call('POST', '/spaces/claimed/jobs/poll', { body: { count: 10 } });
+    await service.call('POST', '/spaces/claimed/jobs/poll');
+    await service.call('POST', '/spaces/claimed/jobs/poll');
   });
   expect(moved).toEqual({
     'yardmaster_jobs_claimed_total{by="claim"}': 1,

@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 import { movedBy, scrape } from './scrape.js';
 
 const redis = withRedis();
-// No scheduler, because its calls would be counted, too.
+// Without a scheduler, because its calls would be counted too.
 const service = withService({}, { redis, hasDefaultTimeouts: true, app: 'api' });
 
 const CALLS = 'yardmaster_redis_request_duration_seconds';

@@ -19,7 +19,7 @@ const CREATE = '/api/v1/spaces/:spaceId/jobs';
 
 const requests = (act: () => Promise<unknown>) => movedBy(service, DURATION, act);
 
-/** Open a connection, send these bytes, and keep what comes back. */
+/** Open a connection, send bytes, and collect the response. */
 function sendRaw(bytes: string) {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   const sent = { socket, text: '' };
@@ -64,7 +64,7 @@ it('counts every route by its pattern', async () => {
   expect(routes.sort()).toEqual([...ROUTES.map(({ method, path }) => `${method} ${path}`), 'GET /metrics'].sort());
 });
 
-it('counts once a request that is refused before it has a route, and one that is refused for its broken body', async () => {
+it('counts a request once when it is refused before it has a route, or because of its invalid body', async () => {
   const chunked = 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n';
   const moved = await requests(async () => {
     await service.http.call('GET', '/api/v1/jobs/%zz');
@@ -87,11 +87,11 @@ it('counts once a request that is refused before it has a route, and one that is
   });
 });
 
-it('counts invalid input once, however much of it comes after a request that is being served', async () => {
+it('counts invalid input once, however much of it follows a request that is being served', async () => {
   const create = `POST /api/v1/spaces/x/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
   const valid = `${create}content-type: application/json\r\ncontent-length: 15\r\n\r\n{"name":"work"}`;
   const moved = await requests(async () => {
-    // Read in many pieces, none of which is a request.
+    // The server reads it in many pieces, and none of them is a request.
     const sent = sendRaw(`${valid}nonsense\r\n\r\n${'x'.repeat(4_000_000)}`);
     await until(() => sent.socket.closed);
   });
@@ -99,7 +99,7 @@ it('counts invalid input once, however much of it comes after a request that is 
 });
 
 it('counts requests whose clients left before the response as 499, also behind another request', async () => {
-  // The server asks for the body once it has the request, and the client leaves without sending it.
+  // The client leaves once the server has asked for the body, without sending it.
   const head = `POST /api/v1/spaces/gone/jobs HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\nexpect: 100-continue\r\n`;
   const waits = `${head}content-type: application/json\r\ncontent-length: 9\r\n\r\n`;
   const count = async () => (await scrape(service)).get(series('POST', CREATE, 499)) ?? 0;
@@ -140,7 +140,7 @@ it('counts handshakes, accepted and refused, by the kind of stream', async () =>
 
 it('keeps a bounded number of series, whatever clients send', async () => {
   const methods = ['PUT', 'PATCH', 'TRACE', 'PROPFIND', 'M-SEARCH', 'PURGE', 'LINK', 'QUERY'];
-  const hostile = async (round: number) => {
+  const sendHostile = async (round: number) => {
     for (const method of methods) {
       for (const path of ['/api/v1/keys', `/${method}/${round}`, `/api/v1/jobs/${round}"\\n{}`]) {
         await service.http.call(method, encodeURI(path)).catch(() => undefined);
@@ -153,9 +153,9 @@ it('keeps a bounded number of series, whatever clients send', async () => {
     }
   };
   const seriesNow = async () => [...(await scrape(service)).keys()].filter((name) => name.startsWith(DURATION));
-  await hostile(1);
+  await sendHostile(1);
   const before = (await seriesNow()).length;
-  await hostile(2);
+  await sendHostile(2);
   expect(await seriesNow()).toHaveLength(before);
   const other = (await seriesNow()).filter((name) => name.includes('method="other"'));
   expect(new Set(other.map((name) => /status="(\d+)"/.exec(name)?.[1]))).toEqual(new Set(['400', '404', '405', '431']));
@@ -173,7 +173,7 @@ it('responds to a scrape in the text format of Prometheus, and to HEAD without t
   expect(head).toMatchObject({ status: 200, text: '', headers: { 'content-type': got.headers['content-type'] } });
 });
 
-it('shows no job, no key and no other value of a caller in a scrape', async () => {
+it('shows no id, key, name or payload of a client in a scrape', async () => {
   const { id } = await createJob(service, 'secretive', { name: 'name-of-a-job', payload: { pay: 'load-of-a-job' } });
   const { id: keyId, key } = await service.key(['jobs:read']);
   await service.call('GET', `/jobs/${id}`, { key });

@@ -27,7 +27,7 @@ const receiver = withReceiver();
 const service = withService({ CALLBACK_RETRY_DELAYS: '3600', METRICS_SPACES: '0' }, { isOwn: true });
 const value = async (name: string) => (await scrape(service)).get(name) as number;
 
-/** A job with a callback that takes 10 s, because it gets no response; the tests go on meanwhile. */
+/** Id of a job whose callback takes 10 s, because it gets no response; other tests run meanwhile. */
 let hanging: string;
 beforeAll(async () => {
   hanging = await jobIn(service, 'completed', 'hangs', { callbackUrl: receiver.script('/hangs', hang) });
@@ -38,14 +38,14 @@ const typesOf = async (id: string): Promise<string[]> =>
 const untilAttempted = (id: string) =>
   until(async () => (await typesOf(id)).some((type) => type.startsWith('callback_')));
 
-/** End a job with a callback to this URL, and return its id after its first attempt. */
+/** Complete a job with a callback to a URL, and return its id after the first attempt. */
 async function attempt(callbackUrl: string): Promise<string> {
   const id = await jobIn(service, 'completed', 'called', { callbackUrl });
   await untilAttempted(id);
   return id;
 }
 
-/** Check what one attempt to this URL counts; the attempt that hangs may be counted meanwhile. */
+/** Check how one attempt to a URL is counted; the attempt that hangs may be counted meanwhile. */
 const expectCounted = (callbackUrl: string, outcome: string): Promise<void> =>
   expectMoved(service, OTHER_OUTCOMES.map(attempts), () => attempt(callbackUrl), { [attempts(outcome)]: 1 });
 
@@ -73,20 +73,20 @@ describe('callbacks', () => {
     await expectCounted(url(), outcome);
   });
 
-  it('shows a callback as owed until its outcome is final, and as late only when it is overdue', async () => {
+  it('counts a callback as pending until its outcome is final, and as late only when it is overdue', async () => {
     const { redis, store } = service;
     const counts = await Promise.all(PARTITION_TAGS.map((tag) => redis.zcard(store.keys.callbacks(tag))));
     const before = counts.reduce((sum, count) => sum + count, 0);
-    const owed = () => value('yardmaster_callbacks_owed');
+    const pending = () => value('yardmaster_callbacks_owed');
     const id = await attempt(receiver.script('/later', answer(503)));
-    await until(async () => (await owed()) === before + 1);
+    await until(async () => (await pending()) === before + 1);
     expect(await value('yardmaster_callbacks_late_seconds')).toBe(0);
     // METRICS_SPACES is 0, so no space is shown.
     expect(byLabel(await scrape(service), 'yardmaster_queue_depth')).toEqual({});
     expect(await value('yardmaster_queue_spaces_left_out')).toBe(2);
     await redis.zrem(store.keys.callbacks(id.slice(0, 2)), id);
     await redis.hset(store.keys.job(id), 'callbackAttempts', '1');
-    await until(async () => (await owed()) === before);
+    await until(async () => (await pending()) === before);
   });
 });
 
@@ -101,7 +101,7 @@ describe('a scheduler', () => {
   const poll = (spaceId: string) => pollJobs(scheduler.store, spaceId, { count: 1, names: [] });
   const value = async (name: string) => (await scrape(scheduler)).get(name) as number;
 
-  /** Scrape until the queue depths are these; a scrape may show what was read a second ago. */
+  /** Scrape until the queue depths are as expected; a scrape may show values that are a second old. */
   async function untilDepthsAre(expected: Record<string, number>): Promise<void> {
     let seen = {};
     await until(async () => {
@@ -122,7 +122,7 @@ describe('a scheduler', () => {
     const ages = async () => byLabel(await scrape(scheduler), 'yardmaster_queue_oldest_age_seconds');
     expect(Object.keys(await ages())).toEqual(['busy']);
 
-    // As if the job had been created an hour before.
+    // Move the job back by an hour in its queue.
     await scheduler.redis.zincrby(scheduler.store.keys.queue('busy'), -3_600_000 * 1_024, first.id);
     await until(async () => ((await ages()).busy as number) > 3_600);
   });
@@ -147,7 +147,7 @@ describe('a scheduler', () => {
     expect(Object.keys(byLabel(await scrape(scheduler), 'yardmaster_queue_depth'))).toHaveLength(3);
 
     await scheduler.redis.config('RESETSTAT');
-    // A scrape may show what was read a second ago, so the test goes on until Redis was read.
+    // A scrape may show values that are a second old, so the test goes on until Redis was read.
     const SCRAPES = 20;
     const callsOf = async (command: string) => {
       const stats = await scheduler.redis.info('commandstats');
@@ -160,10 +160,10 @@ describe('a scheduler', () => {
       for (const { text } of responses) expect(readText(text).get('yardmaster_queue_spaces_left_out')).toBe(197);
       return (await callsOf('zrevrange')) > 0;
     });
-    const readings = (await callsOf('zrevrange')) / PARTITION_TAGS.length;
-    expect(readings).toBeLessThan(SCRAPES);
-    // Two for each partition, one for each of four times the shown spaces, and a few in sweeps; not one for each space.
-    expect((await callsOf('zcard')) / readings).toBeLessThan(2 * PARTITION_TAGS.length + 100);
+    const reads = (await callsOf('zrevrange')) / PARTITION_TAGS.length;
+    expect(reads).toBeLessThan(SCRAPES);
+    // Two per partition, one for each of four times the shown spaces, and a few in sweeps; not one for each space.
+    expect((await callsOf('zcard')) / reads).toBeLessThan(2 * PARTITION_TAGS.length + 100);
   });
 
   it('counts a callback to an address that is not public as refused', async () => {

@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import type { HttpClient } from '../support/http.js';
 import { until } from '../support/until.js';
 
-/** Every series of a scrape, as `name{label="value"}`, with its value. */
+/** All series of a scrape, as `name{label="value"}`, each with its value. */
 export type Scrape = Map<string, number>;
 
 /** Scrape a process. */
@@ -22,8 +22,8 @@ export function readText(text: string): Scrape {
 }
 
 /**
- * Return how much these series, or all series of these metrics, moved. Left out are those that did not move, and sums
- * and buckets, because those depend on time.
+ * Return by how much the given series, or all series of the given metrics, have changed. Series that have not changed
+ * are left out, and so are sums and buckets, because those depend on time.
  */
 export function movedSince(before: Scrape, after: Scrape, ...metrics: string[]): Record<string, number> {
   const moved: Record<string, number> = {};
@@ -36,7 +36,7 @@ export function movedSince(before: Scrape, after: Scrape, ...metrics: string[]):
   return moved;
 }
 
-/** Run something, and return how much it moved these metrics. */
+/** Call a function, and return by how much it changes the given metrics. */
 export async function movedBy(
   service: { http: HttpClient },
   metrics: string | string[],
@@ -48,8 +48,8 @@ export async function movedBy(
 }
 
 /**
- * Run something, and check how much it moves these metrics. This waits, because a scheduler counts once Redis has
- * replied, when other clients may have seen already that its work was done.
+ * Call a function, and wait until the given metrics have changed as expected. A scheduler counts only after Redis'
+ * reply, when other clients may have seen the result of its work already.
  */
 export async function expectMoved(
   service: { http: HttpClient },

@@ -22,7 +22,7 @@ const openNow = async () => byLabel(await scrape(gateway), 'yardmaster_streams_o
 const value = async (name: string) => (await scrape(gateway)).get(name) as number;
 const TOKEN = `token=${ADMIN_KEY}`;
 
-/** Return the closes that are counted during `act`, by code, once there are so many. */
+/** Call a function, wait until `count` closes are counted, and return them by code. */
 async function closesBy(count: number, act: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await scrape(gateway);
   await act();
@@ -34,7 +34,7 @@ async function closesBy(count: number, act: () => Promise<unknown>): Promise<Rec
   return Object.fromEntries(Object.entries(moved).map(([name, by]) => [/code="(\w+)"/.exec(name)?.[1], by]));
 }
 
-it('reads a job once from Redis for each further stream of that job', async () => {
+it('reads a job once from Redis for each new stream of that job', async () => {
   const id = await jobIn(service, 'running', 'reads');
   await open(`/${id}`);
   const before = await scrape(gateway);

@@ -4,20 +4,21 @@ import { RedisClock } from '@yardmaster/redis';
 import type { Redis } from 'ioredis';
 
 const node = () => new EventEmitter() as Redis;
-/** Redis' clock is so far ahead of `performance.now()`. */
+/** How far Redis' clock is ahead of `performance.now()`, milliseconds. */
 const AHEAD = 1_800_000_000_000;
 
 /** By how much a deadline differs from the true one, milliseconds. */
 const offBy = (clock: RedisClock) => (clock.after(1_000) as number) - (AHEAD + performance.now() + 1_000);
 
-/** A TIME that took so long, and was told after so much of it. */
-function learn(clock: RedisClock, from: Redis, { tookMs = 2, toldAfter = 2, stepMs = 0, inMs = 0 } = {}): void {
+/** Have a clock learn from a TIME that took `tookMs`; Redis read its clock `readAfterMs` after it was sent. */
+function learn(clock: RedisClock, from: Redis, { tookMs = 2, readAfterMs = 2, stepMs = 0, inMs = 0 } = {}): void {
   const now = performance.now() + inMs;
-  clock.learn(from, AHEAD + stepMs + now - tookMs + toldAfter, now - tookMs, now);
+  const epochMs = AHEAD + stepMs + now - tookMs + readAfterMs;
+  clock.learn(from, { epochMs, sentAt: now - tookMs, receivedAt: now });
 }
 
-describe("Redis' clock", () => {
-  it('is not known before the first TIME, nor once its connection is closed', () => {
+describe("The estimate of Redis' clock", () => {
+  it('is null before the first TIME, and once the connection is closed', () => {
     const [clock, redis] = [new RedisClock(), node()];
     expect(clock.after(0)).toBeNull();
     learn(clock, redis);
@@ -28,32 +29,32 @@ describe("Redis' clock", () => {
     expect(clock.after(0)).not.toBeNull();
   });
 
-  it('is never taken to be ahead of what it is, however long a TIME took', () => {
+  it('is never ahead of the true time, however long a TIME took', () => {
     const [clock, redis] = [new RedisClock(), node()];
-    for (const toldAfter of [0, 500, 990]) {
-      learn(clock, redis, { tookMs: 1_000, toldAfter });
+    for (const readAfterMs of [0, 500, 990]) {
+      learn(clock, redis, { tookMs: 1_000, readAfterMs });
       expect(offBy(clock)).toBeLessThanOrEqual(0);
-      expect(Math.abs(offBy(clock) - (toldAfter - 1_000))).toBeLessThanOrEqual(2);
+      expect(Math.abs(offBy(clock) - (readAfterMs - 1_000))).toBeLessThanOrEqual(2);
     }
   });
 
-  it('is known by the best TIME of half a minute', () => {
+  it('uses the best TIME of half a minute', () => {
     const [clock, redis] = [new RedisClock(), node()];
     learn(clock, redis);
-    learn(clock, redis, { tookMs: 1_000, toldAfter: 10, inMs: 29_000 });
+    learn(clock, redis, { tookMs: 1_000, readAfterMs: 10, inMs: 29_000 });
     expect(Math.abs(offBy(clock))).toBeLessThanOrEqual(2);
-    learn(clock, redis, { tookMs: 1_000, toldAfter: 500, inMs: 31_000 });
+    learn(clock, redis, { tookMs: 1_000, readAfterMs: 500, inMs: 31_000 });
     expect(Math.abs(offBy(clock) + 500)).toBeLessThanOrEqual(2);
   });
 
-  it.each([-60_000, 60_000])('is known again after a step of %i ms', (stepMs) => {
+  it.each([-60_000, 60_000])('is right again after a step of %i ms', (stepMs) => {
     const [clock, redis] = [new RedisClock(), node()];
-    learn(clock, redis, { tookMs: 1, toldAfter: 1 });
-    learn(clock, redis, { tookMs: 20, toldAfter: 10, stepMs });
+    learn(clock, redis, { tookMs: 1, readAfterMs: 1 });
+    learn(clock, redis, { tookMs: 20, readAfterMs: 10, stepMs });
     expect(Math.abs(offBy(clock) - stepMs)).toBeLessThanOrEqual(20);
   });
 
-  it('is that of the node furthest ahead', () => {
+  it('is that of the node whose clock is furthest ahead', () => {
     const [clock, ahead] = [new RedisClock(), node()];
     learn(clock, node());
     learn(clock, ahead, { stepMs: 500 });
@@ -62,7 +63,7 @@ describe("Redis' clock", () => {
     expect(Math.abs(offBy(clock))).toBeLessThan(50);
   });
 
-  it('is not known after it has proven wrong, by more than it may be', () => {
+  it('is null after a command has proven it wrong by more than its possible error', () => {
     const [clock, redis] = [new RedisClock(), node()];
     learn(clock, redis, { tookMs: 300 });
     clock.doubt(300);

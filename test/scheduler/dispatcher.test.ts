@@ -86,7 +86,7 @@ describe('the dispatcher of one scheduler', () => {
 describe('the relay of one scheduler', () => {
   const redis = withConnection();
   const tested = storeUnderTest(redis);
-  const silent = { add: () => undefined, remove: () => undefined, hears: () => true };
+  const silent = { add: () => undefined, remove: () => undefined, isSubscribed: () => true };
   const relayTo = (dispatcher: CallbackDispatcher) =>
     createRelay({ store: tested.store, subscriptions: silent, dispatcher, log });
 

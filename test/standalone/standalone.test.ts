@@ -8,12 +8,12 @@ import { sharedService } from '../support/shared-service.js';
 import { isAlive, redisPidOf, withStandalones } from '../support/standalone.js';
 import { until } from '../support/until.js';
 
-/** As short as it may be: 32 characters. */
+/** As short as an admin key may be: 32 characters. */
 const OWN_KEY = 'a-key-of-my-own-choice-just-long';
 
 const { dataDir, launch, start } = withStandalones();
 
-it('the standalone serves, prints a line that works when pasted, and has its key and jobs again after a restart', async () => {
+it('the standalone serves, prints a command that works when pasted, and keeps its key and jobs over a restart', async () => {
   const first = await start();
   const line = /^\s+(curl .+)$/m.exec(first.output())?.[1] as string;
   const shell = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -23,7 +23,7 @@ it('the standalone serves, prints a line that works when pasted, and has its key
   const job = JSON.parse(pasted);
   expect(job).toMatchObject({ name: 'hello', spaceId: 'demo', status: 'pending' });
 
-  // Nobody but the owner can read the key, or connect to Redis.
+  // Only the owner can read the key, or connect to Redis.
   const file = join(dataDir(), 'admin-key');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await readFile(file, 'utf8')).trim()).toBe(first.key);
@@ -41,7 +41,7 @@ it('the standalone serves, prints a line that works when pasted, and has its key
   expect(await second.stop()).toBe(0);
 });
 
-it('the standalone honours REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redis of its own', async () => {
+it('the standalone uses REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redis of its own', async () => {
   const standalone = await start({
     REDIS_URL: sharedService().redisUrl,
     ADMIN_API_KEY: OWN_KEY,
@@ -49,14 +49,14 @@ it('the standalone honours REDIS_URL, ADMIN_API_KEY and HOST, and starts no Redi
     KEY_PREFIX: `t-${process.pid}`,
   });
   expect(standalone.url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
-  // The operator knows it, and what is printed may be kept by others.
+  // The operator knows the key, and others may read the output.
   expect(standalone.output()).not.toContain(OWN_KEY);
   expect((await standalone.call('POST', '/spaces/x/jobs', { name: 'work' })).status).toBe(201);
   expect(existsSync(dataDir())).toBe(false);
   expect(await standalone.stop()).toBe(0);
 });
 
-it('the standalone names every fault of its configuration once and does not start', async () => {
+it('the standalone lists each fault of its configuration once and does not start', async () => {
   const faulty = { REDIS_URL: 'http://x', PORT: 'eighty', CALLBACK_SIGNING_SECRET: 'whsec_', LOG_LEVEL: 'loud' };
   const { ended, output } = launch({ ...faulty, ADMIN_API_KEY: OWN_KEY.slice(1) });
   expect(await ended()).toBe(1);
@@ -67,19 +67,21 @@ it('the standalone names every fault of its configuration once and does not star
 
 it.each([
   [
-    'replaces an admin key in its data folder that is too short, and says so',
+    'replaces an admin key in its data folder that is too short, and prints that it did',
     OWN_KEY.slice(1),
     /^ym_admin_[0-9a-f]{64}$/,
   ],
   ['keeps an admin key in its data folder that is long enough', OWN_KEY, new RegExp(`^${OWN_KEY}$`)],
-])('the standalone %s', async (_, kept, key) => {
+])('the standalone %s', async (_, written, key) => {
   const file = join(dataDir(), 'admin-key');
   await mkdir(dataDir(), { recursive: true });
-  await writeFile(file, `${kept}\n`);
+  await writeFile(file, `${written}\n`);
   const standalone = await start();
   expect(standalone.key).toMatch(key);
   expect((await readFile(file, 'utf8')).trim()).toBe(standalone.key);
-  expect(standalone.output().includes(`The admin key in ${file} has fewer than 32 characters.`)).toBe(kept !== OWN_KEY);
+  expect(standalone.output().includes(`The admin key in ${file} has fewer than 32 characters.`)).toBe(
+    written !== OWN_KEY,
+  );
   expect((await standalone.call('GET', '/spaces/x/jobs')).status).toBe(200);
   expect(await standalone.stop()).toBe(0);
 });

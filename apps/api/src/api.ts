@@ -93,7 +93,7 @@ const sizesOf = (config: ApiConfig): SizeLimits => ({
  * `start` throws a ConfigError when no client could ever authenticate: no ADMIN_API_KEY and no keys.
  */
 export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): HttpService {
-  const context = createServerContext(config, log, { refuseWithoutKeys: true, keyBelievedMs: KEY_BELIEVED_MS });
+  const context = createServerContext(config, log, { refuseWithoutKeys: true, keyCacheMs: KEY_BELIEVED_MS });
   const server = createApiServer({ context, config, log });
   return createHttpService({ name: 'api', context, server, config, log });
 }

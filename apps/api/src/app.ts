@@ -4,9 +4,9 @@ import {
   type Health,
   PROBES,
   respondToCheck,
-  routeIs,
   sendEmpty,
   sendError,
+  setRoute,
   UNKNOWN_ROUTE,
 } from '@yardmaster/server';
 import cors from 'cors';
@@ -46,14 +46,14 @@ export function createApp({ serve, refuse, corsOrigins, health, limits }: AppOpt
 
   for (const path of PROBES) {
     app.get(path, (_req, res) => {
-      routeIs(res, path);
+      setRoute(res, path);
       return respondToCheck(res, path, health);
     });
   }
   // Without a key: it contains nothing of a space or a job, and tools and proxies that read it have no key to send.
   const serveOpenApi = createOpenApiHandler(ROUTES, limits);
   app.get(OPENAPI_PATH, (req, res) => {
-    routeIs(res, OPENAPI_PATH);
+    setRoute(res, OPENAPI_PATH);
     serveOpenApi(req, res);
   });
   for (const route of ROUTES) {
@@ -66,12 +66,12 @@ export function createApp({ serve, refuse, corsOrigins, health, limits }: AppOpt
   const open = [...PROBES, OPENAPI_PATH].map((path) => ({ method: 'GET', path }) as const);
   for (const [path, allow] of allowedMethods([...open, ...ROUTES])) {
     app.all(path, (req, res) => {
-      routeIs(res, path);
+      setRoute(res, path);
       refuseMethod(req, res, allow);
     });
   }
   app.use((_req, res) => {
-    routeIs(res, UNKNOWN_ROUTE);
+    setRoute(res, UNKNOWN_ROUTE);
     sendError(res, new YardmasterError('NOT_FOUND'));
   });
   // Express recognises an error handler by its four parameters.

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
-import { attachStreams, routeIs, type Streams, sendError, UNKNOWN_ROUTE } from '@yardmaster/server';
+import { attachStreams, type Streams, sendError, setRoute, UNKNOWN_ROUTE } from '@yardmaster/server';
 import express, { type Express, type Request, type Response } from 'express';
 import type { Direct } from './direct.js';
 
@@ -36,7 +36,7 @@ export function createExpressServer(app: Express, options: ExpressServerOptions)
 
   // When not even the router understands a request, for example an invalid URL, its path does not exist.
   const unknown = (res: Response) => () => {
-    routeIs(res, UNKNOWN_ROUTE);
+    setRoute(res, UNKNOWN_ROUTE);
     sendError(res, new YardmasterError('NOT_FOUND'));
   };
   const listener = (req: Request, res: Response) => {

@@ -1,5 +1,5 @@
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
-import { authenticate, authorize, type KeyCheck, knownCaller, ownerIs } from '@yardmaster/server';
+import { authenticate, authorize, cachedPrincipal, type KeyCheck, setOwner } from '@yardmaster/server';
 import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
@@ -61,7 +61,7 @@ export async function handle(
 
   const presented = req.headers['x-api-key'];
   let left = deps.budgetMs;
-  let caller = knownCaller(authenticator, presented);
+  let caller = cachedPrincipal(authenticator, presented);
   if (caller === undefined) {
     const began = performance.now();
     // The owner of the key is not known yet. A client that sends wrong keys gets its turns by its address.
@@ -70,7 +70,7 @@ export async function handle(
     caller = await deps.redisQueue.send({ isUrgent: route.isUrgent === true, owner, withinMs: left, run });
     left -= performance.now() - began;
   }
-  ownerIs(req.socket, caller.keyId, route.isUrgent === true);
+  setOwner(req.socket, caller.keyId, route.isUrgent === true);
   authorize(caller, route.scopes, spaceId);
 
   // The input is set once it is known, because a copy by `...` is made property by property.

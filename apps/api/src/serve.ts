@@ -6,9 +6,9 @@ import {
   type RequestMetrics,
   redisBudgetMs,
   requestIdOfResponse,
-  routeIs,
   sendError,
   sendText,
+  setRoute,
 } from '@yardmaster/server';
 import type { Request, Response } from 'express';
 import { handle, type Params, type RouteDependencies } from './handle.js';
@@ -44,7 +44,7 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {
-      routeIs(res, route.path);
+      setRoute(res, route.path);
       if (requests.inFlight >= maxInFlight) throw new YardmasterError('OVERLOADED');
       requests.inFlight++;
       try {

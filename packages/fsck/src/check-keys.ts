@@ -1,4 +1,4 @@
-import { patiently, withRedisErrors } from '@yardmaster/redis';
+import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { checkApiKeys } from './checks/api-keys.js';
 import { checkEntries } from './checks/entries.js';
 import { checkJobs, type WaitingJobs } from './checks/jobs.js';
@@ -58,7 +58,7 @@ async function sorted({ store }: Checked, keys: string[]) {
       const kind = keyKindOf(key.slice(prefixLength));
       if (kind.kind === 'bull') return;
       const at = { jobId: 'jobId' in kind ? kind.jobId : null, key };
-      const type = await patiently(() => withRedisErrors(store.redis.type(key)));
+      const type = await retryUnavailable(() => withRedisErrors(store.redis.type(key)));
       if (type === 'none') return; // It is gone by now.
       if (kind.kind === 'unknown') faults.push(faultOf('key_unknown', { ...at, detail: `it is a ${type}` }, ''));
       else if (type === TYPE_OF[kind.kind]) sound.push({ ...kind, key });

@@ -1,4 +1,4 @@
-import { holdersOf, patiently, primariesOf, withRedisErrors } from '@yardmaster/redis';
+import { keyLocationsOf, primariesOf, retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { PARTITIONS, readFormat, type Store } from '@yardmaster/store';
 import type { Seen } from './check-keys.js';
 import { type Checked, type Fault, faultOf, type Portion } from './faults.js';
@@ -45,9 +45,9 @@ const REMEMBERED = 10_000;
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
   const { isRepairing = false, onFault, onProgress, signal } = options;
   const checked: Checked = { store, isRepairing };
-  const holders = await holdersOf(store.redis);
+  const holders = await keyLocationsOf(store.redis);
   const partitions = await partitionsOf(store);
-  await patiently(() => readFormat(store));
+  await retryUnavailable(() => readFormat(store));
   const progress: FsckProgress = {
     keys: 0,
     jobs: 0,
@@ -78,7 +78,7 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
     throw new FsckError(`there is no key under the prefix ${store.settings.keyPrefix}: is this the right Redis?`);
   }
   if (partitions === null) await take('keys', { seen: 0, faults: [await writePartitions(checked)] });
-  if (holders !== (await holdersOf(store.redis))) {
+  if (holders !== (await keyLocationsOf(store.redis))) {
     throw new FsckError('keys have moved to another server meanwhile, so some may not have been seen: run it again');
   }
   return progress;
@@ -86,7 +86,7 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
 
 async function keysInAll(store: Store): Promise<number> {
   const sizes = await Promise.all(
-    primariesOf(store.redis).map((primary) => patiently(() => withRedisErrors(primary.dbsize()))),
+    primariesOf(store.redis).map((primary) => retryUnavailable(() => withRedisErrors(primary.dbsize()))),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
 }
@@ -97,7 +97,7 @@ async function keysInAll(store: Store): Promise<number> {
  * @throws FsckError when the jobs are where this release would not look for them
  */
 async function partitionsOf({ redis, keys }: Store): Promise<string | null> {
-  const partitions = await patiently(() => withRedisErrors(redis.hget(keys.meta, 'partitions')));
+  const partitions = await retryUnavailable(() => withRedisErrors(redis.hget(keys.meta, 'partitions')));
   if (partitions === null || partitions === String(PARTITIONS)) return partitions;
   throw new FsckError(`the jobs are spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
 }
@@ -107,7 +107,7 @@ async function writePartitions({ store, isRepairing }: Checked): Promise<Fault> 
   const at = { jobId: null, key: meta, detail: `it should be ${PARTITIONS}` };
   if (!isRepairing) return faultOf('partitions_missing', at, '');
   try {
-    await patiently(() => withRedisErrors(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
+    await retryUnavailable(() => withRedisErrors(store.redis.hsetnx(meta, 'partitions', PARTITIONS)));
     return faultOf('partitions_missing', at, 'repaired');
   } catch (error) {
     return faultOf('partitions_missing', at, String((error as Error).cause ?? error)); // For example, Redis is full.

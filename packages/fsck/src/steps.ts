@@ -1,4 +1,4 @@
-import { keysOf, membersOf, patiently, withRedisErrors } from '@yardmaster/redis';
+import { keysOf, membersOf, retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { PARTITION_TAGS, partitionOf } from '@yardmaster/store';
 import { checkKeys, type Step, stepOver } from './check-keys.js';
 import { WaitingJobs } from './checks/jobs.js';
@@ -50,7 +50,8 @@ async function note({ store }: Checked, { faults, namesOf = [] }: Step, { doubtf
   }
   for (const spaceId of namesOf) {
     const spaces = store.keys.spaces(partitionOf(spaceId));
-    if ((await patiently(() => withRedisErrors(store.redis.zscore(spaces, spaceId)))) === null) unlisted.push(spaceId);
+    if ((await retryUnavailable(() => withRedisErrors(store.redis.zscore(spaces, spaceId)))) === null)
+      unlisted.push(spaceId);
   }
 }
 

@@ -1,4 +1,6 @@
+import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
+import { isUnavailable, withRedisErrors } from './errors.js';
 
 export type { Cluster };
 
@@ -8,6 +10,27 @@ export type RedisClient = Redis | Cluster;
 /** Whether a client is connected to a cluster. */
 export const isCluster = (client: RedisClient): client is Cluster => client instanceof Cluster;
 
-/** List every Redis that contains data, to check it at the start or to search through it. */
+/** Return the connections to every Redis that contains data: the primaries of a cluster, or the one server. */
 export const primariesOf = (redis: RedisClient): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];
+
+/**
+ * Do something at each primary. While one primary of a cluster is unavailable, the others have work to do. So primaries
+ * that do not reply are skipped, unless none replies.
+ *
+ * @throws UNAVAILABLE when none replies; any other error of any one
+ */
+export async function atEachPrimary<T>(redis: RedisClient, act: (primary: Redis) => Promise<T>): Promise<T[]> {
+  const outcomes = await Promise.allSettled(primariesOf(redis).map((primary) => withRedisErrors(act(primary))));
+  const errors = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []));
+  const hasAllFailed = errors.length === outcomes.length;
+  const thrown = errors.find((error) => !isUnavailable(error)) ?? (hasAllFailed ? errors[0] : undefined);
+  if (thrown !== undefined) throw thrown;
+  return outcomes.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
+}
+
+/** Return a field of the reply to INFO. */
+export const infoField = (info: string, field: string) => info.match(new RegExp(`^${field}:(.*?)\r?$`, 'm'))?.[1];
+
+/** Return the slot of a cluster, 0 to 16 383, to which a key or a sharded channel belongs. */
+export const slotOf = (key: string): number => calculateSlot(key);

@@ -1,10 +1,20 @@
 import type { Redis } from 'ioredis';
 
-/** Bounds from one TIME reply, for the difference of Redis' epoch milliseconds and our `performance.now()`. */
+/** Bounds from one TIME reply for the difference between Redis' epoch milliseconds and our `performance.now()`. */
 interface Sample {
   leastMs: number; // Redis read its clock before we received the reply…
   mostMs: number; // …and after we sent the command.
   at: number;
+}
+
+/** A reply to TIME. */
+export interface TimeReply {
+  /** The time in the reply. */
+  epochMs: number;
+  /** When the command was sent, by `performance.now()`. */
+  sentAt: number;
+  /** When the reply was received, by `performance.now()`. */
+  receivedAt: number;
 }
 
 /** Within this time, a sample with a higher lower bound is better. */
@@ -14,30 +24,28 @@ const BEST_FOR_MS = 30_000;
 const DRIFT_MS = 50;
 
 /**
- * Estimates Redis' clock without asking it, so that a command can say until when it may be carried out. Our own clock
- * is not usable, because it may be off by hours.
+ * Estimates Redis' clock without asking it, so that a command can contain the time until which Redis may carry it out.
+ * Our own clock is not usable, because it may be off by hours.
  *
  * The estimate may be too early, but never too late. A command may be refused although it was in time, but it must not
- * be carried out after its caller was told that it was not. That is why the estimate uses the lower bounds: in an
- * overload, a TIME also waits in front of Redis, and the middle of its round trip is far from when Redis read its
- * clock.
+ * be carried out after its client got the response that nothing was done. That is why the estimate uses the lower bounds: in an
+ * overload, a TIME also waits in front of Redis, and the middle of its round trip is far from the moment at which Redis
+ * read its clock.
  */
 export class RedisClock {
   readonly #best = new Map<Redis, Sample>();
-  readonly #heard = new WeakSet<Redis>();
+  readonly #watched = new WeakSet<Redis>();
 
   /**
    * Learn from a TIME reply.
    *
    * @param node the connection; when it closes, its sample is dropped, because the next one may be to another server
-   * @param epochMs the time in the reply
-   * @param sentAt, receivedAt by `performance.now()`
    */
-  learn(node: Redis, epochMs: number, sentAt: number, receivedAt = performance.now()): void {
+  learn(node: Redis, { epochMs, sentAt, receivedAt }: TimeReply): void {
     const sample = { leastMs: epochMs - receivedAt, mostMs: epochMs - sentAt, at: receivedAt };
     const best = this.#best.get(node);
-    if (!this.#heard.has(node)) node.on('close', () => this.#best.delete(node));
-    this.#heard.add(node);
+    if (!this.#watched.has(node)) node.on('close', () => this.#best.delete(node));
+    this.#watched.add(node);
     const isBetter = best === undefined || sample.leastMs >= best.leastMs || receivedAt - best.at > BEST_FOR_MS;
     // A step forward is always better.
     const hasSteppedBack = best !== undefined && sample.mostMs < best.leastMs - DRIFT_MS;
@@ -45,10 +53,10 @@ export class RedisClock {
   }
 
   /**
-   * Note that Redis found a command too late that was in time by our clock. When the difference cannot be our error,
-   * its clock has stepped: the clock is then unknown until the next TIME.
+   * Note that a command was too late by Redis' clock and in time by our estimate. When our estimate cannot be so wrong,
+   * Redis' clock has stepped: it is then unknown until the next TIME.
    *
-   * @param earlyMs by how much at least the command was early
+   * @param earlyMs by how much the command was in time, at least
    */
   doubt(earlyMs: number): void {
     const errors = [...this.#best.values()].map(({ leastMs, mostMs }) => mostMs - leastMs);

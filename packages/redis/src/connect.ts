@@ -4,16 +4,22 @@ import { drainLeavingNodes } from './cluster/drain-node.js';
 import { FailFastCluster } from './cluster/fail-fast-cluster.js';
 import { corkCommands } from './fast/cork-commands.js';
 import { useScriptCommands } from './fast/script-command.js';
-import type { Logger } from './logger.js';
 import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
 import { tlsOf } from './tls.js';
 import { parseRedisUrl, type RedisAddress } from './url.js';
+
+/** The methods that this package needs of a logger, so that it does not depend on one. */
+export interface Logger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
 
 /** A subscriber connects to one Redis. */
 type ClientFor<U extends RedisUse> = U extends 'subscriber' ? Redis : RedisClient;
 
 /** How long one command may take unless `createRedis` is given another limit, milliseconds. */
-export const COMMAND_TIMEOUT_MS = 1_500;
+const COMMAND_TIMEOUT_MS = 1_500;
 
 /**
  * Create a connection. It connects when `connect` is called, one for a worker at once, and it reconnects for ever.
@@ -38,9 +44,9 @@ export function createRedis<U extends RedisUse>(
     corkCommands(client);
     useScriptCommands(client);
   }
-  tellOutages(client, use, log);
+  logOutages(client, use, log);
   if (client instanceof Cluster) {
-    tellNodeOutages(client, use, log);
+    logNodeOutages(client, use, log);
     if (use === 'commands') drainLeavingNodes(client);
   }
   return client as ClientFor<U>;
@@ -49,7 +55,7 @@ export function createRedis<U extends RedisUse>(
 /** Create a connection that subscribes to channels of one node of a cluster. */
 export function createNodeSubscriber(node: Redis, log: Logger): Redis {
   const redis = node.duplicate({ ...BY_USE.subscriber, readOnly: false });
-  tellOutages(redis, 'subscriber', log);
+  logOutages(redis, 'subscriber', log);
   return redis;
 }
 
@@ -73,9 +79,9 @@ function single(address: RedisAddress, ofUse: RedisOptions): Redis {
   const options = { ...ofUse, ...loginOf(address) };
   if (address.kind === 'socket') return new Redis(address.path, options);
   if (address.kind === 'single') return new Redis({ ...options, ...address.node, db: address.db });
-  if (address.kind === 'cluster') throw new Error('a channel of a cluster is heard at its own node');
+  if (address.kind === 'cluster') throw new Error('a subscriber to a cluster must connect to one of its nodes');
   const { username, password } = address.sentinel;
-  const isReplaced = replacedNow();
+  const mayBeReplaced = replacementCheck();
   return new Redis({
     ...options,
     db: address.db,
@@ -86,50 +92,51 @@ function single(address: RedisAddress, ofUse: RedisOptions): Redis {
     ...(options.tls && { sentinelTLS: options.tls, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: retryStrategy,
     sentinelCommandTimeout: 1_000,
-    // A primary that was cut off from its replicas, and refuses to write because of that (min-replicas-to-write), may
+    // A primary that is cut off from its replicas, and refuses to write because of that (min-replicas-to-write), may
     // have been replaced: the Sentinels know. ioredis' failoverDetector is not used. It leaks its connections to the
     // Sentinels at each reconnection, and after a failover all of those end the connection just while it is made, for
     // good.
-    reconnectOnError: (error) => isReplaced(error) || (ofUse.reconnectOnError?.(error) ?? false),
+    reconnectOnError: (error) => mayBeReplaced(error) || (ofUse.reconnectOnError?.(error) ?? false),
   });
 }
 
 /**
  * Minimum time between two reconnections because of NOREPLICAS, milliseconds. A primary whose replicas are merely down
- * also reports it, and other calls are under way, so not every call leaves it. But soon: Sentinels may replace a
- * primary that they have just made, and service must be back within 2 s of that.
+ * also reports it, and other calls are under way, so not each of them may end the connection. But the time is short:
+ * Sentinels may replace a primary that they have just made, and service must be back within 2 s of that.
  */
-const ASK_AGAIN_MS = 1_500;
+const RECONNECT_AGAIN_MS = 1_500;
 
 /** Create a function that returns true when an error shows that the primary may have been replaced, but not too often. */
-function replacedNow(): (error: Error) => boolean {
-  let askedAt = Number.NEGATIVE_INFINITY;
+function replacementCheck(): (error: Error) => boolean {
+  let reconnectedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
-    if (!/(^|: -)NOREPLICAS\b/.test(error.message) || performance.now() - askedAt < ASK_AGAIN_MS) return false;
-    askedAt = performance.now();
+    if (!/(^|: -)NOREPLICAS\b/.test(error.message) || performance.now() - reconnectedAt < RECONNECT_AGAIN_MS)
+      return false;
+    reconnectedAt = performance.now();
     return true;
   };
 }
 
 /** Log one line per change, not per attempt, because an outage must not fill the disk. */
-function tellOutages(client: RedisClient, use: RedisUse, log: Logger): void {
-  let healthy = true;
+function logOutages(client: RedisClient, use: RedisUse, log: Logger): void {
+  let isHealthy = true;
   client.on('error', (err) => {
-    if (healthy) log.error({ err, use }, 'redis connection lost');
-    healthy = false;
+    if (isHealthy) log.error({ err, use }, 'redis connection lost');
+    isHealthy = false;
   });
   client.on('ready', () => {
-    if (!healthy) log.info({ use }, 'redis connection restored');
-    healthy = true;
+    if (!isHealthy) log.info({ use }, 'redis connection restored');
+    isHealthy = true;
   });
 }
 
-/** Log a node that is away at most once a minute, because each call for its slots tries to connect again. */
-function tellNodeOutages(client: Cluster, use: RedisUse, log: Logger): void {
-  const told = new Map<string, number>();
+/** Log an unavailable node at most once a minute, because each call for its slots tries to connect again. */
+function logNodeOutages(client: Cluster, use: RedisUse, log: Logger): void {
+  const loggedAt = new Map<string, number>();
   client.on('node error', (err: Error, node: string) => {
-    if (performance.now() - (told.get(node) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
-    told.set(node, performance.now());
-    log.warn({ err, node, use }, 'redis node away');
+    if (performance.now() - (loggedAt.get(node) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+    loggedAt.set(node, performance.now());
+    log.warn({ err, node, use }, 'redis node unavailable');
   });
 }

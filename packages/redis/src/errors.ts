@@ -1,11 +1,11 @@
 import { type ErrorCode, YardmasterError } from '@yardmaster/protocol';
 
-/** Reply prefixes of a Redis that is reachable but cannot serve now: it starts, fails over, or is stuck in a script. */
+/** Error words of a Redis that is reachable but cannot serve now: it starts, fails over, or runs a script for too long. */
 const BUSY_REPLIES =
   /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|UNBLOCKED|ASK|MOVED|EXECABORT)$/;
 
 /**
- * Return the word by which a reply says what is wrong. Redis 6.2 wraps the reply that a script's command got:
+ * Return the first word of an error reply, which names the error. Redis 6.2 wraps the reply to a script's command:
  * `ERR Error running script (call to f_…): @user_script:13: @user_script: 13: -OOM command not allowed …`.
  */
 function replyWord(message: string): string {
@@ -27,6 +27,10 @@ function codeOf(error: Error): ErrorCode | null {
     return 'UNAVAILABLE';
   return null;
 }
+
+/** Whether an error means that Redis cannot serve now, and that the outcome of the call is unknown. */
+export const isUnavailable = (error: unknown): boolean =>
+  error instanceof YardmasterError && error.code === 'UNAVAILABLE';
 
 /**
  * Convert what a Redis call threw into an error that the caller can act on.

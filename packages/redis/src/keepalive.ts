@@ -2,71 +2,75 @@ import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './client.js';
 import type { RedisClock } from './clock.js';
 
-/** How long a pong may take: longer than a command, because a long reply before it is no fault of the connection. */
+/** How long a pong may take, milliseconds: longer than a command, because a long reply may come before it. */
 const PONG_MS = 3_000;
 
-/** How long Redis may send nothing on a new connection: as long as connecting may take. */
+/** How long Redis may send nothing on a new connection, milliseconds: as long as connecting may take. */
 const GREETING_MS = 2_000;
 
 async function respondsToPing(redis: Redis, clock: RedisClock | undefined): Promise<boolean> {
-  const ask = () => (clock ? askTime(redis, clock) : redis.ping());
+  const ping = () => (clock ? askTime(redis, clock) : redis.ping());
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, PONG_MS, false).unref();
   });
-  const pong = ask().then(
+  const pong = ping().then(
     () => true,
-    // The command's own time-out is shorter, so ask again within the deadline. Any other error ends in `close`.
+    // The command's own time-out is shorter, so ping again within the deadline. Any other error ends in `close`.
     (error: Error) =>
       error.message === 'Command timed out'
-        ? ask().then(
+        ? ping().then(
             () => true,
             () => false,
           )
         : true,
   );
-  const answered = await Promise.race([pong, late]);
+  const isAlive = await Promise.race([pong, late]);
   clearTimeout(timer);
-  return answered;
+  return isAlive;
 }
 
 async function askTime(redis: Redis, clock: RedisClock): Promise<void> {
   const sentAt = performance.now();
   const [seconds, micros] = await redis.time();
-  clock.learn(redis, Number(seconds) * 1000 + Number(micros) / 1000, sentAt);
+  const epochMs = Number(seconds) * 1000 + Number(micros) / 1000;
+  clock.learn(redis, { epochMs, sentAt, receivedAt: performance.now() });
 }
 
 /** Return every connection of a client; each is checked on its own. */
 const connectionsOf = (client: RedisClient) => (client instanceof Cluster ? client.nodes() : [client]);
 
-export interface WatchOptions {
+export interface KeepAliveOptions {
+  /** Time between two checks, milliseconds. Default 1 000. */
   everyMs?: number;
+  /**
+   * Whether the connection waits in commands that block. A ping would wait behind them, and other code ends them: so
+   * only the beginning of the connection is checked. Default false.
+   */
   isBlocking?: boolean;
+  /** Learns Redis' time: the connection is sent TIME instead of a ping. */
   clock?: RedisClock;
 }
 
 /**
  * Ping a connection, and make a new one when no pong comes. A half-open connection never recovers by itself, and
  * pub/sub loses messages silently. A connection may also be half-open from its beginning, accepted by a proxy in front
- * of a Redis that is away. Then ioredis' `connectTimeout` is met, and its first commands have no deadline unless
+ * of a Redis that is away. Then ioredis connects within its `connectTimeout`, and its first commands have no deadline unless
  * commands have one.
  *
- * @param clock learns Redis' time: the connection is sent TIME instead of a ping
- * @param isBlocking whether the connection waits in commands that block. A ping would wait behind them, and other code
- *   ends them: so only the beginning of the connection is checked
  * @returns a function that ends the keepalive
  */
 export function keepAlive(
   client: RedisClient,
-  { everyMs = 1_000, isBlocking = false, clock }: WatchOptions = {},
+  { everyMs = 1_000, isBlocking = false, clock }: KeepAliveOptions = {},
 ): () => void {
-  const waiting = new WeakSet<Redis>();
+  const inCheck = new WeakSet<Redis>();
   const timer = setInterval(() => {
     for (const redis of connectionsOf(client)) {
-      const look = LOOKS[redis.status];
-      if (waiting.has(redis) || look === undefined || (isBlocking && look !== hearOrReconnect)) continue;
-      waiting.add(redis);
-      void look(redis, clock).finally(() => waiting.delete(redis));
+      const check = CHECKS[redis.status];
+      if (inCheck.has(redis) || check === undefined || (isBlocking && check !== reconnectIfSilent)) continue;
+      inCheck.add(redis);
+      void check(redis, clock).finally(() => inCheck.delete(redis));
     }
   }, everyMs);
   timer.unref();
@@ -77,26 +81,26 @@ export function keepAlive(
  * Check of a connection, by its status: at `connect` Redis has not replied as it should yet, at `end` ioredis has given
  * the connection up. Code that ends a connection ends its keepalive first.
  */
-const LOOKS: Partial<Record<Redis['status'], (redis: Redis, clock?: RedisClock) => Promise<void>>> = {
-  ready: pingOrReconnect,
-  connect: hearOrReconnect,
+const CHECKS: Partial<Record<Redis['status'], (redis: Redis, clock?: RedisClock) => Promise<void>>> = {
+  ready: reconnectIfDead,
+  connect: reconnectIfSilent,
   end: connectAgain,
 };
 
-/** Connect again. ioredis gives up for good when told to reconnect just while it asks Sentinels for the primary. */
+/** Connect again. ioredis gives up for good when it is to reconnect just while it asks Sentinels for the primary. */
 async function connectAgain(redis: Redis): Promise<void> {
-  await redis.connect().catch(() => undefined); // Checked like any other.
+  await redis.connect().catch(() => undefined); // The next check sees whether it succeeded.
 }
 
 /** Reconnect when Redis sends nothing. A Redis that loads its data replies each time; a silent one is not there. */
-async function hearOrReconnect(redis: Redis): Promise<void> {
+async function reconnectIfSilent(redis: Redis): Promise<void> {
   const { stream } = redis;
   const { bytesRead } = stream;
   await new Promise((resolve) => setTimeout(resolve, GREETING_MS).unref());
   if (redis.status === 'connect' && redis.stream === stream && stream.bytesRead === bytesRead) redis.disconnect(true);
 }
 
-async function pingOrReconnect(redis: Redis, clock?: RedisClock): Promise<void> {
+async function reconnectIfDead(redis: Redis, clock?: RedisClock): Promise<void> {
   const { stream } = redis;
   // Only the socket that was pinged, because it may have been replaced meanwhile. In a cluster, the node's connection
   // is given up, and the cluster makes another.

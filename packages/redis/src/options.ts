@@ -1,6 +1,6 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 
-/** What a connection is for; each use fails in its own way (docs/architecture.md, "Connections"). */
+/** Use of a connection; each handles failures in its own way (docs/architecture.md, "Connections"). */
 export type RedisUse = 'commands' | 'subscriber' | 'worker';
 
 /** Reconnect quickly and for ever: service must be back within 2 s of Redis' return. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { parseRedisUrl, RedisUrlError, type TlsFiles } from './url.js';
 
-function read(path: string): Buffer {
+function readPem(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
@@ -17,19 +17,19 @@ function read(path: string): Buffer {
  */
 export function tlsOf({ ca, cert, key, servername }: TlsFiles): ConnectionOptions {
   return {
-    ...(ca !== undefined && { ca: read(ca) }),
-    ...(cert !== undefined && { cert: read(cert) }),
-    ...(key !== undefined && { key: read(key) }),
+    ...(ca !== undefined && { ca: readPem(ca) }),
+    ...(cert !== undefined && { cert: readPem(cert) }),
+    ...(key !== undefined && { key: readPem(key) }),
     ...(servername !== undefined && { servername }),
   };
 }
 
 /**
- * Check a REDIS_URL, and that each file that it names can be read.
+ * Read each file that a REDIS_URL names, to learn at the start that one cannot be read.
  *
  * @throws RedisUrlError
  */
-export function checkRedisUrl(url: string): void {
+export function checkFilesOf(url: string): void {
   const { tls } = parseRedisUrl(url);
   if (tls !== null) tlsOf(tls);
 }

@@ -33,13 +33,13 @@ export type RedisAddress =
   | ({ kind: 'sentinel'; nodes: Node[]; name: string; db: number; sentinel: Login } & Common)
   | ({ kind: 'cluster'; nodes: Node[] } & Common);
 
-/** Reason why a text is not an address, to be written after the variable's name. */
+/** Why a text is not an address of Redis. The message follows the variable's name. */
 export class RedisUrlError extends Error {}
 
 const TLS_PARAMETERS = ['ca', 'cert', 'key', 'servername'] as const;
 const SENTINEL_PARAMETERS = ['sentinelUsername', 'sentinelPassword'] as const;
 
-// Not a URL as WHATWG defines it, which does not allow several hosts.
+// Our own pattern, because a URL as WHATWG defines it must not have several hosts.
 const URL_SHAPE = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^/?#]*)@)?([^/?#@]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 
 const FORMS =
@@ -62,7 +62,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   const common = { ...loginOf(login), tls: isTls ? (files as TlsFiles) : null };
 
   if (kind === 'cluster') {
-    if (path !== '' && path !== '0') fail('of a cluster must end behind its hosts: a cluster has only one database');
+    if (path !== '' && path !== '0') fail('of a cluster must end after its hosts: a cluster has only one database');
     return { kind, nodes: nodesOf(hosts, 6379), ...common };
   }
   if (kind === 'sentinel') {
@@ -109,7 +109,7 @@ function nodesOf(hosts: string, byDefault: number): Node[] {
 }
 
 function dbOf(text: string | undefined): number {
-  if (!/^\d{0,4}$/.test(text ?? '')) fail('must end in the number of a database, or behind its host');
+  if (!/^\d{0,4}$/.test(text ?? '')) fail('must end in the number of a database, or after its host');
   return Number(text ?? 0);
 }
 

@@ -1,3 +1,4 @@
+import { checkFilesOf } from '@yardmaster/redis';
 import type { z } from 'zod';
 import { VARIABLES, type VariableName } from './variables.js';
 
@@ -13,7 +14,7 @@ export type Config<N extends VariableName> = {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
-  /** @param faults one sentence each, starting with the variable's name where it is about one variable */
+  /** @param faults one sentence each, beginning with the name of the variable if there is one */
   constructor(readonly faults: readonly string[]) {
     super(`Configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
   }
@@ -35,6 +36,12 @@ export function readConfig<N extends VariableName>(env: NodeJS.ProcessEnv, names
     const outcome = variable.schema.safeParse(text);
     if (outcome.success) values[name] = outcome.data;
     else faults.push(`${name} ${outcome.error.issues[0]?.message}`);
+  }
+  // The schema checks only the text, because the chart checks addresses whose files are elsewhere.
+  try {
+    if (typeof values.REDIS_URL === 'string') checkFilesOf(values.REDIS_URL);
+  } catch (error) {
+    faults.push(`REDIS_URL ${(error as Error).message}`);
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return values as Config<N>;

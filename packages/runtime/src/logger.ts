@@ -23,8 +23,8 @@ const paths = SECRETS.flatMap((name) => {
 });
 
 /**
- * Return what the log keeps of an error. Its other properties are left out, because ioredis adds the whole command to
- * its errors, with payloads and secrets.
+ * Return the properties of an error that are logged. Others are left out, because ioredis adds the whole command to its
+ * errors, with payloads and secrets.
  */
 function errorForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
@@ -53,7 +53,7 @@ export function createLogger(app: string, level: string): Logger {
     serializers: { err: errorForLog },
     redact: { paths, censor: '[redacted]' },
   };
-  // Written at once. pino's own default writes later, and at exit it tries for ever to write the rest when no process
-  // reads it any more, as after Ctrl-C on `npm start | tee log`.
+  // Written at once. By default pino writes later, and at exit it tries for ever to write the rest when no process
+  // reads it, as after Ctrl-C on `npm start | tee log`.
   return pino(options, destination({ dest: 1, sync: true }));
 }

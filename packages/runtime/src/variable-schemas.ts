@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { checkRedisUrl, type RedisUrlError } from '@yardmaster/redis';
+import { parseRedisUrl, type RedisUrlError } from '@yardmaster/redis';
 import { z } from 'zod';
 
-// Allowed values of environment variables; each message follows the variable's name.
+// Schemas of environment variables. Each error message follows the name of the variable.
 
 export function integer(min: number, max: number) {
   const error = `must be an integer between ${min} and ${max}`;
@@ -26,7 +26,7 @@ export const bytes = integer(1_024, 512 * 1_048_576);
 
 export const redisUrl = z.string().superRefine((url, ctx) => {
   try {
-    checkRedisUrl(url);
+    parseRedisUrl(url);
   } catch (error) {
     ctx.addIssue({ code: 'custom', message: (error as RedisUrlError).message });
   }

@@ -12,11 +12,13 @@ import {
   signingSecrets,
 } from './variable-schemas.js';
 
-// One row per environment variable of any of our processes. docs/configuration.md shows the same rows; a test compares them.
+// One row per environment variable of any of our processes. docs/configuration.md shows the same rows; a test compares
+// them.
 
 interface Variable<T, D extends string | null> {
   /** Default as docs/configuration.md shows it; null for none. */
   default: D;
+  /** One or two sentences for an operator. */
   meaning: string;
   schema: z.ZodType<T, string>;
 }
@@ -31,11 +33,13 @@ const row = <T, D extends string | null>(
   schema,
 });
 
-/** Fewest characters of an admin key, so that it cannot be guessed even when its owner made it up. */
+/** Fewest characters of an admin key, so that it cannot be guessed even when a person has made it up. */
 export const ADMIN_KEY_LENGTH = 32;
 
-const YEARS = 100 * 366 * 86_400;
+/** A hundred years, in seconds. */
+const CENTURY = 100 * 366 * 86_400;
 
+/** One row per environment variable of any of our processes. README.md shows the same table; a test compares them. */
 export const VARIABLES = {
   PORT: row('8080', 'Port to listen on; 0 picks a free one', integer(0, 65_535)),
   HOST: row('127.0.0.1', 'Address to listen on', z.string()),
@@ -44,10 +48,10 @@ export const VARIABLES = {
     'Redis that stores everything: `redis://host:port/db`, `redis+sentinel://host,…/name`, `redis+cluster://host,…`, with `rediss` for TLS, or `unix:///path`; see docs/operate.md. Unset: the standalone runs a private one; every other process refuses to start',
     redisUrl,
   ),
-  DATA_DIR: row('.data', 'Standalone only: where its private Redis and its admin key are kept', z.string()),
+  DATA_DIR: row('.data', 'Standalone only: folder of its private Redis and its admin key', z.string()),
   REDIS_TIMEOUT_SECONDS: row(
     '1.5',
-    'How long Redis may take over one command; a request that needs several may take 0.3 s more, and is then refused with 503',
+    'How long Redis may take for one command. A call that needs several may take 0.3 s more; its response is then 503',
     seconds(60, { zero: false }),
   ),
   ADMIN_API_KEY: row(
@@ -74,32 +78,32 @@ export const VARIABLES = {
   ),
   MAX_DELIVERIES: row(
     '100',
-    'Delivery time-outs in a row, with no ack in between, after which a job is dead',
+    'Delivery time-outs in a row, without an ack between them, after which a job is dead',
     integer(1, 1_000_000),
   ),
   RETENTION_SECONDS: row(
     '604800',
-    'How long an ended job is kept; 0 keeps it for ever',
-    seconds(YEARS, { zero: true }),
+    'How long an ended job stays; 0 keeps it for ever',
+    seconds(CENTURY, { zero: true }),
   ),
-  EVENTS_PER_JOB: row('1000', 'Events of history kept per job, the newest', integer(10, 100_000)),
-  LOGS_PER_JOB: row('10000', 'Log entries kept per job, the newest', integer(1, 1_000_000)),
+  EVENTS_PER_JOB: row('1000', 'Newest events that the history of a job keeps', integer(10, 100_000)),
+  LOGS_PER_JOB: row('10000', 'Newest log entries that a job keeps', integer(1, 1_000_000)),
   MAX_IN_FLIGHT: row(
     '2000',
-    'Requests that one process of the API serves at once; more are refused with 503 before anything is done',
+    'Requests that one process of the API serves at once; others get 503 before anything is done',
     integer(1, 1_000_000),
   ),
   ALLOW_EVICTION: row(
     'false',
-    'Whether jobs are created although Redis has a memory limit and may evict keys: it then deletes jobs, in any status, once its memory is full',
+    'Whether jobs are created although Redis has a memory limit and may evict keys. It then deletes jobs in any status once its memory is full',
     flag,
   ),
-  MAX_BODY_BYTES: row('1048576', 'Largest request body, on the wire and inflated', bytes),
+  MAX_BODY_BYTES: row('1048576', 'Largest request body, as sent and inflated', bytes),
   MAX_PAYLOAD_BYTES: row('262144', 'Largest `payload` and `result`, as JSON', bytes),
   MAX_EVENT_BYTES: row('65536', 'Largest progress, checkpoint, event and error, as JSON', bytes),
   MAX_LOG_ENTRIES: row('1000', 'Most entries in one batch of logs', integer(1, 5_000)),
   MAX_LOG_BATCH_BYTES: row('5242880', 'Largest batch of logs, inflated', bytes),
-  MAX_LOG_WIRE_BYTES: row('1048576', 'Largest batch of logs, on the wire', bytes),
+  MAX_LOG_WIRE_BYTES: row('1048576', 'Largest batch of logs, as sent', bytes),
   MAX_LOG_ENTRY_BYTES: row('16384', 'Largest log entry, as JSON', bytes),
   CORS_ORIGINS: row(
     null,
@@ -125,7 +129,7 @@ export const VARIABLES = {
   ),
   CALLBACK_SIGNING_SECRET: row(
     null,
-    'Master secret, `whsec_…`. The callbacks of each space are signed by Standard Webhooks with a secret derived from it; several while it is being changed, comma-separated, newest first. The API and the scheduler need the same. Unset: not signed',
+    'Master secret, `whsec_…`. The callbacks of each space are signed by Standard Webhooks with a secret derived from it. To change it, give several, comma-separated, newest first. The API and the scheduler need the same. Unset: not signed',
     signingSecrets,
   ),
   CALLBACK_RETRY_DELAYS: row(
@@ -135,7 +139,7 @@ export const VARIABLES = {
   ),
   CALLBACK_ALLOW_PRIVATE: row(
     null,
-    'Whether callbacks may go to private, loopback and other non-public addresses. Unset: only those of a standalone whose HOST is a loopback address',
+    'Whether callbacks may go to private, loopback and other non-public addresses. Unset: only in a standalone whose HOST is a loopback address',
     flag,
   ),
   CALLBACK_DNS_SERVERS: row(
@@ -146,7 +150,7 @@ export const VARIABLES = {
   CALLBACKS_PER_HOST: row('32', 'Callbacks sent to one host at once, by one process', integer(1, 10_000)),
   METRICS_SPACES: row(
     '100',
-    'Spaces whose pending jobs the scheduler shows at `/metrics`, those used most recently; 0 for none',
+    'Most recently used spaces whose pending jobs the scheduler shows at `/metrics`; 0 for none',
     integer(0, 10_000),
   ),
   LOG_LEVEL: row(
@@ -158,7 +162,7 @@ export const VARIABLES = {
   ),
   SHUTDOWN_SECONDS: row(
     '25',
-    'How long a process may take to end after SIGTERM; what is still open after half of it is cut off',
+    'How long a process may take to end after SIGTERM. Open work is cut off after half of it',
     seconds(3_600, { zero: false }),
   ),
 } as const;

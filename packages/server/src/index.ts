@@ -1,6 +1,6 @@
-export { authenticate, authorize, type KeyCheck, knownCaller } from './auth/authorize.js';
+export { authenticate, authorize, cachedPrincipal, type KeyCheck } from './auth/authorize.js';
 export { redisBudgetMs, within } from './deadline.js';
-export { onceResponded, ownerIs } from './http/connection.js';
+export { onceResponded, setOwner } from './http/connection.js';
 export { endResponse } from './http/end-response.js';
 export { createOutageLog } from './http/outage-log.js';
 export { type Health, PROBES, respondToCheck, respondToProbe } from './http/probes.js';
@@ -10,7 +10,7 @@ export { errorBody, internalError, sendEmpty, sendError, sendText } from './http
 export { protectServer, SERVER_OPTIONS } from './http/server.js';
 export { attachStreams, type Streams } from './http/upgrade.js';
 export { type Background, createHttpService, HTTP_SERVICE_VARIABLES, type HttpService } from './http-service.js';
-export { overloadMetrics, type RequestMetrics, routeIs, UNKNOWN_ROUTE } from './metrics/http.js';
+export { overloadMetrics, type RequestMetrics, setRoute, UNKNOWN_ROUTE } from './metrics/http.js';
 export { createMetrics, type Metrics } from './metrics/registry.js';
 export { sharedRead } from './metrics/scrape-cache.js';
 export { runApp } from './run-app.js';

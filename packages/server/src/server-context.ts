@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { YardmasterError } from '@yardmaster/protocol';
 import { onceReachable, type Subscriptions } from '@yardmaster/redis';
 import { type Config, ConfigError, type Logger, type Service } from '@yardmaster/runtime';
 import { Authenticator, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
@@ -32,7 +31,7 @@ export interface ServerContextOptions {
   /** Refuse to start when no client could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
   refuseWithoutKeys?: boolean;
   /** How long a cached key is trusted when no message about its revocation arrives, milliseconds. Default: that of the store. */
-  keyBelievedMs?: number;
+  keyCacheMs?: number;
   /** Time between two checks of Redis' settings, milliseconds. Default 30 000. */
   checkRedisEveryMs?: number;
 }
@@ -52,8 +51,6 @@ export interface ServerContext extends Service, KeyCheck {
   /** Whether it can do its work: Redis is checked and replies, and published messages are received. */
   isReady(): Promise<boolean>;
 }
-
-const isUnavailable = (error: unknown) => error instanceof YardmasterError && error.code === 'UNAVAILABLE';
 
 /**
  * Create a server context. `start` waits until Redis is reachable, checks it, and throws a ConfigError when it cannot
@@ -83,7 +80,7 @@ export function createServerContext(
   const store = createStore(redis, settings, { bulk, clock, observer: metrics.observer });
   const authenticator = new Authenticator(store, {
     adminKey: config.ADMIN_API_KEY,
-    ...(options.keyBelievedMs !== undefined && { cacheMs: options.keyBelievedMs }),
+    ...(options.keyCacheMs !== undefined && { cacheMs: options.keyCacheMs }),
   });
   const addressOf = clientAddressBy(config.TRUSTED_PROXIES ?? []);
   const reportRejectedKey = createRejectedKeyReport({ registry: metrics.registry, addressOf, log });
@@ -124,7 +121,6 @@ export function createServerContext(
       const listening = authenticator.listen(subscriptions);
       await connections.connect();
       await onceReachable(prepare, {
-        isUnavailable,
         reasonOf: connections.reasonOf,
         onWait: (reason) => log.warn({ reason }, 'waiting for redis'),
         signal: stopping.signal,

@@ -205,10 +205,10 @@ it('hears a channel until it is removed, and others of its slot after that', asy
   const listener = { message: (text: string) => void told.push(text), lost: nothing, subscribed: nothing };
   for (const channel of [one, other]) subscriptions.add(channel, listener);
   expect(() => subscriptions.add(one, listener)).toThrow(`channel ${one} has a listener`);
-  await until(() => subscriptions.hears(one) && subscriptions.hears(other));
+  await until(() => subscriptions.isSubscribed(one) && subscriptions.isSubscribed(other));
 
   subscriptions.remove(one);
-  expect([subscriptions.hears(one), subscriptions.hears(other)]).toEqual([false, true]);
+  expect([subscriptions.isSubscribed(one), subscriptions.isSubscribed(other)]).toEqual([false, true]);
   const owner = redis.address(await ownerOf(redis, await slotOf(redis, one)));
   await until(async () => isDeepStrictEqual(await ask(owner, 'PUBSUB', 'SHARDNUMSUB', one, other), [one, 0, other, 1]));
   await client.spublish(one, 'to nobody');
@@ -228,10 +228,10 @@ it('asks who has which slot while a channel is not heard, and no more once it is
   const nodes = jest.spyOn(client, 'nodes').mockReturnValue([]);
   subscriptions.add('{07}:asked', { message: nothing, lost: nothing, subscribed: nothing });
   nodes.mockRestore();
-  expect(subscriptions.hears('{07}:asked')).toBe(false);
+  expect(subscriptions.isSubscribed('{07}:asked')).toBe(false);
   lookAfter();
   expect(asks).toHaveBeenCalledTimes(1);
-  await until(() => subscriptions.hears('{07}:asked'));
+  await until(() => subscriptions.isSubscribed('{07}:asked'));
   asks.mockClear();
   lookAfter();
   expect(asks).not.toHaveBeenCalled();
@@ -279,7 +279,7 @@ it('does not count a channel as subscribed at a primary that has become a replic
   const told: string[] = [];
   const tell = (what: string) => () => void told.push(what);
   subscriptions.add('{07}:news', { message: tell('message'), lost: tell('lost'), subscribed: tell('subscribed') });
-  await until(() => subscriptions.hears('{07}:news'));
+  await until(() => subscriptions.isSubscribed('{07}:news'));
 
   const slot = await slotOf(redis, '{07}:news');
   const old = await ownerOf(redis, slot);
@@ -295,7 +295,7 @@ it('does not count a channel as subscribed at a primary that has become a replic
   expect(told).toEqual(['subscribed', 'lost']);
 
   client.refreshSlotsCache = refresh;
-  await until(() => subscriptions.hears('{07}:news'));
+  await until(() => subscriptions.isSubscribed('{07}:news'));
   expect(told).toEqual(['subscribed', 'lost', 'subscribed']);
   await client.spublish('{07}:news', 'news');
   await until(() => told.includes('message'));

@@ -8,9 +8,9 @@ import {
   internalError,
   rawResponse,
   requestIdOf,
-  routeIs,
   sendEmpty,
   sendError,
+  setRoute,
 } from '@yardmaster/server';
 import { readStreamUrl, routeOfStream } from './stream-url.js';
 
@@ -43,7 +43,7 @@ export function createRefuseUpgrade(
 
 /** Respond to a request without an upgrade, or with an upgrade to a protocol other than WebSocket. */
 export function respondToPlainRequest(req: IncomingMessage, res: ServerResponse): void {
-  routeIs(res, routeOfStream(req.url as string));
+  setRoute(res, routeOfStream(req.url as string));
   try {
     checkHost(req);
     readStreamUrl(req.url as string);

@@ -52,7 +52,7 @@ export abstract class Channel implements Listener {
   }
 
   get isSubscribed(): boolean {
-    return this.#options.subscriptions.hears(this.#options.channel);
+    return this.#options.subscriptions.isSubscribed(this.#options.channel);
   }
 
   /** Number of subscriptions so far. When it has changed, there was a time without messages in between. */

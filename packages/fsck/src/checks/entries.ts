@@ -1,4 +1,4 @@
-import { membersOf, patiently } from '@yardmaster/redis';
+import { membersOf, retryUnavailable } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
 import { type Checked, type Fault, faultOf, flagOf, type Portion } from '../faults.js';
 import type { KeyKind } from '../key-kinds.js';
@@ -12,7 +12,7 @@ export async function* checkEntries(
 ): AsyncGenerator<Portion> {
   const { store } = checked;
   for await (const ids of membersOf(store.redis, key)) {
-    const { strays } = await patiently(() =>
+    const { strays } = await retryUnavailable(() =>
       runScript(store, check_entries, {
         keys: { index: key },
         args: {

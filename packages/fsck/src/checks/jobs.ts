@@ -1,4 +1,4 @@
-import { patiently } from '@yardmaster/redis';
+import { retryUnavailable } from '@yardmaster/redis';
 import { partitionOfJob, runScript } from '@yardmaster/store';
 import { type Checked, type Fault, type FaultKind, faultOf, flagOf } from '../faults.js';
 import { check_jobs } from '../scripts.generated.js';
@@ -39,7 +39,7 @@ export async function checkJobs(checked: Checked, jobIds: readonly string[]): Pr
   const { deliveryTimeoutMs, retentionMs } = store.settings;
   const partition = partitionOfJob(jobIds[0] as string);
   const faults: Fault[] = [];
-  const { jobs } = await patiently(() =>
+  const { jobs } = await retryUnavailable(() =>
     runScript(store, check_jobs, {
       keys: { deadlines: store.keys.deadlines(partition) },
       args: { base: store.keys.baseOf(partition), isRepairing: flagOf(checked), deliveryTimeoutMs, retentionMs },

@@ -1,4 +1,4 @@
-import { membersOf, patiently } from '@yardmaster/redis';
+import { membersOf, retryUnavailable } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
 import { type Checked, type Fault, faultOf, flagOf } from '../faults.js';
 import { check_names, count_names } from '../scripts.generated.js';
@@ -36,7 +36,7 @@ async function count({ store }: Checked, spaceId: string): Promise<Count> {
   const { keys } = store;
   const all: Count = { afterOrder: '-inf', counted: 0, byName: new Map() };
   for (let isMore = true; isMore; ) {
-    const { counted, lastOrder, names } = await patiently(() =>
+    const { counted, lastOrder, names } = await retryUnavailable(() =>
       runScript(store, count_names, {
         keys: { jobs: keys.jobs(spaceId) },
         args: { base: keys.baseOfSpace(spaceId), afterOrder: all.afterOrder, limit: JOBS_AT_ONCE },
@@ -65,7 +65,7 @@ async function compare(
   const key = store.keys.names(spaceId);
   const counts = [...byName];
   for (let i = 0; i < counts.length; i += NAMES_AT_ONCE) {
-    const reply = await patiently(() =>
+    const reply = await retryUnavailable(() =>
       runScript(store, check_names, {
         keys: { names: key },
         args: {

@@ -1,11 +1,11 @@
 import { STATUSES } from '@yardmaster/protocol';
-import { patiently, withRedisErrors } from '@yardmaster/redis';
+import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
 import { type Checked, type Fault, faultOf, flagOf } from '../faults.js';
 import { check_orphan } from '../scripts.generated.js';
 
 async function checkOrphan(checked: Checked, at: Omit<Fault, 'kind' | 'repair'>, owners: string[]): Promise<Fault[]> {
-  const { state } = await patiently(() =>
+  const { state } = await retryUnavailable(() =>
     runScript(checked.store, check_orphan, {
       keys: { key: at.key },
       args: { isRepairing: flagOf(checked) },
@@ -21,7 +21,7 @@ export async function checkLists(checked: Checked, lists: { key: string; jobId: 
   const faults = await Promise.all(
     lists.map(async ({ key, jobId }) => {
       const job = store.keys.job(jobId);
-      if ((await patiently(() => withRedisErrors(store.redis.exists(job)))) === 1) return [];
+      if ((await retryUnavailable(() => withRedisErrors(store.redis.exists(job)))) === 1) return [];
       return checkOrphan(checked, { jobId, key, detail: 'the job does not exist' }, [job]);
     }),
   );

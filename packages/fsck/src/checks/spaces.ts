@@ -1,4 +1,4 @@
-import { membersOf, patiently, withRedisErrors } from '@yardmaster/redis';
+import { membersOf, retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
 import { type Checked, type Fault, faultOf, flagOf } from '../faults.js';
 import { check_spaces } from '../scripts.generated.js';
@@ -9,9 +9,9 @@ export async function checkSpaces(checked: Checked, partition: string): Promise<
   const key = store.keys.spaces(partition);
   const faults: Fault[] = [];
   // A key of another type is a fault that was reported already.
-  if ((await patiently(() => withRedisErrors(store.redis.type(key)))) !== 'zset') return [];
+  if ((await retryUnavailable(() => withRedisErrors(store.redis.type(key)))) !== 'zset') return [];
   for await (const ids of membersOf(store.redis, key)) {
-    const { empty } = await patiently(() =>
+    const { empty } = await retryUnavailable(() =>
       runScript(store, check_spaces, {
         keys: { spaces: key },
         args: { base: store.keys.baseOf(partition), isRepairing: flagOf(checked) },

@@ -10,8 +10,8 @@ import type { Cluster, Redis } from 'ioredis';
 export function drainLeavingNodes(cluster: Cluster): void {
   cluster.on('+node', (node: Redis) => {
     const disconnect = node.disconnect;
-    node.disconnect = function letGo(this: Redis, reconnect = false) {
-      // When the cluster or the connection is not ready, end at once; so does a connection that is to reconnect.
+    node.disconnect = function drainThenDisconnect(this: Redis, reconnect = false) {
+      // End at once when the cluster or the connection is not ready, and when the connection is to reconnect.
       if (reconnect || cluster.status !== 'ready' || this.status !== 'ready') return disconnect.call(this, reconnect);
       forgetOnlyOnce(cluster, this);
       const end = () => disconnect.call(this);

@@ -1,10 +1,10 @@
 import type { Cluster, Redis } from 'ioredis';
+import { slotOf } from '../client.js';
 import { ConnectionSubscriptions } from './single.js';
-import { slotOf } from './slot.js';
 import type { Listener, Subscriptions } from './subscriptions.js';
 
-/** How often to check that every channel is heard. */
-const LOOK_AFTER_MS = 500;
+/** Time between two checks that every channel is subscribed, milliseconds. */
+const CHECK_MS = 500;
 
 /** A connection for subscribing, and how to end it. */
 export interface Subscriber {
@@ -13,7 +13,7 @@ export interface Subscriber {
 }
 
 /** A primary at which this process has subscribed channels. */
-interface Home {
+interface NodeSubscriptions {
   subscriber: Subscriber;
   channels: ConnectionSubscriptions;
 }
@@ -22,14 +22,13 @@ interface Home {
 interface Shard {
   listeners: Map<string, Listener>;
   /** Address of the primary where they are subscribed; null while no primary is known to have the slot. */
-  home: string | null;
+  nodeAddress: string | null;
 }
 
 const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
 
 /**
- * Channels that are heard in a cluster, each at the primary that has its slot, over one connection to each such
- * primary.
+ * Subscribes to channels of a cluster, each at the primary that has its slot, over one connection to each such primary.
  *
  * A slot goes to another primary when the old one fails or when the slot is moved. A node that loses a slot ends its
  * subscriptions, and so does a node that dies. When that is noticed, and at the latest when ioredis next reads which
@@ -39,7 +38,7 @@ const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
 export class ClusterSubscriptions implements Subscriptions {
   readonly #cluster: Cluster;
   readonly #connect: (node: Redis) => Subscriber;
-  readonly #homes = new Map<string, Home>();
+  readonly #nodes = new Map<string, NodeSubscriptions>();
   readonly #shards = new Map<number, Shard>();
   readonly #timer: NodeJS.Timeout;
 
@@ -50,57 +49,55 @@ export class ClusterSubscriptions implements Subscriptions {
   constructor(cluster: Cluster, connect: (node: Redis) => Subscriber) {
     this.#cluster = cluster;
     this.#connect = connect;
-    cluster.on('refresh', () => this.#settle());
-    this.#timer = setInterval(() => this.#lookAfter(), LOOK_AFTER_MS).unref();
+    cluster.on('refresh', () => this.#subscribeAll());
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
   add(channel: string, listener: Listener): void {
     const slot = slotOf(channel);
-    const shard = this.#shards.get(slot) ?? { listeners: new Map(), home: this.#ownerOf(slot) };
+    const shard = this.#shards.get(slot) ?? { listeners: new Map(), nodeAddress: this.#ownerOf(slot) };
     this.#shards.set(slot, shard);
     if (shard.listeners.has(channel)) throw new Error(`channel ${channel} has a listener`);
     shard.listeners.set(channel, listener);
-    this.#homeOf(shard)?.channels.add(channel, listener);
+    this.#nodeOf(shard)?.channels.add(channel, listener);
   }
 
   remove(channel: string): void {
     const slot = slotOf(channel);
     const shard = this.#shards.get(slot);
     if (!shard?.listeners.delete(channel)) return;
-    if (shard.home !== null) this.#homes.get(shard.home)?.channels.remove(channel);
+    if (shard.nodeAddress !== null) this.#nodes.get(shard.nodeAddress)?.channels.remove(channel);
     if (shard.listeners.size === 0) this.#shards.delete(slot);
   }
 
-  hears(channel: string): boolean {
-    const home = this.#shards.get(slotOf(channel))?.home ?? null;
-    return home !== null && (this.#homes.get(home)?.channels.hears(channel) ?? false);
+  isSubscribed(channel: string): boolean {
+    const address = this.#shards.get(slotOf(channel))?.nodeAddress ?? null;
+    return address !== null && (this.#nodes.get(address)?.channels.isSubscribed(channel) ?? false);
   }
 
   /** End every connection that this object has made. */
   end(): void {
     clearInterval(this.#timer);
-    for (const { subscriber } of this.#homes.values()) subscriber.end();
-    this.#homes.clear();
+    for (const { subscriber } of this.#nodes.values()) subscriber.end();
+    this.#nodes.clear();
   }
 
   #ownerOf(slot: number): string | null {
     return this.#cluster.slots[slot]?.[0] ?? null;
   }
 
-  /** Return where a shard's channels are subscribed, and make a connection if there is none yet. */
-  #homeOf({ home: address }: Shard): Home | null {
+  /** Return the node where a shard's channels are subscribed, and connect to it if it is not connected yet. */
+  #nodeOf({ nodeAddress: address }: Shard): NodeSubscriptions | null {
     if (address === null) return null;
-    const known = this.#homes.get(address);
-    if (known !== undefined) return known;
-    const node = this.#cluster.nodes('master').find((redis) => addressOf(redis) === address);
-    if (node === undefined) return null; // Not reachable now; `#lookAfter` tries again.
-    const subscriber = this.#connect(node);
-    const home = {
-      subscriber,
-      channels: new ConnectionSubscriptions(subscriber.redis, 'sharded', () => this.#isPrimary(address)),
-    };
-    this.#homes.set(address, home);
-    return home;
+    const found = this.#nodes.get(address);
+    if (found !== undefined) return found;
+    const primary = this.#cluster.nodes('master').find((redis) => addressOf(redis) === address);
+    if (primary === undefined) return null; // Not reachable now; `#check` tries again.
+    const subscriber = this.#connect(primary);
+    const channels = new ConnectionSubscriptions(subscriber.redis, 'sharded', () => this.#isPrimary(address));
+    const node = { subscriber, channels };
+    this.#nodes.set(address, node);
+    return node;
   }
 
   /**
@@ -110,49 +107,48 @@ export class ClusterSubscriptions implements Subscriptions {
    */
   async #isPrimary(address: string): Promise<boolean> {
     const node = this.#cluster.nodes('all').find((redis) => addressOf(redis) === address);
-    if (node === undefined) throw new Error(`nobody knows ${address}`);
+    if (node === undefined) throw new Error(`${address} is no node of the cluster`);
     const isPrimary = /^role:master\r?$/m.test(await node.info('replication'));
     if (!isPrimary) this.#cluster.refreshSlotsCache();
     return isPrimary;
   }
 
   /**
-   * Ask again which primary has which slot while a channel is not heard. The event `refresh` then settles what has
-   * changed.
+   * Read again which primary has which slot while a channel is not subscribed. The event `refresh` then moves the
+   * channels whose slot has moved.
    */
-  #lookAfter(): void {
-    const isWell = [...this.#shards.values()].every(
-      ({ home }) => home !== null && this.#homes.get(home)?.channels.hearsAll,
+  #check(): void {
+    const isComplete = [...this.#shards.values()].every(
+      ({ nodeAddress }) => nodeAddress !== null && this.#nodes.get(nodeAddress)?.channels.areAllSubscribed,
     );
-    if (isWell || this.#cluster.status !== 'ready') return;
-    this.#settle();
+    if (isComplete || this.#cluster.status !== 'ready') return;
+    this.#subscribeAll();
     this.#cluster.refreshSlotsCache();
   }
 
   /** Subscribe every channel at the primary that has its slot now. */
-  #settle(): void {
+  #subscribeAll(): void {
     for (const [slot, shard] of this.#shards) {
       const owner = this.#ownerOf(slot);
-      if (owner !== shard.home) this.#leave(shard);
-      shard.home = owner;
-      const home = this.#homeOf(shard);
-      for (const [channel, listener] of shard.listeners)
-        if (!home?.channels.has(channel)) home?.channels.add(channel, listener);
+      if (owner !== shard.nodeAddress) this.#leave(shard);
+      shard.nodeAddress = owner;
+      const channels = this.#nodeOf(shard)?.channels;
+      for (const [channel, listener] of shard.listeners) if (!channels?.has(channel)) channels?.add(channel, listener);
     }
-    const inUse = new Set([...this.#shards.values()].map(({ home }) => home));
-    for (const [address, { subscriber }] of this.#homes) {
+    const inUse = new Set([...this.#shards.values()].map(({ nodeAddress }) => nodeAddress));
+    for (const [address, { subscriber }] of this.#nodes) {
       if (inUse.has(address)) continue;
       subscriber.end();
-      this.#homes.delete(address);
+      this.#nodes.delete(address);
     }
   }
 
-  #leave({ home, listeners }: Shard): void {
-    const channels = home === null ? undefined : this.#homes.get(home)?.channels;
+  #leave({ nodeAddress, listeners }: Shard): void {
+    const channels = nodeAddress === null ? undefined : this.#nodes.get(nodeAddress)?.channels;
     for (const [channel, listener] of listeners) {
-      const wasHeard = channels?.hears(channel) ?? false;
+      const wasSubscribed = channels?.isSubscribed(channel) ?? false;
       channels?.remove(channel);
-      if (wasHeard) listener.lost();
+      if (wasSubscribed) listener.lost();
     }
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { slotOf } from './slot.js';
+import { slotOf } from '../client.js';
 import type { Listener, Subscriptions } from './subscriptions.js';
 
 /** Channels in one SUBSCRIBE after a lost connection: some 30 KB of command. */
@@ -12,13 +12,13 @@ const CHANNELS_AT_ONCE = 500;
  */
 export type ChannelKind = 'plain' | 'sharded';
 
-/** Wait before checking a subscription again, when a check could not be completed. */
-const ASK_AGAIN_MS = 200;
+/** Time before a subscription is checked again when a check could not be completed, milliseconds. */
+const CHECK_AGAIN_MS = 200;
 
 const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue state error');
 
 /**
- * Channels that are heard over one connection.
+ * Subscribes to channels over one connection.
  *
  * Redis' pub/sub loses silently what is published while a connection is down. So every channel is subscribed again on
  * each new socket. Its listener learns of both ends of the gap, because only the listener knows what to do about it.
@@ -27,27 +27,27 @@ const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue st
 export class ConnectionSubscriptions implements Subscriptions {
   readonly #redis: Redis;
   readonly #kind: ChannelKind;
-  readonly #hearsInFull: () => Promise<boolean>;
+  readonly #receivesAll: () => Promise<boolean>;
   readonly #listeners = new Map<string, Listener>();
   /** Channels that Redis has confirmed on the current socket. */
   readonly #confirmed = new Set<string>();
 
   /**
    * @param redis a connection made for subscribing, which the caller opens and closes
-   * @param hearsInFull checks after each subscription whether its server gets all that is published; while it throws,
-   *   that is not known. When it returns false, the connection is closed and opened again
+   * @param receivesAll checks after each subscription whether its server gets all that is published. It is called
+   *   again while it throws. When it returns false, the connection is closed and opened again
    */
-  constructor(redis: Redis, kind: ChannelKind = 'plain', hearsInFull = async () => true) {
+  constructor(redis: Redis, kind: ChannelKind = 'plain', receivesAll = async () => true) {
     this.#redis = redis;
     this.#kind = kind;
-    this.#hearsInFull = hearsInFull;
+    this.#receivesAll = receivesAll;
     const event = kind === 'sharded' ? 'smessage' : 'message';
     redis.on(event, (channel: string, text: string) => this.#listeners.get(channel)?.message(text));
     redis.on('ready', () => this.#subscribeAll());
     redis.on('close', () => this.#lose());
     // A node that loses a slot ends its subscriptions unasked, after which ioredis no longer knows which reply belongs
     // to which command.
-    if (kind === 'sharded') redis.on('error', (error) => isOutOfStep(error) && this.#startAnew());
+    if (kind === 'sharded') redis.on('error', (error) => isOutOfStep(error) && this.#reconnect());
   }
 
   add(channel: string, listener: Listener): void {
@@ -65,7 +65,7 @@ export class ConnectionSubscriptions implements Subscriptions {
     done.catch(() => undefined);
   }
 
-  hears(channel: string): boolean {
+  isSubscribed(channel: string): boolean {
     return this.#confirmed.has(channel);
   }
 
@@ -78,37 +78,36 @@ export class ConnectionSubscriptions implements Subscriptions {
     return this.#listeners.has(channel);
   }
 
-  /** Whether every channel is heard. */
-  get hearsAll(): boolean {
+  /** Whether every channel is subscribed. */
+  get areAllSubscribed(): boolean {
     return this.#confirmed.size === this.#listeners.size;
   }
 
   async #subscribe(channels: string[]): Promise<void> {
     const { stream } = this.#redis;
-    // Remember the listeners, too, because a listener that has replaced another meanwhile gets a confirmation of its
-    // own.
-    const asked = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
+    // With the listeners, because one that replaces another meanwhile gets a confirmation of its own.
+    const requested = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
     try {
       await (this.#kind === 'sharded' ? this.#redis.ssubscribe(...channels) : this.#redis.subscribe(...channels));
     } catch {
-      return; // The socket broke, which the next `ready` repairs, or hangs, which its watch finds; or the slot has moved.
+      return; // Another subscription follows: at the next `ready`, after the keepalive's reconnect, or at the slot's new node.
     }
-    if (this.#kind === 'sharded' && !(await this.#isGood(stream))) return;
+    if (this.#kind === 'sharded' && !(await this.#isComplete(stream))) return;
     if (this.#redis.stream !== stream) return;
-    for (const [channel, listener] of asked) {
+    for (const [channel, listener] of requested) {
       if (listener !== this.#listeners.get(channel) || this.#confirmed.has(channel)) continue;
       this.#confirmed.add(channel);
       listener?.subscribed();
     }
   }
 
-  /** Check whether what was subscribed on a socket is heard in full. */
-  async #isGood(stream: Redis['stream']): Promise<boolean> {
+  /** Check whether the server of a socket gets all messages of the channels that were subscribed on it. */
+  async #isComplete(stream: Redis['stream']): Promise<boolean> {
     while (this.isConnected && this.#redis.stream === stream) {
-      const response = await this.#hearsInFull().catch(() => null);
-      if (response === false && this.#redis.stream === stream) this.#startAnew();
-      if (response !== null) return response;
-      await delay(ASK_AGAIN_MS, undefined, { ref: false });
+      const isComplete = await this.#receivesAll().catch(() => null);
+      if (isComplete === false && this.#redis.stream === stream) this.#reconnect();
+      if (isComplete !== null) return isComplete;
+      await delay(CHECK_AGAIN_MS, undefined, { ref: false });
     }
     return false;
   }
@@ -134,7 +133,7 @@ export class ConnectionSubscriptions implements Subscriptions {
   }
 
   /** Disconnect and connect again. Each lost channel may call this, but once is enough for a socket. */
-  #startAnew(): void {
+  #reconnect(): void {
     if (!this.#redis.stream.writableEnded) this.#redis.disconnect(true);
   }
 

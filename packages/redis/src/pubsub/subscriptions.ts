@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis';
 import type { RedisClient } from '../client.js';
 
-/** Listener that hears a channel. */
+/** Receives the messages of a channel. */
 export interface Listener {
   /** A message was received. */
   message(text: string): void;
@@ -11,14 +11,14 @@ export interface Listener {
   subscribed(): void;
 }
 
-/** The channels that this process hears, one listener each. */
+/** The channels that this process subscribes to, one listener each. */
 export interface Subscriptions {
-  /** Hear a channel from now on. While there is no connection, it is subscribed as soon as there is one. */
+  /** Subscribe to a channel, as soon as there is a connection. */
   add(channel: string, listener: Listener): void;
-  /** Stop hearing a channel. */
+  /** Unsubscribe from a channel. */
   remove(channel: string): void;
   /** Whether every message of a channel is received at the moment. */
-  hears(channel: string): boolean;
+  isSubscribed(channel: string): boolean;
 }
 
 /** Publish to a channel; in a cluster within the shard of its slot, where its listeners have subscribed. */

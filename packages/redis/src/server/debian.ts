@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { RedisBinary } from './binary.js';
+import type { RedisBinary } from './private.js';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { RedisBinary } from './binary.js';
 import { cachedDebianRedis, fetchDebianRedis } from './debian.js';
+import type { RedisBinary } from './private.js';
 
 const run = promisify(execFile);
 
@@ -28,10 +28,10 @@ const INSTALL: Partial<Record<NodeJS.Platform, string>> = {
  * into the cache folder.
  *
  * @param cacheDir where a fetched copy is kept for the next time
- * @param say called with a line for a person before and after what takes time
+ * @param print prints a line for the person at the terminal
  * @throws Error whose message is the command that gets one on this platform
  */
-export async function findRedisServer(cacheDir: string, say: (line: string) => void): Promise<RedisBinary> {
+export async function findRedisServer(cacheDir: string, print: (line: string) => void): Promise<RedisBinary> {
   for (const command of ['redis-server', 'valkey-server']) {
     const installed = { command, args: [] };
     if (await isUsable(installed)) return installed;
@@ -40,16 +40,16 @@ export async function findRedisServer(cacheDir: string, say: (line: string) => v
   if (await isUsable(cached)) return cached;
 
   try {
-    say(`No redis-server on this machine: fetching the distribution's package into ${cacheDir} …`);
+    print(`No redis-server on this machine; fetching the distribution's package into ${cacheDir} …`);
     const began = performance.now();
     await fetchDebianRedis(cacheDir);
-    say(`redis-server fetched in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    print(`redis-server fetched in ${((performance.now() - began) / 1000).toFixed(1)} s`);
   } catch (error) {
-    say(`It could not be fetched: ${(error as Error).message.split('\n')[0]}`);
+    print(`It could not be fetched: ${(error as Error).message.split('\n')[0]}`);
   }
   const fetched = await cachedDebianRedis(cacheDir);
   if (await isUsable(fetched)) return fetched;
   throw new Error(
-    `Yardmaster needs redis-server 6.2 or later. Get one with\n\n    ${INSTALL[process.platform] ?? INSTALL.linux}\n\nor set REDIS_URL to a Redis that is there already.`,
+    `Yardmaster needs redis-server 6.2 or later. Get one with\n\n    ${INSTALL[process.platform] ?? INSTALL.linux}\n\nor set REDIS_URL to a Redis that runs already.`,
   );
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { responds, shutDown, waitFor } from './probe.js';
+import { isServing, shutDown, waitFor } from './probe.js';
 
 /** Owner of a data folder, as written into it. */
 interface Owner {
-  /** Process that runs the redis-server, or null once it gave the folder back. */
+  /** Process that runs the redis-server, or null once it has released the folder. */
   pid: number | null;
   /** Process id of the redis-server, once it runs. */
   redisPid?: number | undefined;
@@ -18,7 +18,7 @@ interface Owner {
 export interface Ownership {
   /** Record which redis-server this process runs on the folder, for the next owner that has to clean up. */
   note(redis: Omit<Owner, 'pid'>): Promise<void>;
-  /** Give the folder back. */
+  /** Release the folder. */
   release(): Promise<void>;
 }
 
@@ -61,8 +61,8 @@ async function publish(dataDir: string, owner: Owner, put: (written: string) => 
 
 /** Stop the redis-server of a process that was killed and could not stop it: two servers would write the same file. */
 async function endLeftover({ redisPid, socket, socketDir }: Owner): Promise<void> {
-  // When nothing responds on the socket, the process with that id by now is not the one that we look for.
-  if (socket !== undefined && (await responds(socket))) {
+  // When nothing responds on the socket, the process that has this id now is another one.
+  if (socket !== undefined && (await isServing(socket))) {
     await shutDown(socket);
     const isGone = await waitFor(() => redisPid === undefined || !isAlive(redisPid), 10_000);
     if (!isGone) throw new Error(`Process ${redisPid} is a redis-server left behind that does not end`);
@@ -70,7 +70,7 @@ async function endLeftover({ redisPid, socket, socketDir }: Owner): Promise<void
   if (socketDir) await rm(socketDir, { recursive: true, force: true });
 }
 
-/** @returns whether the number was free and is ours now: when two want the same one, the file system gives it to one */
+/** Claim a number. @returns whether it is ours now: of two processes that claim it, the file system lets one have it */
 async function claim(dataDir: string, number: number): Promise<boolean> {
   try {
     await publish(dataDir, { pid: process.pid }, (written) => link(written, fileOf(dataDir, number)));
@@ -85,7 +85,7 @@ async function claim(dataDir: string, number: number): Promise<boolean> {
 }
 
 /** Remove earlier owners, only as the owner: all use one socket name, so a late rival would end the new redis-server. */
-async function clearAwayBefore(dataDir: string, number: number): Promise<void> {
+async function removeOwnersBefore(dataDir: string, number: number): Promise<void> {
   for (const earlier of await ownerNumbers(dataDir)) {
     if (earlier >= number) continue;
     const owner = await readOwner(dataDir, earlier);
@@ -94,12 +94,11 @@ async function clearAwayBefore(dataDir: string, number: number): Promise<void> {
   }
 }
 
-function ownership(dataDir: string, number: number): Ownership {
+function ownershipOf(dataDir: string, number: number): Ownership {
   const write = (owner: Owner) => publish(dataDir, owner, (written) => rename(written, fileOf(dataDir, number)));
   return {
     note: (redis) => write({ pid: process.pid, ...redis }),
-    // The file stays: if numbers were reused, a process that saw the owner before ours could still take the next
-    // number.
+    // The file stays: if numbers were reused, a process that saw the owner before us could still take the next number.
     release: () => write({ pid: null }),
   };
 }
@@ -118,8 +117,8 @@ export async function takeOwnership(dataDir: string): Promise<Ownership> {
       throw new Error(`${dataDir} is in use by process ${pid}. Stop it, set another DATA_DIR, or delete ${file}`);
     }
     if (!(await claim(dataDir, latest + 1))) continue;
-    await clearAwayBefore(dataDir, latest + 1);
-    return ownership(dataDir, latest + 1);
+    await removeOwnersBefore(dataDir, latest + 1);
+    return ownershipOf(dataDir, latest + 1);
   }
   throw new Error(`${dataDir} is being taken by several processes at once`);
 }

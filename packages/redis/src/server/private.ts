@@ -3,17 +3,24 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { RedisBinary } from './binary.js';
 import { type Ownership, takeOwnership } from './ownership.js';
-import { responds } from './probe.js';
+import { isServing } from './probe.js';
+
+/** Command that runs a redis-server on this machine. */
+export interface RedisBinary {
+  /** Path, or a name that PATH resolves. */
+  command: string;
+  /** Arguments that come before redis-server's own. */
+  args: string[];
+}
 
 /** The kernel cuts a socket's path at 107 bytes, and redis-server would then bind another path. */
 const MAX_SOCKET_PATH = 100;
 
-/** How long after a crash it is started again: twice as long each time in a row, up to the longest. */
+/** Time from a crash to the restart, milliseconds: twice as long each time in a row, up to the longest. */
 const RESTART_MS = 500;
 const LONGEST_RESTART_MS = 30_000;
-/** A run at least this long ends the row. */
+/** A run at least this long ends the row, milliseconds. */
 const GOOD_RUN_MS = 60_000;
 
 export interface PrivateRedisOptions {
@@ -82,7 +89,7 @@ export class PrivateRedis {
     const child = this.#spawn();
     await this.#note();
     // A big append-only file may take long to load, so wait as long as the process lives.
-    while (!(await responds(this.#socket))) {
+    while (!(await isServing(this.#socket))) {
       if (hasEnded(child)) throw new Error(`redis-server did not start: ${this.#output.trim()}`);
       await new Promise((wait) => setTimeout(wait, 20));
     }
@@ -115,10 +122,11 @@ export class PrivateRedis {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.on('error', (error) => {
-      this.#hear(error.message);
+      this.#keepOutput(error.message);
       if (child.pid === undefined) this.#restart(); // It did not even start, so there will be no exit.
     });
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => this.#hear(String(chunk)));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => this.#keepOutput(String(chunk)));
     child.on('exit', () => this.#restart());
     this.#child = child;
     return child;
@@ -145,7 +153,7 @@ export class PrivateRedis {
   }
 
   /** Keep the last part of its output, for the error when it does not start. */
-  #hear(text: string): void {
+  #keepOutput(text: string): void {
     this.#output = (this.#output + text).slice(-4_096);
   }
 
@@ -160,7 +168,7 @@ export class PrivateRedis {
     setTimeout(() => {
       if (!this.#isWanted) return;
       this.#spawn();
-      // If this fails, only a later kill -9 of this process leaves a redis-server behind that no file names.
+      // If this fails, and this process is killed with -9 later, no file names the redis-server that stays behind.
       this.#note().catch(() => undefined);
     }, this.#restartMs).unref();
     this.#restartMs = Math.min(2 * this.#restartMs, LONGEST_RESTART_MS);

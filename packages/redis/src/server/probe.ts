@@ -13,7 +13,7 @@ function connection(socket: string): Redis {
   return redis;
 }
 
-async function asks(socket: string, ...command: [string, ...string[]]): Promise<unknown> {
+async function call(socket: string, ...command: [string, ...string[]]): Promise<unknown> {
   const redis = connection(socket);
   try {
     await redis.connect();
@@ -24,20 +24,20 @@ async function asks(socket: string, ...command: [string, ...string[]]): Promise<
 }
 
 /** Whether the redis-server on a unix socket has loaded its data and replies. */
-export async function responds(socket: string): Promise<boolean> {
+export async function isServing(socket: string): Promise<boolean> {
   // While it loads, its reply is the error LOADING.
-  return (await asks(socket, 'PING').catch(() => null)) === 'PONG';
+  return (await call(socket, 'PING').catch(() => null)) === 'PONG';
 }
 
 /** Make the redis-server on a unix socket end; it flushes its append-only file first. No server there is fine. */
 export async function shutDown(socket: string): Promise<void> {
-  await asks(socket, 'SHUTDOWN', 'NOSAVE').catch(() => undefined); // It closes the connection instead of replying.
+  await call(socket, 'SHUTDOWN', 'NOSAVE').catch(() => undefined); // It closes the connection instead of replying.
 }
 
-/** Wait until `holds` returns true, checked every 20 ms, or until `withinMs` have passed. @returns whether it did */
-export async function waitFor(holds: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
+/** Wait until a check returns true, every 20 ms, or until `withinMs` have passed. @returns whether it did */
+export async function waitFor(check: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> {
   for (const end = performance.now() + withinMs; performance.now() < end; ) {
-    if (await holds()) return true;
+    if (await check()) return true;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return false;

@@ -29,7 +29,7 @@ export async function authenticate(
 }
 
 /** Return the principal from the cache, without waiting; when it is undefined, `authenticate` decides. */
-export function knownCaller(authenticator: Authenticator, presented: unknown): Principal | undefined {
+export function cachedPrincipal(authenticator: Authenticator, presented: unknown): Principal | undefined {
   return typeof presented === 'string' ? authenticator.cached(presented) : undefined;
 }
 

@@ -81,7 +81,7 @@ export class OpenResponses {
 }
 
 /** Record which API key has sent the latest request of a connection, and whether running jobs depend on that request. */
-export function ownerIs(socket: Duplex, keyId: string, isUrgent: boolean): void {
+export function setOwner(socket: Duplex, keyId: string, isUrgent: boolean): void {
   const open = openResponsesOf(socket);
   open.owner = keyId;
   open.isUrgent = isUrgent;

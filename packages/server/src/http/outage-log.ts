@@ -15,7 +15,7 @@ export function createOutageLog(log: Logger): (error: YardmasterError, ids: obje
       return;
     }
     const reason = error.cause instanceof Error ? error.cause.message : undefined;
-    log.warn({ ...ids, reason, alike: before.notLogged }, 'request not served');
+    log.warn({ ...ids, reason, similar: before.notLogged }, 'request not served');
     last.set(error.code, { at: now, notLogged: 0 });
   };
 }

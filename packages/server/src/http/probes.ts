@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Registry } from 'prom-client';
-import { routeIs, UNKNOWN_ROUTE } from '../metrics/http.js';
+import { setRoute, UNKNOWN_ROUTE } from '../metrics/http.js';
 import type { ServerContext } from '../server-context.js';
 import { endResponse } from './end-response.js';
 import { checkHost, requestIdOfResponse } from './request.js';
@@ -32,7 +32,7 @@ export async function respondToProbe(req: IncomingMessage, res: ServerResponse, 
   try {
     checkHost(req);
     const path = req.url?.split('?')[0] ?? '';
-    routeIs(res, isProbe(path) ? path : UNKNOWN_ROUTE);
+    setRoute(res, isProbe(path) ? path : UNKNOWN_ROUTE);
     if (!isProbe(path)) throw new YardmasterError('NOT_FOUND');
     if (req.method === 'OPTIONS') {
       sendEmpty(res, { allow: ALLOW });

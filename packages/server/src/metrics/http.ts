@@ -25,7 +25,7 @@ const STARTED_AT = Symbol('when the head of the request came, by performance.now
 type ObservedResponse = ServerResponse & { [ROUTE]?: string; [STARTED_AT]?: number };
 
 /** Record which route a response is for: the pattern of the path. The path itself would make a series for each job. */
-export function routeIs(res: ServerResponse, route: string): void {
+export function setRoute(res: ServerResponse, route: string): void {
   (res as ObservedResponse)[ROUTE] = route;
 }
 

@@ -52,7 +52,7 @@ export function countedSubscriptions(subscriptions: Subscriptions, registry: Reg
       channels.delete(channel);
       subscriptions.remove(channel);
     },
-    hears: (channel) => subscriptions.hears(channel),
+    isSubscribed: (channel) => subscriptions.isSubscribed(channel),
   };
 }
 

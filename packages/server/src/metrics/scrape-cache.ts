@@ -1,7 +1,7 @@
-/** Two callers that ask within this time share one result, milliseconds. */
+/** Two scrapes within this time share one result, milliseconds. */
 const FRESH_MS = 1_000;
 
-/** How long a caller waits, so that a scrape gets its response within two seconds, even when Redis does not reply. */
+/** How long a scrape waits, milliseconds, so that it has its response within two seconds also when Redis does not reply. */
 const WITHIN_MS = 1_500;
 
 /**

@@ -4,7 +4,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { createFastCounter } from './fast/counter.js';
 import { FastHistogram, type Series } from './fast/histogram.js';
 
-/** Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; anything above a few ms is queueing. */
+/** Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; above a few ms, a call waits in a queue. */
 const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
 /** Seconds. The service promises 2 s, and 5 s after a fault. */
@@ -30,12 +30,12 @@ export function storeMetrics(registry: Registry): StoreObserver {
 
   const calls = new FastHistogram({
     name: 'yardmaster_redis_request_duration_seconds',
-    help: 'Time until a call to Redis was answered or given up, by script or command.',
+    help: 'Time until a call to Redis had its reply or was given up, by script or command.',
     labelNames: ['call'],
     buckets: CALL_BUCKETS,
     registry,
   });
-  const errors = counter('yardmaster_redis_errors_total', 'Calls to Redis that failed, by what was wrong.', ['class']);
+  const errors = counter('yardmaster_redis_errors_total', 'Calls to Redis that failed, by class of error.', ['class']);
   const move = createFastCounter({
     name: 'yardmaster_job_transitions_total',
     help: 'Jobs moved by this process from one status to another; from none: created, to none: purged.',
@@ -44,23 +44,23 @@ export function storeMetrics(registry: Registry): StoreObserver {
   });
   const claim = createFastCounter({
     name: 'yardmaster_jobs_claimed_total',
-    help: 'Jobs handed out, by poll or claim.',
+    help: 'Jobs claimed, by poll or by id.',
     labelNames: ['by'],
     registers,
   });
   const poll = createFastCounter({
     name: 'yardmaster_polls_total',
-    help: 'Polls answered, with jobs (claimed) or without (empty).',
+    help: 'Polls, by whether the response had jobs (claimed) or none (empty).',
     labelNames: ['outcome'],
     registers,
   });
   const redelivered = plain(
     'yardmaster_jobs_redelivered_total',
-    'Jobs that are pending again since they were not acked in time.',
+    'Jobs that are pending again because they were not acked in time.',
   );
   const lag = new Histogram({
     name: 'yardmaster_deadline_lag_seconds',
-    help: 'How late deadlines were met: of each step of a sweep (at most 100 deadlines of one partition) the oldest.',
+    help: 'How late deadlines were handled: for each step of a sweep (at most 100 deadlines of a partition) the oldest.',
     buckets: LAG_BUCKETS,
     registers,
   });
@@ -68,7 +68,7 @@ export function storeMetrics(registry: Registry): StoreObserver {
   const refused = plain('yardmaster_logs_refused_total', 'Batches of logs refused for lack of room, here or in Redis.');
   const cutShort = plain(
     'yardmaster_log_searches_cut_short_total',
-    'Searches in logs that were answered before they had seen all, with a cursor to go on from.',
+    'Searches in logs whose response came before the end of the log, with a cursor to go on from.',
   );
 
   const byCall = new Map<string, Series>();
@@ -90,15 +90,15 @@ export function storeMetrics(registry: Registry): StoreObserver {
     },
     failed: (errorClass) => errors.inc({ class: errorClass }),
     moved(from, to, jobs) {
-      const tally = moves.get(from)?.get(to);
-      if (tally !== undefined) tally.count += jobs;
+      const series = moves.get(from)?.get(to);
+      if (series !== undefined) series.count += jobs;
       if (from === 'delivered' && to === 'pending') redelivered.inc(jobs);
     },
     delivered(by, jobs) {
       claimed[by].count += jobs;
       if (by === 'poll') polls[jobs > 0 ? 'claimed' : 'empty'].count++;
     },
-    expired: (lateMs) => lag.observe(lateMs / 1000),
+    expired: (lagMs) => lag.observe(lagMs / 1000),
     logged: (entries) => logged.inc(entries),
     refusedLogs: () => refused.inc(),
     cutSearchShort: () => cutShort.inc(),

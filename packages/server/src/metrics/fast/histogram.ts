@@ -33,8 +33,8 @@ export class Series {
 
 /**
  * A histogram that costs a call 0.1 µs. prom-client's costs 1 µs, because it makes a text of the sorted labels at each
- * observation. With `tallies` this saves 9 % of a call's CPU (docs/performance.md). It is registered in a registry of
- * prom-client like any other metric, and a scrape sees no difference.
+ * observation. With `fast/counter.ts` this saves 9 % of a call's CPU (docs/upstream.md). A registry of
+ * prom-client contains it like any other metric, and a scrape sees no difference.
  */
 export class FastHistogram<L extends string> {
   readonly name: string;
@@ -50,7 +50,7 @@ export class FastHistogram<L extends string> {
     this.help = help;
     this.#labelNames = labelNames;
     this.#buckets = buckets;
-    registry.registerMetric(this as unknown as Metric); // It uses `name` and `get`, nothing more.
+    registry.registerMetric(this as unknown as Metric); // The registry uses only `name` and `get`.
   }
 
   /**
