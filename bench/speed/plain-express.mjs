@@ -41,7 +41,7 @@ function create(config, log) {
       const caller = await within(budgetMs, authenticate(context, req, req.headers['x-api-key']));
       authorize(caller, route.scopes, spaceId);
       const input = route.body ? validate(route.body, req.body ?? {}) : undefined;
-      const work = route.run({
+      const work = route.handler({
         store,
         authenticator,
         callbackMasters: [],
@@ -51,7 +51,7 @@ function create(config, log) {
         keyId,
         input,
       });
-      res.status(route.created ? 201 : 200).json(await within(budgetMs, work));
+      res.status(route.status ?? 200).json(await within(budgetMs, work));
     });
   }
   app.use((thrown, _req, res, _next) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { AdaptiveLimit } from '../../apps/api/src/limits/adaptive-limit.js';
 
-/** Return the limit after some seconds in which 100 requests took so long in each 100 ms. */
+/** Return the limit after some seconds with 100 requests in each 100 ms. @param msOf returns how long one takes */
 function limitAfter(seconds: number, msOf: (nth: number) => number, { isReached = true } = {}): number {
   const limit = new AdaptiveLimit();
   for (let now = 0; now < seconds * 1_000; now += 100) {
-    if (isReached) limit.reached();
-    for (let nth = 0; nth < 100; nth++) limit.took(msOf(nth), now, 100);
+    if (isReached) limit.recordReached();
+    for (let nth = 0; nth < 100; nth++) limit.record(msOf(nth), now, 100);
   }
   return limit.value;
 }
@@ -40,25 +40,26 @@ describe('the limit of requests at Redis', () => {
   it('forgets how quick Redis was once Redis has been slower for a minute', () => {
     const limit = new AdaptiveLimit();
     const phase = (from: number, ms: number) => {
-      for (let now = from; now < from + 70_000; now += 100) for (let nth = 0; nth < 10; nth++) limit.took(ms, now, 100);
+      for (let now = from; now < from + 70_000; now += 100)
+        for (let nth = 0; nth < 10; nth++) limit.record(ms, now, 100);
     };
     phase(0, 2);
     phase(70_000, 300);
     const slowed = limit.value;
-    limit.reached();
+    limit.recordReached();
     for (let now = 140_000; now < 142_000; now += 100) {
-      limit.reached();
-      limit.took(300, now, 100);
+      limit.recordReached();
+      limit.record(300, now, 100);
     }
     expect(limit.value).toBeGreaterThan(slowed);
   });
 
   it('does not lower the limit when requests sent behind few others show that Redis is suddenly far away', () => {
     const limit = new AdaptiveLimit();
-    for (let now = 0; now < 1_000; now += 10) limit.took(1, now, 0);
+    for (let now = 0; now < 1_000; now += 10) limit.record(1, now, 0);
     for (let now = 1_400; now < 3_000; now += 100) {
-      limit.reached();
-      for (let nth = 0; nth < 50; nth++) limit.took(400, now, now === 1_400 ? nth : 100);
+      limit.recordReached();
+      for (let nth = 0; nth < 50; nth++) limit.record(400, now, now === 1_400 ? nth : 100);
     }
     expect(limit.value).toBeGreaterThan(first);
   });

@@ -7,7 +7,7 @@ import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { callEndpoint, ENDPOINTS, endpointOf, stateOf, type Target } from './endpoints.js';
 
-// Forms and sizes of bodies, for every call that reads one. fields.test.ts tests what their fields must be.
+// Forms and sizes of bodies, for every call that reads one. fields.test.ts tests their fields.
 
 const service = withService();
 const api = withApiProcess(service);

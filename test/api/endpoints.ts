@@ -29,8 +29,8 @@ const HALF = { percent: 50, message: 'half' };
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'on' | 'body' | 'success'>];
 
 /**
- * Every endpoint of §4, and those of the contract: keys, statistics, redelivery, callback secrets. The list is written
- * here again on purpose, because the table of the product must not be its own judge.
+ * Every endpoint of §4, and those of the contract: keys, statistics, redelivery, callback secrets. The list is repeated
+ * here on purpose, because a test must not compare the product's table with itself.
  */
 const ROWS: Row[] = [
   ['Create Job', 'POST /spaces/:spaceId/jobs', ['jobs:create'], { body: { name: 'work' }, success: 201 }],
@@ -77,7 +77,7 @@ export const UNKNOWN: Target = { spaceId: 'unknown', jobId: '00aaaaaaaaaaaaaaaaa
 /** URL for the callbacks of jobs: port 9 discards, if a server listens there at all. */
 const NOWHERE = 'http://127.0.0.1:9/';
 
-/** Create what an endpoint needs to succeed: a job in the right status, or a key to revoke. */
+/** Create the job or the key that an endpoint needs to succeed. */
 export async function targetFor(service: TestService, { path, on }: Endpoint, spaceId: string): Promise<Target> {
   const jobId = path.includes(':jobId') ? await jobIn(service, on ?? 'pending', spaceId, { callbackUrl: NOWHERE }) : '';
   return { spaceId, jobId, keyId: path.includes(':keyId') ? (await service.key(['jobs:read'])).id : '' };
@@ -104,7 +104,7 @@ export function callEndpoint(
 export const askingRedis = ({ name }: Endpoint): CallOptions =>
   name === 'Get Callback Secrets' ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` } : {};
 
-/** Return everything that a refused call could have changed, without what others change on a shared service meanwhile. */
+/** Return everything that a refused call could have changed, without the changes of other tests on a shared service. */
 export async function stateOf(service: TestService, { spaceId, jobId, keyId }: Target): Promise<unknown[]> {
   const read = async (path: string) => (await service.call('GET', path)).body;
   const jobs = await read(`/spaces/${spaceId}/jobs?limit=100`);

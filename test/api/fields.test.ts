@@ -5,8 +5,8 @@ import { withService } from '../support/service.js';
 import { sharedService } from '../support/shared-service.js';
 import { callEndpoint, ENDPOINTS, endpointOf, MADE, stateOf, type Target, targetFor } from './endpoints.js';
 
-// Rules for the fields of each body: what is accepted, what is refused and with which words, and that the OpenAPI
-// document agrees wherever JSON Schema can express the rule.
+// Rules for the fields of each body: accepted values, refused values and their errors. The OpenAPI document must agree
+// wherever JSON Schema can express the rule.
 
 const service = withService();
 /** A running job that every refused call names; no refused call may change it. */
@@ -48,7 +48,7 @@ const fault = (body: object | string, ...errors: string[]): Fault => ({
   errors,
 });
 
-/** Describe several wrong values of one field, all with the same sentence, in addition to other fields. */
+/** Describe several wrong values of one field, all with the same error, in addition to other fields. */
 const values = (field: string, rule: string, wrong: unknown[], rest: object = {}): Fault[] =>
   wrong.map((value) => fault({ ...rest, [field]: value }, `${field} ${rule}`));
 
@@ -243,7 +243,7 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('spaceId', STRING, [5, [], {}, true], reader),
     fault(
       { ...work, scopes: ['jobs:read', 'keys:manage'], spaceId: 'a' },
-      'scopes must not hold keys:manage when the key is bound to a space',
+      'scopes must not contain keys:manage when the key is bound to a space',
     ),
     ...values('expiresAt', EXPIRES, ['', 'tomorrow', '2030-01-01', '1900000000', '2030-01-01T00:00:00'], reader),
     ...values('expiresAt', EXPIRES, ['2030-02-30T00:00:00Z', '2030-01-01T24:00:00Z', '2030-13-01T00:00:00Z'], reader),
@@ -283,7 +283,7 @@ describe.each(Object.entries(REFUSED))('%s', (name, rows) => {
   });
 });
 
-/** Return bodies with each of several values of one field at the edge of what is allowed, in addition to other fields. */
+/** Return bodies with each of several values of one field at the edge of its limits, in addition to other fields. */
 const edges = (field: string, allowed: unknown[], rest: object) =>
   allowed.map((value) => ({ ...rest, [field]: value }));
 const HEADERS = {

@@ -15,7 +15,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROP
 
 /** Allowed methods of every path (§4, contract §5). */
 const ALLOWED = new Map<string, string[]>();
-for (const path of ['/livez', '/readyz', '/metrics', '/api/v1/openapi.json']) ALLOWED.set(path, ['GET', 'HEAD']);
+for (const path of ['/', '/livez', '/readyz', '/metrics', '/api/v1/openapi.json']) ALLOWED.set(path, ['GET', 'HEAD']);
 for (const { path, method } of ENDPOINTS) {
   const full = `/api/v1${path}`;
   ALLOWED.set(full, [...(ALLOWED.get(full) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
@@ -28,7 +28,7 @@ const allowOf = ({ status, headers }: HttpResponse) => ({ status, allow: (header
 
 describe('the API', () => {
   it.each([
-    ...['/', '/api', '/api/v1', '/api/v2/keys', '/api/v1/nope', '/api/v1/jobs', '/api/v1/spaces/http'],
+    ...['/api', '/api/v1', '//', '/api/v2/keys', '/api/v1/nope', '/api/v1/jobs', '/api/v1/spaces/http'],
     ...['/api/v1/jobs/x/nope', '/api/v1/jobs/x/ack/more', '/API/v1/keys', '/api/v1//keys', '/metrics.json', '/.env'],
   ])('responds to %s with 404 for any method, without a key', async (path) => {
     for (const method of [...METHODS, 'OPTIONS']) {
@@ -36,6 +36,13 @@ describe('the API', () => {
       const expected = method === 'HEAD' ? null : { error: 'No such path', code: 'NOT_FOUND' };
       expect({ method, status, body }).toEqual({ method, status: 404, body: expected });
     }
+  });
+
+  it('responds to / with links to the paths that need no key', async () => {
+    const { status, body } = await call('GET', '/');
+    const links = { openapi: '/api/v1/openapi.json', livez: '/livez', readyz: '/readyz', metrics: '/metrics' };
+    expect({ status, body }).toEqual({ status: 200, body: { name: 'yardmaster', version: '0.1.0', links } });
+    for (const path of Object.values(links)) expect((await call('GET', path)).status).toBe(200);
   });
 
   it.each(PATHS)('responds to other methods of $path with 405 and Allow, without a key', async ({ path, allowed }) => {
@@ -103,10 +110,10 @@ describe('headers of a response', () => {
   ];
 
   it.each(RESPONSES)(
-    'marks a %i response as JSON, forbids caching and sniffing, and names no framework',
+    'marks a %i response as JSON that ends with a newline, forbids caching and sniffing, and names no framework',
     async (status, ask) => {
       const { headers, ...response } = await ask();
-      expect(response.status).toBe(status);
+      expect({ status: response.status, end: response.text.at(-1) }).toEqual({ status, end: '\n' });
       expect(headers).toMatchObject({
         'content-type': 'application/json; charset=utf-8',
         'content-length': String(Buffer.byteLength(response.text)),

@@ -7,7 +7,7 @@ const service = withService();
 const objects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
 const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-/** JSON as a caller writes it. It is text, because JavaScript values could not express half of it. */
+/** JSON as a caller writes it. It is text, because JavaScript values cannot express all of it. */
 const VALUES: [what: string, text: string][] = [
   ['an empty object', '{}'],
   ['an empty array', '[]'],
@@ -128,7 +128,7 @@ it('reads a missing payload, result or reason as null', async () => {
   expect([(await get(killed)).payload, await dataOf(killed, 'killed')]).toEqual([null, '{"reason":null}']);
 });
 
-it('replaces the previous checkpoint, also by null', async () => {
+it('replaces the previous checkpoint, also with null', async () => {
   const id = await jobIn(service, 'running', 'replaced');
   await go(id, ['checkpoint', '{"page":1}'], ['checkpoint', 'null'], ['fail', '{"error":"again"}']);
   expect((await post(`/jobs/${id}/claim`)).job.checkpoint).toBeNull();

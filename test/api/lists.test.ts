@@ -25,7 +25,7 @@ const poll = async (spaceId: string, raw: string): Promise<Listed[]> =>
   (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { raw })).body.jobs;
 
 describe('List Jobs', () => {
-  it('lists 1 000 jobs, created as fast as one client can, in exactly the reverse order, and none twice over pages', async () => {
+  it('lists 1 000 jobs, created as fast as one client can, in exactly the reverse order, each on one page only', async () => {
     const body = '{"name":"work"}';
     const head = `POST /api/v1/spaces/lists-fast/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
     const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -76,7 +76,7 @@ describe('List Jobs', () => {
 
   it('does not count the response of a client that left before it was written', async () => {
     const request = `GET /api/v1/spaces/lists-large/jobs?limit=30 HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n\r\n`;
-    // 20 × 7 MB: twice what may wait for the clients of one key to read it.
+    // 20 × 7 MB: twice the budget of unread responses to one key.
     for (let i = 0; i < 20; i++) {
       await withRaw(service.url, async (raw) => {
         raw.socket.write(`GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request}`);
@@ -190,7 +190,7 @@ describe('Poll for Jobs', () => {
     await service.redis.del(keys.job(lost));
     expect(idsOf(await poll('orphan', '{}'))).toEqual([kept]);
     expect(await listAll('orphan')).toEqual([kept]);
-    // The test itself removes what the poll cannot know of.
+    // The test removes the record without the queue entry, which no script does.
     await service.redis.zrem(keys.jobs('orphan'), lost);
     await service.redis.zrem(keys.jobsByStatus('orphan', 'pending'), lost);
     await service.redis.zrem(`${keys.queue('orphan')}/work`, lost);

@@ -21,7 +21,7 @@ import {
   UNKNOWN,
 } from './endpoints.js';
 
-// Every response of every endpoint is as the OpenAPI document says, and every response of the document occurs here.
+// Every response of every endpoint is valid by the OpenAPI document, and every response of the document occurs here.
 // Other tests check which response it must be.
 
 const redis = withRedis();
@@ -47,7 +47,7 @@ async function expectResponse(endpoint: Endpoint, target: Target, options: CallO
   expectDocumented(endpoint, await callEndpoint(service, endpoint, target, options), status);
 }
 
-/** Return how to send the examples of a body, in each type and coding; for an endpoint without a body, one call without. */
+/** Return calls with each example of a body, in each type and encoding; one call without a body if the endpoint reads none. */
 function examplesOf(endpoint: Endpoint): CallOptions[] {
   const { requestBody } = contract.operation(endpoint).operation;
   if (requestBody === undefined) return [{}];
@@ -155,7 +155,7 @@ it('responds as documented while the most allowed requests are in flight', async
   try {
     await withRaw(busy.url, async ({ socket }) => {
       const head = `Host: x\r\nx-api-key: ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n`;
-      socket.write(`POST /api/v1/spaces/held/jobs HTTP/1.1\r\n${head}\r\n{`);
+      socket.write(`POST /api/v1/spaces/waiting/jobs HTTP/1.1\r\n${head}\r\n{`);
       const list = endpointOf('List Jobs');
       await until(async () => (await callEndpoint(busy, list, UNKNOWN)).body.code === 'OVERLOADED');
       for (const endpoint of ENDPOINTS)

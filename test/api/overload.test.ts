@@ -12,13 +12,13 @@ const HOST = 'Host: localhost\r\n';
 /** Most bytes that Node reads from a socket at once. */
 const READ_AT_ONCE = 65_536;
 
-/** A server like ours that responds to each request with its path and body, but only when the test says so. */
-const held = during(startHeld, async ({ server }) => {
+/** A server like ours that responds to each request with its path and body, but only when the test allows it. */
+const paused = during(startPaused, async ({ server }) => {
   server.closeAllConnections();
   server.close();
 });
 
-async function startHeld() {
+async function startPaused() {
   const open: (() => void)[] = [];
   const sockets: import('node:net').Socket[] = [];
   const server = http.createServer(SERVER_OPTIONS, async (req, res) => {
@@ -36,7 +36,7 @@ async function startHeld() {
 /** Respond to all requests, as they come, until so many have their responses. */
 async function respondToAll(raw: RawClient, count: number) {
   await until(() => {
-    for (const response of held.open.splice(0)) response();
+    for (const response of paused.open.splice(0)) response();
     return raw.responses.length >= count || raw.socket.closed;
   });
   return raw.responses;
@@ -50,9 +50,9 @@ const requests = (count: number, body = '') =>
 
 describe('a connection that sends requests without waiting for responses', () => {
   it.each(['', 'with a bödy'])('serves 16 pipelined requests at once, all in order: %s', async (body) => {
-    await withRaw(held.url, async (raw) => {
+    await withRaw(paused.url, async (raw) => {
       raw.socket.write(requests(700, body).join(''));
-      await until(() => held.open.length === 16);
+      await until(() => paused.open.length === 16);
       const responses = await respondToAll(raw, 700);
       expect(responses.map(({ text }) => text)).toEqual(Array.from({ length: 700 }, (_, n) => `/${n}${body}`));
       raw.socket.write(requests(1).join(''));
@@ -80,7 +80,7 @@ describe('a connection that sends requests without waiting for responses', () =>
 
   it('returns pipelined bodies unchanged, in whatever pieces they are read', async () => {
     const bodies = Array.from({ length: 60 }, (_, n) => String.fromCharCode(65 + n).repeat(30_000 + n));
-    await withRaw(held.url, async (raw) => {
+    await withRaw(paused.url, async (raw) => {
       for (let round = 0; round < 2; round++) {
         raw.socket.write(bodies.map((body) => requests(1, body)[0]).join(''));
         const responses = await respondToAll(raw, (round + 1) * bodies.length);
@@ -90,36 +90,36 @@ describe('a connection that sends requests without waiting for responses', () =>
   });
 
   it('does not read a connection any further while 16 requests wait for their responses', async () => {
-    await withRaw(held.url, async (raw) => {
+    await withRaw(paused.url, async (raw) => {
       const sent = requests(100_000).join('');
       raw.socket.write(sent);
-      await until(() => held.open.length === 16);
-      const socket = held.sockets.at(-1) as { bytesRead: number } & import('node:net').Socket;
+      await until(() => paused.open.length === 16);
+      const socket = paused.sockets.at(-1) as { bytesRead: number } & import('node:net').Socket;
       // While another connection is served, this one stays as it is.
       const before = socket.bytesRead;
-      await withRaw(held.url, async (other) => {
+      await withRaw(paused.url, async (other) => {
         other.socket.write(requests(1).join(''));
-        await until(() => held.open.length === 17);
-        held.open.pop()?.();
+        await until(() => paused.open.length === 17);
+        paused.open.pop()?.();
         await other.answered(1);
       });
-      expect([held.open.length, socket.bytesRead]).toEqual([16, before]);
+      expect([paused.open.length, socket.bytesRead]).toEqual([16, before]);
       expect(socket.bytesRead).toBeLessThanOrEqual(READ_AT_ONCE);
-      // What is read at once waits to be parsed, and little more than that.
+      // Only the bytes of one read wait to be parsed.
       const bytesOf = Buffer.byteLength(requests(1_000).join('')) / 1_000;
       let ahead = 0;
       await until(() => {
         ahead = Math.max(ahead, socket.bytesRead - raw.responses.length * bytesOf);
-        for (const response of held.open.splice(0)) response();
+        for (const response of paused.open.splice(0)) response();
         return socket.bytesRead > 3 * READ_AT_ONCE;
       });
       expect(ahead).toBeLessThan(1.5 * READ_AT_ONCE);
     });
-    held.open.length = 0;
+    paused.open.length = 0;
   });
 
   it('refuses invalid input only after the responses to the requests before it', async () => {
-    await withRaw(held.url, async (raw) => {
+    await withRaw(paused.url, async (raw) => {
       raw.socket.write(`${requests(40).join('')}garbage\r\n\r\n`);
       const responses = await respondToAll(raw, 41);
       expect(responses.map(({ status }) => status)).toEqual([...Array(40).fill(200), 400]);
@@ -129,13 +129,13 @@ describe('a connection that sends requests without waiting for responses', () =>
 
   it('upgrades a connection once all earlier requests have their responses', async () => {
     const upgrade = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: letters\r\n\r\n`;
-    await withRaw(held.url, async (raw) => {
+    await withRaw(paused.url, async (raw) => {
       raw.socket.write(requests(40).join(''));
       await respondToAll(raw, 40);
       raw.socket.write(upgrade('/ignored'));
       expect((await respondToAll(raw, 41)).at(-1)).toMatchObject({ status: 200, text: '/ignored' });
       let kept = Buffer.alloc(0);
-      held.server.once('upgrade', (_req, socket, head) => {
+      paused.server.once('upgrade', (_req, socket, head) => {
         kept = head;
         socket.write(`HTTP/1.1 101 Switching Protocols\r\n\r\n${head.toString().toUpperCase()}`);
         socket.on('data', (letters: Buffer) => socket.write(letters.toString().toUpperCase()));
@@ -144,8 +144,8 @@ describe('a connection that sends requests without waiting for responses', () =>
       await until(() => raw.came.rest.toString() === 'ABC');
       raw.socket.write('x'.repeat(2_000));
       await until(() => raw.came.rest.toString() === `ABC${'X'.repeat(2_000)}`);
-      // Another connection is read into other memory.
-      await withRaw(held.url, async (other) => {
+      // Another connection uses other memory.
+      await withRaw(paused.url, async (other) => {
         for (let answered = 0; answered < 100; answered += 50) {
           other.socket.write(requests(50).join(''));
           await respondToAll(other, answered + 50);
@@ -156,12 +156,12 @@ describe('a connection that sends requests without waiting for responses', () =>
   });
 
   it('serves other connections after a client has left while its requests wait', async () => {
-    await withRaw(held.url, async (raw) => {
+    await withRaw(paused.url, async (raw) => {
       raw.socket.write(requests(40).join(''));
-      await until(() => held.open.length === 16);
+      await until(() => paused.open.length === 16);
     });
-    for (const response of held.open.splice(0)) response();
-    await withRaw(held.url, async (raw) => {
+    for (const response of paused.open.splice(0)) response();
+    await withRaw(paused.url, async (raw) => {
       raw.socket.write(requests(1).join(''));
       expect(await respondToAll(raw, 1)).toHaveLength(1);
     });

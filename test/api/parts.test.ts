@@ -4,18 +4,18 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { within } from '@yardmaster/server';
 import express, { type Express } from 'express';
-import { readWire } from '../../apps/api/src/body.js';
+import { readRawBody } from '../../apps/api/src/body.js';
 import { createExpressServer } from '../../apps/api/src/fast-express.js';
 
-// Behaviour that no call from outside can cause or show.
+// Behaviour that no call over HTTP can cause or show.
 
-describe('readWire', () => {
+describe('readRawBody', () => {
   /** Create a request whose body arrives in these pieces. */
   const requestOf = (pieces: Iterable<Buffer>) => {
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
     return Object.assign(Readable.from(pieces, { objectMode: false }), { headers }) as unknown as IncomingMessage;
   };
-  const read = (request: IncomingMessage) => readWire(request, { types: ['application/json'], limit: 100_000 });
+  const read = (request: IncomingMessage) => readRawBody(request, { types: ['application/json'], limit: 100_000 });
 
   it.each([1, 1_023, 1_024, 1_025, 5_000])('joins a body that arrives in %i pieces', async (count) => {
     const body = Array.from({ length: count }, (_, n) => String(n % 10)).join('');

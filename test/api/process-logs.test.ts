@@ -17,7 +17,7 @@ const lines = (): Record<string, unknown>[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-/** Create a job with a record damaged by hand: the only way to a bug of ours that a test can rely on. */
+/** Create a job with a damaged record, because only this makes the service fail with INTERNAL in every release. */
 async function damagedJob(): Promise<string> {
   const { id } = await createJob(service, 'log', { payload: { text: 'SECRET-payload' } });
   await service.redis.hset(service.store.keys.job(id), 'payload', '{"text":"SECRET-payload"');

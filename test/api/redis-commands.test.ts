@@ -129,11 +129,16 @@ it('has a row for every endpoint that producers and workers call', () => {
 });
 
 it.each(CALLS)('runs only the listed commands in one round trip: %s', async (_, call, prepare, commands, ...[body]) => {
-  const [method, path] = call.replace(':jobId', await prepare()).split(' ') as [string, string];
-  const counted = await commandsOf(async () => {
-    const { status } = await service.call(method, path, { body });
-    expect([200, 201]).toContain(status);
-  });
+  const count = async () => {
+    const [method, path] = call.replace(':jobId', await prepare()).split(' ') as [string, string];
+    return commandsOf(async () => {
+      const { status } = await service.call(method, path, { body });
+      expect([200, 201]).toContain(status);
+    });
+  };
+  // The keepalive sends one TIME a second, which may fall into a count but not into several in a row.
+  let counted = await count();
+  for (let more = 0; counted !== commands && more < 3; more++) counted = await count();
   expect(counted).toBe(commands);
 });
 

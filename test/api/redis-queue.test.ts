@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { RedisQueue, type Sent } from '../../apps/api/src/limits/redis-queue.js';
+import { RedisQueue, type RedisSlot } from '../../apps/api/src/limits/redis-queue.js';
 import { until } from '../support/until.js';
 
 /** Least time left with which a request is sent. */
 const LEAST_MS = 10;
 
-/** A queue whose requests end when the test ends them. */
-class HeldQueue {
+/** A queue whose requests end only when the test ends them. */
+class PausedQueue {
   readonly queue = new RedisQueue(LEAST_MS);
   /** Names of the requests that were sent to Redis, in that order. */
   readonly sent: string[] = [];
@@ -41,69 +41,69 @@ class HeldQueue {
 }
 
 describe('the queue in front of Redis', () => {
-  it('sends urgent requests first, and lets API keys take turns among requests of each kind', async () => {
-    const held = new HeldQueue();
-    held.fill();
+  it('sends urgent requests first, and those of each kind fairly by API key', async () => {
+    const paused = new PausedQueue();
+    paused.fill();
     const all = [
-      held.send('create a1'),
-      held.send('create a2'),
-      held.send('create b1', { owner: 'b' }),
-      held.send('ack a1', { isUrgent: true }),
-      held.send('ack a2', { isUrgent: true }),
-      held.send('ack b1', { owner: 'b', isUrgent: true }),
+      paused.send('create a1'),
+      paused.send('create a2'),
+      paused.send('create b1', { owner: 'b' }),
+      paused.send('ack a1', { isUrgent: true }),
+      paused.send('ack a2', { isUrgent: true }),
+      paused.send('ack b1', { owner: 'b', isUrgent: true }),
     ];
-    await held.endAll();
-    expect(held.sent).toEqual(['ack a1', 'ack b1', 'ack a2', 'create a1', 'create b1', 'create a2']);
+    await paused.endAll();
+    expect(paused.sent).toEqual(['ack a1', 'ack b1', 'ack a2', 'create a1', 'create b1', 'create a2']);
     expect(await Promise.all(all)).toContain('create a2');
   });
 
-  it('refuses a request that has waited too long, and neither sends nor keeps it', async () => {
-    const held = new HeldQueue();
-    held.fill();
-    const all = Array.from({ length: 10 }, (_, n) => held.send('late', { owner: String(n % 3), isUrgent: n > 4 }));
-    expect(held.queue.waiting).toBe(10);
+  it('refuses a request that has waited too long, and does not send it later', async () => {
+    const paused = new PausedQueue();
+    paused.fill();
+    const all = Array.from({ length: 10 }, (_, n) => paused.send('late', { owner: String(n % 3), isUrgent: n > 4 }));
+    expect(paused.queue.waiting).toBe(10);
     for (const one of all) await expect(one).rejects.toMatchObject({ code: 'OVERLOADED' });
-    expect(held.queue.waiting).toBe(0);
-    await held.endAll();
-    expect(held.sent).toEqual([]);
+    expect(paused.queue.waiting).toBe(0);
+    await paused.endAll();
+    expect(paused.sent).toEqual([]);
   });
 
   it('does not refuse a request that it has sent', async () => {
-    const held = new HeldQueue();
-    held.fill();
-    const sent = held.send('in time');
-    held.endOldest();
-    await until(() => held.sent.length > 0);
-    held.fill(); // The limit may have grown.
-    await expect(held.send('late')).rejects.toMatchObject({ code: 'OVERLOADED' });
-    await held.endAll();
+    const paused = new PausedQueue();
+    paused.fill();
+    const sent = paused.send('in time');
+    paused.endOldest();
+    await until(() => paused.sent.length > 0);
+    paused.fill(); // The limit may have grown.
+    await expect(paused.send('late')).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await paused.endAll();
     expect(await sent).toBe('in time');
   });
 
-  it('gives up a request that takes too long, but counts it until Redis has replied', async () => {
-    const held = new HeldQueue();
-    await expect(held.send('hangs', { withinMs: 20 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(held.queue.underWay).toBe(1);
-    await held.endAll();
+  it('refuses a request that takes too long, but keeps its slot until Redis has replied', async () => {
+    const paused = new PausedQueue();
+    await expect(paused.send('hangs', { withinMs: 20 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(paused.queue.underWay).toBe(1);
+    await paused.endAll();
   });
 
   it('refuses a request with too little time left, and does not send it', async () => {
-    const held = new HeldQueue();
-    const atOnce = held.send('late', { withinMs: LEAST_MS - 1 });
+    const paused = new PausedQueue();
+    const atOnce = paused.send('late', { withinMs: LEAST_MS - 1 });
     await expect(atOnce).rejects.toMatchObject({ code: 'OVERLOADED' });
-    held.fill();
-    const later = expect(held.send('late', { withinMs: LEAST_MS })).rejects.toMatchObject({ code: 'OVERLOADED' });
+    paused.fill();
+    const later = expect(paused.send('late', { withinMs: LEAST_MS })).rejects.toMatchObject({ code: 'OVERLOADED' });
     await new Promise((resolve) => setTimeout(resolve, 2));
-    await held.endAll();
+    await paused.endAll();
     await later;
-    expect(held.sent).toEqual([]);
+    expect(paused.sent).toEqual([]);
   });
 
-  it('stops counting a request once it waits for something other than Redis', async () => {
+  it('releases the slot of a request once it waits for something other than Redis', async () => {
     const queue = new RedisQueue(LEAST_MS);
-    const run = async ({ stopCounting }: Sent) => {
-      stopCounting();
-      stopCounting();
+    const run = async ({ release }: RedisSlot) => {
+      release();
+      release();
       return queue.underWay;
     };
     expect(await queue.send({ isUrgent: false, owner: 'a', withinMs: 60_000, run })).toBe(0);

@@ -18,10 +18,10 @@ it.each([
 ])('refuses a large response when too many are unread (changes nothing: %p) as %s', (changesNothing, code) => {
   const responseBudget = new ResponseBudget();
   const first = unread('a');
-  for (const response of [first, unread('b'), unread('c')]) responseBudget.count(response, 42 * MB, changesNothing);
-  const another = () => responseBudget.count(unread('d'), 42 * MB, changesNothing);
+  for (const response of [first, unread('b'), unread('c')]) responseBudget.acquire(response, 42 * MB, changesNothing);
+  const another = () => responseBudget.acquire(unread('d'), 42 * MB, changesNothing);
   expect(another).toThrow(expect.objectContaining({ code }));
-  responseBudget.count(unread('d'), 4_096, changesNothing);
+  responseBudget.acquire(unread('d'), 4_096, changesNothing);
   first.emit('close');
   another();
 });

@@ -21,7 +21,7 @@ const set = withService(
   { app: 'api' },
 );
 
-it('refuses what is over a configured limit, and names that limit', async () => {
+it('refuses a body over a configured limit, and names that limit', async () => {
   const id = await jobIn(set, 'running', 'small');
   const text = (bytes: number) => 'a'.repeat(bytes);
   const ofJson = (part: string, limit: number) => `${part} must be at most ${limit} bytes of JSON`;
@@ -110,7 +110,7 @@ describe('CORS', () => {
     },
   );
 
-  it('responds to an OPTIONS without an origin as without CORS', async () => {
+  it('responds to OPTIONS without an Origin header as if CORS were off', async () => {
     const { status, headers } = await ask('OPTIONS', {});
     expect({ status, allow: headers.allow }).toEqual({ status: 204, allow: 'OPTIONS, POST, GET, HEAD' });
     expect((await ask('OPTIONS', {}, '/nope')).status).toBe(404);

@@ -78,7 +78,7 @@ export function bodiesFor(route: Route) {
   const values = readsBody(route) ? validInput(route) : fc.constant({});
   const written = (some: fc.Arbitrary<unknown>) =>
     fc.tuple(some, fc.constantFrom(null, null, '\n', ' \r\n\n')).map(([value, lineEnd]) => {
-      const isLines = route.read !== undefined && Array.isArray(value) && lineEnd !== null;
+      const isLines = route.readBody !== undefined && Array.isArray(value) && lineEnd !== null;
       return isLines ? bodyOf(value.map(textOf).join(lineEnd), true) : bodyOf(textOf(value));
     });
   const usual = written(values);

@@ -98,11 +98,11 @@ function readLogs(text: string, isLines: boolean): Reading {
 
 /** Read a body from the outside in. */
 function readBody(route: Route, body: Body | null): Reading {
-  const read = (text: string, isLines = false) => (route.read ? readLogs(text, isLines) : readValue(route, text));
+  const read = (text: string, isLines = false) => (route.readBody ? readLogs(text, isLines) : readValue(route, text));
   // A body of no bytes is none, whatever is said of it.
   if (body === null || body.wire.length === 0) return read('');
   const { wire, text, isLines } = body;
-  const isLarge = wire.length > WIRE || (text?.length ?? 0) > (route.read ? LOG_BATCH : WIRE);
+  const isLarge = wire.length > WIRE || (text?.length ?? 0) > (route.readBody ? LOG_BATCH : WIRE);
   if (isLarge) return { faults: [refusal('TOO_LARGE', 'body')] };
   const said = text && decoded(text);
   // Broken gzip may be too much before it is seen to be broken.
@@ -162,6 +162,6 @@ export function expectedOf(request: FuzzRequest): Expected {
   if (reading === null) return ANY;
   if (reading.faults.length > 0) return only(...reading.faults);
   if (isExpired(route, reading.value)) return only(invalid('expiresAt'));
-  const taken: Outcome = { status: route.created ? 201 : 200, code: null, at: [] };
+  const taken: Outcome = { status: route.status ?? 200, code: null, at: [] };
   return { outcomes: [jobRefusal(request, route) ?? taken], route, value: reading.value };
 }

@@ -7,9 +7,18 @@ import { oddText } from './json-text.js';
 type Schema = z.core.JSONSchema.BaseSchema;
 type Draw = fc.Arbitrary<unknown>;
 
-/** Put a schema into the words of JSON Schema, as the OpenAPI document has it. */
+/** Metadata of schemas without their ids, so that zod writes each schema in full where it occurs. */
+const withoutIds = {
+  get(schema: z.ZodType) {
+    const { id: _, ...metadata } = z.globalRegistry.get(schema) ?? {};
+    return metadata;
+  },
+} as typeof z.globalRegistry;
+
+/** Return a schema as JSON Schema, like the OpenAPI document. */
 const jsonSchemaOf = (schema: z.ZodType): Schema =>
   z.toJSONSchema(schema, {
+    metadata: withoutIds,
     io: 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
@@ -64,8 +73,8 @@ function valueLike(schema: Schema): Draw {
 }
 
 /** What an endpoint reads, as a schema; `{}` for nothing. What reads logs has no zod schema of its own. */
-function schemaOf({ body, query, read }: Route): Schema {
-  const schema = read ? logBatch : (body ?? query);
+function schemaOf({ body, query, readBody }: Route): Schema {
+  const schema = readBody ? logBatch : (body ?? query);
   return schema === undefined ? {} : jsonSchemaOf(schema);
 }
 
@@ -76,4 +85,4 @@ export const validInput = (route: Route): Draw => valueLike(schemaOf(route));
 export const fieldsOf = (route: Route): string[] => Object.keys(schemaOf(route).properties ?? {});
 
 /** Whether an endpoint reads a body. */
-export const readsBody = ({ body, read }: Route) => body !== undefined || read !== undefined;
+export const readsBody = ({ body, readBody }: Route) => body !== undefined || readBody !== undefined;

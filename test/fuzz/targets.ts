@@ -39,7 +39,7 @@ export function oddTarget(route: Route): fc.Arbitrary<Target> {
   const ids = (kind === 'space' ? NO_SPACES : NO_IDS).map(encoded);
   return fc.oneof(
     some('row', ['@/', 'http://127.0.0.1@', text.replace('{job}', '{encodedJob}').replace('fuzz', '%66uzz')]),
-    some('nothing', ['@//', '/@', '@/x/y', text.toUpperCase(), '/', '/api/v1', '/api/v2/keys', '/.env']),
+    some('nothing', ['@//', '/@', '@/x/y', text.toUpperCase(), '//', '/api/v1', '/api/v2/keys', '/.env']),
     some('unclear', '@#x @%2f @;a=b @%00 @\\ @| @" @< @%0a @.. @/.. @% @%zz @%ff @\xe9'.split(' ')),
     some('unclear', ['*', 'x', '?', `/${'a/'.repeat(4_000)}`, '/\x80\xff', '/%', 'ftp://x/y']),
     ...(kind ? [some('path', withIds(['%', '%z', '%e2%82', '%c0%80'])), some(kind, withIds(ids))] : []),

@@ -103,7 +103,7 @@ async function readBack(
   const served = route !== null && response.status < 300 ? { route, value, response: response.text } : null;
   const complaints = served ? limitComplaints(Object(value)) : [];
   if (twin) return [...complaints, ...(await twinComplaints(service, twin, served))];
-  if (!served?.route.created) return complaints;
+  if (served?.route.status !== 201) return complaints;
   const body = JSON.parse(response.text);
   if (served.route.operation === 'createJob') return [...complaints, ...createComplaints(value, body)];
   // No key is kept: their list would grow with the run.

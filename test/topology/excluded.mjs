@@ -14,7 +14,7 @@ const NO_SERVICE = [
 
 /** Stop, pause, fill, count or configure a Redis of their own. */
 const OWN_REDIS = [
-  'api/openapi-answers',
+  'api/openapi-responses',
   'api/process-logs',
   'api/redis-commands',
   'cli/fsck',
@@ -26,7 +26,7 @@ const OWN_REDIS = [
 
 /** Look into a process of their own: its memory, its log, its connections, or parts of it put together otherwise. */
 const OWN_PROCESS = [
-  'api/direct',
+  'api/router',
   'api/rejected-keys',
   'gateway/lifetime',
   'gateway/races',

@@ -12,19 +12,18 @@ import {
   type Streams,
 } from '@yardmaster/server';
 import { carriedOutWithinMs } from '@yardmaster/store';
-import { createApp } from './app.js';
-import { createDirect } from './direct.js';
-import { createExpressServer } from './fast-express.js';
+import { createApp, endpointsOf } from './app.js';
+import { bypassExpress, createExpressServer } from './fast-express.js';
 import { RedisQueue } from './limits/redis-queue.js';
 import { logRequests } from './request-log.js';
-import { ROUTES } from './routes.js';
+import { createRouter } from './router.js';
 import { createServing } from './serve.js';
 import type { SizeLimits } from './sizes.js';
 
 /**
- * How long the API trusts a cached key: 5 s after a revocation that it has not heard of, the key must be useless. The
- * API has no streams, for which the store has its own, shorter time. It may have a thousand workers with a key each,
- * which poll once a second.
+ * How long the API trusts a cached key, milliseconds. A revoked key must be useless after 5 s, also when the announcement
+ * of its revocation was lost. The time is longer than the store's default, which streams need, because a thousand workers
+ * with a key each may poll once a second.
  */
 const KEY_BELIEVED_MS = 4_500;
 
@@ -51,9 +50,9 @@ export interface ApiServerOptions {
   context: ServerContext;
   config: ApiConfig;
   log: Logger;
-  /** Serve these on the same port. Without them, their paths are unknown here. */
+  /** Streams on the same port. Without them, their paths are unknown. */
   streams?: Streams | undefined;
-  /** Whether the process does its work besides serving requests. Default: always. */
+  /** Whether the background work of the process is alive. Default: always. */
   isLive?: () => boolean;
 }
 
@@ -63,16 +62,18 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   const sizes = sizesOf(config);
   const { requests } = context.metrics;
   const redisQueue = new RedisQueue(carriedOutWithinMs(store));
-  const serving = createServing({
+  const { serve, refuse } = createServing({
     ...{ store, authenticator, addressOf, reportRejectedKey, log, sizes, redisQueue, requests },
     maxInFlight: config.MAX_IN_FLIGHT,
     callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
     onOverloaded: overloadMetrics(context.metrics, redisQueue),
   });
   const limits = { sizes, kept: store.settings };
-  const app = createApp({ ...serving, health: { context, isLive }, corsOrigins: config.CORS_ORIGINS, limits });
-  const direct = createDirect(ROUTES, serving);
-  const server = createExpressServer(app, { ...SERVER_OPTIONS, direct, streams });
+  const router = createRouter(endpointsOf({ serve, health: { context, isLive }, limits }));
+  const app = createApp({ router, refuse, corsOrigins: config.CORS_ORIGINS });
+  // Only Express sets CORS headers.
+  const bypass = config.CORS_ORIGINS === undefined ? bypassExpress(router, refuse) : undefined;
+  const server = createExpressServer(app, { ...SERVER_OPTIONS, bypass, streams });
   logRequests(server, log);
   return protectServer(server, requests);
 }
@@ -90,7 +91,7 @@ const sizesOf = (config: ApiConfig): SizeLimits => ({
 /**
  * Create the HTTP API as a process of its own.
  *
- * `start` throws a ConfigError when no client could ever authenticate: no ADMIN_API_KEY and no keys.
+ * `start` throws a ConfigError when no client could ever authenticate, because there is no ADMIN_API_KEY and no key.
  */
 export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): HttpService {
   const context = createServerContext(config, log, { refuseWithoutKeys: true, keyCacheMs: KEY_BELIEVED_MS });

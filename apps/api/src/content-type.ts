@@ -3,7 +3,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 /**
  * Return the content type of a body.
  *
- * @param allowed types that are understood here, lower case; a refusal names the first two
+ * @param allowed accepted types, lower case; a refusal names the first two
  * @returns one of them
  * @throws UNSUPPORTED_MEDIA_TYPE also for a charset other than UTF-8
  */

@@ -4,8 +4,8 @@ import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
-import type { RedisQueue, Sent } from './limits/redis-queue.js';
-import type { BodyBounds, Call, Route } from './route.js';
+import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
+import type { BodyBounds, Call, Route } from './routes/route.js';
 import { checkSize, type SizeLimits } from './sizes.js';
 
 /** Values of the parameters of a path. */
@@ -15,7 +15,7 @@ export interface Params {
   keyId?: string;
 }
 
-/** What all endpoints need; every request shares it. */
+/** Dependencies of all endpoints; every request shares them. */
 export interface RouteDependencies extends KeyCheck {
   store: Store;
   callbackMasters: readonly Buffer[];
@@ -28,27 +28,11 @@ export interface RouteDependencies extends KeyCheck {
   redisQueue: RedisQueue;
 }
 
-/** How many milliseconds before the limit a long read ends as OVERLOADED, so that it does not end as UNAVAILABLE. */
-const TELL_MS = 200;
-
-/** Read the input of a request: its query, or its body as JSON. */
-async function inputOf(route: Route, req: Request, sizes: SizeLimits): Promise<unknown> {
-  if (route.query) return validate(route.query, req.query, 'query');
-  if (route.body === undefined) return undefined;
-  const { value, bytes } = await readJson(req, sizes.bodyBytes);
-  const input = validate(route.body, value === undefined ? (route.absentBody === null ? null : {}) : value);
-  for (const { path, limit } of route.measured ?? []) {
-    const part = path === null ? input : (input as Record<string, unknown>)[path];
-    checkSize(path ?? 'body', part, sizes[limit], bytes);
-  }
-  return input;
-}
-
 /**
  * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job.
  *
  * @returns the body of the response
- * @throws every refusal that exists
+ * @throws YardmasterError; any other error is a bug
  */
 export async function handle(
   route: Route,
@@ -59,21 +43,22 @@ export async function handle(
   const { store, authenticator, callbackMasters } = deps;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
-  const presented = req.headers['x-api-key'];
-  let left = deps.budgetMs;
-  let caller = cachedPrincipal(authenticator, presented);
+  const apiKey = req.headers['x-api-key'];
+  const isUrgent = route.isUrgent === true;
+  let leftMs = deps.budgetMs;
+  let caller = cachedPrincipal(authenticator, apiKey);
   if (caller === undefined) {
     const began = performance.now();
-    // The owner of the key is not known yet. A client that sends wrong keys gets its turns by its address.
+    // The owner of the key is not known yet. A client that sends wrong keys waits with others of its address.
     const owner = deps.addressOf(req);
-    const run = () => authenticate(deps, req, presented);
-    caller = await deps.redisQueue.send({ isUrgent: route.isUrgent === true, owner, withinMs: left, run });
-    left -= performance.now() - began;
+    const run = () => authenticate(deps, req, apiKey);
+    caller = await deps.redisQueue.send({ isUrgent, owner, withinMs: leftMs, run });
+    leftMs -= performance.now() - began;
   }
-  setOwner(req.socket, caller.keyId, route.isUrgent === true);
+  setOwner(req.socket, caller.keyId, isUrgent);
   authorize(caller, route.scopes, spaceId);
 
-  // The input is set once it is known, because a copy by `...` is made property by property.
+  // The input is set later, because a copy by `...` is made property by property.
   const call: Call = {
     store,
     authenticator,
@@ -84,46 +69,62 @@ export async function handle(
     keyId,
     input: undefined,
   };
-  if (route.read) return serveRead(route, route.read, { req, deps, call, left });
+  if (route.readBody) return serveReader(route, route.readBody, { req, deps, call, leftMs });
   // A request without input, such as every ack, does not have to wait for it.
   if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, deps.sizes);
-  return sendToRedis(route, call, left, deps);
+  return sendToRedis(route, call, leftMs, deps);
+}
+
+/** Read the input of a request: its query, or its body as JSON. */
+async function inputOf(route: Route, req: Request, sizes: SizeLimits): Promise<unknown> {
+  if (route.query) return validate(route.query, req.query, 'query');
+  if (route.body === undefined) return undefined;
+  const { value, bytes } = await readJson(req, sizes.bodyBytes);
+  const input = validate(route.body, value === undefined ? (route.absentBody === null ? null : {}) : value);
+  for (const { path, limit } of route.sizeRules ?? []) {
+    const part = path === null ? input : (input as Record<string, unknown>)[path];
+    checkSize(path ?? 'body', part, sizes[limit], bytes);
+  }
+  return input;
 }
 
 function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }: RouteDependencies): Promise<unknown> {
-  if (route.isLocal === true) return route.run(call);
+  if (route.isLocal === true) return route.handler(call);
   return redisQueue.send({
     isUrgent: route.isUrgent === true,
     owner: call.caller.keyId,
     withinMs,
-    run: (sent) => route.run(route.isLong === true ? { ...call, store: leavingForReadSlots(call.store, sent) } : call),
+    run: (slot) => route.handler(route.isLong === true ? { ...call, store: withReadSlots(call.store, slot) } : call),
   });
 }
 
-/** Return a store whose long reads free their place at Redis while they wait for a read slot, and end in time. */
-const leavingForReadSlots = (store: Store, { stopCounting, endsAt }: Sent): Store => {
-  const leaving =
-    (inTurn: Store['withReadSlot']): Store['withReadSlot'] =>
+/** How many milliseconds before the limit a long read ends as OVERLOADED, so that it does not end as UNAVAILABLE. */
+const RESPOND_BEFORE_MS = 200;
+
+/** Return a store whose long reads release their slot at Redis while they wait for a read slot, and end in time. */
+const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Store => {
+  const releasing =
+    (withReadSlot: Store['withReadSlot']): Store['withReadSlot'] =>
     (owner, work) => {
-      stopCounting();
-      return inTurn(owner, work, endsAt - TELL_MS);
+      release();
+      return withReadSlot(owner, work, endsAt - RESPOND_BEFORE_MS);
     };
-  return { ...store, withReadSlot: leaving(store.withReadSlot), withSearchSlot: leaving(store.withSearchSlot) };
+  return { ...store, withReadSlot: releasing(store.withReadSlot), withSearchSlot: releasing(store.withSearchSlot) };
 };
 
-/** Serve the rest of a request whose row reads its body itself, and may reserve budget for it until all is done. */
-async function serveRead(
+/** Serve a request whose row reads its body itself, and may reserve budget for the body until the request is done. */
+async function serveReader(
   route: Route,
-  read: NonNullable<Route['read']>,
-  { req, deps, call, left }: { req: Request; deps: RouteDependencies; call: Call; left: number },
+  readBody: NonNullable<Route['readBody']>,
+  { req, deps, call, leftMs }: { req: Request; deps: RouteDependencies; call: Call; leftMs: number },
 ): Promise<unknown> {
   let release: () => void = () => undefined;
   const onDone: BodyBounds['onDone'] = (then) => {
     release = then;
   };
   try {
-    call.input = await read(req, { ...deps, onDone });
-    return await sendToRedis(route, call, left, deps);
+    call.input = await readBody(req, { ...deps, onDone });
+    return await sendToRedis(route, call, leftMs, deps);
   } finally {
     // Not when the response closes: when the client goes away, a response behind another one never closes.
     release();

@@ -1,3 +1,3 @@
 export { API_VARIABLES, createApiServer } from './api.js';
-export type { Route } from './route.js';
-export { ROUTES } from './routes.js';
+export { ROUTES } from './routes/index.js';
+export type { Route } from './routes/route.js';

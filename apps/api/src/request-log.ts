@@ -3,7 +3,7 @@ import type { Logger } from '@yardmaster/runtime';
 import { requestIdOfResponse } from '@yardmaster/server';
 import type { Request } from 'express';
 
-/** Log each request of a server after its response, at debug; when debug is off, it costs nothing. */
+/** Log each request of a server after its response, at level debug. At other levels it costs nothing. */
 export function logRequests(server: Server, log: Logger): void {
   if (!log.isLevelEnabled('debug')) return;
   server.prependListener('request', (req, res) => {

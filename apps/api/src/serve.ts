@@ -8,13 +8,12 @@ import {
   requestIdOfResponse,
   sendError,
   sendText,
-  setRoute,
 } from '@yardmaster/server';
 import type { Request, Response } from 'express';
 import { handle, type Params, type RouteDependencies } from './handle.js';
 import { InflateBudget } from './limits/inflate-budget.js';
 import { ResponseBudget } from './limits/response-budget.js';
-import type { Route } from './route.js';
+import type { Route } from './routes/route.js';
 
 export interface ServingOptions extends Omit<RouteDependencies, 'inflateBudget' | 'budgetMs'> {
   log: Logger;
@@ -26,15 +25,15 @@ export interface ServingOptions extends Omit<RouteDependencies, 'inflateBudget' 
   onOverloaded: () => void;
 }
 
-/** Responds to requests, whichever router has found their row. */
+/** Responds to requests for rows. */
 export interface Serving {
-  /** Serve a request. @throws every refusal that exists */
+  /** Respond to a request for a row. @throws YardmasterError; any other error is a bug */
   serve(route: Route, params: Params, req: Request, res: Response): Promise<void>;
   /** Respond with the thrown error, and log it. */
   refuse(thrown: unknown, req: Request, res: Response): void;
 }
 
-/** Create the functions that serve requests. */
+/** Create the functions that respond to requests, with their shared budgets. */
 export function createServing({ log, requests, maxInFlight, onOverloaded, ...given }: ServingOptions): Serving {
   const responseBudget = new ResponseBudget();
   const { store } = given;
@@ -44,26 +43,24 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {
-      setRoute(res, route.path);
       if (requests.inFlight >= maxInFlight) throw new YardmasterError('OVERLOADED');
       requests.inFlight++;
       try {
         const text = JSON.stringify(await handle(route, params, req, deps));
         const bytes = Buffer.byteLength(text);
-        responseBudget.count(res, bytes, route.method === 'GET');
-        sendText(res, route.created ? 201 : 200, { text, bytes });
+        responseBudget.acquire(res, bytes, route.method === 'GET');
+        sendText(res, route.status ?? 200, { text, bytes });
       } finally {
         requests.inFlight--;
       }
     },
     refuse(thrown, req, res) {
       const requestId = requestIdOfResponse(res);
-      const known = thrown instanceof YardmasterError ? thrown : fromExpress(thrown);
-      const error = known ?? internalError(requestId);
+      const error = thrown instanceof YardmasterError ? thrown : internalError(requestId);
       const line = { requestId, method: req.method, path: req.path, code: error.code };
       // A client that has left gets no refusal; it is counted with status 499.
       if (error.code === 'OVERLOADED' && !res.closed) onOverloaded();
-      if (known === null) log.error({ ...line, err: thrown }, 'request failed');
+      if (error !== thrown) log.error({ ...line, err: thrown }, 'request failed');
       else if (error.status >= 500) logOutage(error, line);
       else log.debug(line, 'request refused');
       // A half-written response can only be cut off.
@@ -71,10 +68,4 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
       else sendError(res, error);
     },
   };
-}
-
-/** HTTP errors that Express and its router throw by themselves, e.g. for a path with a broken `%`. */
-function fromExpress(error: unknown): YardmasterError | null {
-  const { status } = error as { status?: number };
-  return status === 400 ? new YardmasterError('INVALID_REQUEST', 'path must be valid percent-encoding') : null;
 }

@@ -1,6 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 
-/** Sizes that operators may change. */
+/** Size limits, which operators may change. */
 export interface SizeLimits {
   /** Whole body, on the wire and inflated. */
   bodyBytes: number;
@@ -21,19 +21,19 @@ export interface SizeLimits {
 /** Names of the limits for the size of a part of a body. */
 export type SizeLimitName = 'payloadBytes' | 'eventBytes';
 
-/** No JSON text is longer than this many times the text it was parsed from: `1e20` is written as 21 digits. */
+/** How many times longer JSON text may be than the text from which it was parsed: `1e20` is written as 21 digits. */
 const GROWTH = 6;
 
 /**
  * Refuse a value whose JSON text is over its limit.
  *
- * @param what name of the field, or `body`
- * @param cameInBytes size of the body that contained it; most values then need not be measured
+ * @param name name of the field, or `body`
+ * @param bodyBytes size of the body that contained it. With a small body the value is not measured
  * @throws TOO_LARGE
  */
-export function checkSize(what: string, value: unknown, limit: number, cameInBytes: number): void {
-  if (cameInBytes * GROWTH <= limit) return;
+export function checkSize(name: string, value: unknown, limit: number, bodyBytes: number): void {
+  if (bodyBytes * GROWTH <= limit) return;
   if (Buffer.byteLength(JSON.stringify(value)) > limit) {
-    throw new YardmasterError('TOO_LARGE', `${what} must be at most ${limit} bytes of JSON`);
+    throw new YardmasterError('TOO_LARGE', `${name} must be at most ${limit} bytes of JSON`);
   }
 }

@@ -18,9 +18,11 @@ export function callbackSecrets(masters: readonly Buffer[], spaceId: string): st
 }
 
 /** Response of Get Callback Secrets (our addition). */
-export const callbackSecretList = z.object({
-  secrets: z
-    .array(z.string())
-    .describe('`whsec_` and base64, newest first; empty when the service does not sign callbacks'),
-});
+export const callbackSecretList = z
+  .object({
+    secrets: z
+      .array(z.string())
+      .describe('`whsec_` and base64, newest first; empty when the service does not sign callbacks'),
+  })
+  .meta({ id: 'CallbackSecretList' });
 export type CallbackSecretList = z.output<typeof callbackSecretList>;

@@ -43,12 +43,14 @@ export const faultDetail = z.object({
 export type FaultDetail = z.output<typeof faultDetail>;
 
 /** Body of every error. */
-export const errorResponse = z.object({
-  error: z.string().describe('A sentence for people'),
-  code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('A word for programs'),
-  jobStatus: jobStatus.optional().describe('Status the job has now; on every 409'),
-  details: z.array(faultDetail).optional().describe('Only when several fields are wrong'),
-});
+export const errorResponse = z
+  .object({
+    error: z.string().describe('A sentence for people'),
+    code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('A word for programs'),
+    jobStatus: jobStatus.optional().describe('Status the job has now; on every 409'),
+    details: z.array(faultDetail).optional().describe('Only when several fields are wrong'),
+  })
+  .meta({ id: 'Error' });
 
 /** Fields that some errors have in addition to `error` and `code`. */
 export type ErrorExtras = Omit<z.output<typeof errorResponse>, 'error' | 'code'>;

@@ -29,14 +29,16 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** One record of a job's history. */
-export const jobEvent = z.object({
-  id: z.string().describe('`<jobId>.<seq>`; seq is dense, from 1, per job'),
-  jobId: jobIdField,
-  spaceId: z.string(),
-  type: z.enum(EVENT_TYPES),
-  data: jsonValue.describe('Data of the event; null for an event without data'),
-  createdAt: instant,
-});
+export const jobEvent = z
+  .object({
+    id: z.string().describe('`<jobId>.<seq>`; seq is dense, from 1, per job'),
+    jobId: jobIdField,
+    spaceId: z.string(),
+    type: z.enum(EVENT_TYPES),
+    data: jsonValue.describe('Data of the event; null for an event without data'),
+    createdAt: instant,
+  })
+  .meta({ id: 'JobEvent' });
 export type JobEvent = z.output<typeof jobEvent>;
 
 interface Published {

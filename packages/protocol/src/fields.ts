@@ -4,7 +4,7 @@ import { describeAs } from './describe-as.js';
 import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
 import { LIMITS } from './limits.js';
 
-// The messages below are the second half of a sentence; `faultsOf` puts the field's path in front.
+// Each message below is the end of a sentence; `faultsOf` puts the path of the field in front of it.
 
 /** Return the error of a field: `is required` when it is missing, else what it must be. */
 export function required(mustBe: string) {
@@ -17,7 +17,7 @@ const NAME_RULE = `must be 1 to ${LIMITS.nameCharacters} characters`;
 const fitsName = (text: string) =>
   text.length >= 1 && text.length <= 2 * LIMITS.nameCharacters && [...text].length <= LIMITS.nameCharacters;
 
-const NAME_SHOWN = { minLength: 1, maxLength: LIMITS.nameCharacters, description: 'Well-formed Unicode' };
+const NAME_DESCRIPTION = { minLength: 1, maxLength: LIMITS.nameCharacters, description: 'Well-formed Unicode' };
 
 /** A job or key name: 1 to 128 characters. Lone surrogates are refused, because they cannot be stored as UTF-8. */
 export const name = z
@@ -27,14 +27,14 @@ export const name = z
   .refine((text) => text !== '', { error: 'is required', abort: true })
   .refine(fitsName, { error: NAME_RULE })
   .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
-  .meta(NAME_SHOWN);
+  .meta(NAME_DESCRIPTION);
 
-/** A name to look for. A name that no job can have is refused as a mistake. */
+/** A name in a filter. A name that no job can have is refused, because it is a mistake of the caller. */
 export const nameFilter = z
   .string({ error: 'must be a string' })
   .refine(fitsName, { error: NAME_RULE })
   .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
-  .meta(NAME_SHOWN);
+  .meta(NAME_DESCRIPTION);
 
 /**
  * Make a schema of an array that checks its length before its entries, because a million wrong entries must not become
@@ -51,20 +51,20 @@ export function boundedArray<T extends z.ZodType>(
   return describeAs(bounded, z.array(entry).max(max));
 }
 
-/** Most changed characters by which a field may differ from the one that was meant. */
-const MISSPELT_BY = 2;
+/** Most characters by which an unknown field may differ from the field that it suggests. */
+const MAX_DISTANCE = 2;
 
 /**
- * Make a schema of an object with these fields and no others. An unknown field is refused, with the name of the field
- * that was meant. The error is a JSON array, with one sentence for each unknown field.
+ * Make a schema of an object with these fields and no others. An unknown field is refused, and the error suggests the
+ * closest known field. The message is a JSON array with one sentence for each unknown field.
  */
 export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   const fields = Object.keys(shape);
   const sentence = (field: string) => {
-    // Only as much of the name as a path quotes; a longer name is no misspelt field.
+    // Only as much of the name as a path quotes; a longer name is not a spelling mistake.
     const unknown = field.slice(0, LIMITS.faultPathCharacters);
-    const meant = closest(unknown, fields);
-    return `unknown field ${unknown}${distance(unknown, meant) <= MISSPELT_BY ? `, did you mean ${meant}?` : ''}`;
+    const similar = closest(unknown, fields);
+    return `unknown field ${unknown}${distance(unknown, similar) <= MAX_DISTANCE ? `, did you mean ${similar}?` : ''}`;
   };
   return z.strictObject(shape, {
     error: (issue) =>
@@ -85,25 +85,25 @@ export function refuseJsonFaults(value: unknown, ctx: z.RefinementCtx): void {
   if (fault !== null) ctx.addIssue({ code: 'custom', message: fault });
 }
 
-/** Any JSON value that can be stored and returned equal; passes the same object through. */
+/** Any JSON value that can be stored and returned unchanged; its output is the same object. */
 export const jsonValue = z
   .custom<JsonValue>()
   .superRefine(refuseJsonFaults)
   .describe(`Any JSON value, of at most ${LIMITS.jsonDepth} levels`);
 
-/** Any JSON object that can be stored and returned equal. zod's own object and record types would drop "__proto__". */
+/** Any JSON object that can be stored and returned unchanged. zod's own object and record types would drop "__proto__". */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { ...required('must be an object'), abort: true })
   .superRefine(refuseJsonFaults)
   .meta({ type: 'object', description: `Any JSON object, of at most ${LIMITS.jsonDepth} levels` });
 
-/** Make a schema of a whole number within bounds; a wrong type and a wrong value get the same sentence. */
+/** Make a schema of an integer within bounds; a wrong type and a wrong value have the same error. */
 export function integerBetween(min: number, max: number) {
   const error = `must be an integer between ${min} and ${max}`;
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** Make a schema of a whole number in a query string: below `min` it is refused, above `max` it counts as `max`. */
+/** Make a schema of an integer in a query string: below `min` it is refused, above `max` it counts as `max`. */
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;
   const capped = z
@@ -128,7 +128,7 @@ export const timestampMs = z.iso
 /** A point in time with its offset, returned in UTC with milliseconds. */
 export const timestamp = timestampMs.transform((ms) => new Date(ms).toISOString());
 
-/** OpenAPI schema of both timestamps; zod's own pattern also counts the days of February. */
+/** OpenAPI schema of both timestamps. It is short, because zod's own pattern also counts the days of February. */
 const zonedMoment = z
   .string()
   .meta({ format: 'date-time', pattern: 'T\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$' });

@@ -12,65 +12,77 @@ const listed = {
   status: jobStatus,
   maxRetries: count,
   attemptNumber: count.describe('Attempts that have started: 0 at creation, one more at each ack'),
-  timeoutSeconds: z.number().describe('How long an attempt may be silent'),
+  timeoutSeconds: z.number().describe('Execution window: how long an attempt may take between two heartbeats'),
   deliveredAt: instant.nullable().describe('Null while pending, also between two attempts'),
   startedAt: instant.nullable().describe('Null until the attempt is acked'),
   completedAt: instant.nullable().describe('Null unless the status is completed'),
-  result: jsonValue.describe('What the worker gave at completion; null until then'),
+  result: jsonValue.describe('Result of the worker; null until completion'),
   createdAt: instant,
-  updatedAt: instant.describe('Moves with every event and keepalive, and no more once the job has ended'),
+  updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
 };
 
-/** A job as the list shows it: everything but its callback and its history (spec §2.1). */
-export const listedJob = z.object(listed);
+/** A job in the response of List Jobs: without its callback and its history (spec §2.1). */
+export const listedJob = z.object(listed).meta({ id: 'ListedJob' });
 export type ListedJob = z.output<typeof listedJob>;
 
 /** Response of List Jobs (spec §4.2). */
-export const jobList = z.array(listedJob);
+export const jobList = z.array(listedJob).meta({ id: 'JobList' });
 
 /** A job in the response of Create Job. */
-export const job = z.object({
-  ...listed,
-  callbackUrl: z.string().nullable(),
-  callbackHeaders: z.record(z.string(), z.string()).nullable(),
-});
+export const job = z
+  .object({
+    ...listed,
+    callbackUrl: z.string().nullable(),
+    callbackHeaders: z.record(z.string(), z.string()).nullable(),
+  })
+  .meta({ id: 'Job' });
 export type Job = z.output<typeof job>;
 
 /** A job in the response of Get Job: with its history. */
-export const jobWithEvents = z.object({
-  ...job.shape,
-  events: z.array(jobEvent).describe('Oldest first; the first is always `created`'),
-});
+export const jobWithEvents = z
+  .object({
+    ...job.shape,
+    events: z.array(jobEvent).describe('Oldest first; the first is always `created`'),
+  })
+  .meta({ id: 'JobWithEvents' });
 export type JobWithEvents = z.output<typeof jobWithEvents>;
 
-/** A job as a worker gets it from poll and claim (spec §2.4). */
-export const claimedJob = z.object({
-  id: jobIdField,
-  name: z.string(),
-  payload: jsonObject.nullable(),
-  timeoutSeconds: listed.timeoutSeconds,
-  maxRetries: count,
-  attemptNumber: count.describe('Attempts before this one'),
-  createdAt: instant,
-  // Our addition, so that a retry can resume.
-  checkpoint: jsonValue.describe('Data of the latest checkpoint of any earlier attempt, or null'),
-});
+/** A job in the responses of poll and claim (spec §2.4). */
+export const claimedJob = z
+  .object({
+    id: jobIdField,
+    name: z.string(),
+    payload: jsonObject.nullable(),
+    timeoutSeconds: listed.timeoutSeconds,
+    maxRetries: count,
+    attemptNumber: count.describe('Attempts before this one'),
+    createdAt: instant,
+    // Our addition, so that the next attempt can resume.
+    checkpoint: jsonValue.describe('Data of the latest checkpoint of any earlier attempt, or null'),
+  })
+  .meta({ id: 'ClaimedJob' });
 export type ClaimedJob = z.output<typeof claimedJob>;
 
 /** Response of Poll for Jobs (spec §4.3). */
-export const polledJobs = z.object({ jobs: z.array(claimedJob).describe('Oldest first; empty when none waits') });
+export const polledJobs = z
+  .object({ jobs: z.array(claimedJob).describe('Oldest first; empty without a pending job') })
+  .meta({ id: 'PolledJobs' });
 
 /** Response of Claim Specific Job (spec §4.4). */
-export const claimOutcome = z.discriminatedUnion('claimed', [
-  z.object({ claimed: z.literal(true), job: claimedJob }),
-  z.object({ claimed: z.literal(false), reason: z.literal('not_pending'), status: jobStatus }),
-]);
+export const claimOutcome = z
+  .discriminatedUnion('claimed', [
+    z.object({ claimed: z.literal(true), job: claimedJob }),
+    z.object({ claimed: z.literal(false), reason: z.literal('not_pending'), status: jobStatus }),
+  ])
+  .meta({ id: 'ClaimOutcome' });
 export type ClaimOutcome = z.output<typeof claimOutcome>;
 
 /** Response of Get Job Progress (spec §4.6). */
-export const latestProgress = z.object({
-  jobId: jobIdField,
-  progress: progressRequest.nullable().describe('Null before the first report'),
-  timestamp: instant.nullable().describe('When it was reported; null before the first report'),
-});
+export const latestProgress = z
+  .object({
+    jobId: jobIdField,
+    progress: progressRequest.nullable().describe('Null before the first report'),
+    timestamp: instant.nullable().describe('When it was reported; null before the first report'),
+  })
+  .meta({ id: 'LatestProgress' });
 export type LatestProgress = z.output<typeof latestProgress>;

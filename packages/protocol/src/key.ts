@@ -21,37 +21,45 @@ export const createKeyRequest = exactObject({
   name,
   scopes: describeAs(keyScopes, z.array(z.enum(SCOPES)).min(1).max(LIMITS.keyScopes)),
   spaceId: spaceId.nullable().default(null).describe('The one space the key works in; null for every space'),
-  expiresAt: timestamp.nullable().default(null).describe('From when on it is refused, in the future; null for never'),
+  expiresAt: timestamp
+    .nullable()
+    .default(null)
+    .describe('Time from which the key is refused; must be in the future; null for never'),
 })
   // A key that is bound to a space and may create keys could create one for every other space.
   .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {
     path: ['scopes'],
-    error: 'must not hold keys:manage when the key is bound to a space',
+    error: 'must not contain keys:manage when the key is bound to a space',
   })
   .meta({
     if: { properties: { spaceId: { type: 'string' } }, required: ['spaceId'] },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
     then: { properties: { scopes: { not: { contains: { const: 'keys:manage' } } } } },
-  });
+  })
+  .meta({ id: 'KeyRequest' });
 export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 
 /** An API key without its secret. */
-export const apiKey = z.object({
-  id: z.string().describe('Middle part of `ym_<id>_<secret>`'),
-  name: z.string(),
-  scopes: z.array(z.enum(SCOPES)),
-  spaceId: z.string().nullable().describe('The one space the key works in; null for every space'),
-  expiresAt: instant.nullable().describe('Null when it never expires'),
-  createdAt: instant,
-});
+export const apiKey = z
+  .object({
+    id: z.string().describe('Middle part of `ym_<id>_<secret>`'),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    spaceId: z.string().nullable().describe('The one space the key works in; null for every space'),
+    expiresAt: instant.nullable().describe('Null when it never expires'),
+    createdAt: instant,
+  })
+  .meta({ id: 'ApiKey' });
 export type ApiKey = z.output<typeof apiKey>;
 
 /** Response of List Keys. */
-export const apiKeyList = z.array(apiKey);
+export const apiKeyList = z.array(apiKey).meta({ id: 'ApiKeyList' });
 
-/** Response of Create Key: the only time that the key itself is shown. */
-export const newApiKey = z.object({
-  ...apiKey.shape,
-  key: z.string().describe('`ym_<id>_<secret>`, 256 random bits of secret; shown this once'),
-});
+/** Response of Create Key: the only response that contains the key itself. */
+export const newApiKey = z
+  .object({
+    ...apiKey.shape,
+    key: z.string().describe('`ym_<id>_<secret>`, with a secret of 256 random bits; no other response contains it'),
+  })
+  .meta({ id: 'NewApiKey' });
 export type NewApiKey = z.output<typeof newApiKey>;

@@ -34,11 +34,11 @@ export const logsQuery = z
       .describe(`Entries in a page; above ${LIMITS.logsMax} is served as ${LIMITS.logsMax}`),
     after: bound.describe('The oldest entries with a seq above this; not together with `before`'),
     before: bound.describe('The newest entries with a seq below this; not together with `after`'),
-    level: levels.optional().describe('Only these; a list with commas will do as well'),
+    level: levels.optional().describe('Only entries of these levels; a list with commas is accepted'),
     q: terms
       .default([])
       .describe(
-        `Only messages that hold each of these words, at most ${LIMITS.searchTerms}; \`"quoted words"\` are one`,
+        `Only messages that contain each of these words, at most ${LIMITS.searchTerms}; \`"quoted words"\` count as one`,
       ),
   })
   .refine(({ after, before }) => after === undefined || before === undefined, {

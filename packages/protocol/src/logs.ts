@@ -13,21 +13,23 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_DEFAULTS = { level: 'info', source: 'worker' } as const;
 
 /** One log entry as it is read (spec §2.5). */
-export const logEntry = z.object({
-  id: z.string().describe('`<jobId>.<seq>`'),
-  seq: count.describe('Dense, from 1, per job; never used again when an entry is dropped'),
-  level: z.enum(LOG_LEVELS),
-  message: z.string(),
-  source: z.string().describe('Where it comes from, as the worker says it'),
-  metadata: jsonObject.describe('Whatever the worker adds'),
-  loggedAt: instant.describe('When it happened, as the worker says it'),
-  createdAt: instant.describe('When it was stored'),
-});
+export const logEntry = z
+  .object({
+    id: z.string().describe('`<jobId>.<seq>`'),
+    seq: count.describe('Dense, from 1, per job; never used again when an entry is dropped'),
+    level: z.enum(LOG_LEVELS),
+    message: z.string(),
+    source: z.string().describe('Part of the worker that wrote it, as the worker names it'),
+    metadata: jsonObject.describe('Further data of the worker'),
+    loggedAt: instant.describe('Time at which it happened, by the clock of the worker'),
+    createdAt: instant.describe('Time of storage'),
+  })
+  .meta({ id: 'LogEntry' });
 export type LogEntry = z.output<typeof logEntry>;
 
 export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
 
-/** Forms that programs write besides that of RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01. */
+/** Forms that programs write in addition to RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01. */
 const LOOSE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?(?:[Zz]|([+-]\d\d):?(\d\d)?)$/;
 
 /** Return a timestamp in the form of RFC 3339. Anything that is not a timestamp stays as it is. */
@@ -46,27 +48,30 @@ function strict(value: unknown): unknown {
 const fullLog = z.object(
   {
     message: z.string(required('must be a string')),
-    level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional().describe('`info` unless given'),
+    level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional().describe('Default: `info`'),
     timestamp: z
       .preprocess(strict, timestampMs)
       .optional()
       .describe(
-        'When it happened; the time of storage unless given. A blank for the `T`, a comma, no seconds, `+0100` and `+01` will do as well',
+        'Time at which it happened. Default: the time of storage. A blank instead of the `T`, a comma, no seconds, `+0100` and `+01` are accepted',
       ),
-    source: z.string({ error: 'must be a string' }).optional().describe('Where it comes from. `worker` unless given'),
+    source: z
+      .string({ error: 'must be a string' })
+      .optional()
+      .describe('Part of the worker that wrote it. Default: `worker`'),
     metadata: jsonObject.optional(),
   },
   { error: 'must be a string or an object' },
 );
 
-/** A log entry as workers send it: a message, or an object. It is only shown, because `checkLog` does the check. */
-export const newLog = z.union([z.string(), fullLog]);
+/** A log entry as workers send it: a message, or an object. Only the OpenAPI document uses it; `checkLog` checks entries. */
+export const newLog = z.union([z.string(), fullLog]).meta({ id: 'NewLogEntry' });
 
-/** Log entries as workers send them together. It is only shown, because a batch is split before it is parsed. */
-export const newLogs = z.array(newLog).min(1).describe('Stored whole or not at all');
+/** A list of log entries. Only the OpenAPI document uses it, because a batch is split before it is parsed. */
+export const newLogs = z.array(newLog).min(1).describe('All entries are stored, or none').meta({ id: 'LogLines' });
 
-/** A batch of log entries as JSON, which may also be an object. */
-export const logBatch = z.union([newLogs, z.object({ logs: newLogs })]);
+/** A batch of log entries as JSON: a list, or an object with a list. */
+export const logBatch = z.union([newLogs, z.object({ logs: newLogs })]).meta({ id: 'LogBatch' });
 
 /** An entry that is about to be stored. */
 export type NewLog = z.output<typeof fullLog>;
@@ -87,12 +92,14 @@ export function checkLog(value: unknown, nameOf: NameOfEntry): NewLog | FaultDet
 }
 
 /** Response of Append Logs. */
-export const appendedLogs = z.object({
-  success: z.literal(true),
-  inserted: count,
-  fromSeq: count.describe('Seq of the first entry of the batch'),
-  toSeq: count.describe('Seq of its last entry'),
-});
+export const appendedLogs = z
+  .object({
+    success: z.literal(true),
+    inserted: count,
+    fromSeq: count.describe('Seq of the first entry of the batch'),
+    toSeq: count.describe('Seq of its last entry'),
+  })
+  .meta({ id: 'AppendedLogs' });
 export type AppendedLogs = z.output<typeof appendedLogs>;
 
 /** Data of `logs_appended` (spec §6.1): the seqs of the first and last new entry, and the number of new entries. */
@@ -104,19 +111,21 @@ export const LOGS_MODES = ['after', 'before', 'latest'] as const;
 export type LogsMode = (typeof LOGS_MODES)[number];
 
 /** Response of Get Job Logs. */
-export const logsPage = z.object({
-  logs: z.array(logEntry).describe('Ascending by seq'),
-  cursor: z.object({
-    mode: z.enum(LOGS_MODES),
-    oldestSeq: count.describe(
-      'Seq of the first entry of the page; on an empty page the bound that was asked for, 0 for `latest`',
-    ),
-    newestSeq: count.describe('Seq of its last entry, likewise'),
-    hasMore: z
-      .boolean()
-      .describe(
-        'Whether more entries that match exist in the direction of paging, or may: a search that stopped early has looked as far as the bound in that direction says',
+export const logsPage = z
+  .object({
+    logs: z.array(logEntry).describe('Ascending by seq'),
+    cursor: z.object({
+      mode: z.enum(LOGS_MODES),
+      oldestSeq: count.describe(
+        'Seq of the first entry of the page; on an empty page the requested bound, or 0 for `latest`',
       ),
-  }),
-});
+      newestSeq: count.describe('Seq of the last entry of the page; on an empty page as `oldestSeq`'),
+      hasMore: z
+        .boolean()
+        .describe(
+          'Whether more matching entries exist in the direction of paging, or may exist: a search that stopped early has read up to the bound in that direction',
+        ),
+    }),
+  })
+  .meta({ id: 'LogsPage' });
 export type LogsPage = z.output<typeof logsPage>;

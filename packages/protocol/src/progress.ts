@@ -44,18 +44,20 @@ const subProgress = describeAs(
 );
 
 /**
- * A progress report: percent 0 to 100 with decimals, a message for the people who wait, and optional stages.
+ * A progress report: percent 0 to 100 with decimals, a message for people, and optional stages.
  * Fields beyond these are dropped.
  *
  * @see spec §2.3, §4.9
  */
-export const progressRequest = z.object(
-  {
-    percent,
-    message: z.string(required('must be a string')).min(1, { error: 'must not be empty' }),
-    subProgress: subProgress.optional(),
-  },
-  { error: 'must be an object' },
-);
+export const progressRequest = z
+  .object(
+    {
+      percent,
+      message: z.string(required('must be a string')).min(1, { error: 'must not be empty' }),
+      subProgress: subProgress.optional(),
+    },
+    { error: 'must be an object' },
+  )
+  .meta({ id: 'Progress' });
 
 export type Progress = z.output<typeof progressRequest>;

@@ -14,24 +14,26 @@ const anObject = { error: 'must be an object' };
 const timeoutRule = `must be a number above 0 and at most ${LIMITS.timeoutSecondsMax}`;
 
 /** Body of Create Job (spec §4.1). */
-export const createJobRequest = z.object(
-  {
-    name,
-    payload: jsonObject.nullable().default(null).describe('Whatever the worker needs to know'),
-    maxRetries: integerBetween(0, LIMITS.maxRetriesMax)
-      .default(LIMITS.maxRetriesDefault)
-      .describe('Attempts are at most one more'),
-    timeoutSeconds: z
-      .number({ error: timeoutRule })
-      .positive({ error: timeoutRule })
-      .max(LIMITS.timeoutSecondsMax, { error: timeoutRule })
-      .default(LIMITS.timeoutSecondsDefault)
-      .describe('How long an attempt may be silent'),
-    callbackUrl: callbackUrl.nullable().default(null),
-    callbackHeaders: callbackHeaders.nullable().default(null),
-  },
-  anObject,
-);
+export const createJobRequest = z
+  .object(
+    {
+      name,
+      payload: jsonObject.nullable().default(null).describe('Data for the worker'),
+      maxRetries: integerBetween(0, LIMITS.maxRetriesMax)
+        .default(LIMITS.maxRetriesDefault)
+        .describe('Attempts after the first; each failure or time-out of an attempt uses one'),
+      timeoutSeconds: z
+        .number({ error: timeoutRule })
+        .positive({ error: timeoutRule })
+        .max(LIMITS.timeoutSecondsMax, { error: timeoutRule })
+        .default(LIMITS.timeoutSecondsDefault)
+        .describe('Execution window: how long an attempt may take between two heartbeats'),
+      callbackUrl: callbackUrl.nullable().default(null),
+      callbackHeaders: callbackHeaders.nullable().default(null),
+    },
+    anObject,
+  )
+  .meta({ id: 'NewJob' });
 export type CreateJobRequest = z.output<typeof createJobRequest>;
 
 /** Query of List Jobs (spec §4.2). */
@@ -43,7 +45,7 @@ export const listJobsQuery = z.object({
   limit: queryInteger(1, LIMITS.listMax)
     .default(LIMITS.listDefault)
     .describe(`Jobs in a page; above ${LIMITS.listMax} is served as ${LIMITS.listMax}`),
-  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0).describe('Jobs to leave out, counted from the newest'),
+  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0).describe('Jobs to skip, from the newest'),
 });
 export type ListJobsQuery = z.output<typeof listJobsQuery>;
 
@@ -59,7 +61,7 @@ const ANY_NAME = 'an empty list means any name';
 /**
  * Body of Poll for Jobs (spec §4.3); an absent body counts as `{}`.
  *
- * The output's `names` are the first filter that is there (types, type, names, name), empty for no filter.
+ * The output's `names` are the first filter that is present (types, type, names, name), empty without a filter.
  */
 export const pollRequest = z
   .object(
@@ -67,44 +69,48 @@ export const pollRequest = z
       count: pollCount
         .transform((count) => Math.min(count, LIMITS.pollMax))
         .default(LIMITS.pollDefault)
-        .describe(`Jobs to take; above ${LIMITS.pollMax} is served as ${LIMITS.pollMax}`),
-      types: filterNames().optional().describe(`Names to take; ${ANY_NAME}`),
-      type: nameOrNames.optional().describe('The same, unless `types` is there'),
-      names: filterNames().optional().describe('The same, unless `types` or `type` is there'),
-      name: nameOrNames.optional().describe('The same, unless any of those is there'),
+        .describe(`Jobs to claim; above ${LIMITS.pollMax} is served as ${LIMITS.pollMax}`),
+      types: filterNames().optional().describe(`Names of jobs to claim; ${ANY_NAME}`),
+      type: nameOrNames.optional().describe('Used only without `types`'),
+      names: filterNames().optional().describe('Used only without `types` and `type`'),
+      name: nameOrNames.optional().describe('Used only without the other three fields'),
     },
     anObject,
   )
   .transform(({ count, types, type, names, name: olderName }) => ({
     count,
     names: [...new Set(types ?? type ?? names ?? olderName ?? [])],
-  }));
+  }))
+  .meta({ id: 'Poll' });
 export type PollRequest = z.output<typeof pollRequest>;
 
 /** Body of Checkpoint and of Custom Event (spec §4.10, §4.11): any JSON; an absent body is null. */
 export const dataRequest = jsonValue;
 
 /** Body of Complete Job (spec §4.13); an absent body or result is null. */
-export const completeRequest = z.object(
-  { result: jsonValue.default(null).describe('What came of it: any JSON value') },
-  anObject,
-);
+export const completeRequest = z
+  .object({ result: jsonValue.default(null).describe('Any JSON value') }, anObject)
+  .meta({ id: 'Completion' });
 
 const isMessage = (value: unknown): value is string | JsonObject => typeof value === 'string' || isJsonObject(value);
 
 /** Body of Fail Job (spec §4.14). */
-export const failRequest = z.object(
-  {
-    error: z
-      .custom<string | JsonObject>(isMessage, { ...required('must be a string or an object'), abort: true })
-      .superRefine(refuseJsonFaults)
-      .meta({ type: ['string', 'object'], description: 'What went wrong, for people or for programs' }),
-  },
-  anObject,
-);
+export const failRequest = z
+  .object(
+    {
+      error: z
+        .custom<string | JsonObject>(isMessage, { ...required('must be a string or an object'), abort: true })
+        .superRefine(refuseJsonFaults)
+        .meta({ type: ['string', 'object'], description: 'Reason of the failure, for people or for programs' }),
+    },
+    anObject,
+  )
+  .meta({ id: 'Failure' });
 
 /** Body of Kill Job (spec §4.15); an absent body or reason is null. */
-export const killRequest = z.object(
-  { reason: z.string({ error: 'must be a string' }).nullable().default(null).describe('Shown in the history') },
-  anObject,
-);
+export const killRequest = z
+  .object(
+    { reason: z.string({ error: 'must be a string' }).nullable().default(null).describe('Reason, for the history') },
+    anObject,
+  )
+  .meta({ id: 'Kill' });

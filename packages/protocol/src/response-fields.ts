@@ -5,12 +5,15 @@ import { STATUSES } from './status.js';
 // OpenAPI document are made from them, and tests check real responses against them.
 
 /** A moment, by the clock of Redis. */
-export const instant = z.iso.datetime({ precision: 3 }).meta({
-  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$', // Short; zod's own also counts the days of February.
-  description: 'ISO 8601, UTC, milliseconds',
-});
+export const instant = z.iso
+  .datetime({ precision: 3 })
+  .meta({
+    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$', // Short; zod's own also counts the days of February.
+    description: 'ISO 8601, UTC, milliseconds',
+  })
+  .meta({ id: 'Timestamp' });
 
-export const jobStatus = z.enum(STATUSES).describe('Where the job is in its life');
+export const jobStatus = z.enum(STATUSES).describe('Status of the job').meta({ id: 'JobStatus' });
 
 /** How often something happened, or the number of something in a sequence. */
 export const count = z.number().min(0).meta({ type: 'integer' });
@@ -18,4 +21,4 @@ export const count = z.number().min(0).meta({ type: 'integer' });
 export const jobIdField = z.string().describe('28 characters; not guessable');
 
 /** Response of endpoints that report only that the request is done. */
-export const doneResponse = z.object({ success: z.literal(true) });
+export const doneResponse = z.object({ success: z.literal(true) }).meta({ id: 'Done' });

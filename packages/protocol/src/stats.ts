@@ -13,8 +13,8 @@ export const statsQuery = z
   .object({
     limit: queryInteger(1, LIMITS.statsNamesMax)
       .default(LIMITS.statsNamesDefault)
-      .describe(`Names to tell of; above ${LIMITS.statsNamesMax} is served as ${LIMITS.statsNamesMax}`),
-    name: nameOrNames.optional().describe('These names, and no others'),
+      .describe(`Names in the response; above ${LIMITS.statsNamesMax} is served as ${LIMITS.statsNamesMax}`),
+    name: nameOrNames.optional().describe('Only these names'),
   })
   .transform(({ limit, name }) => ({
     limit,
@@ -24,15 +24,17 @@ export const statsQuery = z
 export type StatsQuery = z.output<typeof statsQuery>;
 
 /** Statistics of the jobs of one name. */
-export const nameStats = z.object({
-  name: z.string(),
-  total: count.describe('Jobs of any status'),
-  pending: count,
-  oldestPendingAgeSeconds: z
-    .number()
-    .nullable()
-    .describe('How long its next job has been waiting in the queue, with milliseconds; null when none waits'),
-});
+export const nameStats = z
+  .object({
+    name: z.string(),
+    total: count.describe('Jobs of any status'),
+    pending: count,
+    oldestPendingAgeSeconds: z
+      .number()
+      .nullable()
+      .describe('How long its next job has been pending, with milliseconds; null without a pending job'),
+  })
+  .meta({ id: 'NameStats' });
 export type NameStats = z.output<typeof nameStats>;
 
 const counts = Object.fromEntries([...STATUSES, 'total'].map((status) => [status, count])) as Record<
@@ -41,12 +43,16 @@ const counts = Object.fromEntries([...STATUSES, 'total'].map((status) => [status
 >;
 
 /** Response of Get Space Statistics: the jobs of a space, counted at one moment. */
-export const spaceStats = z.object({
-  spaceId: z.string(),
-  timestamp: instant.describe('The moment'),
-  jobs: z.object(counts),
-  oldestPendingAgeSeconds: nameStats.shape.oldestPendingAgeSeconds.describe('As in `names`, over all names'),
-  names: z.array(nameStats).describe('Those asked for, in that order; else those with most jobs, the most first'),
-  namesLeftOut: count.describe('Names with jobs that are not in `names`'),
-});
+export const spaceStats = z
+  .object({
+    spaceId: z.string(),
+    timestamp: instant.describe('Moment of the count'),
+    jobs: z.object(counts),
+    oldestPendingAgeSeconds: nameStats.shape.oldestPendingAgeSeconds.describe('As in `names`, over all names'),
+    names: z
+      .array(nameStats)
+      .describe('The requested names, in that order; otherwise the names with the most jobs, the largest first'),
+    namesLeftOut: count.describe('Names with jobs that are not in `names`'),
+  })
+  .meta({ id: 'SpaceStats' });
 export type SpaceStats = z.output<typeof spaceStats>;

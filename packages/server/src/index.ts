@@ -6,7 +6,7 @@ export { createOutageLog } from './http/outage-log.js';
 export { type Health, PROBES, respondToCheck, respondToProbe } from './http/probes.js';
 export { rawResponse } from './http/refusal.js';
 export { checkHost, clientAddressBy, requestIdOf, requestIdOfResponse } from './http/request.js';
-export { errorBody, internalError, sendEmpty, sendError, sendText } from './http/response.js';
+export { errorBody, internalError, sendEmpty, sendError, sendJson, sendText } from './http/response.js';
 export { protectServer, SERVER_OPTIONS } from './http/server.js';
 export { attachStreams, type Streams } from './http/upgrade.js';
 export { type Background, createHttpService, HTTP_SERVICE_VARIABLES, type HttpService } from './http-service.js';

@@ -1,22 +1,23 @@
 /**
- * Requests at Redis at once: the first limit, and the bounds of the limit. With 128, a Redis 100 ms away serves 1 280
- * a second. 8 are some ms of its work, so that an urgent request reaches it soon. With 1 000 it serves 10 000 a second.
+ * Requests at Redis at once: the first limit, and the bounds of the limit. With 128, a Redis at a distance of 100 ms
+ * serves 1 280 a second. 8 requests are some ms of work, so that an urgent request does not wait long behind them. With
+ * 1 000, the same Redis serves 10 000 a second.
  */
 const FIRST = 128;
 const LEAST = 8;
 const MOST = 1_000;
 
-/** Time after which the limit is changed, according to what was measured meanwhile. */
+/** Time between two changes of the limit. */
 const WINDOW_MS = 250;
 
 /**
  * A request is slow when it takes so much longer than the quickest of the last 30 to 60 s, because it waited in Redis.
- * A Redis with a CPU limit stands still for the rest of each 100 ms, so a request that waits for two periods is not slow.
+ * A Redis with a CPU limit pauses for the rest of each 100 ms, so a request that waits for two such pauses is not slow.
  */
 const SLOW_MS = 250;
 const BASELINE_WINDOW_MS = 30_000;
 
-/** Factors of the limit when most requests are slow, and when few are and it was reached: quickly down, quickly up. */
+/** Factors of the limit: when most requests are slow, and when few are slow and the limit was reached. */
 const LESS = 0.8;
 const MORE = 1.2;
 
@@ -38,18 +39,18 @@ export class AdaptiveLimit {
     return this.#value;
   }
 
-  /** Note that a request had to wait because the limit was reached. */
-  reached(): void {
+  /** Record that a request had to wait because the limit was reached. */
+  recordReached(): void {
     this.#wasReached = true;
   }
 
   /**
-   * Note how many milliseconds a request took.
+   * Record how many milliseconds a request took.
    *
    * @param now time by `performance.now()`
    * @param others how many requests were under way when it was sent
    */
-  took(ms: number, now: number, others: number): void {
+  record(ms: number, now: number, others: number): void {
     // Behind so few requests it did not wait in Redis, so its time is the distance to Redis now.
     if (others < LEAST) this.#quickestMs = this.#quickestBefore = ms;
     if (now - this.#quickestSince > BASELINE_WINDOW_MS) {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 
@@ -8,34 +9,34 @@ const AT_ONCE = 4;
 const MAX_BYTES = 16 * 1_048_576;
 
 /**
- * Batches of logs that are not stored yet. Gzip inflates a megabyte from the connection, or only a few kilobytes, to
- * five megabytes in memory. While the budget is used up, the next batches wait as they were sent.
+ * Byte budget of batches of logs that are not stored yet. Gzip inflates a megabyte from the connection, or only a few
+ * kilobytes, to five megabytes in memory. While the budget is used up, the next batches wait as they were sent.
  */
 export class InflateBudget {
-  readonly #inTurn = pLimit(AT_ONCE);
-  #bytes = 0;
-  readonly #waiting = new Set<() => void>();
+  readonly #semaphore = pLimit(AT_ONCE);
+  readonly #releases = new EventEmitter();
+  readonly #maxWaitMs: number;
   readonly #onRefused: () => void;
-  readonly #patienceMs: number;
+  #bytes = 0;
 
   /**
-   * @param patienceMs how long a batch waits for room
-   * @param onRefused called for each batch for which there was no room
+   * @param maxWaitMs how long a batch waits for the budget
+   * @param onRefused called for each batch that waited too long
    */
-  constructor(patienceMs: number, onRefused: () => void) {
-    this.#patienceMs = patienceMs;
+  constructor(maxWaitMs: number, onRefused: () => void) {
+    this.#maxWaitMs = maxWaitMs;
     this.#onRefused = onRefused;
   }
 
   /**
-   * Inflate a batch when there is room for it, and count it until `release` is called.
+   * Inflate a batch once the budget allows it, and count it until `release` is called.
    *
-   * @throws OVERLOADED when there was no room in time; what `inflate` throws
+   * @throws OVERLOADED when the batch waited too long; any error of `inflate`
    */
-  take(inflate: () => Promise<Buffer>): Promise<{ batch: Buffer; release: () => void }> {
-    const giveUpAt = performance.now() + this.#patienceMs;
-    return this.#inTurn(async () => {
-      while (this.#bytes > MAX_BYTES) await this.#change(giveUpAt);
+  acquire(inflate: () => Promise<Buffer>): Promise<{ batch: Buffer; release: () => void }> {
+    const deadline = performance.now() + this.#maxWaitMs;
+    return this.#semaphore(async () => {
+      while (this.#bytes > MAX_BYTES) await this.#waitForRelease(deadline - performance.now());
       const batch = await inflate();
       const { length } = batch; // The closure that releases it must not keep the batch.
       this.#bytes += length;
@@ -43,27 +44,17 @@ export class InflateBudget {
     });
   }
 
-  /** Wait until a batch is released. */
-  #change(giveUpAt: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const tooLate = new YardmasterError('OVERLOADED', 'Server is busy storing logs; nothing was stored, retry later');
-      const refuse = () => {
-        this.#onRefused();
-        reject(tooLate);
-      };
-      const timer = setTimeout(() => settle(refuse), Math.max(0, giveUpAt - performance.now()));
-      const settle = (then: () => void) => {
-        clearTimeout(timer);
-        this.#waiting.delete(go);
-        then();
-      };
-      const go = () => settle(resolve);
-      this.#waiting.add(go);
-    });
+  async #waitForRelease(ms: number): Promise<void> {
+    try {
+      await once(this.#releases, 'release', { signal: AbortSignal.timeout(Math.max(0, Math.ceil(ms))) });
+    } catch {
+      this.#onRefused();
+      throw new YardmasterError('OVERLOADED', 'Server is busy storing logs; nothing was stored, retry later');
+    }
   }
 
   #release(bytes: number): void {
     this.#bytes -= bytes;
-    for (const go of [...this.#waiting]) go();
+    this.#releases.emit('release');
   }
 }

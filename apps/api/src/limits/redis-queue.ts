@@ -6,23 +6,23 @@ import { AdaptiveLimit } from './adaptive-limit.js';
 /** How long a request may wait; then it is refused without having been sent, milliseconds. */
 const WAIT_MS = 500;
 
-/** What a sent request gets. */
-export interface Sent {
-  /** When it is given up, by `performance.now()`. */
+/** Slot of a request at Redis. */
+export interface RedisSlot {
+  /** When the request ends as UNAVAILABLE, by `performance.now()`. */
   endsAt: number;
-  /** Free the place of the request; to be called before it waits for anything but Redis. */
-  stopCounting(): void;
+  /** Release the slot; to be called before the request waits for anything except Redis. */
+  release(): void;
 }
 
 /** A request on its way to Redis. */
-export interface ToRedis<T> {
+export interface RedisRequest<T> {
   /** Whether it goes before all that are not urgent: a running job must not time out because others are created. */
   isUrgent: boolean;
-  /** Owners take turns: id of the API key, or the address of a client whose key is not known yet. */
+  /** Owners share the slots fairly: id of the API key, or the address of a client whose key is not known yet. */
   owner: string;
   /** How long it may take in total, milliseconds. */
   withinMs: number;
-  run(sent: Sent): Promise<T>;
+  run(slot: RedisSlot): Promise<T>;
 }
 
 interface Waiting {
@@ -31,8 +31,8 @@ interface Waiting {
 }
 
 /**
- * Sends requests to Redis, as many at once as Redis can serve soon. The others wait here, where urgent requests can
- * pass them, and not in Redis, where they cannot.
+ * Semaphore of requests at Redis, with a fair queue: it admits as many as Redis can serve soon. The others wait here,
+ * because urgent requests can pass them here, but not in Redis.
  */
 export class RedisQueue {
   readonly #limit = new AdaptiveLimit();
@@ -41,7 +41,7 @@ export class RedisQueue {
   readonly #leastMs: number;
   #underWay = 0;
 
-  /** @param leastMs how long Redis may carry out a request that it gets; with less time left, a request is not sent */
+  /** @param leastMs how long Redis may take to carry out a request; with less time left, a request is not sent */
   constructor(leastMs: number) {
     this.#leastMs = leastMs;
   }
@@ -56,16 +56,16 @@ export class RedisQueue {
     return this.#limit.value;
   }
 
-  /** Number of requests that wait for their turn. */
+  /** Number of requests that wait for a slot. */
   get waiting(): number {
     return this.#urgent.size + this.#others.size;
   }
 
-  /** Send a request. @throws OVERLOADED when it was not sent in time; UNAVAILABLE when it took too long; what `run` throws */
-  send<T>(request: ToRedis<T>): Promise<T> {
+  /** Send a request. @throws OVERLOADED when it was not sent in time; UNAVAILABLE when it took too long; any error of `run` */
+  send<T>(request: RedisRequest<T>): Promise<T> {
     const now = performance.now();
     if (this.#underWay < this.#limit.value) return this.#sendNow(request, now, request.withinMs);
-    this.#limit.reached();
+    this.#limit.recordReached();
     const queue = request.isUrgent ? this.#urgent : this.#others;
     return new Promise((resolve, reject) => {
       const send = () => {
@@ -73,7 +73,7 @@ export class RedisQueue {
         this.#sendNow(request, sentAt, request.withinMs - (sentAt - now)).then(resolve, reject);
       };
       const timeout = setTimeout(() => {
-        // All requests wait equally long, so this is the oldest of its owner.
+        // All requests have the same time-out, so this one is the oldest of its owner.
         queue.drop(request.owner);
         reject(new YardmasterError('OVERLOADED'));
       }, WAIT_MS);
@@ -81,19 +81,19 @@ export class RedisQueue {
     });
   }
 
-  #sendNow<T>({ run }: ToRedis<T>, sentAt: number, leftMs: number): Promise<T> {
+  #sendNow<T>({ run }: RedisRequest<T>, sentAt: number, leftMs: number): Promise<T> {
     if (leftMs < this.#leastMs) return Promise.reject(new YardmasterError('OVERLOADED'));
     const others = this.#underWay++;
-    let isCounted = true;
-    const stopCounting = () => {
-      if (!isCounted) return;
-      isCounted = false;
+    let isReleased = false;
+    const release = () => {
+      if (isReleased) return;
+      isReleased = true;
       this.#underWay--;
       const now = performance.now();
-      this.#limit.took(now - sentAt, now, others);
+      this.#limit.record(now - sentAt, now, others);
       this.#sendMore();
     };
-    return within(leftMs, run({ endsAt: sentAt + leftMs, stopCounting }), stopCounting);
+    return within(leftMs, run({ endsAt: sentAt + leftMs, release }), release);
   }
 
   #sendMore(): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as othersHadTheirTurn } from 'node:timers/promises';
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import {
   checkLog,
   type FaultDetail,
@@ -10,11 +10,11 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { type PackedLog, packLog } from '@yardmaster/store';
-import { inflated, readWire } from '../body.js';
-import type { BodyBounds } from '../route.js';
+import { inflateBody, readRawBody } from '../body.js';
+import type { BodyBounds } from '../routes/route.js';
 import type { SizeLimits } from '../sizes.js';
-import { elementsOf, type SentLog } from './elements.js';
-import { linesOf } from './lines.js';
+import { jsonEntriesOf, type SentLog } from './json-entries.js';
+import { ndjsonEntriesOf } from './ndjson.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -32,17 +32,17 @@ export async function readLogBatch(
   req: IncomingMessage,
   { sizes, inflateBudget, onDone }: BodyBounds,
 ): Promise<PackedLog[]> {
-  const wire = await readWire(req, { types: TYPES, limit: sizes.logWireBytes });
+  const wire = await readRawBody(req, { types: TYPES, limit: sizes.logWireBytes });
   if (wire === null) throw noEntry();
-  const { batch, release } = await inflateBudget.take(() => inflated(wire, sizes.logBatchBytes));
+  const { batch, release } = await inflateBudget.acquire(() => inflateBody(wire, sizes.logBatchBytes));
   onDone(release);
   if (batch.length === 0) throw noEntry();
-  return packAll((wire.type === JSON_TYPE ? elementsOf : linesOf)(batch, sizes), sizes);
+  return checkAndPack((wire.type === JSON_TYPE ? jsonEntriesOf : ndjsonEntriesOf)(batch, sizes), sizes);
 }
 
 const noEntry = () => new YardmasterError('INVALID_REQUEST', 'logs must have at least one entry');
 
-async function packAll(entries: SentLog[], { logEntries, logEntryBytes }: SizeLimits): Promise<PackedLog[]> {
+async function checkAndPack(entries: SentLog[], { logEntries, logEntryBytes }: SizeLimits): Promise<PackedLog[]> {
   if (entries.length === 0) throw noEntry();
   if (entries.length > logEntries) {
     throw new YardmasterError('TOO_LARGE', `logs must have at most ${logEntries} entries`);
@@ -51,11 +51,11 @@ async function packAll(entries: SentLog[], { logEntries, logEntryBytes }: SizeLi
   const faults: FaultDetail[] = [];
   let parsed = 0;
   for (const { json, nameOf } of entries) {
-    if (json.length > logEntryBytes * PARSED_PER_KEPT) throw tooLarge(logEntryBytes, nameOf);
+    if (json.length > logEntryBytes * PARSED_PER_STORED) throw tooLarge(logEntryBytes, nameOf);
     parsed += json.length;
     if (parsed > PARSED_AT_ONCE) {
       parsed = 0;
-      await othersHadTheirTurn();
+      await letOthersRun();
     }
     const log = checkJson(json, nameOf);
     if (Array.isArray(log)) {
@@ -82,16 +82,16 @@ function checkJson(json: string, nameOf: NameOfEntry): NewLog | FaultDetail[] {
   return checkLog(value, nameOf);
 }
 
-/** Characters of JSON that are parsed before other requests get their turn: some 3 ms, or 20 with only small objects. */
+/** Characters of JSON that are parsed before other requests run: some 3 ms, or 20 ms with only small objects. */
 const PARSED_AT_ONCE = 256 * 1024;
 
-/** Bytes of a packed entry that the sent one does not have: its level, a comma before and after it, a bracket. */
+/** Bytes that packing adds to an entry: its level, a comma before and after it, a bracket. */
 const PACKING_BYTES = 4;
 
-/** How much more of an entry may be parsed than is kept: `\u00e9` is kept as two bytes, and some fields are ignored. */
-const PARSED_PER_KEPT = 4;
+/** How many times longer an entry may be before it is parsed: `\u00e9` is stored as two bytes, and some fields are ignored. */
+const PARSED_PER_STORED = 4;
 
-/** UTF-8 has at most this many bytes for one unit of UTF-16, so most entries need not be counted. */
+/** Most bytes of UTF-8 for one unit of UTF-16. Most entries are short enough by their units, and need not be counted. */
 const BYTES_PER_UNIT = 3;
 
 function checkFits(packed: PackedLog, limit: number, nameOf: NameOfEntry): void {

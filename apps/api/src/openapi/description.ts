@@ -1,4 +1,11 @@
-import type { Limits } from './limits.js';
+import type { StoreSettings } from '@yardmaster/store';
+import type { SizeLimits } from '../sizes.js';
+
+/** Limits of this process: what callers may send, and how much of it the process keeps and for how long. */
+export interface Limits {
+  sizes: SizeLimits;
+  kept: Pick<StoreSettings, 'deliveryTimeoutMs' | 'maxDeliveries' | 'retentionMs' | 'eventsPerJob' | 'logsPerJob'>;
+}
 
 /** Return the description of the whole document. */
 export function descriptionOf({ sizes, kept }: Limits): string {
@@ -10,9 +17,9 @@ export function descriptionOf({ sizes, kept }: Limits): string {
     ['a batch of logs inflated', `${sizes.logBatchBytes} bytes`],
     ['entries of a batch of logs', `${sizes.logEntries}`],
     ['an entry of a log', `${sizes.logEntryBytes} bytes of JSON`],
-    ['window in which a claimed job is to be acked', `${kept.deliveryTimeoutMs / 1000} s`],
-    ['delivery time-outs in a row, with no ack in between, after which a job is dead', `${kept.maxDeliveries}`],
-    ['how long an ended job stays', kept.retentionMs === 0 ? 'for ever' : `${kept.retentionMs / 1000} s`],
+    ['delivery window, in which a claimed job must be acked', `${kept.deliveryTimeoutMs / 1000} s`],
+    ['delivery time-outs in a row after which a job is dead', `${kept.maxDeliveries}`],
+    ['retention of an ended job', kept.retentionMs === 0 ? 'for ever' : `${kept.retentionMs / 1000} s`],
     ['events kept of a job, the newest', `${kept.eventsPerJob}`],
     ['log entries kept of a job, the newest', `${kept.logsPerJob}`],
   ];
@@ -20,12 +27,12 @@ export function descriptionOf({ sizes, kept }: Limits): string {
   return `${ABOUT}\n\n${table.join('\n')}`;
 }
 
-const ABOUT = `Producers submit jobs to a space; workers claim them, say how they go, and complete or fail them.
+const ABOUT = `Producers submit jobs to a space. Workers claim jobs, report progress, and complete or fail them.
 
-Every operation needs an API key in the header \`x-api-key\`, which holds one of the scopes that the operation names. \`jobs:worker\` stands for all scopes on jobs but \`jobs:create\` and \`jobs:kill\`; \`jobs:read\` for \`jobs:read:progress\` as well. A key that is bound to a space is refused with 403 everywhere else.
+Every operation needs an API key in the header \`x-api-key\`, with one of the scopes that the operation names. \`jobs:worker\` includes all scopes on jobs except \`jobs:create\` and \`jobs:kill\`; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space is refused with 403 in every other space.
 
-Every error is \`{error, code}\`: a sentence for people and a word for programs. Checks are made in this order: path, key, scope, body, job. A path that there is not is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\` nobody knows whether the call took effect.
+Every error is \`{error, code}\`: a sentence for people and a word for programs. Requests are checked in this order: path, key, scope, body, job. An unknown path is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\` it is unknown whether the call took effect.
 
-Unknown fields of a body and unknown parameters of a query are ignored; later releases may add fields to answers. \`HEAD\` works where \`GET\` does, and \`OPTIONS\` answers 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
+Unknown fields of a body and unknown parameters of a query are ignored; later releases may add fields to responses. \`HEAD\` works where \`GET\` does, and the response to \`OPTIONS\` is 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
 
-Beside these paths every process has \`GET /livez\`, \`/readyz\` and \`/metrics\`, without a key: whether it works, whether it can serve, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`: an \`init\` message with where things stand, and then every event. Asked for without a handshake they answer 426 \`UPGRADE_REQUIRED\`, and 429 \`TOO_MANY_STREAMS\` when as many are open as may be.`;
+Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`. The first message, \`init\`, has the current state; then every event follows. Without a WebSocket handshake the response is 426 \`UPGRADE_REQUIRED\`, and beyond the limit of open streams it is 429 \`TOO_MANY_STREAMS\`.`;

@@ -1,22 +1,16 @@
-import { readFileSync } from 'node:fs';
-import type { Route } from '../route.js';
+import { type Route, TAGS } from '../routes/route.js';
 import type { SizeLimits } from '../sizes.js';
-import { descriptionOf } from './description.js';
-import { errorResponses, namedErrorResponses } from './errors.js';
-import type { Limits } from './limits.js';
-import { TAGS } from './operation.js';
-import { OPERATIONS } from './operations.js';
-import { PATH_PARAMETERS, parametersOf, templateOf } from './parameters.js';
-import { HEADERS, JSON_TYPE, namedExamples, REQUEST_ID_HEADER } from './parts.js';
-import { refusalsOf } from './refusals.js';
-import { requestBodyOf } from './request-body.js';
-import { namedSchemas, shown } from './schemas.js';
+import { VERSION } from '../version.js';
+import { descriptionOf, type Limits } from './description.js';
+import { errorResponses, HEADERS, namedErrorResponses, REQUEST_ID_HEADER, refusalsOf } from './errors.js';
+import { PATH_PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
+import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, namedSchemas } from './schemas.js';
 
 const KEY = 'apiKey';
 
 /**
  * Create the OpenAPI 3.1 document of a table of routes from the rows, their schemas, the catalogue of errors and the
- * transitions of a job; OPERATIONS has the texts and the examples.
+ * transitions of a job.
  */
 export function openApiDocument(routes: readonly Route[], limits: Limits): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -24,11 +18,12 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
     const path = templateOf(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, routes, limits.sizes) };
   }
+  const responses = namedErrorResponses(routes.map(refusalsOf));
   return {
     openapi: '3.1.0',
     info: {
       title: 'Yardmaster',
-      version: versionOfPackage(),
+      version: VERSION,
       summary: 'Job dispatch over HTTP',
       description: descriptionOf(limits),
       license: { name: 'MIT', identifier: 'MIT' },
@@ -37,8 +32,8 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: namedSchemas(),
-      responses: namedErrorResponses(routes.map(refusalsOf)),
+      schemas: schemasIn([paths, responses]),
+      responses,
       parameters: PATH_PARAMETERS,
       headers: HEADERS,
       securitySchemes: {
@@ -46,46 +41,56 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
           type: 'apiKey',
           in: 'header',
           name: 'x-api-key',
-          description: 'An API key. Beside it stand the scopes of which the key must hold one',
+          description: 'An API key. Each operation lists the scopes of which the key needs one',
         },
       },
     },
   };
 }
 
+/** Return the schemas to which parts of the document refer, also through other schemas. Streams have further schemas. */
+function schemasIn(parts: unknown): Record<string, JsonSchema> {
+  const all = namedSchemas();
+  const found: Record<string, JsonSchema> = {};
+  const collect = (part: unknown) => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (name in found) continue;
+      found[name] = all[name] as JsonSchema;
+      collect(found[name]);
+    }
+  };
+  collect(parts);
+  return found;
+}
+
 function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits): Record<string, unknown> {
-  const { tag, summary, description } = OPERATIONS[route.operation];
+  const { operation, tag, summary, description } = route;
   const requestBody = requestBodyOf(route, sizes);
   const scopes = route.scopes.map((scope) => `\`${scope}\``).join(' or ');
   return {
-    operationId: route.operation,
+    operationId: operation,
     tags: [tag],
     summary,
     description: [description, `Scope: ${scopes}.`].filter((sentence) => sentence !== undefined).join('\n\n'),
     security: route.scopes.map((scope) => ({ [KEY]: [scope] })),
     parameters: parametersOf(route),
     ...(requestBody === null ? {} : { requestBody }),
-    responses: { [route.created ? 201 : 200]: success(route, routes), ...errorResponses(refusalsOf(route)) },
+    responses: { [route.status ?? 200]: success(route, routes), ...errorResponses(refusalsOf(route)) },
   };
 }
 
-function success(route: Route, routes: readonly Route[]): Record<string, unknown> {
-  const { response, yields } = OPERATIONS[route.operation];
+function success({ status, response, examples, links }: Route, routes: readonly Route[]): Record<string, unknown> {
   return {
-    description: route.created ? 'Created' : 'Done',
+    description: status === 201 ? 'Created' : 'Done',
     headers: REQUEST_ID_HEADER,
-    content: { [JSON_TYPE]: { schema: shown(route.response), examples: namedExamples(response) } },
-    ...(yields === undefined ? {} : { links: linksTo(yields, routes) }),
+    content: { [JSON_TYPE]: { schema: jsonSchemaOf(response), examples: namedExamples(examples.response) } },
+    ...(links === undefined ? {} : { links: linksTo(links, routes) }),
   };
 }
 
-/** Return links to the operations that can be called next. */
-function linksTo({ parameter, at }: { parameter: string; at: string }, routes: readonly Route[]) {
+/** Return links to the operations whose path has the parameter. */
+function linksTo({ parameter, from }: NonNullable<Route['links']>, routes: readonly Route[]) {
   const next = routes.filter(({ path }) => path.includes(`:${parameter}`));
-  const parameters = { [parameter]: `$response.body#${at}` };
+  const parameters = { [parameter]: `$response.body#${from}` };
   return Object.fromEntries(next.map(({ operation }) => [operation, { operationId: operation, parameters }]));
-}
-
-function versionOfPackage(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }

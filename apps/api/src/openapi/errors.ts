@@ -1,7 +1,61 @@
-import { ERRORS, type ErrorCode, type ErrorExtras } from '@yardmaster/protocol';
-import { JSON_TYPE, namedExamples, REQUEST_ID_HEADER, refTo } from './parts.js';
+import {
+  ERRORS,
+  type ErrorCode,
+  type ErrorExtras,
+  refusalOf,
+  STATUSES,
+  TRANSITIONS,
+  type Trigger,
+} from '@yardmaster/protocol';
+import type { Route } from '../routes/route.js';
+import { JSON_TYPE, namedExamples, refTo } from './schemas.js';
 
-/** Response to headers that are refused before they are read, so that no row of ours describes it. */
+/** The `components.headers`. */
+export const HEADERS = {
+  RequestId: {
+    description: 'The `x-request-id` of the request if it has 1 to 128 printable characters; otherwise a new id',
+    required: true,
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+  },
+  RetryAfter: { description: 'Seconds until the next try', required: true, schema: { type: 'integer', minimum: 1 } },
+  Allow: { description: 'Methods that the path allows', required: true, schema: { type: 'string' } },
+};
+
+/** Headers of every response. */
+export const REQUEST_ID_HEADER = { 'x-request-id': refTo('headers', 'RequestId') };
+
+/** Codes with which any operation may respond. */
+const ANYWHERE: readonly ErrorCode[] = [
+  'INVALID_REQUEST',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'OVERLOADED',
+];
+
+/** Return the codes with which an endpoint may refuse a call, in the order of the catalogue. */
+export function refusalsOf(route: Route): ErrorCode[] {
+  const { trigger, refusals = [] } = route;
+  const codes = new Set<ErrorCode>([...ANYWHERE, ...refusals]);
+  if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
+  if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
+  if (route.body !== undefined || route.readBody !== undefined) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
+  if (trigger !== undefined) for (const code of refusedTransitions(trigger)) codes.add(code);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** Return how a trigger is refused in the statuses that have no row for it. */
+function refusedTransitions(trigger: Trigger): ErrorCode[] {
+  const allowed = TRANSITIONS.filter((row) => row.trigger === trigger).flatMap(({ from }) => from);
+  return STATUSES.filter((status) => !allowed.includes(status))
+    .map((status) => refusalOf(trigger, status))
+    .filter((code) => code !== null);
+}
+
+/** Response to headers that Node refuses before any row is known. */
 const HEADERS_TOO_LARGE = 'HeadersTooLarge';
 
 /** Fields of an example of an error that differ from the catalogue. */
@@ -45,7 +99,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, unkn
   return Object.fromEntries([...responses, [431, refTo('responses', HEADERS_TOO_LARGE)]]);
 }
 
-/** Return the `components.responses` that those refer to. */
+/** Return the `components.responses` to which the operations refer. */
 export function namedErrorResponses(operations: readonly (readonly ErrorCode[])[]): Record<string, unknown> {
   const named = new Map<string, unknown>();
   for (const codes of operations) {

@@ -1,72 +1,48 @@
-import * as protocol from '@yardmaster/protocol';
+import { openApiSchemaOf } from '@yardmaster/protocol';
 import { z } from 'zod';
 
 /** A schema in the form of JSON Schema 2020-12, which OpenAPI 3.1 also uses. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Schemas that have a name in the document; wherever they occur, the document refers to that name. */
-const NAMED = {
-  NewJob: protocol.createJobRequest,
-  Poll: protocol.pollRequest,
-  Progress: protocol.progressRequest,
-  Completion: protocol.completeRequest,
-  Failure: protocol.failRequest,
-  Kill: protocol.killRequest,
-  LogBatch: protocol.logBatch,
-  LogLines: protocol.newLogs,
-  NewLogEntry: protocol.newLog,
-  KeyRequest: protocol.createKeyRequest,
-  Job: protocol.job,
-  ListedJob: protocol.listedJob,
-  JobList: protocol.jobList,
-  JobWithEvents: protocol.jobWithEvents,
-  JobEvent: protocol.jobEvent,
-  ClaimedJob: protocol.claimedJob,
-  PolledJobs: protocol.polledJobs,
-  ClaimOutcome: protocol.claimOutcome,
-  LatestProgress: protocol.latestProgress,
-  LogEntry: protocol.logEntry,
-  LogsPage: protocol.logsPage,
-  AppendedLogs: protocol.appendedLogs,
-  SpaceStats: protocol.spaceStats,
-  NameStats: protocol.nameStats,
-  ApiKey: protocol.apiKey,
-  ApiKeyList: protocol.apiKeyList,
-  NewApiKey: protocol.newApiKey,
-  CallbackSecretList: protocol.callbackSecretList,
-  Done: protocol.doneResponse,
-  Error: protocol.errorResponse,
-  JobStatus: protocol.jobStatus,
-  Timestamp: protocol.instant,
-} satisfies Record<string, z.ZodType>;
+export const JSON_TYPE = 'application/json';
 
-const names = z.registry<{ id: string }>();
-for (const [id, schema] of Object.entries(NAMED)) names.add(schema as z.ZodType, { id });
-
-const refTo = (name: string) => `#/components/schemas/${name}`;
-
-/** Return the `components.schemas` of the document. */
+/**
+ * Return the `components.schemas` of the document: all schemas of the protocol with an id. Wherever one of them occurs,
+ * the document refers to it.
+ */
 export function namedSchemas(): Record<string, JsonSchema> {
-  const { schemas } = z.toJSONSchema(names, { ...OPTIONS, uri: refTo });
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, uri: (id) => refTo('schemas', id).$ref });
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
   );
 }
 
-/** Return a schema as callers write it: by its name where it has one, else in full. */
-export function shown(schema: z.ZodType): JsonSchema {
-  const name = names.get(schema)?.id;
-  if (name !== undefined) return { $ref: refTo(name) };
+/** Return a reference to a schema that has an id, and any other schema in full. */
+export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const id = schema.meta()?.id;
+  if (id !== undefined) return refTo('schemas', id);
   const { $schema: _, ...json } = z.toJSONSchema(schema, OPTIONS);
   return json;
+}
+
+/** Return a reference into the document's own components. */
+export const refTo = (kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+/** Return the `examples` of a body, from values under the sentence that describes each. */
+export function namedExamples(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([summary, value], i) => [`example${i + 1}`, { summary, value }]),
+  );
 }
 
 type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
 
 /** Describe in JSON Schema what zod cannot derive. */
 const override: Override = ({ zodSchema, jsonSchema }) => {
-  const standIn = protocol.openApiSchemaOf(zodSchema);
-  if (standIn !== null) replace(jsonSchema, { ...shown(standIn), ...told(jsonSchema) });
+  const described = openApiSchemaOf(zodSchema);
+  if (described !== null) replace(jsonSchema, { ...jsonSchemaOf(described), ...descriptionOf(jsonSchema) });
   // zod leaves a default out when its value is transformed into another; a number or null stays what it is.
   const { def } = zodSchema._zod;
   if (def.type === 'default' && isPlain(def.defaultValue)) jsonSchema.default = def.defaultValue;
@@ -74,7 +50,7 @@ const override: Override = ({ zodSchema, jsonSchema }) => {
 
 const isPlain = (value: unknown) => value === null || typeof value === 'number';
 
-const told = ({ description }: JsonSchema) => (description === undefined ? {} : { description });
+const descriptionOf = ({ description }: JsonSchema) => (description === undefined ? {} : { description });
 
 function replace(target: JsonSchema, source: JsonSchema): void {
   for (const key of Object.keys(target)) delete target[key];

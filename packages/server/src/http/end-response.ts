@@ -9,7 +9,7 @@ const DISCARD_MS = 5_000;
  * still sending gets its response instead of a reset. A client that sends for ever is cut off here, because Node's own
  * time-out ends with the response.
  *
- * @param text the whole body of the response, if it has one
+ * @param text whole body of the response; absent for a response without a body
  */
 export function endResponse(res: ServerResponse, text?: string): void {
   const { req } = res;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { RequestMetrics } from '../metrics/http.js';
 import { currentResponseOf, openResponsesOf } from './connection.js';
-import { COMMON, errorBody, headersOf } from './response.js';
+import { COMMON, errorBody, headersOf, NEWLINE } from './response.js';
 
 /** Refuse input that is not an HTTP request, once for each connection, with a response that says why. */
 export function refuseInvalidInput(server: Server, requests: RequestMetrics): void {
@@ -58,7 +58,7 @@ export interface RawResponseOptions {
  */
 export function rawResponse(error: YardmasterError, options: RawResponseOptions = {}): string {
   const { status = error.status, headers = {}, requestId = randomUUID() } = options;
-  const body = JSON.stringify(errorBody(error));
+  const body = JSON.stringify(errorBody(error)) + NEWLINE;
   const all = {
     ...COMMON,
     ...headersOf(error),

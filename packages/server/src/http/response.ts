@@ -3,12 +3,15 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { endResponse } from './end-response.js';
 import { requestIdOfResponse } from './request.js';
 
-/** Headers of every response: its body is a client's data, and always JSON. */
+/** Headers of every response, because its body is JSON and contains data of clients. */
 export const COMMON: OutgoingHttpHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 };
+
+/** End of every body. */
+export const NEWLINE = '\n';
 
 const COMMON_LIST = Object.entries(COMMON).flat() as string[];
 
@@ -18,22 +21,23 @@ export function sendJson(res: ServerResponse, status: number, value: unknown, he
   sendText(res, status, { text, bytes: Buffer.byteLength(text), headers });
 }
 
-/** A JSON body, and its size. */
+/** A JSON body without the newline at its end, and its size. */
 export interface JsonText {
   text: string;
   bytes: number;
   headers?: OutgoingHttpHeaders | undefined;
 }
 
-/** Write a whole response whose body is JSON text already. */
+/** Write a whole response whose body is JSON text already. A newline follows it, so that a shell's prompt stands alone. */
 export function sendText(res: ServerResponse, status: number, { text, bytes, headers }: JsonText): void {
+  const length = bytes + NEWLINE.length;
   if ((headers === undefined || Object.keys(headers).length === 0) && res.getHeaderNames().length === 0) {
     // A list of headers is written as it stands; an object, or `setHeader`, takes 2 µs more for the same result.
-    res.writeHead(status, [...COMMON_LIST, 'x-request-id', requestIdOfResponse(res), 'content-length', String(bytes)]);
+    res.writeHead(status, [...COMMON_LIST, 'x-request-id', requestIdOfResponse(res), 'content-length', String(length)]);
   } else {
-    res.writeHead(status, { ...COMMON, ...requestIdHeader(res), ...headers, 'content-length': bytes });
+    res.writeHead(status, { ...COMMON, ...requestIdHeader(res), ...headers, 'content-length': length });
   }
-  endResponse(res, text);
+  endResponse(res, text + NEWLINE);
 }
 
 /** Write a response without a body. */
@@ -49,10 +53,10 @@ export function errorBody(error: YardmasterError): Record<string, unknown> {
   return { error: error.message, code: error.code, ...error.extras };
 }
 
-/** Most seconds after which to send a refused request again: random, so that refused clients do not all return at once. */
+/** Most seconds in Retry-After. It is random, so that refused clients do not all return at once. */
 const RETRY_AFTER_AT_MOST = 5;
 
-/** Return the headers that go with an error: when to retry, where that may help. */
+/** Return the headers of an error: Retry-After, where a retry may help. */
 export function headersOf({ status }: YardmasterError): OutgoingHttpHeaders {
   if (status === 429) return { 'retry-after': '1' };
   return status === 503 ? { 'retry-after': String(1 + Math.floor(Math.random() * RETRY_AFTER_AT_MOST)) } : {};

@@ -1,10 +1,10 @@
-import type { BatchBounds, SentLog } from './elements.js';
+import type { BatchBounds, SentLog } from './json-entries.js';
 import { isBlankByte, textOf } from './json-parts.js';
 
 const LINE_END = 0x0a;
 
 /** Return the entries of NDJSON: one on each line, blank lines skipped. */
-export function linesOf(body: Buffer, { logEntries }: BatchBounds): SentLog[] {
+export function ndjsonEntriesOf(body: Buffer, { logEntries }: BatchBounds): SentLog[] {
   const entries: SentLog[] = [];
   let lineNumber = 1;
   for (let at = 0; at < body.length && entries.length <= logEntries; at++) {

@@ -3,17 +3,17 @@ import { parseJson } from '../body.js';
 import type { SizeLimits } from '../sizes.js';
 import { endOfString, type Part, partsOf, skipBlanks, textOf } from './json-parts.js';
 
-/** One entry of a batch as it was sent. */
+/** One entry of a batch as the worker sent it. */
 export interface SentLog {
-  /** Its text, which should be JSON. */
+  /** Its text, not parsed yet. */
   json: string;
   nameOf: NameOfEntry;
 }
 
-/** Limits for reading a batch: of entries, one more than the limit is read, and no further. */
+/** Limits for reading a batch. Reading stops one entry after the limit. */
 export type BatchBounds = Pick<SizeLimits, 'logEntries' | 'logEntryBytes'>;
 
-/** Our choice: most fields of a body that has its entries in `logs`; all other fields are ignored. */
+/** Our choice: most fields of a body with its entries in `logs`; all other fields are ignored. */
 const FIELDS = 100;
 
 const invalid = (sentence: string) => new YardmasterError('INVALID_REQUEST', sentence);
@@ -22,31 +22,31 @@ const invalidJson = () => invalid('body must be valid JSON');
 /**
  * Return the entries of `[…]` or `{"logs": […]}`.
  *
- * The batch is split without being parsed, and its entries are parsed one by one: otherwise five megabytes of `{}`
- * would become hundreds of megabytes of objects, from a few kilobytes on the wire.
+ * The batch is split without being parsed, and its entries are parsed one by one. With one `JSON.parse`, five megabytes
+ * of `{}` would become hundreds of megabytes of objects, from a few kilobytes on the wire (docs/upstream.md).
  *
  * @throws INVALID_REQUEST, TOO_LARGE
  */
-export function elementsOf(body: Buffer, bounds: BatchBounds): SentLog[] {
+export function jsonEntriesOf(body: Buffer, bounds: BatchBounds): SentLog[] {
   const from = skipBlanks(body, 0);
   const whole = { from, to: body.length };
-  if (isAt(body, from, '[')) return entriesOf(body, whole, bounds);
-  if (isAt(body, from, '{')) return entriesOf(body, logsIn(body, whole, bounds), bounds);
+  if (isAt(body, from, '[')) return entriesBetween(body, whole, bounds);
+  if (isAt(body, from, '{')) return entriesBetween(body, logsIn(body, whole, bounds), bounds);
   parseJson(body.toString()); // A scalar, or not JSON at all.
   throw invalid('body must be an array of entries, or an object with logs');
 }
 
 const isAt = (body: Buffer, at: number, character: string) => body[at] === character.charCodeAt(0);
 
-/** Return the parts between brackets, when there is nothing but blanks outside them. */
-function bracketed(body: Buffer, { from, to }: Part, most: number): Part[] {
+/** Return the parts between brackets, if only blanks follow the closing bracket. */
+function partsBetween(body: Buffer, { from, to }: Part, most: number): Part[] {
   const found = partsOf(body, from, most);
   if (found === null || skipBlanks(body, found.end) < to) throw invalidJson();
   return found.parts;
 }
 
-function entriesOf(body: Buffer, list: Part, { logEntries }: BatchBounds): SentLog[] {
-  return bracketed(body, list, logEntries).map((part, i) => ({
+function entriesBetween(body: Buffer, list: Part, { logEntries }: BatchBounds): SentLog[] {
+  return partsBetween(body, list, logEntries).map((part, i) => ({
     json: textOf(body, part),
     nameOf: (field) => `logs[${i}]${field === '' ? '' : `.${field}`}`,
   }));
@@ -54,7 +54,7 @@ function entriesOf(body: Buffer, list: Part, { logEntries }: BatchBounds): SentL
 
 /** Find the value of `logs`. */
 function logsIn(body: Buffer, object: Part, bounds: BatchBounds): Part {
-  const members = bracketed(body, object, FIELDS);
+  const members = partsBetween(body, object, FIELDS);
   if (members.length > FIELDS) throw invalid(`body must have at most ${FIELDS} fields`);
   let logs: Part | null = null;
   for (const member of members) {
@@ -83,7 +83,7 @@ function readMember(body: Buffer, { from, to }: Part): Member {
   return { key, value: { from: skipBlanks(body, colon + 1), to } };
 }
 
-/** Check an ignored field: it must be JSON all the same, and no larger than an entry. */
+/** Check an ignored field: it must be JSON, and no larger than an entry. */
 function checkIgnored(body: Buffer, { key, value }: Member, { logEntryBytes }: BatchBounds): void {
   if (value.to - value.from > logEntryBytes) {
     throw new YardmasterError('TOO_LARGE', `${key.slice(0, 100)} must be at most ${logEntryBytes} bytes of JSON`);

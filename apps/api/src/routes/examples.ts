@@ -1,6 +1,15 @@
-import type { ApiKey, ClaimedJob, Job, JobEvent, ListedJob, LogEntry, Progress } from '@yardmaster/protocol';
+import type {
+  ApiKey,
+  ClaimedJob,
+  Job,
+  JobEvent,
+  ListedJob,
+  LogEntry,
+  Progress,
+  SpaceStats,
+} from '@yardmaster/protocol';
 
-// One job of one space, as the examples of the document show it at some points of its life.
+// Values for the examples of the OpenAPI document: one job of one space, from its creation to its end.
 
 export const SPACE_ID = 'demo';
 export const JOB_ID = '36o7twzxdv24fxfunb5lk3gei7b2';
@@ -88,6 +97,27 @@ export const LOG: LogEntry = {
   metadata: { file: 'cat.png' },
   loggedAt: REPORTED,
   createdAt: '2026-08-01T09:30:04.801Z',
+};
+
+/** Log entries in both forms that workers may send. */
+export const NEW_LOGS = [
+  'decoding',
+  { level: 'warn', message: LOG.message, source: LOG.source, metadata: LOG.metadata },
+];
+
+/** The same entries as NDJSON. */
+export const LOG_LINES = NEW_LOGS.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+
+export const STATS: SpaceStats = {
+  spaceId: SPACE_ID,
+  timestamp: REPORTED,
+  jobs: { pending: 40, delivered: 1, running: 8, completed: 950, dead: 1, killed: 0, total: 1_000 },
+  oldestPendingAgeSeconds: 12.25,
+  names: [
+    { name: 'resize', total: 900, pending: 40, oldestPendingAgeSeconds: 12.25 },
+    { name: 'crop', total: 100, pending: 0, oldestPendingAgeSeconds: null },
+  ],
+  namesLeftOut: 0,
 };
 
 /** Callback secret of the space above, from the master in docs/callbacks.md. */

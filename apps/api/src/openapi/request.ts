@@ -1,0 +1,84 @@
+import { logBatch, newLogs, spaceId } from '@yardmaster/protocol';
+import { z } from 'zod';
+import { JOB_ID, KEY_ID, LOG_LINES, SPACE_ID } from '../routes/examples.js';
+import type { Route } from '../routes/route.js';
+import type { SizeLimits } from '../sizes.js';
+import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, refTo } from './schemas.js';
+
+const inPath = (name: string, description: string, { schema = z.string() as z.ZodType, example = '' }) => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  schema: jsonSchemaOf(schema),
+  example,
+});
+
+/** The `components.parameters`: those of paths. */
+export const PATH_PARAMETERS = {
+  spaceId: inPath('spaceId', 'A space. Avoid `.` and `..`, which many clients remove from a path', {
+    schema: spaceId,
+    example: SPACE_ID,
+  }),
+  jobId: inPath('jobId', 'The `id` of a job', { example: JOB_ID }),
+  keyId: inPath('keyId', 'The `id` of an API key', { example: KEY_ID }),
+};
+
+/** Return a path as OpenAPI writes it. */
+export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
+
+/** Return the `parameters` of an operation: those of its path and of its query. */
+export function parametersOf({ path, query }: Route): unknown[] {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
+  const ofQuery = query === undefined ? [] : queryParameters(jsonSchemaOf(query));
+  return [...names.map((name) => refTo('parameters', name)), ...ofQuery];
+}
+
+/** Return the parameters of a query. A repeated parameter is a list, which is OpenAPI's default. */
+function queryParameters({ properties = {}, required = [] }: JsonSchema): unknown[] {
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = schema as JsonSchema;
+    return { name, in: 'query', required: required.includes(name), description, schema: rest };
+  });
+}
+
+/** Return the `requestBody` of an operation; null for one that reads no body. */
+export function requestBodyOf(route: Route, sizes: SizeLimits): Record<string, unknown> | null {
+  const { request = {} } = route.examples;
+  if (route.readBody !== undefined) return logsBody(request, sizes);
+  if (route.body === undefined) return null;
+  const content = { [JSON_TYPE]: { schema: jsonSchemaOf(route.body), examples: namedExamples(request) } };
+  return { description: sizesOf(route, sizes), required: !isOptional(route), content };
+}
+
+/** Whether the body may be absent: its schema accepts the value that then replaces it. */
+function isOptional({ body, absentBody }: Route): boolean {
+  return body?.safeParse(absentBody === null ? null : {}).success === true;
+}
+
+function sizesOf({ sizeRules = [] }: Route, sizes: SizeLimits): string {
+  const parts = sizeRules.map(({ path, limit }) => {
+    const part = path === null ? 'The value' : `\`${path}\``;
+    return `${part} is at most ${sizes[limit]} bytes of JSON.`;
+  });
+  const whole = `At most ${sizes.bodyBytes} bytes, on the wire and inflated.`;
+  return [whole, ...parts, 'It may be compressed, with `content-encoding: gzip`.'].join(' ');
+}
+
+/**
+ * Return the `requestBody` for batches of logs. NDJSON is described as the list of the values of its lines, as later
+ * releases of OpenAPI recommend.
+ */
+function logsBody(request: Record<string, unknown>, sizes: SizeLimits): Record<string, unknown> {
+  const { logWireBytes, logBatchBytes, logEntries, logEntryBytes } = sizes;
+  const lines = { schema: jsonSchemaOf(newLogs), examples: namedExamples({ 'Two lines': LOG_LINES }) };
+  return {
+    description: `At most ${logWireBytes} bytes on the wire, ${logBatchBytes} bytes inflated, and ${logEntries} entries of ${logEntryBytes} bytes of JSON each. The batch may be compressed, with \`content-encoding: gzip\`.`,
+    required: true,
+    content: {
+      [JSON_TYPE]: { schema: jsonSchemaOf(logBatch), examples: namedExamples(request) },
+      'application/x-ndjson': lines,
+      'application/ndjson': lines,
+    },
+  };
+}

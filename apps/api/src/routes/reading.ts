@@ -1,0 +1,64 @@
+import { jobList, jobWithEvents, latestProgress, listJobsQuery, spaceStats, statsQuery } from '@yardmaster/protocol';
+import { getJob, getProgress, getStats, listJobs } from '@yardmaster/store';
+import { COMPLETED, EVENTS, JOB_ID, LISTED, PROGRESS, REPORTED, STATS } from './examples.js';
+import { type Route, route } from './route.js';
+
+/** Endpoints of clients that read jobs. */
+export const READING: readonly Route[] = [
+  route({
+    operation: 'getJob',
+    method: 'GET',
+    path: '/api/v1/jobs/:jobId',
+    scopes: ['jobs:read'],
+    isLong: true,
+    tag: 'Reading',
+    summary: 'Get a job with its history',
+    response: jobWithEvents,
+    examples: { response: { 'A completed job': { ...COMPLETED, events: EVENTS } } },
+    handler: ({ store, caller, jobId }) => getJob(store, caller, jobId),
+  }),
+  route({
+    operation: 'getProgress',
+    method: 'GET',
+    path: '/api/v1/jobs/:jobId/progress',
+    scopes: ['jobs:read:progress', 'jobs:read'],
+    tag: 'Reading',
+    summary: 'Get the progress of a job',
+    description: 'The latest report of any attempt, and no other field of the job.',
+    response: latestProgress,
+    examples: {
+      response: {
+        Reported: { jobId: JOB_ID, progress: PROGRESS, timestamp: REPORTED },
+        'Not reported yet': { jobId: JOB_ID, progress: null, timestamp: null },
+      },
+    },
+    handler: ({ store, caller, jobId }) => getProgress(store, caller, jobId),
+  }),
+  route({
+    operation: 'listJobs',
+    method: 'GET',
+    path: '/api/v1/spaces/:spaceId/jobs',
+    scopes: ['jobs:read'],
+    isLong: true,
+    tag: 'Reading',
+    summary: 'List the jobs of a space',
+    description: 'Newest first, without callbacks and histories. Empty for a space without jobs.',
+    query: listJobsQuery,
+    response: jobList,
+    examples: { response: { 'One job': [LISTED], 'No job': [] } },
+    handler: ({ store, caller, spaceId, input }) => listJobs(store, caller, spaceId, input),
+  }),
+  route({
+    operation: 'getStats',
+    method: 'GET',
+    path: '/api/v1/spaces/:spaceId/stats',
+    scopes: ['jobs:read'],
+    tag: 'Reading',
+    summary: 'Count the jobs of a space',
+    description: 'By status and by name, all at one moment. All counts are zero for a space without jobs.',
+    query: statsQuery,
+    response: spaceStats,
+    examples: { response: { 'Two names': STATS } },
+    handler: ({ store, spaceId, input }) => getStats(store, spaceId, input),
+  }),
+];

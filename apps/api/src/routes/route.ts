@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import type { ErrorCode, Scope, Trigger } from '@yardmaster/protocol';
+import type { Authenticator, Principal, Store } from '@yardmaster/store';
+import type { z } from 'zod';
+import type { InflateBudget } from '../limits/inflate-budget.js';
+import type { SizeLimitName, SizeLimits } from '../sizes.js';
+
+/** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
+export const TAGS = {
+  Jobs: 'For producers and operators: create jobs, kill them, and send their callbacks again.',
+  Work: 'For workers: claim jobs, report progress, and complete or fail them.',
+  Reading: 'For clients that read jobs. To receive events instead of polling, open a stream.',
+  Logs: 'For workers that write logs, and for clients that read them.',
+  Keys: 'For administrators: API keys and callback secrets.',
+} as const;
+
+/** One endpoint: everything that the router, the checks, the handler and the OpenAPI document need. */
+interface Row<B, A> {
+  /** Name in the OpenAPI document (`operationId`). */
+  operation: string;
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  /** Scopes of which a key needs one. No row compiles without a scope, so that none can be forgotten. */
+  scopes: readonly [Scope, ...Scope[]];
+  /** Group in the OpenAPI document. */
+  tag: keyof typeof TAGS;
+  summary: string;
+  description?: string;
+  /** Schema of the JSON body. Without it the body is not read. */
+  body?: z.ZodType<B>;
+  /** Value of an absent body. Default `{}`; the schema then reports its missing fields. */
+  absentBody?: null;
+  /** Schema of the query. */
+  query?: z.ZodType<B>;
+  /** Reads the body instead of `body`. */
+  readBody?: (req: IncomingMessage, bounds: BodyBounds) => Promise<B>;
+  sizeRules?: readonly SizeRule[];
+  /** Whether it goes to Redis before all that is not urgent, because running jobs depend on it. Default false. */
+  isUrgent?: true;
+  /** Whether its response needs no Redis. Default false. */
+  isLocal?: true;
+  /** Whether it may be a long read, which waits for a read slot. Default false. */
+  isLong?: true;
+  /** Status of a success. Default 200. */
+  status?: 201;
+  /** Schema of the body of a success. The handler does not compile when it returns another type. */
+  response: z.ZodType<A>;
+  /** Transition that it triggers. The statuses in which it is refused follow from the table of transitions. */
+  trigger?: Trigger;
+  /** Error codes of its verb that do not follow from the path, the body or the trigger. */
+  refusals?: readonly ErrorCode[];
+  /** Examples for the OpenAPI document: each value under a sentence that describes it. */
+  examples: { request?: Examples; response: Examples };
+  /** Field of the response that is a path parameter of other operations. */
+  links?: { parameter: 'jobId' | 'keyId'; from: string };
+  /** @returns the body of the response */
+  handler(call: Call<B>): Promise<NoInfer<A>>;
+}
+
+export type Route = Row<unknown, unknown>;
+
+/** Tie a row's handler to its schemas; the table can then contain rows of all kinds. */
+export const route = <B, A>(row: Row<B, A>): Route => row as unknown as Route;
+
+export type Examples = Record<string, unknown>;
+
+/** Size limit of a part of a body; `path` null is the whole body. */
+export interface SizeRule {
+  path: string | null;
+  limit: SizeLimitName;
+}
+
+/** One request after its checks: key, scope, path, and body or query are valid. */
+export interface Call<B = unknown> {
+  store: Store;
+  authenticator: Authenticator;
+  /** Master secrets of the callback secrets of all spaces, newest first; empty when callbacks are not signed. */
+  callbackMasters: readonly Buffer[];
+  caller: Principal;
+  /** Space in the path; '' where the path has none. */
+  spaceId: string;
+  /** Job in the path; '' where the path has none. */
+  jobId: string;
+  /** API key in the path; '' where the path has none. */
+  keyId: string;
+  /** Output of the schema of the body or the query, or of `readBody`. */
+  input: B;
+}
+
+/** Limits for reading a body. */
+export interface BodyBounds {
+  sizes: SizeLimits;
+  inflateBudget: InflateBudget;
+  /** Set the function to be called when the request is done, however it ends. */
+  onDone: (release: () => void) => void;
+}
+
+/** Return the response of operations that report only that the request is done. */
+export const done = async (work: Promise<void>) => {
+  await work;
+  return { success: true } as const;
+};
+
+/** Example of that response. */
+export const DONE: Examples = { Done: { success: true } };
+
+/** Size rule of data that an event contains. */
+export const eventSize = (path: string | null): readonly SizeRule[] => [{ path, limit: 'eventBytes' }];
+
+/** Size rule of a payload or a result. */
+export const payloadSize = (path: string): readonly SizeRule[] => [{ path, limit: 'payloadBytes' }];
