@@ -15,7 +15,8 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROP
 
 /** Allowed methods of every path (§4, contract §5). */
 const ALLOWED = new Map<string, string[]>();
-for (const path of ['/', '/livez', '/readyz', '/metrics', '/api/v1/openapi.json']) ALLOWED.set(path, ['GET', 'HEAD']);
+for (const path of ['/', '/livez', '/readyz', '/metrics', '/api/v1/openapi.json', '/api/v1/streams.schema.json'])
+  ALLOWED.set(path, ['GET', 'HEAD']);
 for (const { path, method } of ENDPOINTS) {
   const full = `/api/v1${path}`;
   ALLOWED.set(full, [...(ALLOWED.get(full) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
@@ -40,7 +41,13 @@ describe('the API', () => {
 
   it('responds to / with links to the paths that need no key', async () => {
     const { status, body } = await call('GET', '/');
-    const links = { openapi: '/api/v1/openapi.json', livez: '/livez', readyz: '/readyz', metrics: '/metrics' };
+    const links = {
+      openapi: '/api/v1/openapi.json',
+      streams: '/api/v1/streams.schema.json',
+      livez: '/livez',
+      readyz: '/readyz',
+      metrics: '/metrics',
+    };
     expect({ status, body }).toEqual({ status: 200, body: { name: 'yardmaster', version: '0.1.0', links } });
     for (const path of Object.values(links)) expect((await call('GET', path)).status).toBe(200);
   });

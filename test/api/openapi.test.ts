@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { ERRORS, type ErrorCode } from '@yardmaster/protocol';
+import { ERRORS, type ErrorCode, streamMessageSchema } from '@yardmaster/protocol';
 import { createJob } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withService } from '../support/service.js';
@@ -27,6 +27,12 @@ it('serves the OpenAPI document without a key, as JSON that clients may cache', 
     'cache-control': 'public, max-age=300',
     'x-request-id': expect.any(String),
   });
+});
+
+it('serves the JSON Schema of stream messages without a key', async () => {
+  const { status, headers, body } = await service.http.call('GET', '/api/v1/streams.schema.json');
+  expect({ status, cache: headers['cache-control'] }).toEqual({ status: 200, cache: 'public, max-age=300' });
+  expect(body).toEqual(streamMessageSchema());
 });
 
 it('does not send the OpenAPI document again to a client that has it', async () => {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { within } from '@yardmaster/server';
 import express, { type Express } from 'express';
-import { readRawBody } from '../../apps/api/src/body.js';
+import { readRawBody } from '../../apps/api/src/body/body.js';
 import { createExpressServer } from '../../apps/api/src/fast-express.js';
 
 // Behaviour that no call over HTTP can cause or show.

@@ -13,12 +13,12 @@ import {
 } from '@yardmaster/server';
 import { carriedOutWithinMs } from '@yardmaster/store';
 import { createApp, endpointsOf } from './app.js';
+import type { SizeLimits } from './body/sizes.js';
 import { bypassExpress, createExpressServer } from './fast-express.js';
 import { RedisQueue } from './limits/redis-queue.js';
 import { logRequests } from './request-log.js';
 import { createRouter } from './router.js';
 import { createServing } from './serve.js';
-import type { SizeLimits } from './sizes.js';
 
 /**
  * How long the API trusts a cached key, milliseconds. A revoked key must be useless after 5 s, also when the announcement

@@ -1,4 +1,4 @@
-import { YardmasterError } from '@yardmaster/protocol';
+import { streamMessageSchema, YardmasterError } from '@yardmaster/protocol';
 import {
   checkHost,
   type Health,
@@ -69,12 +69,13 @@ export function endpointsOf({ serve, health, limits }: EndpointOptions): Endpoin
 }
 
 const OPENAPI_PATH = '/api/v1/openapi.json';
+const STREAMS_PATH = '/api/v1/streams.schema.json';
 
 /** First page for people who open the URL of the service. */
 const START = {
   name: 'yardmaster',
   version: VERSION,
-  links: { openapi: OPENAPI_PATH, livez: '/livez', readyz: '/readyz', metrics: '/metrics' },
+  links: { openapi: OPENAPI_PATH, streams: STREAMS_PATH, livez: '/livez', readyz: '/readyz', metrics: '/metrics' },
 };
 
 /** Return the endpoints without a key: they contain nothing of a space or a job, and proxies have no key to send. */
@@ -85,6 +86,7 @@ function openEndpoints(health: Health, limits: Limits): Endpoint[] {
   return [
     { method: 'GET', path: '/', serve: (_req, res) => sendJson(res, 200, START) },
     { method: 'GET', path: OPENAPI_PATH, serve: createDocumentHandler(() => openApiDocument(ROUTES, limits)) },
+    { method: 'GET', path: STREAMS_PATH, serve: createDocumentHandler(streamMessageSchema) },
     ...probes,
   ];
 }

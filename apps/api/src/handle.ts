@@ -2,11 +2,11 @@ import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
 import { authenticate, authorize, cachedPrincipal, type KeyCheck, setOwner } from '@yardmaster/server';
 import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
-import { readJson } from './body.js';
+import { readJson } from './body/body.js';
+import { checkSize, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
 import type { BodyBounds, Call, Route } from './routes/route.js';
-import { checkSize, type SizeLimits } from './sizes.js';
 
 /** Values of the parameters of a path. */
 export interface Params {

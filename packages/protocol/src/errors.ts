@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jobStatus } from './response-fields.js';
+import { jobStatus } from './schema/response-fields.js';
 
 /**
  * Every error that a caller can get: code → HTTP status and default sentence. The code is the same word in the Lua

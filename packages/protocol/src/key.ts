@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { describeAs } from './describe-as.js';
-import { boundedArray, exactObject, name, spaceId, timestamp } from './fields.js';
 import { LIMITS } from './limits.js';
-import { instant } from './response-fields.js';
+import { describeAs } from './schema/describe-as.js';
+import { boundedArray, exactObject, name, spaceId, timestamp } from './schema/fields.js';
+import { instant } from './schema/response-fields.js';
 import { SCOPES } from './scopes.js';
 
 const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), {

@@ -10,9 +10,9 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { type PackedLog, packLog } from '@yardmaster/store';
-import { inflateBody, readRawBody } from '../body.js';
+import { inflateBody, readRawBody } from '../body/body.js';
+import type { SizeLimits } from '../body/sizes.js';
 import type { BodyBounds } from '../routes/route.js';
-import type { SizeLimits } from '../sizes.js';
 import { jsonEntriesOf, type SentLog } from './json-entries.js';
 import { ndjsonEntriesOf } from './ndjson.js';
 

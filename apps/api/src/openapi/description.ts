@@ -1,5 +1,5 @@
 import type { StoreSettings } from '@yardmaster/store';
-import type { SizeLimits } from '../sizes.js';
+import type { SizeLimits } from '../body/sizes.js';
 
 /** Limits of this process: what callers may send, and how much of it the process keeps and for how long. */
 export interface Limits {

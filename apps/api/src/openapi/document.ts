@@ -1,5 +1,5 @@
+import type { SizeLimits } from '../body/sizes.js';
 import { type Route, TAGS } from '../routes/route.js';
-import type { SizeLimits } from '../sizes.js';
 import { VERSION } from '../version.js';
 import { descriptionOf, type Limits } from './description.js';
 import { errorResponses, HEADERS, namedErrorResponses, REQUEST_ID_HEADER, refusalsOf } from './errors.js';

@@ -1,8 +1,8 @@
 import { logBatch, newLogs, spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
+import type { SizeLimits } from '../body/sizes.js';
 import { JOB_ID, KEY_ID, LOG_LINES, SPACE_ID } from '../routes/examples.js';
 import type { Route } from '../routes/route.js';
-import type { SizeLimits } from '../sizes.js';
 import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, refTo } from './schemas.js';
 
 const inPath = (name: string, description: string, { schema = z.string() as z.ZodType, example = '' }) => ({

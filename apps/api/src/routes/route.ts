@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { ErrorCode, Scope, Trigger } from '@yardmaster/protocol';
 import type { Authenticator, Principal, Store } from '@yardmaster/store';
 import type { z } from 'zod';
+import type { SizeLimitName, SizeLimits } from '../body/sizes.js';
 import type { InflateBudget } from '../limits/inflate-budget.js';
-import type { SizeLimitName, SizeLimits } from '../sizes.js';
 
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
 export const TAGS = {

@@ -1,4 +1,4 @@
-import { holdsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
+import { containsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
 import type { LogsRequest } from './command.js';
 import { getPage, type PageOptions, type RawPage, Refused } from './page.js';
 
@@ -32,7 +32,7 @@ export class LogReader {
     this.#options = options;
     const { grep } = options.filters;
     // The server searches for words. Whether they form the given phrase is checked here.
-    this.#matches = grep === null ? () => true : holdsAll([grep]);
+    this.#matches = grep === null ? () => true : containsAll([grep]);
   }
 
   /** Print the newest entries, and set the position after them. */

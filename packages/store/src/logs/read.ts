@@ -1,4 +1,4 @@
-import { holdsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
+import { containsAll, type LogEntry, type LogsPage, type LogsQuery } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { read_logs } from '../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, onBulk, ownerOf, type Store } from '../store.js';
@@ -76,7 +76,7 @@ function fillerOf(jobId: string, query: LogsQuery): (page: LogEntry[], portion: 
 /** Create a function that checks whether an entry passes the filters. */
 function matcherOf({ levels, terms }: LogsQuery): (stored: StoredLog) => boolean {
   const wanted = levels === null ? null : new Set(levels);
-  const holdsTerms = terms.length === 0 ? null : holdsAll(terms);
+  const holdsTerms = terms.length === 0 ? null : containsAll(terms);
   return (stored) => (wanted?.has(levelOf(stored)) ?? true) && (holdsTerms?.(stored[2]) ?? true);
 }
 

@@ -1,6 +1,6 @@
-import type { ErrorCode } from './errors.js';
+import type { ErrorCode } from '../errors.js';
 import type { EventType } from './events.js';
-import type { Status } from './status.js';
+import type { Status } from './statuses.js';
 
 /** What can move a job. Time-outs are triggers like any call; the clock causes them. */
 export type Trigger =

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { queryInteger } from './fields.js';
-import { LIMITS } from './limits.js';
+import { LIMITS } from '../limits.js';
+import { queryInteger } from '../schema/fields.js';
+import { count, instant } from '../schema/response-fields.js';
 import { nameOrNames } from './name-filter.js';
-import { count, instant } from './response-fields.js';
-import { STATUSES, type Status } from './status.js';
+import { STATUSES, type Status } from './statuses.js';
 
 /**
  * Query of Get Space Statistics (our addition). `name` may be repeated. There is no list with commas, because a name

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { describeAs } from './describe-as.js';
-import { isJsonObject } from './json.js';
-import { LIMITS } from './limits.js';
+import { LIMITS } from '../limits.js';
+import { describeAs } from '../schema/describe-as.js';
+import { isJsonObject } from '../schema/json.js';
 
 const URL_RULE = 'must be an http or https URL without user name and password';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { PublishedMessage } from './events.js';
-import { jsonValue, spaceId } from './fields.js';
-import type { JsonValue } from './json.js';
-import { logsAppended } from './logs.js';
-import { progressRequest } from './progress.js';
-import { count, instant, jobIdField, jobStatus } from './response-fields.js';
+import type { PublishedMessage } from '../jobs/events.js';
+import { progressRequest } from '../jobs/progress.js';
+import { logsAppended } from '../logs/logs.js';
+import { jsonValue, spaceId } from '../schema/fields.js';
+import type { JsonValue } from '../schema/json.js';
+import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
 
 /** What a stream may show: everything (jobs:read), or only how far a job is (jobs:read:progress, or no token). */
 export type StreamScope = 'full' | 'progress';

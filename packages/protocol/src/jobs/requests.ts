@@ -1,10 +1,18 @@
 import { z } from 'zod';
-import { callbackHeaders, callbackUrl } from './callback.js';
-import { integerBetween, jsonObject, jsonValue, name, queryInteger, refuseJsonFaults, required } from './fields.js';
-import { isJsonObject, type JsonObject } from './json.js';
-import { LIMITS } from './limits.js';
+import { callbackHeaders, callbackUrl } from '../callbacks/callback.js';
+import { LIMITS } from '../limits.js';
+import {
+  integerBetween,
+  jsonObject,
+  jsonValue,
+  name,
+  queryInteger,
+  refuseJsonFaults,
+  required,
+} from '../schema/fields.js';
+import { isJsonObject, type JsonObject } from '../schema/json.js';
 import { filterNames, nameOrNames } from './name-filter.js';
-import { STATUSES } from './status.js';
+import { STATUSES } from './statuses.js';
 
 // Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is the
 // input of the store's verbs.

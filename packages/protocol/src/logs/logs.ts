@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { FaultDetail } from './errors.js';
-import { jsonObject, required, timestampMs } from './fields.js';
-import { count, instant } from './response-fields.js';
-import { faultsOf } from './validate.js';
+import type { FaultDetail } from '../errors.js';
+import { jsonObject, required, timestampMs } from '../schema/fields.js';
+import { count, instant } from '../schema/response-fields.js';
+import { faultsOf } from '../schema/validate.js';
 
 /** Levels of a log entry, by weight (spec §2.5). Redis stores their place in this list, so it must only grow at its end. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;

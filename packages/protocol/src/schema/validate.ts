@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { type FaultDetail, YardmasterError } from './errors.js';
-import { LIMITS } from './limits.js';
+import { type FaultDetail, YardmasterError } from '../errors.js';
+import { LIMITS } from '../limits.js';
 
 /** Write a path as a caller would write it: `subProgress.build.percent`, `types[3]`; '' for the whole. */
 function pathOf(path: readonly PropertyKey[]): string {

@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.js';
+import { LIMITS } from '../limits.js';
 
 /** Any value that JSON can express. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { jsonObject, jsonValue } from '../schema/fields.js';
+import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
 import { jobEvent } from './events.js';
-import { jsonObject, jsonValue } from './fields.js';
 import { progressRequest } from './progress.js';
-import { count, instant, jobIdField, jobStatus } from './response-fields.js';
 
 const listed = {
   id: jobIdField,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { describeAs } from './describe-as.js';
-import { boundedArray, nameFilter } from './fields.js';
-import { LIMITS } from './limits.js';
+import { LIMITS } from '../limits.js';
+import { describeAs } from '../schema/describe-as.js';
+import { boundedArray, nameFilter } from '../schema/fields.js';
 
 const FILTER_RULE = 'must be a string or an array of strings';
 const LIST_RULE = 'must be an array of strings';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { describeAs } from './describe-as.js';
-import { queryInteger } from './fields.js';
-import { LIMITS } from './limits.js';
+import { LIMITS } from '../limits.js';
+import { describeAs } from '../schema/describe-as.js';
+import { queryInteger } from '../schema/fields.js';
 import { LEVEL_RULE, LOG_LEVELS, type LogLevel, type LogsMode } from './logs.js';
 import { searchTermsOf } from './search.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STATUSES } from './status.js';
+import { STATUSES } from '../jobs/statuses.js';
 
 // Fields that several responses have. Responses are not checked by these schemas when they are sent: types and the
 // OpenAPI document are made from them, and tests check real responses against them.

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { jsonValue } from './fields.js';
-import type { JsonValue } from './json.js';
-import type { LogsAppended } from './logs.js';
-import { instant, jobIdField } from './response-fields.js';
-import type { Status } from './status.js';
+import type { LogsAppended } from '../logs/logs.js';
+import { jsonValue } from '../schema/fields.js';
+import type { JsonValue } from '../schema/json.js';
+import { instant, jobIdField } from '../schema/response-fields.js';
+import type { Status } from './statuses.js';
 
 /**
  * Types of the records in a job's history (`events` of Get Job). The first is always `created`.

@@ -17,7 +17,7 @@ export function searchTermsOf(query: string): string[] {
 export const foldCase = (text: string) => text.toLowerCase().toUpperCase();
 
 /** Create a function that returns whether a text contains every term, in any case. Terms are texts, never patterns. */
-export function holdsAll(terms: readonly string[]): (text: string) => boolean {
+export function containsAll(terms: readonly string[]): (text: string) => boolean {
   const folded = terms.map(foldCase);
   return (text) => {
     const searched = foldCase(text);
