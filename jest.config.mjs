@@ -9,7 +9,7 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/resilience/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': swc },
-  // Tests run the sources, so that a failing line is a line of ours.
+  // Tests run the sources, so that a stack trace shows source lines.
   moduleNameMapper: {
     '^@yardmaster/(protocol|redis|runtime|store|fsck|server)$': '<rootDir>/packages/$1/src/index.ts',
     '^@yardmaster/(api|gateway|scheduler|standalone|cli)$': '<rootDir>/apps/$1/src/index.ts',
@@ -18,7 +18,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  // Generous, as all limits of tests: a busy machine is no failure.
+  // Generous, because a busy machine must not fail a test.
   testTimeout: 180_000,
   maxWorkers: 2,
 };

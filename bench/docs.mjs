@@ -1,8 +1,8 @@
 // npm run bench:docs [-- --check]
 //
-// Writes the tables and charts of docs/performance.md, of the results in bench/results. A table stands on the page between
-// `<!-- table:name -->` and `<!-- /table -->`, a chart as an image of docs/performance. Sentences are written by people. With
-// --check it writes nothing, and exits with 1 when a table or a chart differs from the results.
+// Write the tables and charts of docs/performance.md from the results in bench/results. A table is on the page between
+// `<!-- table:name -->` and `<!-- /table -->`, a chart is an image in docs/performance. People write the sentences. With
+// --check, write nothing, and exit with 1 when a table or a chart differs from the results.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -11,7 +11,7 @@ import * as latency from './latency/tables.mjs';
 import * as soak from './soak/tables.mjs';
 import * as speed from './speed/tables.mjs';
 
-/** What is made of the results of each bench, by the name of their file. */
+/** Tables and charts by the name of the results' file. */
 const MADE = Object.entries({ speed, growth, latency, soak });
 
 const REGION = /(<!-- table:([\w-]+) -->)[\s\S]*?(<!-- \/table -->)/g;

@@ -1,4 +1,4 @@
-// What processes spend, and how contestants take turns so that a noisy machine is unfair to none of them.
+// Measure CPU, and let contestants take turns, so that a noisy machine affects all of them alike.
 
 const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 
@@ -6,7 +6,7 @@ const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
  * Meter the CPU of processes from now on.
  *
  * @param processes lists of what processes.mjs starts, by name
- * @returns a function that resolves with the microseconds which those of each name have used since
+ * @returns a function that resolves with the microseconds that the processes of each name have used since
  */
 export async function startMeter(processes) {
   const read = () =>
@@ -24,8 +24,8 @@ export async function startMeter(processes) {
  * Let contestants take turns, forwards in one round and backwards in the next.
  *
  * @param contestants by name
- * @param options.warming how many rounds warm up first, and are left out
- * @param turn what one turn of a contestant does; its result is kept
+ * @param options.warming rounds for warm-up, whose results are dropped
+ * @param turn makes one turn of a contestant, and returns its result
  * @returns the results of each round, by name
  */
 export async function inTurns(contestants, { rounds, warming = 1 }, turn) {
@@ -42,36 +42,36 @@ export async function inTurns(contestants, { rounds, warming = 1 }, turn) {
 
 const inOrder = (numbers) => numbers.toSorted((a, b) => a - b);
 
-/** The number below which this part of some sorted numbers is. */
+/** Return the number below which this part of sorted numbers is. */
 export const percentile = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
 
-/** The median of some numbers. */
+/** Return the median. */
 export const median = (numbers) => percentile(inOrder(numbers), 0.5);
 
-/** Median and quartiles: `[median, low, high]`. */
+/** Return median and quartiles: `[median, low, high]`. */
 export function spreadOf(numbers) {
   const sorted = inOrder(numbers);
   return [0.5, 0.25, 0.75].map((part) => percentile(sorted, part));
 }
 
-/** Percentiles of some times, which may be none. Of fewer than a thousand, p999 is the longest. */
+/** Return percentiles of times, undefined without times. Of fewer than a thousand times, p999 is the longest. */
 export function percentilesOf(times) {
   const sorted = inOrder(times);
   const [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map((part) => percentile(sorted, part));
   return { p50, p90, p99, p999 };
 }
 
-/** How many times as much one cost as the other, round by round: in one round the machine was as busy for both. */
+/** Divide the costs of two contestants round by round, because in one round the machine is equally busy for both. */
 export const ratios = (turns, others, costOf) => turns.map((turn, round) => costOf(turn) / costOf(others[round]));
 
 /**
- * Where the median of what was sampled lies with 95 % confidence, by order and so whatever the distribution: `[low, high]`.
- * Of fewer than six numbers it is their range, and the confidence is less.
+ * Return the confidence interval of 95 % of the median, by order, so for any distribution: `[low, high]`. Of fewer than six
+ * numbers it is their range, and the confidence is less.
  */
 export function medianInterval(numbers) {
   const sorted = inOrder(numbers);
   const count = sorted.length;
-  // So many of the lowest are cut off as are below the median by chance in fewer than 2.5 % of samples; as many above.
+  // Cut off as many of the lowest as are all below the median in fewer than 2.5 % of samples; as many of the highest.
   let [cut, chance] = [0, 0.5 ** count];
   for (let tail = chance; tail <= 0.025; tail += chance) {
     cut++;

@@ -1,9 +1,8 @@
-// The processes of a run: Redis, our apps, other servers, and workers that make the load. Each ends with this process.
+// The processes of a run: Redis, the apps, other servers, and workers that make the load. Each ends with this process.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { createRedis, findRedisServer, PrivateRedis } from '@yardmaster/redis';
 import { createLogger } from '@yardmaster/runtime';
 import { createStore } from '@yardmaster/store';
-import { now } from './worker.mjs';
+import { freePort } from './free-port.mjs';
+import { now } from './load/worker.mjs';
 
 export const ADMIN_API_KEY = 'admin-key-of-the-bench-of-yardmaster';
 
@@ -19,33 +19,22 @@ const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 process.setMaxListeners(50); // One for each process of a run.
 
-// Processes end on `exit`, which a signal alone does not bring about.
+// Child processes end on `exit`, which a signal alone does not cause.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
-/** Wait until a condition holds. */
+/** Wait until a condition is true. */
 export async function until(condition, withinMs = 60_000) {
   for (const end = now() + withinMs; !(await condition()); await delay(20)) {
-    if (now() > end) throw new Error(`waited in vain for: ${condition}`);
+    if (now() > end) throw new Error(`condition was not true in time: ${condition}`);
   }
 }
 
-/** Find a port on which nothing listens. */
-export async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /**
- * Start a Redis for this run alone, with a client and a store on it.
+ * Start a Redis for this run, with a client and a store.
  *
  * @param options.persistence how the append-only file is written: `off`, `everysec` or `always`. It is never rewritten,
- *   since the contestant whose turn it is would pay for the fork's copied pages
- * @param options.overTcp whether contestants reach it over TCP, as in an installation, where each read and write costs
- *   more than over a Unix socket
+ *   because the copied pages of the fork would make one contestant slower
+ * @param options.overTcp whether contestants use TCP, as in an installation, which costs more than a Unix socket
  */
 export async function startRedis({ persistence = 'off', overTcp = false } = {}) {
   const binary = await findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
@@ -79,14 +68,14 @@ export async function startRedis({ persistence = 'off', overTcp = false } = {}) 
   };
 }
 
-/** A number in the text that Redis' INFO returns. */
+/** Read a number in the text that Redis' INFO returns. */
 export const infoField = (info, field) => Number(new RegExp(`^${field}:([\\d.]+)`, 'm').exec(info)[1]);
 
 /** Start apps/<name> on a free port, and wait until it is ready. */
 export const startApp = (name, settings) => startServer(path(`../apps/${name}/dist/main.js`), settings);
 
 /**
- * Start a server, which logs its url once it is ready.
+ * Start a server that logs its url once it is ready.
  *
  * @param main path of the file
  * @param settings its environment
@@ -117,7 +106,7 @@ export async function startServer(main, settings, flags = []) {
  * Start a worker: a script that serves commands (worker.mjs).
  *
  * @param url of the script
- * @returns `call(command, options)`, which resolves with what the command returns
+ * @returns `call(command, options)`, which resolves with the result of the command
  */
 export function startWorker(url, env = {}) {
   const child = fork(fileURLToPath(url), [], { env: { PATH: process.env.PATH, ...env } });
@@ -146,14 +135,14 @@ export function startWorker(url, env = {}) {
   };
 }
 
-/** CPU time that a process has used, in microseconds: of all its threads, by the scheduler's clock of nanoseconds. */
+/** Read the CPU time of a process, microseconds: of all its threads, by the clock of the kernel's scheduler. */
 function cpuMicrosOf(pid) {
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanos = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]));
   return nanos.reduce((sum, one) => sum + one, 0) / 1e3;
 }
 
-/** Memory of a process that is resident, in bytes. */
+/** Read the resident memory of a process, bytes. */
 export function rssBytes(pid) {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 }

@@ -1,11 +1,11 @@
-// Limits a process to a part of a core, on any machine and without rights: it is stopped for the rest of each period.
+// Limit a process to a part of a core, without privileges: it is stopped for the rest of each period.
 
 /**
- * Let a process run for a part of the time.
+ * Let a process run for a part of each period.
  *
  * @param share of a core
- * @param periodMs in each of which it runs once
- * @returns a function that ends it
+ * @param periodMs the process runs once in each period
+ * @returns a function that ends the limit
  */
 export function limitCpu(pid, share, periodMs = 20) {
   let timer;

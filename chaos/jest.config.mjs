@@ -1,7 +1,7 @@
 // The tests of the fault suite itself, which npm run test:faults runs first.
 import base from '../jest.config.mjs';
 
-const { globalSetup, globalTeardown, ...rest } = base; // Those that need a Redis start it themselves.
+const { globalSetup, globalTeardown, ...rest } = base; // Tests that need a Redis start it themselves.
 
 /** @type {import('jest').Config} */
 export default { ...rest, rootDir: '..', testMatch: ['<rootDir>/chaos/**/*.test.ts'] };

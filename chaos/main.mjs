@@ -1,9 +1,9 @@
-// npm run test:faults: whole installations under load while something of theirs fails; see README.md.
+// npm run test:faults: load on a whole installation while one part of it fails; see README.md.
 import '../scripts/typescript.mjs';
 import { run, setUp } from '../scripts/set-up.mjs';
 
 setUp();
-// The tests of the suite itself come first: a checker that is wrong proves nothing.
+// The tests of the suite itself come first, because a wrong checker proves nothing.
 const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 run(process.execPath, [...node, 'node_modules/jest/bin/jest.js', '--config', 'chaos/jest.config.mjs']);
 const { runAll } = await import('./runs/run-all.ts');

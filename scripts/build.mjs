@@ -1,4 +1,4 @@
-// npm run build: everything, the tests' types included.
+// npm run build: compile everything, and check the types of the tests.
 import { setUp } from './set-up.mjs';
 
 setUp();

@@ -1,19 +1,19 @@
-// Turns what Kubernetes publishes of its API into the strict JSON schemas that kubeconform reads: one file for each
-// group, kind and version; a field that the API does not have is refused.
+// Convert the published schemas of Kubernetes' API into strict JSON schemas for kubeconform: one file for each group, kind and
+// version. They refuse fields that the API does not have.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** Where kubeconform looks for a schema, as the tests of the chart tell it. It calls the core group by its version. */
+/** Name the file of a schema, as the tests of the chart configure kubeconform. The core group has its version as its name. */
 const fileOf = ({ group, kind, version }) => `${group || version}_${kind.toLowerCase()}_${version}.json`;
 
-/** Definitions that say `string` where the API takes numbers as well. */
+/** Definitions with only `string`, although the API also accepts numbers. */
 const STRING_OR_NUMBER = {
   'io.k8s.apimachinery.pkg.api.resource.Quantity': { type: ['string', 'number'] },
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': { type: ['string', 'integer'] },
 };
 
-/** The same schema, with every object closed whose fields are listed. */
+/** Return a schema in which every object with listed fields refuses others. */
 function closed(schema) {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
@@ -37,7 +37,7 @@ export function writeKubernetesSchemas(source, folder) {
     JSON.stringify({ definitions: closed({ ...definitions, ...STRING_OR_NUMBER }) }),
   );
   for (const [name, definition] of Object.entries(definitions)) {
-    // Some, such as DeleteOptions, are of every group.
+    // Some definitions, such as DeleteOptions, belong to every group.
     const kinds = definition['x-kubernetes-group-version-kind'] ?? [];
     if (kinds.length !== 1) continue;
     writeFileSync(join(folder, fileOf(kinds[0])), JSON.stringify({ $ref: `definitions.json#/definitions/${name}` }));

@@ -1,5 +1,5 @@
-// What the tests of the chart need: helm, kubeconform, and the JSON schemas of what the chart renders, all made from Go
-// modules into .cache/helm-tools. Needs Go. Quick when everything is there already.
+// Make the tools of the chart's tests in .cache/helm-tools, from Go modules: helm, kubeconform, and JSON schemas of the rendered
+// resources. Needs Go. Does nothing when they exist already.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { setUp } from './set-up.mjs';
 
 setUp();
-// Reads YAML by a package that a fresh clone has only now.
+// Imported here, because it needs a package that setUp installs.
 const { writeCustomSchemas, writeKubernetesSchemas } = await import('./helm-schemas.mjs');
 
 const folder = fileURLToPath(new URL('../.cache/helm-tools/', import.meta.url));
@@ -17,10 +17,10 @@ const stampFile = join(folder, 'stamp');
 
 const COMMANDS = ['helm.sh/helm/v3/cmd/helm@v3.22.0', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'];
 
-/** The oldest Kubernetes that Chart.yaml allows, and the newest there is. Their modules are source, 25 MB each. */
+/** The oldest Kubernetes that Chart.yaml allows, and the newest release. Their modules are source, 25 MB each. */
 const KUBERNETES = ['1.27.16', '1.37.0'];
 
-/** Custom resources that the chart and its examples have, by the module that defines them. */
+/** Custom resources of the chart and its examples, by the module that defines them. */
 const CUSTOM = {
   'sigs.k8s.io/gateway-api@v1.4.0': ['config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
   'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
@@ -52,7 +52,7 @@ function go(args, env = {}) {
 }
 
 function makeSchemas() {
-  // Not in the module cache: half a gigabyte of sources of which a few files are read.
+  // Not in the module cache, because only a few files of half a gigabyte are needed.
   const modules = mkdtempSync(join(tmpdir(), 'yardmaster-modules-'));
   const env = { GOMODCACHE: modules, GOFLAGS: '-modcacherw' };
   const sourceOf = (module) => JSON.parse(go(['mod', 'download', '-json', module], env)).Dir;

@@ -1,5 +1,5 @@
-// Writes the table of values in the chart's README from values.yaml: a row for each value that has a `# --` comment.
-// With --check it writes nothing, and fails when the table is stale or a value has no comment.
+// Write the table of values in the chart's README from values.yaml: a row for each value with a `# --` comment. With --check,
+// write nothing, and fail when the table is stale or a value has no comment.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, parseDocument } from 'yaml';
@@ -7,13 +7,13 @@ import { isMap, parseDocument } from 'yaml';
 const file = (name) => fileURLToPath(new URL(`../helm/yardmaster/${name}`, import.meta.url));
 const [BEGIN, END] = ['<!-- values: made by scripts/helm-values.mjs -->\n', '<!-- end of values -->'];
 
-/** What stands behind the last `--` of the comment above a key. */
+/** Return the text after the last `--` of the comment above a key. */
 const meaningIn = (comment) => / -- (.+)/.exec(` ${(comment ?? '').split('\n').at(-1)}`)?.[1];
 
-/** The comment above an item; the one above a map's first key is kept with the map. */
+/** Return the comment above an item. The parser stores the one above a map's first key in the map. */
 const commentOf = (map, index) => map.items[index].key.commentBefore ?? (index === 0 ? map.commentBefore : '');
 
-/** Rows of a map and all below it; what has no comment must stand below something that has one. */
+/** Make the rows of a map and all below it. A value without a comment must be below one with a comment. */
 function rowsOf(map, path, isCovered) {
   return map.items.flatMap(({ key, value }, index) => {
     const name = [...path, key.value].join('.');

@@ -1,4 +1,4 @@
-// schemathesis in a Python environment of its own, in .cache/schemathesis. Needs Python with venv; quick when it is there.
+// Install schemathesis in a Python environment in .cache/schemathesis. Needs Python with venv. Does nothing when it exists.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const NEEDED = `These tests need Python 3.10 or later with venv, on Debian:
 and an index of Python packages for pip to install schemathesis from.
 `;
 
-/** Run a step of the making; its failure ends ours, with what is needed. */
+/** Run a step of the installation. If it fails, exit, and print the requirements. */
 function step(command, args) {
   const { status, error } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   if (status === 0) return;
@@ -29,7 +29,7 @@ function isMade(wanted) {
   }
 }
 
-/** Install what test/schemathesis/requirements.txt names, and give the command. */
+/** Install the packages of test/schemathesis/requirements.txt. @returns the path of the command */
 export function schemathesis() {
   const wanted = readFileSync(requirements, 'utf8');
   if (!isMade(wanted)) {

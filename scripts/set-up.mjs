@@ -1,4 +1,4 @@
-// What a fresh clone needs before it can run: dependencies and a build. Quick when both are there already.
+// Prepare a fresh clone: install dependencies and build. Quick when both are done already.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const read = (path) => {
   }
 };
 
-/** Run a command of this checkout; its failure ends ours. */
+/** Run a command in this checkout. If it fails, exit with its code. */
 export function run(command, args, options = {}) {
   const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
   if (error) throw error;
@@ -38,7 +38,7 @@ function install() {
   if (read(stampFile) === stamp) return;
   process.stdout.write('Installing dependencies …\n');
   const began = performance.now();
-  // The build needs the compiler, whatever NODE_ENV says. Windows finds npm only through a shell.
+  // The build needs the compiler, for any NODE_ENV. Windows finds npm only through a shell.
   run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     shell: process.platform === 'win32',
   });
@@ -46,15 +46,15 @@ function install() {
   process.stdout.write(`Dependencies installed in ${((performance.now() - began) / 1000).toFixed(1)} s\n`);
 }
 
-/** Compile projects and what they refer to; no argument means all, the tests included. */
+/** Compile projects and their references; without arguments all, including the tests. */
 export function build(...projects) {
   const tsc = (...args) => run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...args]);
-  tsc('packages/protocol'); // Whose constants the scripts contain.
+  tsc('packages/protocol'); // First, because the scripts contain its constants.
   run(process.execPath, ['scripts/lua-module.mjs']);
   tsc(...projects);
 }
 
-/** Make this checkout ready to run. */
+/** Install dependencies and build, where needed. */
 export function setUp(...projects) {
   checkNode();
   install();

@@ -1,5 +1,5 @@
-// npm start: set up what is missing, then run the standalone in this very process, so that signals reach it. The command
-// `yardmaster` is compiled along with it, to be at hand in the next terminal.
+// npm start: install and build, then run the standalone in this process, so that it gets signals. The command `yardmaster` is
+// compiled too, for use in another terminal.
 import { setUp } from './set-up.mjs';
 
 setUp('apps/standalone', 'apps/cli');

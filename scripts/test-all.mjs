@@ -1,6 +1,6 @@
-// npm run test:all [-- [--short] [suite …]]: the suites of tests one after the other, by default all but test:soak and
-// test:mutation. It ends with a table of the time that each took, and a line `N passed, N failed`. --short runs what CI runs:
-// fewer cases of each suite, and only a cluster of the topologies. Without it the model test plays 200 sequences per variant.
+// npm run test:all [-- [--short] [suite …]]: run the test suites one after the other, by default all except test:soak and
+// test:mutation. Prints a table of their times, and a line `N passed, N failed`. --short is for CI: fewer cases of each suite, and
+// of the topologies only the cluster. Without it the model test plays 200 sequences per variant.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +35,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-/** Passed and failed tests of a run of jest, from the file that it wrote; a run without one has failed. */
+/** Read the counts of passed and failed tests from jest's output file; without a file the run has failed. */
 function jestCounts(file) {
   try {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(file, 'utf8'));

@@ -1,5 +1,5 @@
-// npm run test:schemathesis [-- arguments of `schemathesis run`]: calls made up from the OpenAPI document, at an API process
-// on a Redis of its own, and what it leaves there is checked. Some two minutes; the same calls each time.
+// npm run test:schemathesis [-- arguments of `schemathesis run`]: make calls generated from the OpenAPI document to an API process
+// with its own Redis, and check the stored data. Takes some two minutes; the calls are the same each time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,13 +13,13 @@ const command = schemathesis();
 const { startTarget } = await import('../test/schemathesis/target.ts');
 const { configOf, verdictOf } = await import('../test/schemathesis/run.ts');
 
-/** Calls made up for each operation and phase: two to three minutes in all on two cores. */
+/** Generated calls for each operation and phase: two to three minutes in all on two cores. */
 const EXAMPLES = 200;
 
 const work = `${folder}work/`;
 const reportFile = `${work}report.json`;
 
-/** Fresh each time: it would begin with what failed the last time. */
+/** Deleted each time, because schemathesis would begin with the last failures. */
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 

@@ -1,8 +1,8 @@
-// The services of docker-compose.yml as processes of this machine, without Docker: Redis, APIs, gateways, schedulers, nginx.
+// Run the services of docker-compose.yml as processes, without Docker: Redis, APIs, gateways, schedulers, nginx.
 //
 //   node scripts/topology.mjs [--redis single|tls|sentinel|cluster] [VARIABLE=value …]
 //
-// It prints the address and the admin key and stays until Ctrl-C. Nothing is kept. It needs nginx on the machine.
+// Prints the address and the admin key, and runs until Ctrl-C. Nothing is kept. Needs nginx.
 import { parseArgs } from 'node:util';
 import { setUp } from './set-up.mjs';
 import './typescript.mjs';
@@ -15,8 +15,10 @@ const { values, positionals } = parseArgs({
   options: { redis: { type: 'string', default: 'single' } },
   allowPositionals: true,
 });
-const faults = positionals.filter((pair) => !/^[A-Z_]+=/.test(pair)).map((it) => `not VARIABLE=value: ${it}`);
-if (!isRedisKind(values.redis)) faults.push(`--redis is one of ${Object.keys(REDIS_KINDS).join(', ')}`);
+const faults = positionals
+  .filter((pair) => !/^[A-Z_]+=/.test(pair))
+  .map((it) => `argument must be VARIABLE=value: ${it}`);
+if (!isRedisKind(values.redis)) faults.push(`--redis must be one of ${Object.keys(REDIS_KINDS).join(', ')}`);
 if (faults.length > 0) {
   process.stderr.write(`${faults.join('\n')}\n`);
   process.exit(2);

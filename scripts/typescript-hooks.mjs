@@ -1,9 +1,9 @@
-// Hooks of Node's module loader: compile .ts as jest does, by swc, without a look at types.
+// Hooks of Node's module loader: compile .ts with swc, as jest does, without type checks.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
 
-/** A TypeScript source names another one `.js`, as it will be called once compiled. */
+/** Resolve `.js` to `.ts`, because a source imports another one by its compiled name. */
 export async function resolve(specifier, context, next) {
   const isOfSource = context.parentURL?.endsWith('.ts') && /^\.{1,2}\//.test(specifier);
   return next(isOfSource ? specifier.replace(/\.js$/, '.ts') : specifier, context);

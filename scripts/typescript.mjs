@@ -1,4 +1,4 @@
-// Lets a script import the TypeScript of test/support: `import './typescript.mjs'`, then `await import('…/x.ts')`.
+// Let a script import TypeScript: `import './typescript.mjs'`, then `await import('…/x.ts')`.
 import { register } from 'node:module';
 
 register('./typescript-hooks.mjs', import.meta.url);

@@ -1,17 +1,18 @@
-// One, two and four API processes on one Redis: what a job takes of each, and how many jobs the machine gets done.
+// One, two and four API processes on one Redis: the CPU of a job, and how many jobs the machine completes.
+
+import { upTo } from '../load/verbs.mjs';
 import { inTurns, median, ratios, spreadOf, startMeter } from '../meter.mjs';
 import { ADMIN_API_KEY, startApp, startWorker } from '../processes.mjs';
-import { upTo } from '../verbs.mjs';
 
 const APIS = [1, 2, 4];
 
-/** Clients at once of each process, each of which waits for its response before it asks again. */
+/** Clients of each process, each of which sends a request after the response to the last one. */
 const CLIENTS = 32;
 
 /** Jobs that warm the processes up. */
 const WARMING_JOBS = 12_000;
 
-/** One turn: µs of CPU per job by kind of process, jobs per second, and cores that were busy with it. */
+/** Measure one turn: µs of CPU per job by kind of process, jobs per second, and busy cores. */
 async function turn({ processes, jobs, run }) {
   const spent = await startMeter(processes);
   const { seconds } = await run(jobs);
@@ -21,11 +22,11 @@ async function turn({ processes, jobs, run }) {
 }
 
 /**
- * The whole life of jobs over HTTP through one, two and four API processes. All of them run all the time, and those that
- * are not asked take a thousandth of a core.
+ * Measure jobs from create to complete over HTTP through one, two and four API processes. All of them run all the time; those
+ * without requests take a thousandth of a core.
  */
 export async function byApis(redis, { operations, rounds }) {
-  const load = startWorker(new URL('../http-load.mjs', import.meta.url));
+  const load = startWorker(new URL('../load/http-load.mjs', import.meta.url));
   const apis = [];
   for (let n = 0; n < Math.max(...APIS); n++) apis.push(await startApp('api', { REDIS_URL: redis.url }));
   const spaces = upTo(50).map((n) => `apis-${n}`);
@@ -37,7 +38,7 @@ export async function byApis(redis, { operations, rounds }) {
     return { processes, jobs: operations * 4, run: (jobs) => load.call('run', { ...to, jobs }) };
   });
   try {
-    // Before all of them have done what V8 compiles for, the one that is always asked would be ahead of the others.
+    // V8 must have compiled the code in all processes, or the first one would be faster than the others.
     await contestants.at(-1).run(WARMING_JOBS);
     const turns = await inTurns(contestants, { rounds }, turn);
     return APIS.map((count, i) => {

@@ -1,8 +1,8 @@
-// Lists and polls where a great many jobs are that they must not look at.
+// Lists and polls in a space with very many other jobs.
 import { ANY_SPACE, listJobs } from '@yardmaster/store';
-import { upTo } from '../verbs.mjs';
-import { contest, create, fill, poll, scaled } from './contest.mjs';
-import { LARGEST } from './held.mjs';
+import { upTo } from '../load/verbs.mjs';
+import { compare, create, fill, poll, scaled } from './compare.mjs';
+import { LARGEST } from './pending.mjs';
 
 const OFFSETS = [0, 10_000, 900_000];
 const PAGES = [
@@ -13,8 +13,8 @@ const PAGES = [
 ];
 
 /**
- * A contestant that reads page after page from an offset on, so that no page has just been read; one at a time, since the
- * verb lets few be under way.
+ * Make a contestant that reads page after page from an offset on, so that no page has just been read. It reads one page at a
+ * time, because the verb limits concurrent reads.
  */
 function paging(redis, { status, limit, offset }, { operations, scale }) {
   // Each page takes as long as some ten other calls.
@@ -30,27 +30,27 @@ function paging(redis, { status, limit, offset }, { operations, scale }) {
       async list(offsets) {
         for (const at of offsets) {
           const page = await listJobs(redis.store, ANY_SPACE, LARGEST.spaceId, { ...asked, offset: at });
-          if (page.length !== limit) throw new Error(`a page of ${limit} from ${at} on holds ${page.length}`);
+          if (page.length !== limit) throw new Error(`a page of ${limit} from ${at} on has ${page.length} jobs`);
         }
       },
     },
   };
 }
 
-/** Pages of few and many jobs at small and large offsets, with and without a filter. */
+/** Compare pages of few and many jobs at small and large offsets, with and without a filter. */
 export function byOffset(redis, options) {
   const offsets = OFFSETS.map((offset) => Math.round(offset * options.scale));
   const groups = PAGES.map((page) => offsets.map((offset) => paging(redis, { ...page, offset }, options)));
-  return contest(groups, options);
+  return compare(groups, options);
 }
 
-/** Names asked for, by the number of jobs asked for, of which 50 is the most; 0 is no filter. */
+/** Numbers of names in a poll, by its number of jobs, which is at most 50; 0 is no filter. */
 const ASKED = { 1: [0, 1, 10, 100], 50: [0, 100] };
 
-/** Jobs of each name that still wait when the polls of a turn are over, so that no poll finds an empty queue. */
+/** Jobs of each name that are left after the polls of a turn, so that no poll finds an empty queue. */
 const LEFT_WAITING = 10;
 
-/** A contestant that polls for some names. @param made names of the jobs that it is to find; empty when it is to find none */
+/** Make a contestant that polls for some names. @param made names of the jobs that it must find; empty for none */
 function polling(redis, { label, asked, made }, { operations }) {
   const { spaceId } = LARGEST;
   const count = Math.ceil(operations / label.wanted);
@@ -73,7 +73,7 @@ function polling(redis, { label, asked, made }, { operations }) {
   };
 }
 
-/** Polls for few and many names, of which there are jobs, or none. */
+/** Compare polls for few and many names, with and without jobs of these names. */
 export async function byFilter(redis, options) {
   const { spaceId, name: frequent } = LARGEST;
   const groups = [];
@@ -91,5 +91,5 @@ export async function byFilter(redis, options) {
     }
     groups.push(group);
   }
-  return contest(groups, options);
+  return compare(groups, options);
 }

@@ -1,6 +1,6 @@
-// What docs/performance.md shows of `npm run bench:growth`: how the cost of a call grows with what is there.
-import { COLORS, lines } from '../charts.mjs';
-import { figure, figures, markdownTable, ratio, spread, text, whole } from '../tables.mjs';
+// Tables and charts of `npm run bench:growth` for docs/performance.md.
+import { COLORS, lines } from '../report/charts.mjs';
+import { figure, figures, markdownTable, ratio, spread, text, whole } from '../report/tables.mjs';
 
 const STEPS = { create: COLORS.blue, poll: COLORS.orange, ack: COLORS.green, complete: COLORS.purple };
 
@@ -47,12 +47,12 @@ const apis = (results) =>
   ]);
 
 function growthJobs({ pending, options }) {
-  // The spaces that share one Redis: what differs between them is their own size.
+  // Only spaces of one Redis, so that only their own size differs.
   const most = Math.max(...pending.map(({ inRedis }) => inRedis));
   const rows = pending.filter(({ inRedis }) => inRedis === most);
   return lines({
     title: "Redis' CPU per call, by the jobs that wait in the space",
-    subtitle: `spaces of one Redis that hold few and many pending jobs; medians of ${options.rounds} rounds`,
+    subtitle: `spaces of one Redis with few and many pending jobs; medians of ${options.rounds} rounds`,
     x: { label: 'jobs that wait in the space', type: 'log', ticks: rows.map((row) => row.pending) },
     y: { label: "µs of Redis' CPU per call", type: 'linear' },
     series: Object.entries(STEPS).map(([name, color]) => ({

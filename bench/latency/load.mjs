@@ -1,30 +1,30 @@
-// A worker that creates and polls at even times, works on the jobs that come, and measures how long everything takes.
-import { createClient } from '../http.mjs';
+// A worker that creates and polls at an even rate, works on the returned jobs, and measures how long everything takes.
+import { createClient } from '../load/http.mjs';
+import { atEvenRate, now, payloadOf, serve } from '../load/worker.mjs';
 import { percentilesOf } from '../meter.mjs';
-import { atEvenRate, now, payloadOf, serve } from '../worker.mjs';
 
-/** This process compiles its code, too. */
+/** For V8 to compile the code, also of this process. */
 const WARM_UP_MS = 3_000;
-/** Polls go on for the jobs of the last creates. */
+/** Polls continue for the jobs of the last creates. */
 const DRAIN_MS = 3_000;
 const POLL_COUNT = 50;
-/** So that no watched job is timed out. */
+/** So long that no watched job times out. */
 const TIMEOUT_SECONDS = 86_400;
 
 let options;
 let client;
 /** Ids of running jobs that have a stream each. */
 const watched = [];
-/** When their create was due, by the number of each job that no worker has yet. */
+/** When the create of each job was due that no worker has yet, by its number. */
 const createdAt = new Map();
 const counts = { created: 0, done: 0, reports: 0, failed: 0, firstFailures: [] };
-/** Calls under way. A call that cannot be made at all ends the run. */
+/** Calls under way. A call that cannot be sent ends the run. */
 const open = new Set();
 const timesOf = {};
-/** Times of what is due from `since` on, and before `until`, count. */
+/** Only calls that are due from `since` on, and before `until`, count. */
 let window;
 
-/** Keep how long something took that was due at a moment. */
+/** Record the time since something was due. */
 function keep(name, dueAt) {
   if (name === null || dueAt < window.since || dueAt >= window.until) return;
   timesOf[name] ??= [];
@@ -32,9 +32,10 @@ function keep(name, dueAt) {
 }
 
 /**
- * Make a call that was due at a moment; its body, null when it was refused.
+ * Make a call that was due at a moment.
  *
- * @param name what its time counts as, or a function of the body that returns it; null for nothing
+ * @param name name of its time, or a function of the body that returns it; null for none
+ * @returns the body of the response, null when it was refused
  */
 async function timed(name, dueAt, path, body) {
   keep('late', dueAt);
@@ -58,7 +59,7 @@ async function create(n, dueAt) {
 }
 
 async function work({ id, payload: { n } }) {
-  keep('handedOut', createdAt.get(n));
+  keep('delivered', createdAt.get(n));
   createdAt.delete(n);
   // Each call is due when the one before it has its response.
   await timed('ack', now(), `/jobs/${id}/ack`);
@@ -77,7 +78,7 @@ const pollEmpty = (_, dueAt) => timed('emptyPoll', dueAt, '/spaces/latency-empty
 
 async function report(n, dueAt) {
   counts.reports++;
-  // The message says when it should have been sent.
+  // The message is the time when it was due.
   const body = { percent: 50, message: String(dueAt) };
   await timed('progress', dueAt, `/jobs/${watched[n % watched.length]}/progress`, body);
 }
@@ -88,7 +89,7 @@ const begin = (act) => (n, dueAt) => {
 };
 
 serve({
-  /** Make the jobs that are watched; their ids. */
+  /** Make the watched jobs. @returns their ids */
   async prepare(given) {
     options = given;
     client = createClient({ url: given.url, key: given.key, connections: 64 });
@@ -101,7 +102,7 @@ serve({
     }
     return watched;
   },
-  /** Make the load; percentiles of what took how long, and counts. */
+  /** Make the load. @returns percentiles of times, and counts */
   async run() {
     const { rate, spaces, pollEveryMs, emptyPollEveryMs, reportEveryMs } = options;
     const seconds = WARM_UP_MS / 1_000 + options.seconds;

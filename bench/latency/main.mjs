@@ -1,27 +1,27 @@
 // npm run bench:latency [-- --rate 50,200,400] [--seconds 20] [--json]
 //
-// How long callers wait at given rates of jobs a second. Jobs are created at even times, whatever happened to those before;
-// pollers ask at even times; each job that a poll returns is acked, reports progress and completes. Times count from when a
-// call should have been sent, so a stall counts for all that it delayed. One API, gateway and scheduler, Redis with an
-// append-only file (everysec), the load and the watchers: each a process of its own.
+// Measure how long callers wait at given rates of jobs per second. Creates and polls are sent at an even rate, whether or not
+// earlier ones have a response. Each job that a poll returns is acked, reports progress and completes. Times count from when a
+// call was due, so a stall counts for all calls that it delayed. API, gateway, scheduler, Redis with an append-only file
+// (everysec), the load and the watchers are a process each.
 import { setTimeout as delay } from 'node:timers/promises';
-import { print, readOptions } from '../command-line.mjs';
-import { machineCpuMs, machineOf } from '../machine.mjs';
+import { now } from '../load/worker.mjs';
 import { percentilesOf, startMeter } from '../meter.mjs';
 import { ADMIN_API_KEY, startApp, startRedis, startWorker } from '../processes.mjs';
-import { now } from '../worker.mjs';
+import { print, readOptions } from '../report/command-line.mjs';
+import { machineCpuMs, machineOf } from '../report/machine.mjs';
 import { tables } from './tables.mjs';
 
 const { json, ...options } = readOptions({ rate: '50,200,400', seconds: 20 });
 const rates = options.rate.split(',').map(Number);
 
-/** What is even. */
+/** The even rates. */
 const EVENLY = {
   spaces: 4,
-  // Each space. A job waits half of this for its poll on average. No round number, so that polls do not keep step with
-  // creates and come a moment after each, or a moment before.
+  // For each space. A job waits half of this for its poll on average. No round number, so that polls are not always just
+  // before or just after creates.
   pollEveryMs: 20.3,
-  // A space that has no jobs. Of the others, those polls are empty that come in a bunch, after something stood still.
+  // For a space without jobs. In the other spaces, most empty polls follow a stall.
   emptyPollEveryMs: 31,
   // Jobs with a stream each, which report progress about once a second.
   watchedJobs: 50,
@@ -31,10 +31,10 @@ const EVENLY = {
 const redis = await startRedis({ persistence: 'everysec' });
 const processes = { redis };
 
-/** Put a load on the service from processes of its own; rows of how long everything took, and one of what was busy. */
+/** Put a load on the service from other processes. @returns rows of times, and one row of busy cores */
 async function measure({ rate, seconds }) {
   const load = startWorker(new URL('load.mjs', import.meta.url));
-  const watchers = startWorker(new URL('../watchers.mjs', import.meta.url));
+  const watchers = startWorker(new URL('../load/watchers.mjs', import.meta.url));
   const ids = await load.call('prepare', { url: processes.api.url, key: ADMIN_API_KEY, rate, seconds, ...EVENLY });
   const paths = ids.map((id) => `/api/v1/realtime/${id}?token=${ADMIN_API_KEY}`);
   await watchers.call('open', { url: processes.gateway.url, count: ids.length, paths });
@@ -49,7 +49,7 @@ async function measure({ rate, seconds }) {
   const cores = ms.map(([name, one]) => [name, one / (window.until - began)]);
   cores.push(['others', Math.max(0, othersMs) / tookMs]);
 
-  await delay(500); // The last messages come.
+  await delay(500); // For the last messages.
   const { seen } = await watchers.call('take');
   const late = seen.filter(([sentAt]) => sentAt >= window.since && sentAt < window.until).map(([, ms]) => ms);
   await load.call('end');
@@ -62,7 +62,7 @@ async function measure({ rate, seconds }) {
 
 try {
   for (const name of ['api', 'gateway', 'scheduler']) processes[name] = await startApp(name, { REDIS_URL: redis.url });
-  await measure({ rate: Math.min(...rates, 200), seconds: 5 }); // Code gets compiled.
+  await measure({ rate: Math.min(...rates, 200), seconds: 5 }); // V8 compiles the code.
   const machine = await machineOf(redis.redis);
   const results = { machine, options: { ...options, ...EVENLY }, times: [], runs: [] };
   for (const rate of rates) {

@@ -1,8 +1,8 @@
-// What docs/performance.md shows of `npm run bench:latency`: how long callers wait at given rates.
-import { COLORS, lines } from '../charts.mjs';
-import { figure, figures, markdownTable, text, whole } from '../tables.mjs';
+// Tables and charts of `npm run bench:latency` for docs/performance.md.
+import { COLORS, lines } from '../report/charts.mjs';
+import { figure, figures, markdownTable, text, whole } from '../report/tables.mjs';
 
-/** What is timed, by its name in the results. */
+/** Labels of the times, by their names in the results. */
 const TIMED = {
   create: 'response to create',
   emptyPoll: 'response to an empty poll',
@@ -11,7 +11,7 @@ const TIMED = {
   progress: 'response to progress',
   complete: 'response to complete',
   watched: 'progress is at the client of a stream',
-  handedOut: 'a worker that polls has the job',
+  delivered: 'a worker that polls has the job',
   late: 'part of each: the load itself was late',
 };
 

@@ -1,15 +1,15 @@
 // Connections that send requests without waiting for responses.
 import net from 'node:net';
-import { requestText } from '../http.mjs';
-import { serve } from '../worker.mjs';
+import { requestText } from '../load/http.mjs';
+import { serve } from '../load/worker.mjs';
 
 const AT_ONCE = 500;
 
 serve({
   /**
-   * Send polls over some connections: so many each, or for so many seconds without end.
+   * Send polls over some connections: this number on each, or until the time is over.
    *
-   * @returns how many responses came
+   * @returns the number of responses
    */
   async pipeline({ url, key, connections, requests = Number.POSITIVE_INFINITY, seconds = 300 }) {
     const place = new URL(url);
@@ -18,7 +18,7 @@ serve({
     const one = () =>
       new Promise((resolve) => {
         const socket = net.connect({ host: place.hostname, port: Number(place.port) });
-        let [sent, came] = [0, 0];
+        let [sent, received] = [0, 0];
         const timer = setTimeout(() => socket.destroy(), seconds * 1_000);
         const write = () => {
           while (sent < requests && !socket.destroyed) {
@@ -27,17 +27,17 @@ serve({
           }
         };
         socket.on('data', (data) => {
-          for (let at = data.indexOf('HTTP/1.1 '); at >= 0; at = data.indexOf('HTTP/1.1 ', at + 1)) came++;
-          if (came >= requests) socket.destroy();
+          for (let at = data.indexOf('HTTP/1.1 '); at >= 0; at = data.indexOf('HTTP/1.1 ', at + 1)) received++;
+          if (received >= requests) socket.destroy();
         });
         socket.on('error', () => undefined);
         socket.on('close', () => {
           clearTimeout(timer);
-          resolve(came);
+          resolve(received);
         });
         write();
       });
     const all = await Promise.all(Array.from({ length: connections }, one));
-    return all.reduce((sum, came) => sum + came, 0);
+    return all.reduce((sum, received) => sum + received, 0);
   },
 });

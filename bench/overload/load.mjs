@@ -1,16 +1,15 @@
-// A producer that creates jobs at an even rate however long each takes, callers that call one after the other, and workers
-// that keep their jobs alive.
-import { Connection, requestText } from '../http.mjs';
-import { atEvenRate, now, serve } from '../worker.mjs';
+// A producer that creates jobs at an even rate, callers that call one after the other, and workers that keep their jobs alive.
+import { Connection, requestText } from '../load/http.mjs';
+import { atEvenRate, now, serve } from '../load/worker.mjs';
 
-/** Connections at most. When all wait for a response, creates wait here, and count as not sent after so long. */
+/** The most connections. When all wait for a response, creates wait here, and are dropped after this time. */
 const CONNECTIONS = 3_000;
 const SENT_WITHIN_MS = 2_000;
 
 const codeOf = (text) => /"code":"(\w+)"/.exec(text)?.[1] ?? null;
 
 serve({
-  /** Create jobs; of each, by its number: status, code, time in ms. */
+  /** Create jobs at an even rate. @returns number, status, code and time in ms of each */
   async offer({ url, key, spaceId, rate, seconds }) {
     const place = new URL(url);
     const idle = [];
@@ -54,7 +53,7 @@ serve({
     return outcomes;
   },
 
-  /** Create jobs one after the other over some connections, for a while; how many a second succeed. */
+  /** Create jobs one after the other over some connections. @returns how many per second succeed */
   async capacity({ url, key, spaceId, connections, seconds }) {
     const place = new URL(url);
     const body = JSON.stringify({ name: 'work' });
@@ -70,7 +69,7 @@ serve({
     return created / seconds;
   },
 
-  /** Call some paths, one after the other every so often, for a while; of each, its times in ms, and what was not 200. */
+  /** Call each path repeatedly. @returns for each path its times in ms, and responses other than 200 */
   async probe({ url, key, paths, everyMs, seconds }) {
     const place = new URL(url);
     const end = now() + seconds * 1_000;
@@ -94,7 +93,7 @@ serve({
     return Object.fromEntries(results);
   },
 
-  /** Work on jobs of a space and keep each alive, for a while; how many of them have failed meanwhile. */
+  /** Work on jobs of a space and keep each alive. @returns how many of them failed */
   async keepAlive({ url, key, spaceId, jobs, timeoutSeconds, everyMs, seconds }) {
     const place = new URL(url);
     const one = async () => {

@@ -1,24 +1,24 @@
-// The results of a soak, from what was sampled and counted.
+// The results of a soak, from samples and counts.
 import { growthOf, lowest } from './growth.mjs';
 
-/** How far the jobs that are kept may be from those expected; lives are longer while the machine is busy. */
+/** How far the number of kept jobs may be from the expected one; jobs take longer while the machine is busy. */
 const MOST_OFF = 0.1;
 
-/** How long a window is of which the lowest value counts; a short run has shorter ones, of one sample if need be. */
+/** Length of a window of which the lowest value counts; shorter in a short run, with at least one sample. */
 const windowMs = (samples) => Math.min(30_000, (samples.at(-1).at - samples[0].at) / 20);
 
 const lowestOf = (samples, field) => growthOf(lowest(samples, field, windowMs(samples)));
 
-const pointsOf = (lives, field) => lives.map(({ at, [field]: value }) => ({ at, value }));
+const pointsOf = (collected, field) => collected.map(({ at, [field]: value }) => ({ at, value }));
 
 /**
- * What is looked at in each process. Its resident memory is not judged by itself: V8 makes its young generation larger by
- * megabytes when it likes. The heap is judged apart, and what is beside it: that is resident memory less the size of the
- * heap, not all of which is resident either, so it grows when both say so.
+ * Judge the series of a process. Resident memory is not judged alone, because V8 may enlarge its young generation by megabytes
+ * at any time. The heap is judged, and the memory beside it: resident memory minus the size of the heap. Because not all of the
+ * heap is resident, the memory beside it grows only if resident memory grows too.
  */
-function appSeries(samples, lives) {
+function appSeries(samples, collected) {
   const rss = lowestOf(samples, 'rssBytes');
-  const liveOf = (field) => growthOf(pointsOf(lives, field), rss.end);
+  const liveOf = (field) => growthOf(pointsOf(collected, field), rss.end);
   const beside = liveOf('besideBytes');
   return {
     rss: { ...rss, verdict: 'not judged' },
@@ -37,7 +37,7 @@ const redisSeries = (samples) => ({
 
 const secondHalf = (samples) => samples.slice(Math.floor(samples.length / 2));
 
-/** Cores that a process has used in the second half. */
+/** Return the cores that a process has used in the second half. */
 function coresOf(samples) {
   const half = secondHalf(samples);
   return (half.at(-1).cpuMicros - half[0].cpuMicros) / 1_000 / (half.at(-1).at - half[0].at);
@@ -54,21 +54,21 @@ const memoryOf = (name, { atRest, samples, after }) => ({
   cores: coresOf(samples[name]),
 });
 
-/** Jobs that are kept, and how many there should be: those of as long as one lives and is retained, by Little's law. */
+/** Count the kept jobs, and the expected ones by Little's law: rate × (time to the end + retention). */
 function keptOf({ samples, load, options }) {
-  // A sweep comes every half second, so a purge is a quarter of a second late.
+  // A sweep is made every half second, so a purge is a quarter of a second late on average.
   const staySeconds = load.meanLifeMs / 1000 + options.retention + 0.25;
   return { meanJobs: meanOf(secondHalf(samples.redis), 'jobs'), expectedJobs: load.jobsPerSecond * staySeconds };
 }
 
-/** What ends a run with 1, in words. */
+/** List the faults of a run, which then exits with 1. */
 function faultsOf({ series, load, kept, fsck, leftKeys }) {
   const { streams } = load;
   return [
     ...series.filter(({ verdict }) => verdict === 'grows by').map(({ name, what }) => `${what} of ${name} grows`),
-    load.faultCount > 0 && `${load.faultCount} lives failed: ${load.firstFaults.join('; ')}`,
+    load.faultCount > 0 && `${load.faultCount} jobs failed: ${load.firstFaults.join('; ')}`,
     load.lost > 0 && `${load.lost} jobs are not at their end`,
-    load.callbacksMissing > 0 && `${load.callbacksMissing} callbacks did not come`,
+    load.callbacksMissing > 0 && `${load.callbacksMissing} callbacks were not received`,
     streams.faultCount > 0 && `${streams.faultCount} streams failed: ${streams.firstFaults.join('; ')}`,
     streams.ends < streams.toTheEnd && `${streams.toTheEnd - streams.ends} watchers missed the end of their job`,
     Math.abs(kept.meanJobs / kept.expectedJobs - 1) > MOST_OFF && 'more or fewer jobs are kept than should be',
@@ -77,12 +77,12 @@ function faultsOf({ series, load, kept, fsck, leftKeys }) {
   ].filter(Boolean);
 }
 
-/** One object: `memory` and `series` are rows by process, `heaps` what the chart is drawn of. */
+/** Make the results: `memory` and `series` are rows by process, `heaps` the data of the chart. */
 export function resultsOf({ machine, options, load, fsck, leftKeys, ...sampled }) {
-  const { samples, lives } = sampled;
+  const { samples, collected } = sampled;
   const names = Object.keys(samples);
   const series = names.flatMap((name) => {
-    const found = name === 'redis' ? redisSeries(samples.redis) : appSeries(samples[name], lives[name]);
+    const found = name === 'redis' ? redisSeries(samples.redis) : appSeries(samples[name], collected[name]);
     return Object.entries(found).map(([what, growth]) => ({ name, what, ...growth }));
   });
   const kept = keptOf({ samples, load, options });
@@ -94,6 +94,6 @@ export function resultsOf({ machine, options, load, fsck, leftKeys, ...sampled }
     kept: { ...kept, fsckFaults: fsck.faults.length, leftKeys: leftKeys.length },
     memory: names.map((name) => memoryOf(name, sampled)),
     series,
-    heaps: Object.entries(lives).map(([name, own]) => ({ name, bytes: own.map(({ heapBytes }) => heapBytes) })),
+    heaps: Object.entries(collected).map(([name, own]) => ({ name, bytes: own.map(({ heapBytes }) => heapBytes) })),
   };
 }

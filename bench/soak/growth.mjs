@@ -1,17 +1,17 @@
-// What is growth and what is the saw-tooth of garbage collection.
+// Distinguish growth from the saw-tooth of garbage collection.
 
 /**
- * Student's t for a confidence of 99.7 %, by degrees of freedom from 1 on; the last holds for all beyond. Some fifteen
- * series are judged in a run: at 95 % every third run would find growth where there is none.
+ * Student's t for a confidence of 99.7 %, by degrees of freedom from 1 on; the last value is used beyond. Some fifteen series
+ * are judged in a run: at 95 % about half of all runs would report growth wrongly.
  */
 const T = [212, 18.2, 8.9, 6.4, 5.4, 4.8, 4.4, 4.2, 4.05, 3.92, 3.83, 3.76, 3.7, 3.65, 3.61, 3.57, 3.54, 3.51, 3.49];
 
-/** Growth below this part of the whole in an hour is not called so. */
+/** Growth below this part of the whole per hour is tolerated. */
 const TOLERATED_PER_HOUR = 0.01;
 
 /**
- * The lowest value of each window of time: what is there once garbage is gone. The last window may be cut short and is
- * left out.
+ * Return the lowest value of each window of time, which contains the least garbage. The last window may be incomplete and is
+ * dropped.
  */
 export function lowest(samples, field, windowMs) {
   const [{ at: from }] = samples;
@@ -23,7 +23,7 @@ export function lowest(samples, field, windowMs) {
   return windows.slice(0, -1).filter(Boolean);
 }
 
-/** Least squares: the slope per minute and its standard error. */
+/** Return the slope per minute by least squares, and its standard error. */
 export function slopeOf(points) {
   const n = points.length;
   const minutes = points.map(({ at }) => at / 60_000);
@@ -37,15 +37,15 @@ export function slopeOf(points) {
   return { perMinute, standardError: Math.sqrt(residuals / (n - 2) / squares), mean: meanY };
 }
 
-/** How far a slope over so many points may be from what it seems. */
+/** Return the error margin of a slope over this number of points. */
 export const marginOf = (points, standardError) => T[Math.min(points - 2, T.length) - 1] * standardError;
 
 /**
- * How a series has moved: start, middle and end, the slope from when on it is steady, and a verdict.
+ * Judge a series: start, middle and end, the slope of its steady part, and a verdict.
  *
  * @param points at least six, evenly spaced
- * @param total of which a part in an hour is tolerated; the mean of the points unless given
- * @param half those that are steady; the second half unless given
+ * @param total the whole, of which a part per hour is tolerated; by default the mean of the points
+ * @param half the steady points; by default the second half
  */
 export function growthOf(points, total, half = points.slice(Math.floor(points.length / 2))) {
   const { perMinute, standardError, mean } = slopeOf(half);

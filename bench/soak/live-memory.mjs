@@ -1,18 +1,17 @@
-// What a Node process holds once its garbage is gone. Left alone it collects that every few minutes under a light load,
-// and between two such times a leak cannot be seen; so it is told to, through its inspector.
+// Measure the memory of a Node process after garbage collection. Under a light load V8 collects only every few minutes, which
+// would hide a leak. So this module requests a collection through the inspector.
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { freePort } from '../processes.mjs';
 
 /**
- * What runs in the process. Once it has been looked at it compiles nothing more: V8 goes on for many minutes optimising
- * what is called often, each time by some KB of code and what belongs to it, and that would look like a slow leak.
+ * The code that runs in the process. It also stops the optimisation of code, because V8 otherwise optimises for many minutes,
+ * each time with some KB of code, which would look like a slow leak.
  */
 const COLLECT = `(() => {
   const { getBuiltinModule } = process;
   const v8 = getBuiltinModule('v8');
   for (const flag of ['--expose-gc', '--no-opt', '--no-flush-bytecode']) v8.setFlagsFromString(flag);
-  // A context once, since each takes its memory. Twice, since what has a finalizer goes with the second.
+  // Only one context, because each needs memory. Collect twice, because objects with a finalizer need the second time.
   const gc = (globalThis.collectGarbage ??= getBuiltinModule('vm').runInNewContext('gc'));
   gc();
   gc();
@@ -21,8 +20,8 @@ const COLLECT = `(() => {
 })()`;
 
 /**
- * Collect the garbage of the process whose inspector listens on a port, and tell what is left: on the heap, in buffers
- * outside of it (external), and all that is resident beside the heap, these buffers included.
+ * Collect the garbage of the process whose inspector listens on a port. @returns the memory that is left: on the heap, in buffers
+ * outside of it (external), and all resident memory beside the heap, including these buffers
  */
 export async function liveMemoryAt(port) {
   const [{ webSocketDebuggerUrl }] = await (await fetch(`http://127.0.0.1:${port}/json/list`)).json();
@@ -40,11 +39,12 @@ export async function liveMemoryAt(port) {
 }
 
 /**
- * Prepare for a process whose memory is to be looked at.
+ * Prepare to measure the memory of a new process.
  *
- * @returns `env`, variables to start it with; and `read`, as `liveMemoryAt`
+ * @returns `env`, variables for its start; and `read`, as `liveMemoryAt`
  */
 export async function prepareInspector() {
+  const { freePort } = await import('../free-port.mjs'); // Here, because jest cannot load it.
   const port = await freePort();
   return {
     env: { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` },

@@ -1,29 +1,29 @@
-// A worker that leads jobs through their lives at an even rate, and counts.
+// A worker that creates jobs of all kinds at an even rate, works on them, and counts.
 import { once } from 'node:events';
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '../http.mjs';
-import { atEvenRate, now, serve } from '../worker.mjs';
-import { APART, ENDS, kindOf, requestOf, WORK } from './lives.mjs';
+import { createClient } from '../load/http.mjs';
+import { atEvenRate, now, serve } from '../load/worker.mjs';
+import { CLAIMED_BY_ID, ENDS, kindOf, requestOf, WORK } from './kinds.mjs';
 import { createStreams } from './streams.mjs';
 
-/** More jobs that are not done than this, and the machine is too slow for the rate. */
+/** With more unfinished jobs than this the machine is too slow for the rate. */
 const MOST_OPEN = 20_000;
 
 const tally = { calls: 0, failed: 0, faults: [], created: 0, completed: 0, dead: 0, killed: 0, lifeMs: 0 };
 const streamTally = { opened: 0, messages: 0, toTheEnd: 0, ends: 0, faults: [] };
-/** Given with the command: the API's client, where streams are opened, and spaces. */
+/** From the options: the API's client, the streams, and the spaces. */
 let client;
 let streams;
 let spaces;
 let receiverUrl;
 
-/** Jobs that are not at their end, by number: when they were created and how they shall end. */
+/** Jobs that have not ended, by number: when they were created and how they must end. */
 const open = new Map();
-/** Numbers of jobs whose callback has not come. */
-const owed = new Set();
+/** Numbers of jobs whose callback has not been received. */
+const pendingCallbacks = new Set();
 
-/** A call that must succeed; its body. */
+/** Make a call that must succeed. @returns the body of its response */
 async function must(method, path, body) {
   tally.calls++;
   const { status, body: returned } = await client.call(method, path, body);
@@ -39,7 +39,7 @@ function ended(n) {
   tally.lifeMs += now() - createdAt;
 }
 
-/** Take the next job of a space, whichever life made it, and lead it. */
+/** Poll a space, and work on the returned job, of any kind. */
 async function workIn(space) {
   const { jobs } = await must('POST', `/spaces/${space}/jobs/poll`, {});
   // There are as many polls as jobs that became pending, each after one.
@@ -50,27 +50,27 @@ async function workIn(space) {
   else ended(job.payload.n);
 }
 
-async function live(n) {
+async function runJob(n) {
   const kind = kindOf(n);
   const space = spaces[n % spaces.length];
-  const isApart = kind in APART;
-  const place = isApart ? `apart-${space}` : space;
-  // Before the call: another life's worker may have the job before this one has its response.
+  const isClaimedById = kind in CLAIMED_BY_ID;
+  const place = isClaimedById ? `claimed-${space}` : space;
+  // Before the call, because another worker may get the job before the response arrives.
   open.set(n, { createdAt: now(), ends: ENDS[kind] });
-  if (kind === 'calledBack') owed.add(n);
+  if (kind === 'calledBack') pendingCallbacks.add(n);
   const job = await must('POST', `/spaces/${place}/jobs`, requestOf(kind, n, `${receiverUrl}/${n}`));
   tally.created++;
-  // A watcher that is to see the end must be there before it.
+  // The watcher must connect before the end.
   if (kind === 'plain' && n % 2 === 0) await streams.job(job.id, n);
-  if (!isApart) return workIn(place);
-  await APART[kind](must, job, n);
+  if (!isClaimedById) return workIn(place);
+  await CLAIMED_BY_ID[kind](must, job, n);
   ended(n);
 }
 
-/** Start a server that receives callbacks: each is then owed no more. */
+/** Start a server that receives callbacks, and removes their jobs from those that wait for one. */
 async function startReceiver() {
   const receiver = http.createServer((request, response) => {
-    owed.delete(Number(request.url.slice(1)));
+    pendingCallbacks.delete(Number(request.url.slice(1)));
     request.resume();
     response.writeHead(204).end();
   });
@@ -80,18 +80,18 @@ async function startReceiver() {
   return receiver;
 }
 
-/** Lead jobs through their lives; milliseconds for which they were begun. */
-async function leadAll({ rate, seconds }) {
-  const lives = new Set();
+/** Create jobs and work on them. @returns milliseconds during which jobs were created */
+async function runAll({ rate, seconds }) {
+  const running = new Set();
   const began = now();
   await atEvenRate({ rate, seconds }, (n) => {
-    if (lives.size > MOST_OPEN) throw new Error(`this machine is too slow for ${rate} jobs/s`);
-    const one = live(n).catch((error) => tally.faults.push(error.message));
-    lives.add(one);
-    void one.finally(() => lives.delete(one));
+    if (running.size > MOST_OPEN) throw new Error(`this machine is too slow for ${rate} jobs/s`);
+    const one = runJob(n).catch((error) => tally.faults.push(error.message));
+    running.add(one);
+    void one.finally(() => running.delete(one));
   });
   const elapsedMs = now() - began;
-  await Promise.all(lives);
+  await Promise.all(running);
   return elapsedMs;
 }
 
@@ -103,8 +103,8 @@ serve({
     const receiver = await startReceiver();
     const enough = new AbortController();
     const watched = streams.spaces(spaces, enough.signal);
-    const elapsedMs = await leadAll(options);
-    for (let waited = 0; owed.size > 0 && waited < 50; waited++) await delay(200);
+    const elapsedMs = await runAll(options);
+    for (let waited = 0; pendingCallbacks.size > 0 && waited < 50; waited++) await delay(200);
     enough.abort();
     await watched;
     await delay(500); // The last sockets close.
@@ -120,7 +120,7 @@ serve({
       jobsPerSecond: tally.created / (elapsedMs / 1000),
       meanLifeMs: lifeMs / (tally.completed + tally.dead + tally.killed),
       lost: open.size,
-      callbacksMissing: owed.size,
+      callbacksMissing: pendingCallbacks.size,
       ...ofFaults(faults),
       streams: { ...streamCounts, ...ofFaults(streamFaults) },
     };

@@ -1,16 +1,16 @@
 // npm run bench:soak [-- --seconds 600] [--rate 100] [--retention 20] [--json]
 //
-// Whether anything grows that should not: an API, a gateway and a scheduler under an even load of whole lives of jobs,
-// with streams that come and go, and with a retention so short that as many jobs are purged as are created. Memory, open
-// files and what Redis holds are looked at every five seconds. Exits with 1 on growth, on lost jobs and failed calls, and
-// when fsck finds something. What V8 still loads and compiles looks like growth in a run of less than ten minutes.
+// Find growth in an API, a gateway and a scheduler under an even load of jobs of all kinds, with streams that open and close.
+// The retention is so short that as many jobs are purged as created. Memory, open files and the content of Redis are measured
+// every five seconds. Exits with 1 on growth, lost jobs, failed calls and faults that fsck finds. In a run of less than ten
+// minutes, code that V8 still compiles looks like growth.
 import { setTimeout as delay } from 'node:timers/promises';
 import { fsck } from '@yardmaster/fsck';
 import { createStore } from '@yardmaster/store';
-import { print, readOptions } from '../command-line.mjs';
-import { machineOf } from '../machine.mjs';
+import { upTo } from '../load/verbs.mjs';
 import { ADMIN_API_KEY, startApp, startRedis, startWorker, until } from '../processes.mjs';
-import { upTo } from '../verbs.mjs';
+import { print, readOptions } from '../report/command-line.mjs';
+import { machineOf } from '../report/machine.mjs';
 import { resultsOf } from './figures.mjs';
 import { prepareInspector } from './live-memory.mjs';
 import { createSampler } from './sampler.mjs';
@@ -19,12 +19,12 @@ import { tables } from './tables.mjs';
 const { seconds, rate, retention, json } = readOptions({ seconds: 600, rate: 100, retention: 20 });
 
 const SAMPLE_EVERY_MS = Math.min(5_000, (seconds * 1000) / 20);
-/** Until as many jobs are purged as are created, and code is compiled. */
+/** Until as many jobs are purged as created, and code is compiled. */
 const WARM_UP_SECONDS = retention + 20;
-/** For fsck, which looks at what is stored under load. */
+/** For fsck, which checks the stored jobs under load. */
 const REST_SECONDS = 10;
 const SPACES = upTo(20).map((n) => `soak-${n}`);
-const ALL_SPACES = SPACES.flatMap((space) => [space, `apart-${space}`]);
+const ALL_SPACES = SPACES.flatMap((space) => [space, `claimed-${space}`]);
 
 const redis = await startRedis({ persistence: 'everysec' });
 const { store } = redis;
@@ -44,7 +44,7 @@ async function start(name) {
   apps[name] = { ...app, inspector };
 }
 
-/** Check all that is stored: how many jobs were looked at, and what is wrong with them. */
+/** Check the stored jobs. @returns the number of checked jobs, and their faults */
 async function check() {
   const faults = [];
   const checked = createStore(redis.redis, { retentionMs: retention * 1000 });
@@ -52,14 +52,14 @@ async function check() {
   return { jobs, faults };
 }
 
-/** Look at it under load from the end of the warm-up on, and then check what is stored. */
+/** Take samples under load after the warm-up, and then check the stored jobs. */
 async function observe() {
   await delay(WARM_UP_SECONDS * 1000);
   const sampled = await sampler.run({ seconds, everyMs: SAMPLE_EVERY_MS });
   return { ...sampled, fsck: await check() };
 }
 
-/** Wait until no job is kept, for as long as that may take; keys that should have gone with the last. */
+/** Wait until all jobs are purged. @returns keys that should be gone then */
 async function leftKeys() {
   const { keys } = store;
   const isPurged = async () => (await redis.redis.exists(...ALL_SPACES.map((space) => keys.jobs(space)))) === 0;

@@ -1,10 +1,10 @@
-// Looks at even times at what the system, the processes and Redis show of themselves.
+// Take samples of the processes and of Redis at an even rate.
 import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { now } from '../load/worker.mjs';
 import { infoField, rssBytes } from '../processes.mjs';
-import { now } from '../worker.mjs';
 
-/** Times in a run at which what lives on the heap is looked at, besides its beginning. */
+/** Measurements after garbage collection in a run, besides the first one. */
 const COLLECTIONS = 20;
 
 const sampleApp = async ({ pid, cpuMicros }) => ({
@@ -14,7 +14,7 @@ const sampleApp = async ({ pid, cpuMicros }) => ({
   cpuMicros: await cpuMicros(),
 });
 
-/** Redis, and the jobs that are kept in some spaces. */
+/** Take a sample of Redis, with the number of jobs in some spaces. */
 async function sampleRedis({ pid, cpuMicros, redis, store: { keys } }, spaces) {
   const [memory, clients, count, jobs] = await Promise.all([
     redis.info('memory'),
@@ -34,19 +34,19 @@ async function sampleRedis({ pid, cpuMicros, redis, store: { keys } }, spaces) {
 }
 
 /**
- * Make what takes samples of a Redis and of apps, which have an `inspector`, by name.
+ * Make a sampler of a Redis and of apps by name, which have an `inspector`.
  *
  * @param spaces whose jobs are counted
  */
 export function createSampler({ redis, apps, spaces }) {
-  /** What is there just now, by name. */
+  /** Take a sample of each process, by name. */
   async function sample() {
     const taken = Object.entries(apps).map(async ([name, app]) => [name, await sampleApp(app)]);
     return Object.fromEntries([...(await Promise.all(taken)), ['redis', await sampleRedis(redis, spaces)]]);
   }
 
-  /** What lives on the heaps, one process after the other, so that not all stand still at once. */
-  async function live() {
+  /** Measure memory after garbage collection, one process after the other, so that they do not all pause at once. */
+  async function collect() {
     const found = {};
     for (const [name, { inspector }] of Object.entries(apps)) found[name] = { at: now(), ...(await inspector.read()) };
     return found;
@@ -54,19 +54,19 @@ export function createSampler({ redis, apps, spaces }) {
 
   return {
     sample,
-    /** @returns lists by name: `samples`, and `lives`, of what is on the heap once it is collected */
+    /** @returns lists by name: `samples`, and `collected`, the memory after garbage collection */
     async run({ seconds, everyMs }) {
       const samples = [];
-      const lives = [];
+      const collected = [];
       const began = now();
       for (let n = 0; n * everyMs <= seconds * 1000; n++) {
         await delay(Math.max(0, began + n * everyMs - now()));
         samples.push(await sample());
-        if (n * everyMs >= (lives.length * seconds * 1000) / COLLECTIONS) lives.push(await live());
+        if (n * everyMs >= (collected.length * seconds * 1000) / COLLECTIONS) collected.push(await collect());
       }
       const byName = (list) =>
         Object.fromEntries(Object.keys(list[0]).map((name) => [name, list.map((one) => one[name])]));
-      return { samples: byName(samples), lives: byName(lives) };
+      return { samples: byName(samples), collected: byName(collected) };
     },
   };
 }

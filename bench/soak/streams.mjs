@@ -1,15 +1,15 @@
-// Watchers that come and go.
+// Watchers that open and close streams.
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
-/** Streams of spaces at any time; each stays for 2 to 10 s. */
+/** Concurrent streams of spaces; each stays open for 2 to 10 s. */
 const SPACE_WATCHERS = 8;
 
-/** A gateway's streams. `tally` is counted up. */
+/** Make watchers of a gateway, which count in `tally`. */
 export function createStreams({ gatewayUrl, key, tally }) {
   const base = `${gatewayUrl.replace('http', 'ws')}/api/v1/realtime`;
 
-  /** Open a stream; resolves when its first message is there. */
+  /** Open a stream; resolves with its first message. */
   function open(path, onMessage = () => {}) {
     const socket = new WebSocket(base + path);
     tally.opened++;
@@ -27,11 +27,11 @@ export function createStreams({ gatewayUrl, key, tally }) {
     });
   }
 
-  /** Leave without a word or politely. */
+  /** Close the socket, with or without a close frame. */
   const leave = (socket, n) => (n % 2 === 0 ? socket.terminate() : socket.close());
 
   return {
-    /** Watch one job: to its end with the key, or as a guest who stays for a moment. */
+    /** Watch one job: with the key to its end, or without a key for a moment. */
     async job(id, n) {
       if (n % 3 === 0) {
         const socket = await open(`/${id}`);
@@ -40,14 +40,14 @@ export function createStreams({ gatewayUrl, key, tally }) {
         return;
       }
       await open(`/${id}?token=${key}`, ({ status }, socket) => {
-        // It may be so from the first message on.
+        // The first message may already show the end.
         if (status !== 'completed') return;
         tally.ends++;
         socket.close();
       });
       tally.toTheEnd++;
     },
-    /** Keep some watchers on spaces until the signal says that it is enough. */
+    /** Keep streams of spaces open until the signal aborts. */
     async spaces(spaces, signal) {
       const one = async (_, lane) => {
         for (let n = lane; !signal.aborted; n += SPACE_WATCHERS) {

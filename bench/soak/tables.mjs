@@ -1,6 +1,6 @@
-// What docs/performance.md shows of `npm run bench:soak`: whether anything grows that should not.
-import { COLORS, lines } from '../charts.mjs';
-import { figure, figures, markdownTable, megabytes, text, whole } from '../tables.mjs';
+// Tables and charts of `npm run bench:soak` for docs/performance.md.
+import { COLORS, lines } from '../report/charts.mjs';
+import { figure, figures, markdownTable, megabytes, text, whole } from '../report/tables.mjs';
 
 const PROCESSES = {
   api: { label: 'API', color: COLORS.blue },
@@ -11,7 +11,7 @@ const PROCESSES = {
 
 const process = ({ name }) => PROCESSES[name].label;
 
-/** What happened, each with how often it should have happened where that is not plain. */
+/** Counts, with the expected ones where they are not obvious. */
 function counts({ load, kept }) {
   const rows = [
     ['jobs', whole(load.created)],
@@ -19,12 +19,12 @@ function counts({ load, kept }) {
     ['… lost', whole(load.lost)],
     ['calls', whole(load.calls)],
     ['… failed', whole(load.failed)],
-    ['callbacks that did not come', whole(load.callbacksMissing)],
+    ['callbacks not received', whole(load.callbacksMissing)],
     ['streams', whole(load.streams.opened)],
     ['… whose watcher missed the end of its job', whole(load.streams.toTheEnd - load.streams.ends)],
     ['jobs kept at once, by retention', `${whole(kept.meanJobs)} of ${whole(kept.expectedJobs)} expected`],
     ['faults that fsck found', whole(kept.fsckFaults)],
-    ['keys left when all was purged', whole(kept.leftKeys)],
+    ['keys left after all jobs were purged', whole(kept.leftKeys)],
   ];
   return markdownTable(rows, [text('', ([what]) => what), figures('', ([, count]) => count)]);
 }
@@ -39,7 +39,7 @@ const memory = (results) =>
     figures('cores under load', ({ cores }) => figure(cores, 2)),
   ]);
 
-/** Series by their name in the results: what they are called, and how their values are written. */
+/** Series by their name in the results: label, and format of the values. */
 const SERIES = {
   rss: { label: 'resident', write: megabytes },
   heap: { label: 'heap, garbage collected', write: megabytes },
@@ -63,7 +63,7 @@ function heaps(results) {
   const minutes = results.options.seconds / 60;
   return lines({
     title: 'Heap of each process',
-    subtitle: `what is on it once its garbage is collected, over ${whole(minutes)} minutes of load`,
+    subtitle: `after garbage collection, over ${whole(minutes)} minutes of load`,
     x: { label: 'minutes', type: 'linear' },
     y: { label: 'MB', type: 'linear' },
     dots: false,

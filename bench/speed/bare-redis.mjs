@@ -1,10 +1,10 @@
-// The least that can be done over HTTP with our scripts: a bare node:http server that calls the store's verbs and sends what
-// they return. It has no routes but the end of the path, no keys, scopes, schemas, limits or metrics.
+// The simplest HTTP server for the store: a bare node:http server that calls the store's verbs and sends their results. It has no
+// routes except the end of the path, no keys, scopes, schemas, limits or metrics.
 
 import { createRedis } from '@yardmaster/redis';
 import { createLogger } from '@yardmaster/runtime';
 import { ANY_SPACE, ackJob, completeJob, createJob, createStore, pollJobs } from '@yardmaster/store';
-import { requestOf } from '../verbs.mjs';
+import { requestOf } from '../load/verbs.mjs';
 import { serveBare } from './bare-server.mjs';
 
 const redis = createRedis(process.env.REDIS_URL, 'commands', createLogger('bench', 'error'));

@@ -1,7 +1,7 @@
-// A node:http server that does nothing of its own.
+// A node:http server without features.
 import http from 'node:http';
 
-/** Serve what a function of a request's url and body returns: text and status. */
+/** Serve the text and status that a function of url and body returns. */
 export function serveBare(respond) {
   const server = http.createServer((req, res) => {
     const chunks = [];
@@ -15,7 +15,7 @@ export function serveBare(respond) {
       res.end(text);
     });
   });
-  server.keepAliveTimeout = 75_000; // As in the API: clients stay connected while others have their turns.
+  server.keepAliveTimeout = 75_000; // As in the API: clients stay connected while other contestants have their turns.
   server.listen(0, '127.0.0.1', () => {
     process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` })}\n`);
   });

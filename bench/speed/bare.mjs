@@ -1,6 +1,6 @@
-// What HTTP itself costs: a bare node:http server that reads bodies and sends the responses of the API, without Redis, routes,
-// keys or checks. It recognises endpoints by the end of the path.
-import { payloadOf } from '../worker.mjs';
+// The cost of HTTP alone: a bare node:http server that reads bodies and sends the responses of the API, without Redis, routes,
+// keys or checks. The end of the path selects the response.
+import { payloadOf } from '../load/worker.mjs';
 import { serveBare } from './bare-server.mjs';
 
 const ID = `00${'a'.repeat(26)}`;

@@ -1,7 +1,7 @@
-// BullMQ in one process, which adds jobs and works them through: no HTTP; as many additions and jobs at once as clients.
+// BullMQ in one process that adds jobs and works on them, without HTTP; as many concurrent additions and jobs as clients.
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { payloadOf, serve } from '../worker.mjs';
+import { payloadOf, serve } from '../load/worker.mjs';
 
 const connect = () => new Redis(process.env.REDIS_URL, { maxRetriesPerRequest: null });
 const queue = new Queue('bench', { connection: connect() });
@@ -10,7 +10,7 @@ let onDone;
 
 const workers = new Map();
 
-/** Make sure that there is a worker with so many jobs at once. */
+/** Start a worker with this concurrency, unless there is one. */
 function workWith(concurrency) {
   if (workers.has(concurrency)) return;
   const worker = new Worker('bench', async () => ({ ok: true }), { connection: connect(), concurrency });

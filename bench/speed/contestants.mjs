@@ -1,4 +1,4 @@
-// Who takes part: the processes that do the work of each, and how it is given a load.
+// The contestants: their processes, and how each gets a load.
 import { fileURLToPath } from 'node:url';
 import { ADMIN_API_KEY, startRedis, startServer, startWorker } from '../processes.mjs';
 
@@ -7,14 +7,14 @@ const path = (relative) => fileURLToPath(url(relative));
 
 const KEY = { name: 'bench', scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:complete'] };
 
-/** Have an API make a key such as a worker has. ADMIN_API_KEY would spare the API its look-up in Redis. */
+/** Make a key as a worker has it, because the API does not look up ADMIN_API_KEY in Redis. */
 async function keyOf(api) {
   const headers = { 'x-api-key': ADMIN_API_KEY, 'content-type': 'application/json' };
   const response = await fetch(`${api.url}/api/v1/keys`, { method: 'POST', headers, body: JSON.stringify(KEY) });
   return (await response.json()).key;
 }
 
-/** The API and the scheduler of a built checkout. */
+/** Start the API and the scheduler of a built checkout. */
 async function startYardmaster(folder, { own, redis, load, apis = 1, flags = [] }) {
   const server = await redis();
   const env = { REDIS_URL: server.url, LOG_LEVEL: 'info' };
@@ -26,17 +26,17 @@ async function startYardmaster(folder, { own, redis, load, apis = 1, flags = [] 
   return { processes: { api, redis: [server], scheduler: [scheduler] }, run };
 }
 
-/** A worker that does the jobs itself, on its Redis. */
+/** Start a worker that makes the load itself, on its Redis. */
 async function startInProcess(name, { own, redis }) {
   const server = await redis();
   const client = await own(startWorker(url(`${name}.mjs`), { REDIS_URL: server.url }));
   return { processes: { client: [client], redis: [server] }, run: (options) => client.call('run', options) };
 }
 
-/** How each is started; those that take part in a run stay until its end, and use next to nothing between their turns. */
+/** Starters by name. Contestants of a run stay until its end, and use almost no CPU between their turns. */
 const STARTERS = {
   yardmaster: (run) => startYardmaster(path('../..'), run),
-  /** Another checkout of ours, such as the commit before a change. */
+  /** Another checkout, such as the commit before a change. */
   other: ({ against, ...run }) => startYardmaster(against.folder, { ...run, flags: against.flags }),
   async plainExpress({ own, redis, load }) {
     const server = await redis();
@@ -53,7 +53,7 @@ const STARTERS = {
   },
   async bareHttp({ own, load, payload }) {
     const start = (hasJobs) => own(startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs }));
-    // A server for each of the responses to a poll: the request does not decide which it is.
+    // A server for each response to a poll, because the request does not determine it.
     const [full, empty] = [await start('true'), await start('false')];
     const urlFor = ({ kind }) => (kind === 'cycle' || kind === 'create' ? full.url : empty.url);
     const run = (options) => load.call('run', { ...options, urls: [urlFor(options)], key: 'none' });
@@ -66,10 +66,10 @@ const STARTERS = {
  * Start contestants.
  *
  * @param names of STARTERS
- * @param options.persistence of the Redis that each has for itself
+ * @param options.persistence of each contestant's Redis
  * @param options.payload bytes
- * @param options.apis how many processes of our API; `flags` of Node for them
- * @param options.against what takes part as `other`: the `folder` of its checkout, built, and `flags` of Node
+ * @param options.apis number of API processes; `flags` of Node for them
+ * @param options.against the contestant `other`: the `folder` of its built checkout, and `flags` of Node
  * @returns contestants by name, `{processes, run(load)}` with lists of processes by kind; `redis`, a client; `stop`
  */
 export async function startContestants(names, { persistence, ...options }) {
@@ -79,7 +79,7 @@ export async function startContestants(names, { persistence, ...options }) {
     return started.at(-1);
   };
   const redis = () => own(startRedis({ persistence, overTcp: true }));
-  const load = await own(startWorker(url('../http-load.mjs')));
+  const load = await own(startWorker(url('../load/http-load.mjs')));
   const stop = async () => {
     for (const one of started.toReversed()) await one.stop();
   };

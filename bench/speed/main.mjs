@@ -2,13 +2,13 @@
 //               [--names 1] [--apis 1] [--only cycle,create,emptyPoll,idleFleet,cycleByFifties,scripts] [--node flags]
 //               [--against folder] [--against-node flags] [--profile folder] [--guard] [--json]
 //
-// What a job costs, in CPU, against others who take turns with us in one run: BullMQ in one process; a bare node:http server
-// without Redis; one that only calls our scripts; our server as an Express app is usually written; our scripts in pipelines.
-// --against compares with another checkout and with nothing else; --profile has our API write a CPU profile into a folder;
-// --guard ends with 1 when a call takes too much of the API's CPU, against the bare server.
+// Measure the CPU of a job, and compare it with contestants that take turns: BullMQ in one process; a bare node:http server
+// without Redis; one that only calls the scripts; the API as an ordinary Express app; the scripts in pipelines. --against
+// compares only with another checkout; --profile writes a CPU profile of the API into a folder; --guard exits with 1 when a call
+// takes too much CPU of the API, relative to the bare server.
 import { resolve } from 'node:path';
-import { print, readOptions } from '../command-line.mjs';
-import { machineOf } from '../machine.mjs';
+import { print, readOptions } from '../report/command-line.mjs';
+import { machineOf } from '../report/machine.mjs';
 import { startContestants } from './contestants.mjs';
 import { cpuRows, ratioRows, scriptRows, takeTurns } from './measure.mjs';
 import { tables } from './tables.mjs';
@@ -16,7 +16,7 @@ import { tables } from './tables.mjs';
 const HTTP_SERVERS = ['yardmaster', 'plainExpress', 'bareRedis', 'bareHttp'];
 const AGAINST_BARE = [['yardmaster', 'bareHttp', ['api']]];
 
-/** What is measured: who takes part; whose CPU is compared, of which processes; and what differs from the options. */
+/** Loads by name: contestants; comparisons of CPU, with their processes; and differences from the options. */
 const LOADS = {
   cycle: {
     who: ['yardmaster', 'plainExpress', 'bullmq', 'bareRedis', 'bareHttp', 'scripts'],
@@ -30,11 +30,11 @@ const LOADS = {
       ['bareRedis', 'bullmq', ['api', 'client', 'redis']],
     ],
   },
-  // A call alone is cheap: as many calls as a cycle has.
+  // One call is cheap, so there are as many calls as in a cycle.
   create: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, callsPerJob: 4 },
   emptyPoll: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, callsPerJob: 4 },
-  // Once a second each, for some seconds: what an idle fleet of a thousand workers takes. While others have their turns V8
-  // gives up nearly all room for new objects; it has it again after as many polls as lead.
+  // The cost of a thousand idle workers that poll once a second. While others have their turns, V8 releases most memory for new
+  // objects. The polls of the lead let it allocate this memory again.
   idleFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 4_000, clients: 1_000, lead: 4_000 } },
   cycleByFifties: {
     who: ['yardmaster', 'plainExpress'],
@@ -51,7 +51,7 @@ const TWO = {
   ],
 };
 
-/** With --guard: how many times the bare server's CPU a call may take of the API's. Usual is 2.0 to 2.9. */
+/** For --guard: the highest ratio of the API's CPU to the bare server's. Usually it is 2.0 to 2.9. */
 const MOST = { emptyPoll: 3.5, create: 3.7 };
 
 const { json, ...options } = readOptions({
@@ -71,7 +71,7 @@ const { json, ...options } = readOptions({
   guard: false,
 });
 const { against, guard } = options;
-// Fewer than 21 pairs leave too wide an interval to see 3 %.
+// With fewer than 21 pairs the interval is too wide to show 3 %.
 options.rounds ||= against ? 21 : 9;
 
 function loadsToMeasure() {
@@ -102,7 +102,7 @@ const { contestants, stop } = await startContestants([...new Set(chosen.flatMap(
 /** Measure one load, and add its rows to the results. */
 async function measure(name, results) {
   const { who, comparisons, callsPerJob = 1, differs } = partsOf(name);
-  // Spaces for each load: a poll is empty where nobody creates.
+  // Spaces for each load, because a poll must be empty where no job is created.
   const spaces = Array.from({ length: options.spaces }, (_, n) => `${name}-${n}`);
   const { clients, payload: payloadBytes, names } = options;
   const load = { kind: name, jobs: options.jobs * callsPerJob, clients, payloadBytes, spaces, names, ...differs };
@@ -116,7 +116,7 @@ async function measure(name, results) {
   results.ratios.push(...ratioRows(name, turns, comparisons));
 }
 
-/** Say which loads take too much. */
+/** Report loads that take too much CPU. */
 function judge({ ratios }) {
   for (const { load, ratio } of ratios.filter(({ load, ratio: [median] }) => median > MOST[load])) {
     process.stderr.write(`${load}: ${ratio[0].toFixed(2)} times the bare server's CPU, at most ${MOST[load]}\n`);

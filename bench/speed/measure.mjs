@@ -1,10 +1,10 @@
-// What contestants who take turns spend, as rows of results.
+// The CPU of contestants that take turns, as rows of results.
 import { inTurns, median, medianInterval, ratios, spreadOf, startMeter } from '../meter.mjs';
 
 /** Rounds that warm up and are left out. */
 const WARMING = 2;
 
-/** Give a contestant a load, after a lead that is not counted: µs of CPU per job of each kind of process; jobs/s. */
+/** Measure one turn, after a lead that is not counted: µs of CPU per job of each kind of process; jobs/s. */
 async function turn({ processes, run }, { lead = 0, ...load }) {
   if (lead > 0) await run({ ...load, jobs: lead });
   const spent = await startMeter(processes);
@@ -17,13 +17,13 @@ async function turn({ processes, run }, { lead = 0, ...load }) {
 export const takeTurns = (contestants, rounds, load) =>
   inTurns(contestants, { rounds, warming: WARMING }, (contestant) => turn(contestant, load));
 
-/** CPU of some kinds of process, together. */
+/** Make a function that adds the CPU of some kinds of process. */
 const cpuOf =
   (kinds) =>
   ({ cpu }) =>
     kinds.reduce((sum, kind) => sum + (cpu[kind] ?? 0), 0);
 
-/** A row for each contestant: medians and quartiles. The scheduler has a pace of its own and is not part of the sum. */
+/** Make a row for each contestant: medians and quartiles. The sum is without the scheduler, which does not follow the load. */
 export function cpuRows(load, turns) {
   return Object.entries(turns).map(([who, own]) => {
     const kinds = Object.keys(own[0].cpu).map((kind) => [kind, spreadOf(own.map(cpuOf([kind])))]);
@@ -32,7 +32,7 @@ export function cpuRows(load, turns) {
   });
 }
 
-/** A row for each comparison `[one, other, kinds of process]`: how many times the other's CPU the one takes. */
+/** Make a row for each comparison `[one, other, kinds of process]`: the ratio of their CPU. */
 export function ratioRows(load, turns, comparisons) {
   return comparisons.map(([one, other, kinds]) => {
     const each = ratios(turns[one], turns[other], cpuOf(kinds));
@@ -40,17 +40,17 @@ export function ratioRows(load, turns, comparisons) {
   });
 }
 
-/** Verbs in the order in which jobs come and go, so that each finds as many jobs as it takes. */
+/** Verbs in the order of a job, so that each finds as many jobs as it needs. */
 const VERBS = ['create', 'poll', 'ack', 'complete', 'emptyPoll'];
 
-/** How often Redis has run each command. */
+/** Read how often Redis has run each command. */
 async function commandCalls(redis) {
   const info = await redis.info('commandstats');
   const calls = [...info.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)].map(([, name, count]) => [name, Number(count)]);
   return Object.fromEntries(calls.toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-/** A row for each script of a job's life: µs of Redis' CPU for a call, and the commands in it. */
+/** Make a row for each script: µs of Redis' CPU for a call, and the commands in it. */
 export async function scriptRows(scripts, rounds, load) {
   const [{ redis }] = scripts.processes.redis;
   const micros = Object.fromEntries(VERBS.map((verb) => [verb, []]));

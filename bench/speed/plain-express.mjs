@@ -1,5 +1,5 @@
-// The same server as an Express app is usually written: `express.json()`, `res.json()`, `http.createServer(app)`. Endpoints,
-// keys, scopes, schemas, verbs, scripts, metrics and time-outs are the API's own.
+// The API as an ordinary Express app: `express.json()`, `res.json()`, `http.createServer(app)`. Endpoints, keys, scopes, schemas,
+// verbs, scripts, metrics and time-outs are those of the API.
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { ROUTES } from '@yardmaster/api';

@@ -1,16 +1,16 @@
-// What Redis alone takes: a client that sends the scripts of the verbs in pipelines, without HTTP.
+// The cost of Redis alone: a client that sends the scripts of the verbs in pipelines, without HTTP.
 
 import { createRedis } from '@yardmaster/redis';
 import { createLogger } from '@yardmaster/runtime';
 import { ANY_SPACE, ackJob, completeJob, createJob, createStore, pollJobs } from '@yardmaster/store';
-import { inBatches, requestOf, upTo } from '../verbs.mjs';
-import { payloadOf, serve } from '../worker.mjs';
+import { inBatches, requestOf, upTo } from '../load/verbs.mjs';
+import { payloadOf, serve } from '../load/worker.mjs';
 
 const redis = createRedis(process.env.REDIS_URL, 'commands', createLogger('bench', 'error'));
 await redis.connect();
 const store = createStore(redis);
 
-/** Ids of the jobs under way, by number: one verb may be a load of its own, and works on the jobs of the one before. */
+/** Ids of the current jobs, by number: a load may be one verb, which uses the jobs of the verb before. */
 const ids = [];
 
 function verbsOf({ payloadBytes, spaces, names }) {

@@ -1,6 +1,6 @@
-// What docs/performance.md shows of `npm run bench`: what a job and single calls cost, against others.
-import { COLORS, stackedBars } from '../charts.mjs';
-import { figure, figures, markdownTable, percent, ratio, spread, text } from '../tables.mjs';
+// Tables and charts of `npm run bench` for docs/performance.md.
+import { COLORS, stackedBars } from '../report/charts.mjs';
+import { figure, figures, markdownTable, percent, ratio, spread, text } from '../report/tables.mjs';
 
 const CONTESTANTS = {
   yardmaster: 'Yardmaster over HTTP',
@@ -39,11 +39,11 @@ const cycle = (results) =>
   markdownTable(ofLoads(results, 'cycle', 'cycleByFifties'), [
     who('CPU per job'),
     ...Object.keys(PROCESSES).map(micros),
-    // The scheduler has a pace of its own: what it takes is not for the jobs that were measured.
+    // Without the scheduler, whose CPU is not for the measured jobs.
     figures('together, µs', ({ together }) => spread(together)),
   ]);
 
-/** The kinds of process that a ratio is of: of the one, and of the other where these differ. */
+/** Name the kinds of process in a ratio: of the one, and of the other where these differ. */
 function processesOf({ cpu }, { load: name, one, other, kinds }) {
   const [ofOne, ofOther] = [one, other].map((each) => {
     const row = cpu.find((some) => some.load === name && some.who === each);
@@ -69,7 +69,7 @@ const ratioTable = (results) =>
     ],
   );
 
-/** With so many digits that a change of a few per cent is seen. */
+/** Show enough digits for a change of a few per cent. */
 const against = (results) =>
   markdownTable(results.ratios?.filter(isAgainst), [
     load('this checkout ÷ the other'),
@@ -114,7 +114,7 @@ const idleFleet = (results) =>
     figures('of a core, API', ({ api: [median] }) => percent(median / 1_000)),
   ]);
 
-/** Commands within a script, as often as it runs each. */
+/** List the commands in a script, with their numbers. */
 const commandsOf = ({ commands }) =>
   Object.entries(commands)
     .map(([command, calls]) => (calls === 1 ? command : `${figure(calls, Number.isInteger(calls) ? 0 : 1)} ${command}`))

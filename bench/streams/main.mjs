@@ -1,24 +1,23 @@
 // npm run bench:streams [-- --sockets 10000] [--watchers 100] [--rate 1000] [--seconds 10] [--json]
 //
-// What open streams cost: memory of each, how long one message takes to reach all of them, and how much of a core a
-// steady flow to some of them takes. The gateway, its clients and Redis are processes of their own; events are made
-// by the store's verbs, as the API's calls make them.
+// Measure the cost of open streams: memory of each, how long one message takes to reach all of them, and the CPU of a steady flow
+// to some of them. The gateway, its clients and Redis are a process each. The store's verbs make the events, as the API does.
 import { setTimeout as delay } from 'node:timers/promises';
 import { ANY_SPACE, ackJob, claimJob, createJob, heartbeatJob } from '@yardmaster/store';
-import { print, readOptions } from '../command-line.mjs';
-import { machineOf } from '../machine.mjs';
+import { requestOf } from '../load/verbs.mjs';
+import { atEvenRate, now } from '../load/worker.mjs';
 import { percentilesOf, startMeter } from '../meter.mjs';
 import { ADMIN_API_KEY, rssBytes, startApp, startRedis, startWorker, until } from '../processes.mjs';
-import { figure, figures, markdownTable, text } from '../tables.mjs';
-import { requestOf } from '../verbs.mjs';
-import { atEvenRate, now } from '../worker.mjs';
+import { print, readOptions } from '../report/command-line.mjs';
+import { machineOf } from '../report/machine.mjs';
+import { figure, figures, markdownTable, text } from '../report/tables.mjs';
 
 const { json, ...options } = readOptions({ sockets: 10_000, watchers: 100, rate: 1_000, seconds: 10 });
 const { sockets } = options;
 
 const redis = await startRedis();
 const { store } = redis;
-const clients = startWorker(new URL('../watchers.mjs', import.meta.url));
+const clients = startWorker(new URL('../load/watchers.mjs', import.meta.url));
 
 const pathOf = (id) => `/api/v1/realtime/${id}?token=${ADMIN_API_KEY}`;
 const event = (jobId, data) => heartbeatJob(store, ANY_SPACE, jobId, { kind: 'event', data });
@@ -30,7 +29,7 @@ async function runningJob(spaceId) {
   return id;
 }
 
-/** Resident memory once it does not fall any more: garbage of the handshakes is gone. */
+/** Measure resident memory once it stays constant, after the garbage of the handshakes is collected. */
 async function settledBytes(pid) {
   let lowest = rssBytes(pid);
   for (let quiet = 0; quiet < 10; quiet++) {
@@ -41,10 +40,10 @@ async function settledBytes(pid) {
   return lowest;
 }
 
-/** Open `sockets` streams of some paths; what each costs. */
+/** Open `sockets` streams of some paths. @returns the cost of each */
 async function openMany(gateway, paths) {
   const { url, pid } = gateway;
-  // Open some and close them first: what Node loads for the first sockets is not what sockets cost.
+  // Open and close some first, because Node loads code for the first sockets.
   await clients.call('open', { url, count: Math.min(500, sockets), paths });
   await clients.call('close');
   const before = await settledBytes(pid);
@@ -73,7 +72,7 @@ async function measureSpace(gateway) {
   return [...cost, ['until one message has reached the last stream', percentilesOf(lastMs).p50, 'ms']];
 }
 
-/** Measure as many watchers, each of a job, and so of a channel, of its own. */
+/** Measure the same number of watchers, each of another job, and so of another channel. */
 async function measureJobs(gateway) {
   const paths = [];
   while (paths.length < sockets) {
@@ -83,7 +82,7 @@ async function measureJobs(gateway) {
   return openMany(gateway, paths);
 }
 
-/** Measure a steady flow to some watchers: whether it keeps up, what it costs, and how late messages are. */
+/** Measure a steady flow to some watchers: whether all messages arrive, their cost, and how late they are. */
 async function measureFlow(gateway) {
   const { watchers, rate, seconds } = options;
   const jobId = await runningJob('flow');
@@ -104,7 +103,7 @@ async function measureFlow(gateway) {
   const { p50, p99 } = percentilesOf(seen.map(([, late]) => late));
   return [
     ['messages that reached a stream', frames, ''],
-    ['… of these expected', expected, ''],
+    ['… expected', expected, ''],
     ['CPU', micros / 1e6 / took, 'cores'],
     ['CPU for a message to a stream', micros / frames, 'µs'],
     ['from the call to the client, p50', p50, 'ms'],
@@ -119,7 +118,7 @@ const table = ({ streams }) =>
     figures('', ({ value, unit }) => `${figure(value)} ${unit}`.trim()),
   ]);
 
-/** Measure with a gateway that has served nothing yet; rows of what each costs. */
+/** Measure with a new gateway. @returns rows of costs */
 async function withGateway(of, measure) {
   const gateway = await startApp('gateway', { REDIS_URL: redis.url, STREAMS_PER_KEY: '1000000' });
   try {

@@ -26,71 +26,71 @@ describe('the checker of a run', () => {
     expect(ALLOWED.map(([rule]) => rule)).toContain(name);
   });
 
-  it('names the promise, the job and the lines of a violation', () => {
-    const says = 'kill of undefined was answered 2xx, and is not in the history';
+  it('reports the promise, the job and the lines of a violation', () => {
+    const says = 'kill of undefined returned 2xx, and is not in the history';
     const found = { promise: 'P3', rule: 'effects', damage: 'lost', jobId: 'a', says, lines: [5] };
     expect(check(story(DONE, call('kill', 99)))).toContainEqual(found);
   });
 
-  it('takes a response in a forgotten span as unknown', () => {
-    const record = { ...story(DONE, outage('redis', 0, 1_000)), forgotten: [{ from: START, until: START + 1_000 }] };
+  it('treats a response in an undone span as unknown', () => {
+    const record = { ...story(DONE, outage('redis', 0, 1_000)), undone: [{ from: START, until: START + 1_000 }] };
     expect(check({ ...record, dump: { ...record.dump, jobs: [] } })).toEqual([]);
-    expect(check({ ...record, dump: { ...record.dump, jobs: [] }, forgotten: [] })).not.toEqual([]);
+    expect(check({ ...record, dump: { ...record.dump, jobs: [] }, undone: [] })).not.toEqual([]);
   });
 
   it.each<[what: string, fields: Partial<Stream>, found: number]>([
-    ['does not check a stream that was closed for an end which is forgotten', { closed: 1000 }, 0],
-    ['checks a stream that was cut', { closed: 1006 }, 1],
+    ['ignores a stream that was closed for an undone end of its job', { closed: 1000 }, 0],
+    ['reports a stream that was cut', { closed: 1006 }, 1],
   ])('%s', (_, fields, found) => {
     const record = story('delivered 100, acked 200, completed 9000 done', stream([1, 2], fields));
-    const forgotten = [{ from: START + 400, until: START + 600 }];
-    expect(check({ ...record, forgotten }).filter(({ rule }) => rule === 'closes')).toHaveLength(found);
+    const undone = [{ from: START + 400, until: START + 600 }];
+    expect(check({ ...record, undone }).filter(({ rule }) => rule === 'closes')).toHaveLength(found);
   });
 
   it('does not judge a missed deadline while the machine stalled', () => {
-    const late = check(story(DONE, call('keepalive', 300, { answeredAt: START + 2_900 })));
+    const late = check(story(DONE, call('keepalive', 300, { endedAt: START + 2_900 })));
     const stalls = (ms: number) => ({ between: () => ms, stop: () => undefined });
     expect(judge(late, stalls(20))).toEqual({ violations: late, notJudged: [] });
     expect(judge(late, stalls(600))).toEqual({ violations: [], notJudged: late });
   });
 
-  it('does not judge what a stall of the machine may have caused, and nothing else', () => {
+  it('leaves unjudged only what a stall of the machine may have caused', () => {
     const mayBeStall = BROKEN.filter(([rule, , says, record]) => {
       const found = check(record).filter((one) => one.rule === rule && says.test(one.says));
       return found.every(({ during }) => during !== undefined);
     });
     expect(mayBeStall.map(([rule, what]) => `${rule}: ${what}`).sort()).toEqual([
       'callbacks: one long after its scheduler was killed',
-      'callbacks: one of a stopping scheduler to which it responds',
-      'callbacks: one that comes again',
+      'callbacks: one of a stopping scheduler whose receiver responds',
+      'callbacks: one that is repeated',
       'callbacks: one to a receiver that hangs',
       'closes: a cut after a fault that closes streams',
-      'closes: a cut while all is well',
-      'closes: a cut without Redis of others',
-      'closes: a hidden end that never comes',
+      'closes: a cut while other processes lack Redis',
+      'closes: a cut without a fault',
+      'closes: a hidden end that never happens',
       'closes: a late cut',
       'closes: a stream that stays open',
       'lateness: a late end of a job that no worker acked',
-      'lateness: an outage of others',
+      'lateness: an outage of other processes',
       'lateness: more than 2 s',
       'lateness: more than 2 s without memory',
       'lateness: more than 5 s after an outage',
       'responses: a 503 long after an outage',
       'responses: a 503 of an API with Redis',
-      'responses: a 503 while all is well',
       'responses: a 503 while the other API is stopped',
+      'responses: a 503 without a fault',
       'responses: a slow response',
-      'responses: an overload while all is well',
+      'responses: an overload without a fault',
       'responses: no response',
-      'streams: silence',
+      'streams: no messages',
     ]);
   });
 
   it.each([
-    ['its whole delay while a gateway is unavailable', outage('gateway', 0, 9_000), 3_000],
+    ['the whole delay while a gateway is unavailable', outage('gateway', 0, 9_000), 3_000],
     ['the delay since Redis is back', outage('redis', 500, 3_200), 800],
     ['the delay before and after an outage', outage('scheduler', 1_100, 3_200), 900],
-    ['nothing when it came before the outage ended', outage('redis', 500, 9_000), 0],
+    ['zero when the time-out came before the outage ended', outage('redis', 500, 9_000), 0],
   ])('counts as lateness of a time-out %s', (_, unavailable, lateMs) => {
     const timeOut = { jobId: 'a', event: {} as never, at: START + 4_000, due: START + 1_000 };
     expect(latenessOf(timeOut, story('', unavailable).outages)).toBe(lateMs);

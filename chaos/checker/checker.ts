@@ -2,23 +2,23 @@ import type { Settings } from '../installation/installation.js';
 import { RULES } from '../rules/all.js';
 import { type Claim, type Evidence, type JobCase, linesOf, type Outage, type Violation } from '../rules/rule.js';
 import type { Dump } from './dump.js';
-import { callbacksAfter, callsAfter, streamsAfter } from './forgotten.js';
 import { type Call, type Callback, type Entry, ofKind } from './history.js';
 import { type Span, type Stalls, wasStalled } from './stalls.js';
+import { callbacksAfter, callsAfter, streamsAfter } from './undone.js';
 
-/** What a run leaves behind. */
+/** All that a run records, for the rules. */
 export interface Record {
   entries: readonly Entry[];
   dump: Dump;
   outages: readonly Outage[];
   settings: Settings;
-  /** Spans whose effects may be undone, as the last two seconds before a power cut; see forgotten.ts. Default none. */
-  forgotten?: readonly Span[];
+  /** Spans whose effects may be undone, such as the last two seconds before a power cut; see undone.ts. Default none. */
+  undone?: readonly Span[];
 }
 
-const SHOWN = 12; // So many calls for a job, the last ones, are shown with a violation whose rule does not name any.
+const SHOWN = 12; // Latest calls for a job that are shown with a violation whose rule names no lines.
 
-/** Compare what every client saw with what is stored at the end. @returns what breaks a promise */
+/** Compare what every client saw with what is stored at the end. @returns broken promises */
 export function check(record: Record): Violation[] {
   const evidence = evidenceOf(record);
   const lines = new Map(evidence.cases.map(({ jobId, calls }) => [jobId, linesOf(calls.slice(-SHOWN))]));
@@ -30,17 +30,17 @@ export function check(record: Record): Violation[] {
   );
 }
 
-/** Set aside missed deadlines that prove nothing, because the machine stalled. */
+/** Separate missed deadlines that prove nothing, because the machine stalled. */
 export function judge(found: readonly Violation[], stalls: Stalls) {
   const isUnfair = ({ during }: Violation) => during !== undefined && wasStalled(stalls, during);
   return { violations: found.filter((one) => !isUnfair(one)), notJudged: found.filter(isUnfair) };
 }
 
-/** Sort all that happened by the jobs that it concerns. */
-export function evidenceOf({ entries, dump, outages, settings, forgotten = [] }: Record): Evidence {
-  const calls = callsAfter(forgotten, ofKind(entries, 'call'), dump);
-  const streams = streamsAfter(forgotten, ofKind(entries, 'stream'), dump);
-  const cases = casesOf(calls, callbacksAfter(forgotten, ofKind(entries, 'callback'), dump), dump);
+/** Group a record by job, for the rules. */
+export function evidenceOf({ entries, dump, outages, settings, undone = [] }: Record): Evidence {
+  const calls = callsAfter(undone, ofKind(entries, 'call'), dump);
+  const streams = streamsAfter(undone, ofKind(entries, 'stream'), dump);
+  const cases = casesOf(calls, callbacksAfter(undone, ofKind(entries, 'callback'), dump), dump);
   return { calls, streams, cases, dump, outages, settings };
 }
 

@@ -4,18 +4,18 @@ import { ANY_SPACE, getJob, readLogs, redisNow, type Store } from '@yardmaster/s
 import type { Redis } from 'ioredis';
 import { fsck, keysOf } from '../../test/support/fsck.js';
 
-/** A job as it is stored. */
+/** A stored job, with what only Redis knows. */
 export interface DumpedJob extends JobWithEvents {
   logs: LogEntry[]; // Oldest first.
   deadline: number | null; // When its window ends, or its purge is due, epoch milliseconds.
-  isOwed: boolean; // Whether its callback is pending.
+  isCallbackPending: boolean; // Whether its callback is pending.
 }
 
 /** All that Redis contains. */
 export interface Dump {
   at: number; // Redis' clock, epoch milliseconds.
   jobs: DumpedJob[];
-  /** Where records, indexes and histories disagree, one sentence each: found by the tests' own check and by the product's. */
+  /** Where records, indexes and histories disagree, a sentence each: from the fsck of the tests and of the product. */
   fsck: string[];
 }
 
@@ -32,8 +32,8 @@ export async function dump(store: Store): Promise<Dump> {
   for (const id of ids) {
     const [partition, job] = [id.slice(0, 2), await getJob(store, ANY_SPACE, id)];
     const deadline = await redis.zscore(store.keys.deadlines(partition), id);
-    const owed = await redis.zscore(store.keys.callbacks(partition), id);
-    const stored = { deadline: deadline === null ? null : Number(deadline), isOwed: owed !== null };
+    const pending = await redis.zscore(store.keys.callbacks(partition), id);
+    const stored = { deadline: deadline === null ? null : Number(deadline), isCallbackPending: pending !== null };
     jobs.push({ ...job, ...stored, logs: (await readLogs(store, ANY_SPACE, id, ALL_LOGS)).logs });
   }
   const found = await fsck(redis, prefix);

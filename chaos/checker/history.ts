@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { JobVerb } from '../../test/model/index.js';
 
-// What every client did and saw: one line per entry, in the order in which they ended. Times are epoch milliseconds.
+// What every client did and saw: one line per entry, in the order of their ends. Times are epoch milliseconds.
 
 /** A call of a worker, a producer or an operator, named after its endpoint. */
 export type Operation = JobVerb | 'create' | 'poll';
@@ -14,25 +14,25 @@ export interface Call {
   kind: 'call';
   line: number;
   client: string;
-  api: string; // Name of the API process that got it; of the last one that was tried when none accepted it.
+  api: string; // Name of the API process that got it; the last one tried when none accepted it.
   op: Operation;
   jobId: string | null; // Null for a poll, and for a create without a response.
   spaceId: string | null; // Only of create and poll.
   sent: Body;
   sentAt: number;
-  answeredAt: number;
+  endedAt: number;
   /**
-   * `ok`: it happened (2xx). `refused`: it did not (4xx). `not now`: it did not, and may be sent again (503 with a code that says
-   * so). `unknown`: it may have happened, or may still (other 5xx, or no response).
+   * `ok`: it happened (2xx). `refused`: it did not (4xx). `not now`: it did not, and may be sent again (503 whose code
+   * promises that). `unknown`: it may have happened, or may still happen (other 5xx, or no response).
    */
   outcome: 'ok' | 'refused' | 'not now' | 'unknown';
   status: number | null; // HTTP status; null without a response.
   code: string | null;
   body: Body; // The response, or the reason why there is none.
-  mayBe: readonly number[]; // Statuses, beside 409, of a refusal that is correct: 404 for a job that was undone.
+  mayBe: readonly number[]; // Statuses, besides 409, of a correct refusal: 404 for a job that was undone.
 }
 
-/** A callback as its receiver got it. */
+/** A callback that a receiver got. */
 export interface Callback {
   kind: 'callback';
   line: number;
@@ -42,7 +42,7 @@ export interface Callback {
   at: number;
 }
 
-/** One connection of a watcher from its beginning to its end, or all attempts of a watcher that never got a message. */
+/** One connection of a watcher, or all attempts of a watcher that never got a message. */
 export interface Stream {
   kind: 'stream';
   line: number;
@@ -54,7 +54,7 @@ export interface Stream {
   openedAt: number;
   messages: Body[]; // In their order, the init first.
   closed: number | null; // Close code; null for a stream that was open when the run ended.
-  /** When it was closed, or when its watcher left; null when the end of the stream is not to be checked. */
+  /** When it was closed, or when its watcher left; null when its end must not be checked. */
   until: number | null;
 }
 

@@ -6,17 +6,17 @@ export interface Span {
 
 export const lengthOf = ({ from, until }: Span) => until - from;
 
-/** When a machine stalls in this span, it may have cost a process its connection to Redis, or to a client. */
+/** Return the span in which a stall of the machine may have broken a connection to Redis or to a client. */
 export const before = (at: number): Span => ({ from: at - 5_000, until: at });
 
-/** Close codes of a stream whose gateway, or whose gateway's Redis, did not answer in time. */
+/** Close codes of a stream whose gateway, or whose gateway's Redis, did not respond in time. */
 const OF_STALLS: readonly (number | null)[] = [1006, 1012];
 
-/** The time in which a stall of the machine may have caused this close; of any other code, none. */
+/** Return the span in which a stall of the machine may have caused this close; none for other codes. */
 export const closeDuring = (code: number | null, at: number): { during?: Span } =>
   OF_STALLS.includes(code) ? { during: before(at) } : {};
 
-/** How long this process did not get to run, which tells a slow machine from a slow service. */
+/** How long this process did not run, which distinguishes a slow machine from a slow service. */
 export interface Stalls {
   between(from: number, until: number): number; // Milliseconds of a span in which this process did not run.
   stop(): void;
@@ -25,7 +25,7 @@ export interface Stalls {
 const EVERY_MS = 20;
 const USUAL_MS = 5; // Every timer is late by this much.
 
-/** Measure from now on. */
+/** Begin to measure stalls. */
 export function measureStalls(): Stalls {
   const late: { at: number; ms: number }[] = [];
   let expected = performance.now() + EVERY_MS;

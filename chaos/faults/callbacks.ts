@@ -8,14 +8,14 @@ import type { History } from '../checker/history.js';
 import { bringJob, nextNumber } from '../load/own-jobs.js';
 import { NAMES, type Receiving, SPACES } from '../load/plan.js';
 import { writeReceived } from '../load/receivers.js';
-import { NOBODY } from '../rules/callbacks.js';
+import { UNREAD } from '../rules/callbacks.js';
 import type { Finding } from '../rules/rule.js';
 import type { Fault, FaultContext, Run } from '../runs/fault.js';
 import { limitMemory } from '../runs/measures.js';
 
 const BEGUN_MS = 60_000; // Among the callbacks of the load, some may wait for others.
 
-/** End some jobs, and wait until an attempt at the callback of each has begun. */
+/** End some jobs, and wait until the callback of each is attempted. */
 export async function callBack(context: FaultContext, count: number, receiving: Receiving): Promise<void> {
   const { store, connection } = context.installation;
   const own = { client: 'ender', spaceId: 'called-back', receiving };
@@ -30,7 +30,7 @@ export async function callBack(context: FaultContext, count: number, receiving: 
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 
-/** What a hostile or broken receiver does with each request. */
+/** Behaviours of hostile and broken receivers. */
 const HOSTILE: Record<string, does.Behaviour> = {
   hang: does.hang,
   reset: does.reset,
@@ -44,37 +44,37 @@ const HOSTILE: Record<string, does.Behaviour> = {
   'endless-hints': does.endless('', 'HTTP/1.1 100 Continue\r\n\r\n'),
   'huge-header': does.raw(`${OK}x-huge: ${'x'.repeat(1_000_000)}\r\n\r\n`),
   'no-http': does.raw('220 mail.example.com ESMTP\r\n'),
-  unauthorized: does.answer(401),
-  gone: does.answer(410),
-  'too-many': does.answer(429, { 'retry-after': '2' }),
+  unauthorized: does.respondWith(401),
+  gone: does.respondWith(410),
+  'too-many': does.respondWith(429, { 'retry-after': '2' }),
 };
 
 const GOOD = '/good/';
 
-/** Start receivers of every kind. The hostile ones share a port, so the queue of this host is full of requests that hang. */
+/** Start receivers of every kind. The hostile ones share a port, so that requests which hang fill the queue of that host. */
 async function startHostile() {
   const [hostile, good, elsewhere] = [await startReceiver(), await startReceiver(), await startReceiver()];
   const garbage = await startListener((socket) => socket.write(randomBytes(4_096)));
   const closed = await freePort();
-  const redirect = does.answer(302, { location: elsewhere.script('/elsewhere', does.answer(204)) });
+  const redirect = does.respondWith(302, { location: elsewhere.script('/elsewhere', does.respondWith(204)) });
   const kinds = Object.entries({ ...HOSTILE, redirect });
-  const nobody = [`https://127.0.0.1:${garbage.port}${NOBODY}`, `http://127.0.0.1:${closed}${NOBODY}`];
+  const unread = [`https://127.0.0.1:${garbage.port}${UNREAD}`, `http://127.0.0.1:${closed}${UNREAD}`];
   const paths: [receiver: typeof good, path: string][] = [];
-  let turn = 0;
+  let nextKind = 0;
   const urlAt = (receiver: typeof good, path: string, behaviour: does.Behaviour) => {
     paths.push([receiver, path]);
     return receiver.script(path, behaviour);
   };
   return {
-    /** A callback URL: one of four has a good receiver, and the others have each kind by turns. */
+    /** Return a callback URL: one of four has a good receiver, and the others have each kind in rotation. */
     urlFor(n: number): string {
-      if (n % 4 === 0) return urlAt(good, `${GOOD}${n}`, does.answer(204));
-      const [kind, behaviour] = kinds[turn++ % (kinds.length + nobody.length)] ?? [];
+      if (n % 4 === 0) return urlAt(good, `${GOOD}${n}`, does.respondWith(204));
+      const [kind, behaviour] = kinds[nextKind++ % (kinds.length + unread.length)] ?? [];
       if (behaviour) return urlAt(hostile, `/${kind}/${n}`, behaviour);
-      return `${nobody[n % nobody.length]}${n}`;
+      return `${unread[n % unread.length]}${n}`;
     },
-    redirected: () => elsewhere.connections(), // Requests that came because of a redirect.
-    /** Write down all that has come, and end. */
+    redirected: () => elsewhere.connections(), // Requests because of a redirect.
+    /** Record all requests in the history, and stop. */
     async stop(history: History): Promise<void> {
       for (const [receiver, path] of paths)
         for (const request of receiver.requestsTo(path)) writeReceived(history, request);
@@ -83,9 +83,9 @@ async function startHostile() {
   };
 }
 
-const JOBS = 160; // Beside those of the load.
+const JOBS = 160; // In addition to the load.
 const PAUSE_MS = 60;
-const HELD_UP_MS = 5_000; // A callback that waits for the attempts of other hosts waits for 10 s at least.
+const DELAYED_MS = 5_000; // A callback that waits for attempts at other hosts waits for at least 10 s.
 const MOST_MB = 300; // A scheduler has some 100 MB at rest.
 
 export const faults: Fault[] = [
@@ -113,12 +113,12 @@ export const faults: Fault[] = [
       }
       return undefined;
     },
-    expect: heldUp,
+    expect: delayedCallbacks,
   },
 ];
 
-/** Report callbacks to good receivers that waited for hostile ones. */
-function heldUp({ history, dump, figures }: Run): Finding[] {
+/** Report callbacks to good receivers that had to wait for hostile ones. */
+function delayedCallbacks({ history, dump, figures }: Run): Finding[] {
   const callbacks = history.ofKind('callback');
   const sent = dump.jobs.flatMap(({ id: jobId, events, callbackUrl }) => {
     const end = events.find(({ type }) => type === 'completed' || type === 'dead');
@@ -132,6 +132,6 @@ function heldUp({ history, dump, figures }: Run): Finding[] {
   figures['their median, ms'] = times[Math.floor(times.length / 2)] ?? 0;
   figures['their latest, ms'] = times.at(-1) ?? 0;
   return sent
-    .filter(({ ms }) => ms > HELD_UP_MS)
+    .filter(({ ms }) => ms > DELAYED_MS)
     .map(({ ms, ...found }) => ({ ...found, damage: 'late', says: `its callback came ${ms} ms after its end` }));
 }

@@ -1,6 +1,6 @@
 import { nextNumber } from '../load/own-jobs.js';
 import { LOST_CALLS, LOST_KEY_READS } from '../lost-replies/calls.js';
-import { dutiesNotOnce, loseDuties, loseScrapes } from '../lost-replies/duties.js';
+import { effectsNotOnce, loseSchedulerReplies, loseScrapes } from '../lost-replies/scheduler.js';
 import { LOST_STREAMS } from '../lost-replies/streams.js';
 import { healed, type LostReply, loserOf } from '../lost-replies/trial.js';
 import type { Fault, FaultContext } from '../runs/fault.js';
@@ -19,7 +19,7 @@ async function loseOneByOne(context: FaultContext, rows: readonly LostReply[], l
   }
 }
 
-/** Lose replies on connections that are silent: most at once, since each call waits for its time-out. */
+/** Lose replies without closing the connection: most at once, because each call waits for its time-out. */
 async function loseInSilence(context: FaultContext): Promise<void> {
   const [atOnce, later] = [ROWS.filter(({ isLater }) => !isLater), ROWS.filter(({ isLater }) => isLater)];
   const trials = [];
@@ -31,14 +31,14 @@ async function loseInSilence(context: FaultContext): Promise<void> {
 }
 
 const CUT = 'and the connection with it';
-const SILENT = 'and nothing is heard';
+const SILENT = 'and the connection stays open';
 
 const lostReplies = (variant: string, how: string, lose: (context: FaultContext) => Promise<void>): Fault => ({
   name: `F12-${variant}`,
   title: `the reply to a script or a command is lost, ${how}`,
   promises: ['P3', 'P12'],
   stops: ['redis'],
-  // No job of a trial may come back by itself before it is checked.
+  // No job of a trial must return to its queue before it is checked.
   installation: { env: { DELIVERY_TIMEOUT_SECONDS: '30' } },
   lastsMs: 0,
   async inject(context) {
@@ -48,24 +48,24 @@ const lostReplies = (variant: string, how: string, lose: (context: FaultContext)
   },
 });
 
-const lostDuties = (variant: string, how: string, loss: 'cut' | 'silence'): Fault => ({
+const lostSchedulerReplies = (variant: string, how: string, loss: 'cut' | 'silence'): Fault => ({
   name: `F12-${variant}`,
   title: `a reply that a scheduler waits for is lost, ${how}`,
   promises: ['P3', 'P4', 'P6'],
   stops: ['scheduler'],
-  installation: { env: { DELIVERY_TIMEOUT_SECONDS: '5' } }, // Acks come in time.
+  installation: { env: { DELIVERY_TIMEOUT_SECONDS: '5' } }, // Acks are in time.
   lastsMs: 0,
   async inject(context) {
-    await loseDuties(context, loss);
+    await loseSchedulerReplies(context, loss);
     await loseScrapes(context, loss);
-    return undefined; // Schedulers find out by themselves.
+    return undefined; // Schedulers recover by themselves.
   },
-  expect: (run) => [...dutiesNotOnce(run), ...lateTimeOuts(run)],
+  expect: (run) => [...effectsNotOnce(run), ...lateTimeOuts(run)],
 });
 
 export const faults: Fault[] = [
   lostReplies('cut', CUT, (context) => loseOneByOne(context, ROWS, 'cut')),
   lostReplies('silent', SILENT, loseInSilence),
-  lostDuties('duties-cut', CUT, 'cut'),
-  lostDuties('duties-silence', SILENT, 'silence'),
+  lostSchedulerReplies('scheduler-cut', CUT, 'cut'),
+  lostSchedulerReplies('scheduler-silent', SILENT, 'silence'),
 ];

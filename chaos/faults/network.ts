@@ -4,34 +4,34 @@ import type { Load } from '../load/load.js';
 import { bringJob, separateSpaces } from '../load/own-jobs.js';
 import { count, isReady } from '../lost-replies/trial.js';
 import type { Fault, Run } from '../runs/fault.js';
-import { cutsOtherThan, heardAgainAfter, servedAgainAfter, timeOutsIn } from '../runs/measures.js';
+import { cutsOtherThan, resumedAfter, servedAgainAfter, timeOutsIn } from '../runs/measures.js';
 import { repeat } from '../runs/waiting.js';
 
 const LASTS_MS = 15_000;
-const STRANDED_MS = 15_000; // While new connections work, a process works again within this from the beginning.
-const DARK_MS = 5_000; // Otherwise within this from the end: it finds out that its newest connection is lost.
-const KILLS_AT_MOST = 40; // More than there is time for.
+const OLD_LOST_MS = 15_000; // While new connections work, a process works again within this after the fault begins.
+const ALL_LOST_MS = 5_000; // Otherwise within this after the fault ends: it must notice that its newest connection is lost.
+const KILLS_AT_MOST = 40; // More than fit into the time.
 
 let load: Load; // A process makes one run.
 
 interface Kind {
   kind: 'api' | 'gateway' | 'scheduler';
   promise: `P${number}`;
-  againAfter(run: Run): number; // Time from the beginning until the last of them worked again, milliseconds.
+  againAfter(run: Run): number; // Time from the beginning until all of them worked again, milliseconds.
 }
 
 const KINDS: Kind[] = [
   { kind: 'api', promise: 'P12', againAfter: (run) => servedAgainAfter(run, run.outage.from) },
-  { kind: 'gateway', promise: 'P8', againAfter: (run) => heardAgainAfter(load.heardAt, run) },
-  { kind: 'scheduler', promise: 'P4', againAfter: (run) => heardAgainAfter(timesOf(timeOutsIn(run)), run) },
+  { kind: 'gateway', promise: 'P8', againAfter: (run) => resumedAfter(load.messageTimes, run) },
+  { kind: 'scheduler', promise: 'P4', againAfter: (run) => resumedAfter(timesOf(timeOutsIn(run)), run) },
 ];
 
 const timesOf = (all: readonly { at: number }[]) => all.map(({ at }) => at);
 
-/** All connections of these processes are dead, and no end of them is reported. @param isDark whether new ones are lost too */
-const halfOpen = ({ kind, promise, againAfter }: Kind, isDark: boolean): Fault => ({
-  name: `F11-${kind}-${isDark ? 'dark' : 'stranded'}`,
-  title: `connections of each ${kind} are half-open, ${isDark ? 'new ones are lost as well' : 'new ones work'}`,
+/** Make all connections of these processes dead without closing them. @param areAllLost whether new ones are lost too */
+const halfOpen = ({ kind, promise, againAfter }: Kind, areAllLost: boolean): Fault => ({
+  name: `F11-${kind}-${areAllLost ? 'all' : 'old'}-lost`,
+  title: `connections of each ${kind} are half-open, ${areAllLost ? 'new ones are lost as well' : 'new ones work'}`,
   promises: [promise],
   stops: ['redis'],
   lastsMs: LASTS_MS,
@@ -39,20 +39,20 @@ const halfOpen = ({ kind, promise, againAfter }: Kind, isDark: boolean): Fault =
     const all = installation.apps.filter(({ name }) => name.startsWith(kind));
     load = context.load;
     affects(...all);
-    for (const { proxy } of all) isDark ? proxy.set('drop') : proxy.loseAll();
-    if (!isDark) return undefined; // A process that has not found out by itself does not work.
+    for (const { proxy } of all) areAllLost ? proxy.set('drop') : proxy.loseAll();
+    if (!areAllLost) return undefined; // A process must notice by itself.
     return async () => {
       for (const { proxy } of all) proxy.set('pass');
-      await delay(DARK_MS);
+      await delay(ALL_LOST_MS);
     };
   },
   expect(run) {
-    const [sinceMs, limitMs] = isDark ? [LASTS_MS, DARK_MS] : [0, STRANDED_MS];
+    const [sinceMs, limitMs] = areAllLost ? [LASTS_MS, ALL_LOST_MS] : [0, OLD_LOST_MS];
     const ms = Math.max(0, againAfter(run) - sinceMs);
     run.figures['works again after, ms'] = ms;
     const from = run.outage.from + sinceMs;
     const during = { from, until: Math.min(from + ms, Date.now()) };
-    return ms <= limitMs ? [] : [{ damage: 'late', says: `it worked again after ${ms} ms`, during }];
+    return ms <= limitMs ? [] : [{ damage: 'late', says: `the processes worked again after ${ms} ms`, during }];
   },
 });
 
@@ -68,19 +68,19 @@ export const faults: Fault[] = [
     async inject(context) {
       const { installation, call } = context;
       const spaces = separateSpaces(KILLS_AT_MOST);
-      const client = 'unheard';
+      const client = 'unpublished';
       const stopKilling = repeat(1_000, async () => {
-        const own = { client, spaceId: spaces.pop() as string, receiving: 'answers' } as const;
+        const own = { client, spaceId: spaces.pop() as string, receiving: 'responds' } as const;
         const jobId = await bringJob(context, own, ['claim'], ['ack']);
         const killed = Number(await installation.connection.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
-        // No scheduler hears that this callback is pending, and nothing else in its partition makes one look there.
+        // No scheduler is notified of this pending callback, and no other callback is in its partition.
         await call({ client, op: 'complete', jobId, sent: { result: { token: jobId } } });
         count(context, 'connections killed', killed);
       });
       return async () => {
         await stopKilling();
         await Promise.all(installation.apps.map(({ url }) => isReady(url)));
-        await revokeOne(context); // All processes hear announcements again.
+        await revokeOne(context); // All processes receive revocations again.
       };
     },
     expect: (run) => cutsOtherThan(1012, run),

@@ -7,12 +7,12 @@ import type { Fault, FaultContext } from '../runs/fault.js';
 import { callsDuring, limitMemory } from '../runs/measures.js';
 
 const MOST_MB = 400; // An API has some 120 MB under load, and may have 150 MB more for what was pipelined.
-const PIPELINES = 10; // To each API, with a key, and as many with a wrong one.
-const AT_ONCE = 200; // Requests in a piece; 64 KB, as Node.js reads them.
+const PIPELINES = 10; // Connections to each API with a key, and as many with a wrong key.
+const AT_ONCE = 200; // Requests per write: 64 KB, as Node.js reads them.
 
 const poll = (key: string) => `${raw.headOf(raw.POLL, { 'x-api-key': key, 'content-length': 0 })}\r\n`;
 
-/** Send polls of a space without jobs without waiting for responses, as fast as they are read. @returns what ends it */
+/** Pipeline polls of an empty space as fast as the API reads them. @returns a function that stops it */
 function pipeline(url: string, key: string): () => void {
   const { hostname, port } = new URL(url);
   const socket = net.connect(Number(port), hostname);
@@ -25,13 +25,13 @@ function pipeline(url: string, key: string): () => void {
   return () => socket.destroy();
 }
 
-const REDIS_SHARE = 0.02; // Of a core, of which Redis then has too little.
+const REDIS_SHARE = 0.02; // Share of a core, too little for the load.
 const REDIS_PERIOD_MS = 400;
-const SENDERS = 150; // Producers of which each creates one job after the other.
+const SENDERS = 150; // Producers, each of which creates one job after the other.
 const OVERLOAD_MS = 6_000;
 const KILLS_AT_ONCE = 20;
 
-/** Create jobs, one after the other, until it is over. */
+/** Create jobs, one after the other, until a time. */
 async function produce({ call }: FaultContext, sender: number, until: number): Promise<void> {
   while (Date.now() < until) {
     const sent = { name: 'overload', payload: { n: nextNumber() } };
@@ -40,7 +40,7 @@ async function produce({ call }: FaultContext, sender: number, until: number): P
   }
 }
 
-/** Remove what was created too much, so that the end of the run can be seen. */
+/** Kill the jobs of the overload, so that the run can drain. */
 async function killAll({ call, history }: FaultContext): Promise<void> {
   const created = history.ofKind('call').filter(({ op, spaceId }) => op === 'create' && spaceId === 'overload');
   const left = created.flatMap(({ jobId }) => jobId ?? []);
@@ -54,7 +54,7 @@ async function killAll({ call, history }: FaultContext): Promise<void> {
 export const faults: Fault[] = [
   {
     name: 'F31',
-    title: `${2 * PIPELINES} connections to each API pipeline polls without end, half of them with a wrong key`,
+    title: `${2 * PIPELINES} connections to each API pipeline polls endlessly, half of them with a wrong key`,
     promises: ['P12', 'P13'],
     stops: [],
     lastsMs: 8_000,
@@ -74,7 +74,7 @@ export const faults: Fault[] = [
     name: 'F32',
     title: `Redis has ${REDIS_SHARE * 100} % of a core while ${SENDERS} producers create as many jobs as they can`,
     promises: ['P1', 'P3', 'P12'],
-    stops: ['redis', 'capacity'], // What was sent may also find no response in time.
+    stops: ['redis', 'capacity'], // Some calls get no response in time.
     lastsMs: 0,
     async inject(context) {
       const { installation } = context;
@@ -90,7 +90,7 @@ export const faults: Fault[] = [
     expect(run) {
       const refused = callsDuring(run).filter(({ code }) => code === 'OVERLOADED');
       run.figures['refused as overloaded'] = refused.length;
-      return refused.length > 0 ? [] : [{ says: 'nothing was refused: Redis had enough for all' }];
+      return refused.length > 0 ? [] : [{ says: 'nothing was refused, so Redis was not overloaded' }];
     },
   },
 ];

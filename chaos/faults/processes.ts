@@ -21,27 +21,27 @@ const killOne = (kind: 'apis' | 'gateways', lastsMs: number) =>
     },
   }) satisfies Partial<Fault>;
 
-const MOMENTS: [variant: string, when: string, script: string, action: Interception['action']][] = [
+const KILLS: [variant: string, when: string, script: string, action: Interception['action']][] = [
   ['before-sweep', 'in a sweep, before Redis has it', 'expire', 'lose request'],
   ['after-sweep', 'in a sweep, once Redis has done it', 'expire', 'lose reply'],
   ['before-record', 'between a POST and its record', 'record_callback', 'lose request'],
-  ['after-record', 'once the outcome of a POST is recorded, and before it knows', 'record_callback', 'lose reply'],
+  ['after-record', 'once the outcome of a POST is recorded, before it gets the reply', 'record_callback', 'lose reply'],
 ];
 
-const MOMENT_MS = 60_000; // Under load each of these scripts runs many times a second.
+const RUN_WITHIN_MS = 60_000; // Under load each of these scripts runs many times a second.
 
-/** Let the next run of a script by one of them be lost. @returns which one it was; null for none */
+/** Lose the request or reply of the next run of a script. @returns the scheduler that ran it; null for none */
 async function loseNext(schedulers: AppProcess[], script: string, action: Interception['action']) {
   const waiting = schedulers.map((scheduler) => {
     const next = scheduler.proxy.intercept(runs(script), { action, end: 'silence' } as Interception);
     return { next, hit: next.happened.then(() => scheduler) };
   });
-  const hit = await within(MOMENT_MS, Promise.race(waiting.map((one) => one.hit)));
+  const hit = await within(RUN_WITHIN_MS, Promise.race(waiting.map((one) => one.hit)));
   for (const { next } of waiting) next.cancel();
   return hit;
 }
 
-const schedulerKilled = ([variant, when, script, action]: (typeof MOMENTS)[number]): Fault => ({
+const schedulerKilled = ([variant, when, script, action]: (typeof KILLS)[number]): Fault => ({
   name: `F2-${variant}`,
   title: `a scheduler is killed ${when}`,
   promises: ['P4', 'P6'],
@@ -49,7 +49,7 @@ const schedulerKilled = ([variant, when, script, action]: (typeof MOMENTS)[numbe
   lastsMs: 2_000,
   async inject({ installation: { schedulers }, found }) {
     const hit = await loseNext(schedulers, script, action);
-    if (hit === null) found(`no scheduler ran ${script} in ${MOMENT_MS} ms`);
+    if (hit === null) found(`no scheduler ran ${script} in ${RUN_WITHIN_MS} ms`);
     const killed = hit ?? (schedulers[0] as AppProcess);
     await killed.kill();
     killed.proxy.resetLost();
@@ -60,17 +60,20 @@ const schedulerKilled = ([variant, when, script, action]: (typeof MOMENTS)[numbe
 
 const BACK_MS = 3_000; // Watchers connect again at once; the rest is for a slow machine.
 
-/** Report watchers of spaces that were cut and did not get a snapshot again soon; their streams never end by themselves. */
+/** Report watchers of spaces that were cut and did not soon get a new snapshot; their streams never end by themselves. */
 function notBack({ history, outage: { from, until } }: Run): Finding[] {
   const streams = history.ofKind('stream').filter(({ scope }) => scope === 'space');
   const isBack = (name: string) =>
     streams.some(({ client, openedAt }) => client === name && openedAt >= from && openedAt <= until + BACK_MS);
   const clients = [...new Set(streams.map(({ client }) => client))].filter((client) => !isBack(client));
-  return clients.map((client) => ({ says: `${client} is not back`, during: { from: until, until: until + BACK_MS } }));
+  return clients.map((client) => ({
+    says: `${client} did not connect again`,
+    during: { from: until, until: until + BACK_MS },
+  }));
 }
 
-const UNDER_WAY = 12; // Attempts at callbacks that are under way for as long as a receiver may take.
-const TO_POST_MS = 2_000; // Time from the lease of an attempt to its POST.
+const UNDER_WAY = 12; // Attempts at callbacks that last as long as a receiver may take.
+const TO_POST_MS = 2_000; // Time from the lease of an attempt to its POST, at most.
 
 /** Report callbacks that were sent while another attempt had neither been recorded nor lost its lease (P6). */
 function sentAtOnce({ history, dump }: Run): Finding[] {
@@ -91,14 +94,14 @@ function sentAtOnce({ history, dump }: Run): Finding[] {
 
 export const faults: Fault[] = [
   { name: 'F1', title: 'an API is killed', promises: ['P1', 'P2', 'P3'], ...killOne('apis', 2_000) },
-  ...MOMENTS.map(schedulerKilled),
+  ...KILLS.map(schedulerKilled),
   { name: 'F3', title: 'a gateway is killed', promises: ['P8'], ...killOne('gateways', 1_000), expect: notBack },
   {
     name: 'F28',
     title: 'of three schedulers one is killed and one paused',
     promises: ['P6', 'P4'],
     stops: ['scheduler'], // One of them remains: attempts may be repeated, and no time-out is late.
-    lastsMs: 18_000, // Longer than the lease of a callback: another scheduler takes it, and then the first one goes on.
+    lastsMs: 18_000, // Longer than a lease: another scheduler takes the callback, and then the first one continues.
     installation: { schedulers: 3 },
     async inject(context) {
       const { installation, random } = context;

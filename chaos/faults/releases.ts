@@ -10,22 +10,22 @@ import { cutsOtherThan, strayPrints, unserved } from '../runs/measures.js';
 import { within } from '../runs/waiting.js';
 import { callBack } from './callbacks.js';
 
-const UNDER_WAY = 8; // Callbacks that are being sent, by this scheduler or another, when one is told to stop.
-const MOMENT_MS = 60_000; // Calls that run scripts come many times a second.
+const UNDER_WAY = 8; // Callbacks that are being sent, by any scheduler, when one gets SIGTERM.
+const RUN_WITHIN_MS = 60_000; // Scripts run many times a second.
 
 /** Report watchers of spaces whose last stream was cut. */
 function notBack({ history }: Run): Finding[] {
   const ofSpaces = history.ofKind('stream').filter(({ scope }) => scope === 'space');
   const latest = [...new Map(ofSpaces.map((stream) => [stream.client, stream])).values()];
   const cut = latest.filter(({ closed }) => closed !== null);
-  return cut.map(({ client, line }) => ({ says: `${client} did not get back in`, lines: [line] }));
+  return cut.map(({ client, line }) => ({ says: `${client} did not connect again`, lines: [line] }));
 }
 
 const POLICY = 'allkeys-lru';
 const SETTINGS_CHECKED_MS = 30_000; // By each process.
 const ROOM_BYTES = 500_000_000;
 
-/** How often a process has printed the warning of its start. */
+/** Count the warnings that a process printed at its start. */
 const warnings = ({ output }: AppProcess) =>
   output().split(`maxmemory-policy is ${POLICY}, it must be noeviction`).length - 1;
 
@@ -48,7 +48,7 @@ export const faults: Fault[] = [
         figures['slowest exit, ms'] = Math.max(figures['slowest exit, ms'] ?? 0, tookMs);
         if (code !== 0) found(`${app.name} exited with ${code} after ${tookMs} ms`);
         await app.start();
-        // As a rollout does: a scheduler that has just started leaves time-outs to the other one.
+        // As a rollout does, because a scheduler that has just started leaves time-outs to the other one.
         await until(async () => (await fetch(`${app.url}/readyz`)).ok);
       }
       return undefined;
@@ -67,10 +67,10 @@ export const faults: Fault[] = [
     lastsMs: 8_000,
     installation: { gateways: 2, makeOtherRelease },
     async inject({ installation: { apis }, found }) {
-      // Both work: one runs the scripts of this release, and the other runs some, and none of these.
+      // Both work: one runs the scripts of this release, and the other runs scripts, but none of these.
       const [ours, theirs] = apis.map(({ proxy }) => proxy.intercept(runs('ack'), { action: 'observe' }));
       const other = apis[1]?.proxy.intercept(isScript, { action: 'observe' });
-      const work = await within(MOMENT_MS, Promise.all([ours?.happened, other?.happened]));
+      const work = await within(RUN_WITHIN_MS, Promise.all([ours?.happened, other?.happened]));
       if (work === null) found('one of the releases does not work');
       return async () => {
         if (theirs?.at !== null) found('both releases have the same scripts');
@@ -80,7 +80,7 @@ export const faults: Fault[] = [
   },
   {
     name: 'F30-older',
-    title: 'the release before this one runs beside it',
+    title: 'an older release runs beside this one',
     promises: ['P15', 'P16'],
     stops: [],
     lastsMs: 10_000,
@@ -98,7 +98,7 @@ export const faults: Fault[] = [
     expect(run) {
       const { apps } = run.installation;
       const wrong = apps.filter((app) => warnings(app) !== 1);
-      const found = wrong.map((app) => ({ says: `${app.name} warned ${warnings(app)} times of the policy` }));
+      const found = wrong.map((app) => ({ says: `${app.name} warned ${warnings(app)} times about the policy` }));
       return [...strayPrints(apps), ...found];
     },
   },
@@ -114,7 +114,7 @@ export const faults: Fault[] = [
       for (const app of [apis, gateways, schedulers].map(([first]) => first as AppProcess)) {
         await app.terminate();
         await app.start();
-        if (warnings(app) !== 1) found(`${app.name} did not warn of the policy`);
+        if (warnings(app) !== 1) found(`${app.name} did not warn about the policy`);
         await delay(500);
       }
       return async () => void (await connection.config('SET', 'maxmemory-policy', 'noeviction'));
@@ -123,7 +123,7 @@ export const faults: Fault[] = [
   },
   {
     name: 'F16-with-limit',
-    title: `maxmemory-policy becomes ${POLICY} while Redis has a limit of memory`,
+    title: `maxmemory-policy becomes ${POLICY} while Redis has a memory limit`,
     promises: ['P1', 'P12'],
     stops: ['safety'],
     lastsMs: SETTINGS_CHECKED_MS,

@@ -4,12 +4,12 @@ import type { Fault } from '../runs/fault.js';
 import { limitMemory } from '../runs/measures.js';
 import { repeat } from '../runs/waiting.js';
 
-/** Routes, the reader of bodies and the parser of HTTP all refuse with a sentence and a code. */
+/** Each refusal has a sentence and a code, whether a route, the body reader or the HTTP parser makes it. */
 const SENTENCE = /^\{"error":"[^"]{10}.*"code":"[A-Z_]+"/;
 const SENDERS = 4;
 const PAUSE_MS = 30;
-const WITHIN_MS = 30_000; // For one that expects more than was sent.
-const MOST_MB = 400; // An API has some 120 MB under load, and bodies that are under way.
+const WITHIN_MS = 30_000; // For a request whose body is incomplete.
+const MOST_MB = 400; // An API has some 120 MB under load, plus bodies that it receives.
 
 const isRefusal = (status: number | null) => status !== null && status >= 400 && status <= 499;
 const ENDLESS_SENDERS = 3; // Of each kind to each API.
@@ -20,11 +20,11 @@ const CHUNKED = { 'transfer-encoding': 'chunked' };
 const chunk = (bytes: Buffer) =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 const MANY = Buffer.alloc(65_536, '"more and more"\n');
-/** Gzip allows members one behind the other, which are one text. */
+/** Gzip members, which may follow each other. */
 const BLANKS = gzipSync(Buffer.alloc(4_000_000, ' '), { level: 9 });
 const again = (bytes: string | Buffer, everyMs: number) => ({ bytes: Buffer.from(bytes), everyMs });
 
-/** Requests that never end: path, headers, how they begin behind these, and what is sent again and again. */
+/** Requests that never end: path, headers, the first bytes after these, and what is then repeated. */
 const ENDLESS: [kind: string, path: string, headers: object, begins: string, raw.RawRequest['again']?][] = [
   ['a body', CREATE, { ...JSON_TYPE, ...CHUNKED }, '\r\n5\r\n{"x":\r\n', again(chunk(MANY), 20)],
   ['a terabyte', CREATE, { ...JSON_TYPE, 'content-length': '1000000000000' }, '\r\n{"x":', again(MANY, 20)],
@@ -52,8 +52,8 @@ export const faults: Fault[] = [
       async function sendOne(): Promise<void> {
         const [kind, head] = kinds[sent++ % kinds.length] as [string, Buffer];
         const { status, text, isClosed } = await raw.sendRaw(random.of(apis).url, { head, withinMs: WITHIN_MS });
-        if (!isRefusal(status)) found(`${kind} was answered ${status}, ${isClosed ? '' : 'not '}closed`);
-        else if (!SENTENCE.test(text)) found(`${kind} was answered ${text.slice(0, 200)}`);
+        if (!isRefusal(status)) found(`${kind} returned ${status}, ${isClosed ? '' : 'not '}closed`);
+        else if (!SENTENCE.test(text)) found(`${kind} returned ${text.slice(0, 200)}`);
       }
       const ends = Array.from({ length: SENDERS }, () => repeat(PAUSE_MS, sendOne));
       return async () => {
@@ -65,7 +65,7 @@ export const faults: Fault[] = [
   },
   {
     name: 'F23',
-    title: 'requests are sent that never end',
+    title: 'clients send requests that never end',
     promises: ['P13'],
     stops: [],
     lastsMs: 1_000,
@@ -81,7 +81,7 @@ export const faults: Fault[] = [
         figures['longest, ms'] = Math.max(figures['longest, ms'] ?? 0, tookMs);
         if (!isClosed) found(`${kind} without end was read for ${tookMs} ms`, { during });
         // A client that is cut off while it sends may not get the response.
-        if (status !== null && !isRefusal(status)) found(`${kind} without end was answered ${status}`);
+        if (status !== null && !isRefusal(status)) found(`${kind} without end returned ${status}`);
       };
       const all = apis.flatMap(({ url }) => ENDLESS.map((request) => [request, url] as const));
       const senders = Array.from({ length: ENDLESS_SENDERS }, () => all).flat();

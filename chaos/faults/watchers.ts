@@ -2,7 +2,7 @@ import { HttpClient } from '../../test/support/http.js';
 import { StreamClient } from '../../test/support/stream-client.js';
 import { until } from '../../test/support/until.js';
 import type { Installation } from '../installation/installation.js';
-import { startCrowd } from '../load/crowd.js';
+import { startManyWatchers } from '../load/many-watchers.js';
 import { bringJob } from '../load/own-jobs.js';
 import { createWatchers } from '../load/watchers.js';
 import type { Fault } from '../runs/fault.js';
@@ -12,11 +12,11 @@ const NOISY_SPACE = 'yard-noise';
 const SOCKETS = 20;
 const EVENTS = 300; // 18 MB per socket: the operating system buffers some 5 MB for one that does not read.
 const BYTES = 60_000;
-const MOST_MB = 220; // 1 MB may wait per socket, beside 100 MB of a gateway under load; all of it would be 260 MB more.
+const MOST_MB = 220; // A gateway has 100 MB under load, and 1 MB may wait per socket; all events would be 260 MB more.
 const CLOSED = 'yardmaster_stream_closes_total{code="1013"} '; // Also of a client that does not respond to a close.
 const CLOSED_MS = 180_000;
 
-/** Open streams, and read only their beginning. */
+/** Open streams, and read nothing after their beginning. */
 async function neverReaders({ gateways, key }: Installation): Promise<StreamClient[]> {
   const clients: StreamClient[] = [];
   for (let i = 0; i < SOCKETS; i++) {
@@ -28,7 +28,7 @@ async function neverReaders({ gateways, key }: Installation): Promise<StreamClie
   return clients;
 }
 
-/** How many streams the gateways have closed because they were slow. */
+/** Count the streams that the gateways have closed because clients were slow. */
 async function closedSlow({ gateways }: Installation): Promise<number> {
   let sum = 0;
   for (const { url } of gateways) {
@@ -63,13 +63,13 @@ const neverRead: Fault = {
     for (let n = 1; n <= EVENTS; n++) await call({ client, op: 'event', jobId, sent: { token: `noise-${n}`, filler } });
     await call({ client, op: 'complete', jobId, sent: { result: { token: 'noise' } } });
     const areClosed = async () => (await closedSlow(installation)) >= SOCKETS;
-    await until(areClosed, CLOSED_MS).catch(() => found('not all that do not read were closed'));
+    await until(areClosed, CLOSED_MS).catch(() => found('not all streams without a reader were closed'));
     return undefined;
   },
 };
 
-const CROWDED_SPACE = 'yard-crowd';
-const JOBS = 10; // The crowd watches these, and they end while it does.
+const WATCHED_SPACE = 'yard-watchers';
+const JOBS = 10; // The sockets watch these jobs until their end.
 const OPEN_MS = 180_000; // For all sockets on a slow machine.
 const END_MS = 90_000;
 
@@ -82,32 +82,37 @@ const manySockets = (sockets: number): Fault => ({
   async inject(context) {
     const { installation, found, figures, atEnd, call } = context;
     const { gateways, key } = installation;
-    const client = 'crowd';
+    const client = 'watchers';
     const endMemory = limitMemory(context, gateways, Number.POSITIVE_INFINITY);
     const jobs: string[] = [];
-    const own = { client, spaceId: CROWDED_SPACE, timeoutSeconds: 600 };
+    const own = { client, spaceId: WATCHED_SPACE, timeoutSeconds: 600 };
     for (let n = 0; n < JOBS; n++) jobs.push(await bringJob(context, own, ['claim'], ['ack']));
-    const crowd = startCrowd();
-    atEnd(() => crowd.stop());
+    const watchers = startManyWatchers();
+    atEnd(() => watchers.stop());
     const began = Date.now();
-    // A tenth watches the space, whose streams do not end by themselves.
+    // A tenth of them watch the space, whose streams do not end by themselves.
     const ofSpace = Math.ceil(sockets / 10);
     for (let n = 0; n < sockets; n++) {
       const { url } = gateways[n % gateways.length] as { url: string };
-      const path = n % 10 === 0 ? `spaces/${CROWDED_SPACE}` : jobs[Math.floor(n / 10) % JOBS];
-      crowd.watch(`${url.replace('http', 'ws')}/api/v1/realtime/${path}?token=${key}`);
+      const path = n % 10 === 0 ? `spaces/${WATCHED_SPACE}` : jobs[Math.floor(n / 10) % JOBS];
+      watchers.watch(`${url.replace('http', 'ws')}/api/v1/realtime/${path}?token=${key}`);
     }
-    await until(() => crowd.seen().open + crowd.seen().refused >= sockets, OPEN_MS).catch(() => undefined); // Reported here:
-    const { open, refused } = crowd.seen();
+    await until(() => watchers.seen().open + watchers.seen().refused >= sockets, OPEN_MS).catch(() => undefined); // Reported here:
+    const { open, refused } = watchers.seen();
     if (open < sockets) found(`of ${sockets} sockets ${open} are open, ${refused} were refused`);
     Object.assign(figures, { open, 'opened in, ms': Date.now() - began });
 
     for (const jobId of jobs) await call({ client, op: 'complete', jobId, sent: { result: { token: jobId } } });
     const ofJobs = open - ofSpace;
-    const isEndSeen = () => crowd.seen().completed === ofJobs + ofSpace * JOBS && crowd.seen().codes[1000] === ofJobs;
-    await until(isEndSeen, END_MS).catch(() => found(`not all saw the end: ${JSON.stringify(crowd.seen())}`));
-    crowd.close();
-    await until(() => crowd.seen().open === 0, END_MS).catch(() => found(`${crowd.seen().open} could not be closed`));
+    const isEndSeen = () =>
+      watchers.seen().completed === ofJobs + ofSpace * JOBS && watchers.seen().codes[1000] === ofJobs;
+    await until(isEndSeen, END_MS).catch(() =>
+      found(`not all sockets got the end of their job: ${JSON.stringify(watchers.seen())}`),
+    );
+    watchers.close();
+    await until(() => watchers.seen().open === 0, END_MS).catch(() =>
+      found(`${watchers.seen().open} could not be closed`),
+    );
     endMemory();
     return undefined;
   },

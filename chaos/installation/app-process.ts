@@ -7,15 +7,15 @@ export interface AppOptions {
   name: string; // `api-1`
   port: number;
   redisPort: number;
-  redisUrl: string | undefined; // Address of Redis past the proxy. Default through it.
+  redisUrl: string | undefined; // Address of Redis without the proxy. Default through the proxy.
   env: Record<string, string>;
   root: string | undefined; // Folder of another release. Default this one.
 }
 
-/** One process of the service that can be killed and started again, behind its own proxy to Redis. */
+/** A process of the service behind its own proxy to Redis; it can be killed and started again. */
 export type AppProcess = Awaited<ReturnType<typeof startApp>>;
 
-export const STARTED_AGAIN = '--- started again'; // Between the outputs of two starts.
+export const STARTED_AGAIN = '--- started again'; // Separates the outputs of two starts.
 const START_MS = 60_000;
 
 /** Start a compiled app behind its own proxy, and wait until it serves. */
@@ -44,18 +44,18 @@ export async function startApp({ app, name, port, redisPort, redisUrl, env, root
   });
   return {
     name,
-    /** The same after each start. */
+    /** Does not change when it starts again. */
     url: `http://127.0.0.1:${port}`,
     proxy,
     pid: () => latest().child.pid as number,
     kill,
-    /** SIGTERM. @returns its exit code */
+    /** Send SIGTERM. @returns its exit code */
     terminate: () => latest().stop('SIGTERM'),
     pause: () => void latest().child.kill('SIGSTOP'),
     resume: () => void latest().child.kill('SIGCONT'),
     start, // Start it again, and wait until it serves.
-    /** All that it has printed since its first start. */
+    /** Return its output since its first start. */
     output: () => runs.map((run) => run.output()).join(`${STARTED_AGAIN}\n`),
-    stop, // End it in any state, and its proxy.
+    stop, // End it, in any state, and its proxy.
   };
 }

@@ -14,12 +14,12 @@ export interface InstallationOptions {
   isCluster?: boolean; // Three primaries with a replica each in place of one server; without proxies.
   gateways?: number; // Default 1.
   schedulers?: number; // Default 2.
-  env?: Record<string, string>; // Variables of every process that replace ours.
+  env?: Record<string, string>; // Variables of every process; they replace those below.
   root?: string; // Folder of another release for all processes; default this one.
   makeOtherRelease?: () => Promise<Release>; // Makes another release for every second process of each kind.
 }
 
-/** Windows are short, so that much happens in a short time. */
+/** Short windows, so that much happens in a short time. */
 const ENV = {
   ADMIN_API_KEY: ADMIN_KEY,
   DELIVERY_TIMEOUT_SECONDS: '2',
@@ -40,7 +40,7 @@ const settingsOf = (env: typeof ENV) => ({
   eventsPerJob: Number(env.EVENTS_PER_JOB),
 });
 
-/** The settings of the processes that rules must know. */
+/** Settings of the processes, as the rules need them. */
 export type Settings = ReturnType<typeof settingsOf>;
 
 /**
@@ -51,7 +51,7 @@ export type Settings = ReturnType<typeof settingsOf>;
  */
 export type Installation = Awaited<ReturnType<typeof startInstallation>>;
 
-/** Start one, and wait until all processes serve. */
+/** Start an installation, and wait until all processes serve. */
 export async function startInstallation(options: InstallationOptions = {}) {
   const { gateways = 1, schedulers = 2, root } = options;
   const env = { ...ENV, ...options.env };
@@ -75,7 +75,7 @@ export async function startInstallation(options: InstallationOptions = {}) {
       apps.push(made);
       return made;
     });
-    await Promise.allSettled(starting); // When one does not start, `stop` must know the others.
+    await Promise.allSettled(starting); // If one does not start, `stop` must still end the others.
     return Promise.all(starting);
   }
 
@@ -86,7 +86,7 @@ export async function startInstallation(options: InstallationOptions = {}) {
       gateways: await start('gateway', gateways),
       schedulers: await start('scheduler', schedulers),
       apps,
-      store: createStore(connection, { ...settings, redisTimeoutMs: 60_000 }), // Past all proxies.
+      store: createStore(connection, { ...settings, redisTimeoutMs: 60_000 }), // Without a proxy.
       settings,
       key: ADMIN_KEY,
       stop,
@@ -97,7 +97,7 @@ export async function startInstallation(options: InstallationOptions = {}) {
   }
 }
 
-const RANGES = 4; // With so many ranges of slots per primary, each primary has one of the load's spaces.
+const RANGES = 4; // Ranges of slots per primary, so that each primary has one of the load's spaces.
 
 /** Start one Redis, or one with Sentinels, or a cluster, and connect to it. */
 async function startServers({ redisLines = [], hasSentinels, isCluster }: InstallationOptions) {
@@ -106,13 +106,13 @@ async function startServers({ redisLines = [], hasSentinels, isCluster }: Instal
   const many = sentinels ?? cluster;
   const redis = many?.nodes[0] ?? (await startNode({ lines: (port) => [`port ${port}`, ...redisLines] }));
   const connection = connectTo(many?.url ?? `redis://127.0.0.1:${redis.port}`);
-  connection.on('error', () => undefined); // Its commands wait, and report it.
+  connection.on('error', () => undefined); // Commands report it.
   return {
     redis, // The only server, or the first primary.
     sentinels,
     cluster,
-    url: many?.url, // Its address where no proxy stands in front of it; undefined: through the proxies.
-    connection, // Past all proxies; its commands wait through an outage.
+    url: many?.url, // Address for processes without a proxy; undefined: through their proxies.
+    connection, // Without a proxy; its commands wait through an outage.
     async stop(): Promise<void> {
       connection.disconnect();
       await (many ?? redis).stop();

@@ -6,7 +6,7 @@ import { until } from '../../test/support/until.js';
 
 let node: RedisNode;
 let proxy: RedisProxy;
-let direct: Redis; // Past the proxy.
+let direct: Redis; // Without the proxy.
 const through: Redis[] = [];
 
 beforeEach(async () => {
@@ -20,7 +20,7 @@ afterEach(async () => {
   await node.stop();
 });
 
-/** A connection through the proxy that is never made again, so that its end is seen. */
+/** Connect through the proxy, without reconnection, so that tests see the end of the connection. */
 async function connect(): Promise<Redis> {
   const redis = new Redis(proxy.port, '127.0.0.1', {
     retryStrategy: () => null,
@@ -35,7 +35,7 @@ async function connect(): Promise<Redis> {
   return redis;
 }
 
-/** What has come of a call so far. */
+/** Follow the outcome of a call. */
 function follow(call: Promise<unknown>): { outcome: unknown } {
   const followed: { outcome: unknown } = { outcome: 'waits' };
   const settle = (outcome: unknown) => void Object.assign(followed, { outcome });
@@ -63,11 +63,11 @@ it('passes on bytes with a delay', async () => {
   expect(await redis.incr('n')).toBe(4);
 });
 
-it('drops bytes, also of new connections, and leaves those that have lost some silent', async () => {
+it('drops bytes, also of new connections, and keeps connections that lost some silent', async () => {
   const [loses, idle] = [await connect(), await connect()];
   proxy.set('drop');
   const call = follow(loses.incr('n'));
-  const connected = follow(connect()); // It says hello first.
+  const connected = follow(connect()); // It sends HELLO first.
   await until(() => proxy.lost === 2);
   await aMoment();
   expect([call.outcome, loses.status, connected.outcome]).toEqual(['waits', 'ready', 'waits']);
@@ -86,7 +86,7 @@ it.each<[action: Interception['action'], end: 'cut' | 'silence', happens: string
   ['lose reply', 'silence', '1'],
   ['lose request', 'cut', null],
   ['lose request', 'silence', null],
-])('intercepts a command to %s, with %s at the end', async (action, end, happens) => {
+])('intercepts a command to %s and ends its connection by %s', async (action, end, happens) => {
   const [redis, other] = [await connect(), await connect()];
   const intercepted = proxy.intercept(isIncr, { action, end } as Interception);
   expect(intercepted.at).toBeNull();
@@ -102,7 +102,7 @@ it.each<[action: Interception['action'], end: 'cut' | 'silence', happens: string
   expect(await other.incr('n')).toBe(happens === null ? 1 : 2);
 });
 
-it('observes a command, and none once that is cancelled', async () => {
+it('observes a command until it is cancelled', async () => {
   const redis = await connect();
   const cancelled = proxy.intercept(isIncr, { action: 'observe' });
   cancelled.cancel();

@@ -9,13 +9,13 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const APPS = ['api', 'gateway', 'scheduler'].map((name) => `apps/${name}`);
 const ARCHIVE_BYTES = 100_000_000; // At most.
 
-/** Compiled apps of another release than this one. */
+/** Compiled apps of another release. */
 export interface Release {
   root: string; // Its folder, which has the structure of the repository.
   remove(): Promise<void>;
 }
 
-/** Make a release whose Lua scripts do the same and have another text, so that Redis knows them by other hashes. */
+/** Copy this release with other texts of its Lua scripts, so that Redis knows them by other hashes. */
 export async function makeOtherRelease(): Promise<Release> {
   const release = await copyRelease('release');
   const scripts = join(release.root, 'packages/store/dist/script/scripts.generated.js');
@@ -23,10 +23,13 @@ export async function makeOtherRelease(): Promise<Release> {
   return release;
 }
 
-/** The last commit before Redis had a format, time-outs of deliveries were counted and callbacks were signed by space. */
-const OLDER = 'bd56be8754b753da6a8bc4c1aeba2f2451df9013';
+/**
+ * The commit of the older release. By default the last one before Redis had a format, time-outs of deliveries were counted and
+ * callbacks were signed by space.
+ */
+const OLDER = process.env.FAULT_OLDER || 'bd56be8754b753da6a8bc4c1aeba2f2451df9013';
 
-/** Build the release before this one from the history of the repository, with the modules of this one. */
+/** Build an older release from the history of the repository, with the installed modules of this one. */
 export async function makeOlderRelease(): Promise<Release> {
   const root = await newFolder('older');
   const archive = execFileSync('git', ['archive', OLDER, 'tsconfig.base.json', 'packages', ...APPS], {
@@ -39,7 +42,7 @@ export async function makeOlderRelease(): Promise<Release> {
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Copy this release into .cache, where Node finds other modules as here. @param parts more folders, e.g. `src` */
+/** Copy this release into .cache, where Node finds the same modules. @param parts more folders, e.g. `src` */
 export async function copyRelease(name: string, parts: readonly string[] = []): Promise<Release> {
   const root = await newFolder(name);
   for (const folder of await foldersOf(ROOT)) {
@@ -50,7 +53,7 @@ export async function copyRelease(name: string, parts: readonly string[] = []): 
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** The folders of a release that its apps need: all packages, whose names differ from release to release, and the apps. */
+/** List the folders that the apps of a release need: the apps, and all packages, whose names differ between releases. */
 const foldersOf = async (root: string) => [
   ...(await readdir(join(root, 'packages'))).map((name) => `packages/${name}`),
   ...APPS,
@@ -63,7 +66,7 @@ async function newFolder(name: string): Promise<string> {
   return root;
 }
 
-/** Let the packages of a release find each other, and all other modules of this one. */
+/** Link the packages of a release with each other and with the installed modules. */
 async function linkModules(root: string): Promise<void> {
   for (const folder of await foldersOf(root)) {
     const modules = join(folder, 'node_modules');

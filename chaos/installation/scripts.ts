@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './release.js';
 
-/** The modules that are generated from the .lua files; the packages do not export them. */
+/** The modules generated from .lua files; the packages do not export them. */
 const MODULES = ['packages/store/src/script/scripts.generated.ts', 'packages/fsck/src/scripts.generated.ts'];
 
-/** Hashes by which Redis knows the scripts of a release, by the names of their files. @param root folder of the release */
+/** Return the hashes of a release's scripts, by the names of their files. @param root folder of the release */
 export const scriptHashes = (root = ROOT): ReadonlyMap<string, string> =>
   new Map(
     MODULES.flatMap((file) => [
@@ -15,13 +15,13 @@ export const scriptHashes = (root = ROOT): ReadonlyMap<string, string> =>
 
 const HASHES = scriptHashes();
 
-/** Whether these words are a command, for a proxy. */
+/** Whether a proxy must intercept this command, given as its words. */
 export type Matcher = (words: string[]) => boolean;
 
 /**
- * Recognise commands that run a script.
+ * Match commands that run a script.
  *
- * @param script as its file is called, e.g. `ack`
+ * @param script name of its file, e.g. `ack`
  * @param about only those with this in one of their words, e.g. the id of a job; default any
  */
 export function runs(script: string, about = ''): Matcher {
@@ -31,19 +31,20 @@ export function runs(script: string, about = ''): Matcher {
     command?.toLowerCase() === 'evalsha' && sha === sha1 && rest.some((word) => word.includes(about));
 }
 
-/** Recognise runs of any script. */
+/** Match runs of any script. */
 export const isScript: Matcher = ([command]) => command?.toLowerCase() === 'evalsha';
 
-/** Recognise commands by their name. @param about as for `runs` */
+/** Match commands by their name. @param about as for `runs` */
 export function sends(command: string, about = ''): Matcher {
   return ([name, ...rest]) =>
     name?.toLowerCase() === command && (about === '' || rest.some((word) => word.includes(about)));
 }
 
-/** Recognise runs of a script, or commands of that name when there is no such script. */
+/** Match runs of a script, or commands of that name when there is no such script. */
 export const runsOrSends = (name: string, about = '') => (HASHES.has(name) ? runs : sends)(name, about);
+
 const NAMES = new Map([...HASHES].map(([name, sha1]) => [sha1, name]));
 
-/** The name of the script that a command runs, or of the command. */
+/** Return the name of the script that a command runs, or of the command. */
 export const nameOfCommand = ([command = '', sha1 = '']: string[]) =>
   command.toLowerCase() === 'evalsha' ? (NAMES.get(sha1) ?? 'unknown script') : command.toLowerCase();

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { readSteppedClock } from '../../test/support/stepped-clock.js';
 
-// Imported before a process of the service: all of its connections read the clock of Redis with a step, once there is one.
+// Imported before a process of the service: its connections add a step to the clock of Redis, once a step is set.
 
-/** Holds the step in seconds. */
+/** Key whose value is the step in seconds. */
 export const STEP_KEY = 'stepped-clock';
 
 const patched = new WeakSet<Redis>();

@@ -15,22 +15,22 @@ export interface Request {
   key?: string; // Default the admin key.
 }
 
-/** Make a call, and write down its outcome. Never rejects. */
+/** Make a call, and record its outcome in the history. Never rejects. */
 export type Caller = (request: Request) => Promise<Call>;
 
-/** Status null: there is no response, and the body says why. */
+/** A response, or with status null the reason why there is none, as its body. */
 type Response = { status: number | null; body: unknown };
 
-const GIVE_UP_MS = 10_000; // A rule checks the two seconds that are promised.
-const PAUSE_MS = 20; // After a round over APIs none of which accepts connections.
+const GIVE_UP_MS = 10_000; // A rule checks the promised two seconds.
+const PAUSE_MS = 20; // After a call for which no API accepted a connection.
 
 /**
- * Make clients of the APIs of an installation. Calls go to the APIs by turns, as from a load balancer, and past one that
+ * Make clients of the APIs of an installation. Calls go to the APIs in rotation, as from a load balancer, and skip an API that
  * accepts no connection. No call is sent twice.
  */
 export function createClients({ apis, key }: Installation, history: History): { call: Caller; close(): void } {
   const clients = apis.map(({ url }) => new HttpClient(url));
-  let turn = 0;
+  let nextApi = 0;
 
   async function send(client: HttpClient, request: Request): Promise<Response> {
     const sending = client.call('POST', `/api/v1${pathOf(request)}`, { key: request.key ?? key, body: request.sent });
@@ -40,7 +40,7 @@ export function createClients({ apis, key }: Installation, history: History): { 
   }
 
   async function balance(request: Request): Promise<Response & { api: string }> {
-    const first = turn++;
+    const first = nextApi++;
     for (let tried = 1; ; tried++) {
       const at = request.api ?? (first + tried) % apis.length;
       const api = apis[at]?.name as string;
@@ -74,7 +74,7 @@ function pathOf({ op, spaceId, jobId }: Request): string {
   return `/jobs/${jobId}/${op === 'redeliver' ? 'callback/redeliver' : op}`;
 }
 
-/** Codes of 503 by which a caller knows that nothing has happened. */
+/** Codes of 503 which mean that nothing has happened. */
 const NOTHING_DONE = ['OVERLOADED', 'STORAGE_UNSAFE'];
 
 function outcomeOf(status: number | null, code: string | null): Call['outcome'] {
@@ -88,6 +88,6 @@ function callOf(request: Request, sentAt: number, { api, status, body }: Respons
   const { id, code = null } = (body ?? {}) as { id?: string; code?: string };
   const outcome = outcomeOf(status, code);
   const known = op === 'create' && outcome === 'ok' ? (id ?? null) : jobId;
-  const answered = { sentAt, answeredAt: Date.now(), outcome, status, code, body, mayBe: [] };
-  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, sent, ...answered };
+  const result = { sentAt, endedAt: Date.now(), outcome, status, code, body, mayBe: [] };
+  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, sent, ...result };
 }

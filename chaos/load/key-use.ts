@@ -9,21 +9,21 @@ import type { FaultContext } from '../runs/fault.js';
 import { repeat } from '../runs/waiting.js';
 import { SPACES } from './plan.js';
 
-export const REVOKED_MS = 1_000; // A revocation that is announced takes no longer.
-export const SLOW_MS = 500; // For clients, the network and processes that wait for a slow machine.
+export const REVOKED_MS = 1_000; // A published revocation takes no longer.
+export const SLOW_MS = 500; // More time for clients, network and processes on a slow machine.
 
 const CALL_EVERY_MS = 20;
 const STREAM_EVERY_MS = 100;
 
-/** What a client got that used an API key all the time, at every API and gateway. Times are epoch milliseconds. */
+/** Results of a client that used an API key all the time, at every API and gateway. Times are epoch milliseconds. */
 interface KeyUse {
-  calls: { api: string; sentAt: number; answeredAt: number; status: number }[];
+  calls: { api: string; sentAt: number; endedAt: number; status: number }[];
   streams: { gateway: string; openedAt: number; closedAt: number | null; code: number | null }[];
 }
 
 export type KeyUser = Awaited<ReturnType<typeof useNewKey>>;
 
-/** Make a key, and use it, everywhere at first. @param mayOpen opens streams when it holds; default: two per gateway stay */
+/** Make a key, and use it everywhere. @param mayOpen whether to open streams now; default: two per gateway stay open */
 export async function useNewKey({ apis, gateways, store }: Installation, mayOpen?: () => boolean) {
   const spaceId = SPACES[0] as string;
   const { id, key } = await createKey(store, { name: 'fault', scopes: ['jobs:read'], spaceId, expiresAt: null });
@@ -34,7 +34,7 @@ export async function useNewKey({ apis, gateways, store }: Installation, mayOpen
   async function call(client: HttpClient): Promise<void> {
     const sentAt = Date.now();
     const { status } = await client.call('GET', `/api/v1/spaces/${spaceId}/jobs?limit=1`, { key });
-    use.calls.push({ api: client.url, sentAt, answeredAt: Date.now(), status });
+    use.calls.push({ api: client.url, sentAt, endedAt: Date.now(), status });
   }
 
   /** @returns whether the stream was opened */
@@ -85,7 +85,7 @@ export async function revoke({ apis, key }: Installation, keyId: string): Promis
   client.close();
 }
 
-/** Revoke a key that is in use, and check that it is of no use after a second. */
+/** Revoke a key that is in use, and check that no process accepts it after a second. */
 export async function revokeOne(context: FaultContext): Promise<void> {
   const user = await useNewKey(context.installation);
   await revoke(context.installation, user.keyId);
@@ -98,7 +98,7 @@ export async function revokeOne(context: FaultContext): Promise<void> {
 
 const promise = 'P14';
 
-/** The time in which a stall of the machine may have caused this status: of 503 alone. */
+/** Return the span in which a stall of the machine may have caused this status, if it is 503. */
 const unavailableDuring = (status: number, at: number) => (status === 503 ? { during: before(at) } : {});
 
 export interface Revocation {
@@ -108,7 +108,7 @@ export interface Revocation {
   mayCut?: boolean; // Whether streams may be closed with 1012 first, because their gateway has lost its subscriptions.
 }
 
-/** Report calls that were served too long after the revocation, and streams that were open for too long. */
+/** Report calls and streams that were served too long after the revocation. */
 export function checkRevoked({ found, figures }: FaultContext, use: KeyUse, revocation: Revocation): void {
   const { revokedAt, stoppedAt, withinMs, mayCut = false } = revocation;
   /** @returns whether it was too late */
@@ -120,9 +120,9 @@ export function checkRevoked({ found, figures }: FaultContext, use: KeyUse, revo
     return true;
   };
   figures['streams opened after it'] = use.streams.filter(({ openedAt }) => openedAt >= revokedAt).length;
-  for (const { api, sentAt, answeredAt, status } of use.calls) {
+  for (const { api, sentAt, endedAt, status } of use.calls) {
     if (status !== 200 && status !== 401)
-      found(`${api} answered a revoked key ${status}`, { promise, ...unavailableDuring(status, answeredAt) });
+      found(`${api} returned ${status} for a revoked key`, { promise, ...unavailableDuring(status, endedAt) });
     if (status < 400) measure('last call served, ms', sentAt, `${api} served it after`);
   }
   for (const { gateway, openedAt, closedAt, code } of use.streams) {
@@ -134,11 +134,11 @@ export function checkRevoked({ found, figures }: FaultContext, use: KeyUse, revo
   }
 }
 
-/** Report calls and streams of another key that suffered. @param mayCut whether streams may be closed with 1012 */
+/** Report calls and streams of another key that failed. @param mayCut whether streams may be closed with 1012 */
 export function checkUntouched({ found }: FaultContext, { calls, streams }: KeyUse, mayCut: boolean): void {
-  for (const { api, status, answeredAt } of calls)
+  for (const { api, status, endedAt } of calls)
     if (status !== 200)
-      found(`${api} answered another key ${status}`, { promise, ...unavailableDuring(status, answeredAt) });
+      found(`${api} returned ${status} for another key`, { promise, ...unavailableDuring(status, endedAt) });
   for (const { gateway, closedAt, code } of streams)
     if (closedAt !== null && !(mayCut && code === 1012))
       found(`${gateway} closed a stream of another key with ${code}`, { promise, ...closeDuring(code, closedAt) });

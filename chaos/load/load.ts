@@ -6,7 +6,7 @@ import type { Caller } from './client.js';
 import { type JobPlan, planOf, SPACES } from './plan.js';
 import { startReceivers } from './receivers.js';
 import { createWatchers } from './watchers.js';
-import { type Crew, claimAndWork, runWorker } from './worker.js';
+import { claimAndWork, runWorker, type WorkerContext } from './worker.js';
 
 export interface LoadOptions {
   installation: Installation;
@@ -22,14 +22,14 @@ const WATCHERS = 2; // Per space.
 /** Producers, workers, operators, watchers and receivers of callbacks during a run. */
 export type Load = Awaited<ReturnType<typeof startLoad>>;
 
-/** Start it: jobs at an even rate, whether or not there were responses to those before. */
+/** Start the load: jobs at an even rate, whether or not earlier calls have responses. */
 export async function startLoad({ installation, call, history, seed, rate }: LoadOptions) {
   const receivers = await startReceivers();
   const watchers = createWatchers(installation, history);
   let tokens = 0;
   let isCreating = true;
   let isOver = false;
-  const crew: Crew = {
+  const workers: WorkerContext = {
     call,
     random: new Random(seed),
     planOf: (n) => planOf(seed, n),
@@ -43,26 +43,26 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
     void work.finally(() => busy.delete(work));
   }
 
-  /** The number in the payload names the plan, so that any worker can carry it out. */
+  /** The number in the payload identifies the plan, so that any worker can follow it. */
   async function create({ n, spaceId, name, maxRetries, timeoutSeconds, receiving, ...plan }: JobPlan): Promise<void> {
     const callback = receiving === null ? {} : { callbackUrl: receivers.urlFor(n, receiving) };
     const sent = { name, payload: { n }, maxRetries, timeoutSeconds, ...callback };
     const { outcome, jobId } = await call({ client: 'producer', op: 'create', spaceId, sent });
     if (outcome !== 'ok' || jobId === null) return;
     if (plan.watched) watchers.watchJob(`watcher-of-${n}`, jobId, plan.watched === 'with key');
-    if (plan.isClaimed) for (const which of ['a', 'b']) begin(claimAndWork(`claimer-${which}-${n}`, jobId, crew));
+    if (plan.isClaimed) for (const which of ['a', 'b']) begin(claimAndWork(`claimer-${which}-${n}`, jobId, workers));
     if (plan.killAfterMs !== null) begin(delay(plan.killAfterMs).then(() => kill(n, jobId)));
   }
 
   async function kill(n: number, jobId: string): Promise<void> {
     for (let times = n % 2 === 0 ? 2 : 1; times > 0; times--)
-      await call({ client: `operator-${n}`, op: 'kill', jobId, sent: { reason: crew.token() } });
+      await call({ client: `operator-${n}`, op: 'kill', jobId, sent: { reason: workers.token() } });
   }
 
   async function produce(): Promise<void> {
     const began = performance.now();
     for (let n = 0; isCreating; n++) {
-      begin(create(crew.planOf(n)));
+      begin(create(workers.planOf(n)));
       await delay(Math.max(0, began + ((n + 1) / rate) * 1_000 - performance.now()));
     }
   }
@@ -70,19 +70,19 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
   for (const spaceId of SPACES)
     for (let i = 1; i <= WATCHERS; i++) watchers.watchSpace(`watcher-${spaceId}-${i}`, spaceId);
   const producing = produce();
-  for (let i = 1; i <= WORKERS; i++) begin(runWorker(`worker-${i}`, crew));
+  for (let i = 1; i <= WORKERS; i++) begin(runWorker(`worker-${i}`, workers));
 
-  /** Create no more jobs; workers, watchers and receivers go on. */
+  /** Create no more jobs; workers, watchers and receivers continue. */
   async function stopCreating(): Promise<void> {
     isCreating = false;
     await producing;
   }
 
   return {
-    callbackUrl: receivers.urlFor, // A URL for a job of a fault, whose callbacks are written down.
-    heardAt: watchers.heardAt, // When watchers of spaces got a message, epoch milliseconds.
+    callbackUrl: receivers.urlFor, // A URL for a job of a fault, whose callbacks are recorded.
+    messageTimes: watchers.messageTimes, // When watchers of spaces got a message, epoch milliseconds.
     stopCreating,
-    /** End it, and write down what watchers and receivers got. */
+    /** Stop the load, and record what watchers and receivers got. */
     async stop(): Promise<void> {
       isOver = true;
       await stopCreating();

@@ -7,10 +7,10 @@ import { type Receiving, SPACES } from './plan.js';
 
 let numbers = 1_000_000; // The load has fewer jobs.
 
-/** A number for the payload of a job, which no other job has. */
+/** Return a number for the payload of a job that no other job has. */
 export const nextNumber = () => ++numbers;
 
-/** The body of a call, with a text that only this call sends. */
+/** Bodies of calls, with a text that only one call sends. */
 export const BODIES: Partial<Record<Operation, (token: string) => Body>> = {
   progress: (token) => ({ percent: 50, message: token }),
   checkpoint: (token) => ({ token }),
@@ -56,7 +56,7 @@ export async function bringJob(
   return jobId;
 }
 
-/** Name spaces, each in a partition of its own, which none of the load is in. */
+/** Return names of spaces, each in a partition that no other space uses. */
 export function separateSpaces(count: number): string[] {
   const taken = new Set(SPACES.map(partitionOf));
   const spaces: string[] = [];

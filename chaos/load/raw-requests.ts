@@ -4,21 +4,21 @@ import { gzipSync } from 'node:zlib';
 import { ADMIN_KEY } from '../../test/support/shared-service.js';
 import { within } from '../runs/waiting.js';
 
-/** What came of bytes that were sent to an API. */
+/** The outcome of bytes that were sent to an API. */
 export interface RawOutcome {
   status: number | null; // Status of the first response; null for none.
-  text: string; // Its body, as far as it came.
+  text: string; // Its body, as far as it arrived.
   isClosed: boolean; // Whether the connection was closed, or broke, in time.
   tookMs: number;
 }
 
 export interface RawRequest {
   head: string | Buffer; // Sent at once.
-  again?: { bytes: Buffer; everyMs: number }; // Sent after it again and again, as fast as it is read, with this pause.
+  again?: { bytes: Buffer; everyMs: number }; // Repeated after the head as fast as the API reads, with this pause.
   withinMs: number; // How long it may take until the connection is closed, milliseconds.
 }
 
-/** Send bytes on a connection of their own, whatever they mean. */
+/** Send any bytes on a new connection. */
 export async function sendRaw(url: string, { head, again, withinMs }: RawRequest): Promise<RawOutcome> {
   const { hostname, port } = new URL(url);
   const began = Date.now();
@@ -30,7 +30,7 @@ export async function sendRaw(url: string, { head, again, withinMs }: RawRequest
   });
   const closed = new Promise<true>((resolve) => socket.on('close', () => resolve(true)));
   socket.write(head);
-  if (again) void pour(socket, again);
+  if (again) void repeatBytes(socket, again);
   const isClosed = (await within(withinMs, closed)) === true;
   socket.destroy();
   const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(response) ?? [];
@@ -38,20 +38,20 @@ export async function sendRaw(url: string, { head, again, withinMs }: RawRequest
   return { status: status === undefined ? null : Number(status), text, isClosed, tookMs: Date.now() - began };
 }
 
-async function pour(socket: net.Socket, { bytes, everyMs }: { bytes: Buffer; everyMs: number }): Promise<void> {
+async function repeatBytes(socket: net.Socket, { bytes, everyMs }: { bytes: Buffer; everyMs: number }): Promise<void> {
   while (!socket.destroyed) {
-    // No faster than it is read: what waits here would only use memory of the test.
+    // No faster than the API reads, because waiting bytes would only use memory of the test.
     if (socket.writableLength < bytes.length) socket.write(bytes);
     await delay(everyMs);
   }
 }
 
-/** The endpoints that get raw requests. No job has this id, since bodies are checked first. */
+/** The endpoints that get raw requests. No job needs this id, because bodies are checked first. */
 export const CREATE = '/api/v1/spaces/yard-a/jobs';
 export const POLL = `${CREATE}/poll`;
 export const LOGS = `/api/v1/jobs/00${'a'.repeat(26)}/logs`;
 
-/** The head of a POST up to its last header, without the empty line. */
+/** Make the head of a POST up to its last header, without the empty line. */
 export const headOf = (path: string, headers: object) =>
   Object.entries({ host: 'yard', 'x-api-key': ADMIN_KEY, ...headers }).reduce(
     (head, [name, value]) => `${head}${name}: ${value}\r\n`,
@@ -62,14 +62,14 @@ export const JSON_TYPE = { 'content-type': 'application/json' };
 export const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' };
 export const GZIP = { 'content-encoding': 'gzip' };
 
-/** A request with a body of the length that it declares. */
+/** Make a request with a body of the declared length. */
 function post(path: string, body: string | Buffer, headers: Record<string, string> = JSON_TYPE): Buffer {
   const bytes = Buffer.from(body);
   const head = headOf(path, { connection: 'close', 'content-length': String(bytes.length), ...headers });
   return Buffer.concat([Buffer.from(`${head}\r\n`, 'latin1'), bytes]);
 }
 
-/** A request with these headers, and whatever follows the empty line. */
+/** Make a request with these headers, and these bytes after the empty line. */
 const framed = (headers: Record<string, string>, behind: string) =>
   Buffer.from(`${headOf(CREATE, { connection: 'close', ...headers })}\r\n${behind}`, 'latin1');
 const chunked = (behind: string) => framed({ ...JSON_TYPE, 'transfer-encoding': 'chunked' }, behind);
@@ -77,7 +77,7 @@ const bare = (line: string, headers: string) => Buffer.from(`${line} HTTP/1.1\r\
 const job = (fields: object) => JSON.stringify({ name: 'bad', payload: {}, ...fields });
 const many = (count: number, entry: unknown) => JSON.stringify({ logs: Array.from({ length: count }, () => entry) });
 
-/** Requests that must be refused with 4xx, by what is wrong with them. */
+/** Requests that must be refused with 4xx, by their fault. */
 export const MALFORMED: Record<string, Buffer> = {
   'no JSON': post(CREATE, '{"name":'),
   'nothing at all': post(CREATE, ''),

@@ -1,23 +1,23 @@
-import { answer, type Behaviour, endless, hang, reset } from '../../test/support/behaviours.js';
+import { type Behaviour, endless, hang, reset, respondWith } from '../../test/support/behaviours.js';
 import { type Received, startReceiver } from '../../test/support/receiver.js';
 import type { History } from '../checker/history.js';
 import { HANGS } from '../rules/callbacks.js';
 import type { Receiving } from './plan.js';
 
-const OK = answer(204);
+const OK = respondWith(204);
 const slowly: Behaviour = (response, socket) => setTimeout(() => OK(response, socket), 700);
-const POURS = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
+const ENDLESS = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n';
 
-/** The behaviours that the requests for one job meet, in this order; the last is that of all further requests. */
+/** Behaviours for the requests of one job, in this order; the last one also applies to all later requests. */
 const BEHAVIOURS: Record<Receiving, Behaviour[]> = {
-  answers: [OK],
-  'fails first': [answer(503), OK],
+  responds: [OK],
+  'fails first': [respondWith(503), OK],
   'resets first': [reset, OK],
   'hangs first': [hang, OK],
   'is slow': [slowly],
-  pours: [endless(POURS, 'more and more ')],
-  'is gone': [answer(410)],
-  'is down': [answer(500)],
+  'never stops': [endless(ENDLESS, 'more and more ')],
+  'returns 410': [respondWith(410)],
+  'returns 500': [respondWith(500)],
 };
 
 /** Start receivers of callbacks, some of which fail. */
@@ -25,13 +25,13 @@ export async function startReceivers() {
   const receiver = await startReceiver();
   const paths = new Set<string>();
   return {
-    /** The callback URL of a job. */
-    urlFor(n: number, receiving: Receiving = 'answers'): string {
+    /** Return the callback URL of a job. */
+    urlFor(n: number, receiving: Receiving = 'responds'): string {
       const path = `${receiving === 'hangs first' ? HANGS : '/'}job/${n}`;
       paths.add(path);
       return receiver.script(path, ...BEHAVIOURS[receiving]);
     },
-    /** Write down all that has come. */
+    /** Add all received callbacks to the history. */
     record(history: History): void {
       for (const path of paths) for (const request of receiver.requestsTo(path)) writeReceived(history, request);
     },
@@ -39,7 +39,7 @@ export async function startReceivers() {
   };
 }
 
-/** Write down a callback as it came. */
+/** Add a received callback to the history. */
 export function writeReceived(history: History, { body, headers, at }: Received): void {
   const sent = JSON.parse(body.toString());
   const id = headers.find(([name]) => name.toLowerCase() === 'webhook-id')?.[1] ?? null;

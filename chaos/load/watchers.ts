@@ -7,31 +7,31 @@ import { reportsEnd } from '../rules/closes.js';
 
 type Subject = Pick<Stream, 'client' | 'scope' | 'jobId' | 'spaceId'>;
 
-const SNAPSHOT_MS = 5_000; // A watcher that asked for so long, and did not get a snapshot, was refused what it may see.
-const AGAIN_MS = 50; // Before a stream that was cut is opened again.
+const SNAPSHOT_MS = 5_000; // A watcher that tried for so long without a snapshot was refused wrongly.
+const AGAIN_MS = 50; // Before a watcher opens a cut stream again.
 
-/** Make watchers of jobs and spaces, which connect again whenever a stream ends too early. */
+/** Make watchers of jobs and spaces, which connect again when a stream ends too early. */
 export function createWatchers({ gateways, key }: Installation, history: History) {
   const watching = new Set<Promise<void>>();
-  /** Watchers without a message, and since when they ask, epoch milliseconds. */
+  /** Watchers without a message, and when they began to try, epoch milliseconds. */
   const waiting = new Map<Subject, number>();
   const open = new Set<StreamClient>();
-  const heardAt: number[] = [];
+  const messageTimes: number[] = [];
   let isOver = false;
-  let turn = 0;
+  let nextGateway = 0;
 
   /** Open one stream, and wait for its end. @returns whether its job has ended */
   async function connectOnce(subject: Subject, path: string): Promise<boolean> {
     const { jobId, scope } = subject;
     const openedAt = Date.now();
-    const { name, url } = gateways[turn++ % gateways.length] as AppProcess;
+    const { name, url } = gateways[nextGateway++ % gateways.length] as AppProcess;
     const stream = StreamClient.connect(url, path);
     open.add(stream);
-    if (scope === 'space') stream.ws.on('message', () => heardAt.push(Date.now()));
+    if (scope === 'space') stream.ws.on('message', () => messageTimes.push(Date.now()));
     await new Promise<void>((resolve) => stream.ws.once('close', () => resolve()));
     open.delete(stream);
     const { messages } = stream;
-    // A stream that was still open at the end has all there is.
+    // A stream that is still open at the end is complete.
     const closed = isOver ? null : (stream.closed?.code ?? 1006);
     if (messages.length > 0) {
       waiting.delete(subject);
@@ -52,15 +52,15 @@ export function createWatchers({ gateways, key }: Installation, history: History
   }
 
   return {
-    heardAt, // When watchers of spaces got a message, epoch milliseconds.
+    messageTimes, // When watchers of spaces got a message, epoch milliseconds.
     watchSpace: (client: string, spaceId: string) =>
       start({ client, scope: 'space', jobId: null, spaceId }, `/spaces/${encodeURIComponent(spaceId)}?token=${key}`),
-    /** @param withKey else with nothing but the id of the job */
+    /** @param withKey false for a stream with only the id of the job */
     watchJob(client: string, jobId: string, withKey: boolean): void {
       const subject: Subject = { client, scope: withKey ? 'full' : 'progress', jobId, spaceId: null };
       start(subject, withKey ? `/${jobId}?token=${key}` : `/${jobId}`);
     },
-    /** Close all streams, and write down what came. */
+    /** Close all streams, and add watchers without a message to the history. */
     async stop(): Promise<void> {
       isOver = true;
       for (const stream of open) stream.ws.terminate();

@@ -3,68 +3,68 @@ import type { Random } from '../../test/support/random.js';
 import type { Call, Operation } from '../checker/history.js';
 import type { Caller } from './client.js';
 import { BODIES } from './own-jobs.js';
-import { type JobPlan, LAST_LIFE, type Life, NAMES, SPACES } from './plan.js';
+import { type AttemptPlan, type JobPlan, LAST_ATTEMPT, NAMES, SPACES } from './plan.js';
 
-/** A claimed job, as far as its worker needs it. */
+/** The fields of a claimed job that its worker needs. */
 interface Claimed {
   id: string;
   timeoutSeconds: number;
   payload: { n: number };
 }
 
-/** What all workers of a load share. */
-export interface Crew {
+/** Dependencies and state that all workers of a load share. */
+export interface WorkerContext {
   call: Caller;
   random: Random;
   planOf(n: number): JobPlan;
   claimed: Map<number, number>; // How often each job was claimed, by n.
-  token(): string; // A text that no other call sends, by which its effect is found again.
+  token(): string; // A text that no other call sends, so that its effect can be found.
   isOver(): boolean;
 }
 
-/** Poll some space, and work on the jobs that come, until the load is over. */
-export async function runWorker(client: string, crew: Crew): Promise<void> {
-  const { call, random, isOver } = crew;
+/** Poll random spaces, and work on the returned jobs, until the load is over. */
+export async function runWorker(client: string, context: WorkerContext): Promise<void> {
+  const { call, random, isOver } = context;
   while (!isOver()) {
     const filter = random.chance(0.3) ? { types: [random.of(NAMES), random.of(NAMES)] } : {};
     const sent = { count: 1 + random.below(3), ...filter };
     const polled = await call({ client, op: 'poll', spaceId: random.of(SPACES), sent });
     const jobs: Claimed[] = polled.outcome === 'ok' ? polled.body.jobs : [];
-    await Promise.all(jobs.map((job) => work(client, job, crew)));
+    await Promise.all(jobs.map((job) => work(client, job, context)));
     if (jobs.length === 0) await delay(40 + random.below(80));
   }
 }
 
 /** Claim one job by its id, and work on it if that succeeded. */
-export async function claimAndWork(client: string, jobId: string, crew: Crew): Promise<void> {
-  const claimed = await crew.call({ client, op: 'claim', jobId });
-  if (claimed.outcome === 'ok' && claimed.body.claimed) await work(client, claimed.body.job, crew);
+export async function claimAndWork(client: string, jobId: string, context: WorkerContext): Promise<void> {
+  const claimed = await context.call({ client, op: 'claim', jobId });
+  if (claimed.outcome === 'ok' && claimed.body.claimed) await work(client, claimed.body.job, context);
 }
 
 type Report = (op: Operation, sent?: unknown) => Promise<Call>;
 
-async function work(client: string, job: Claimed, crew: Crew): Promise<void> {
-  const { random } = crew;
+async function work(client: string, job: Claimed, context: WorkerContext): Promise<void> {
+  const { random } = context;
   const { n } = job.payload;
-  const times = crew.claimed.get(n) ?? 0;
-  crew.claimed.set(n, times + 1);
-  const life = crew.planOf(n).lives[times] ?? LAST_LIFE;
-  const report: Report = (op, sent) => crew.call({ client, op, jobId: job.id, sent });
+  const times = context.claimed.get(n) ?? 0;
+  context.claimed.set(n, times + 1);
+  const attempt = context.planOf(n).attempts[times] ?? LAST_ATTEMPT;
+  const report: Report = (op, sent) => context.call({ client, op, jobId: job.id, sent });
 
-  if (life.end === 'never acks') return;
+  if (attempt.end === 'never acks') return;
   await delay(random.below(30));
   if (!(await started(report))) return;
-  for (const step of life.steps) {
+  for (const step of attempt.steps) {
     await delay(5 + random.below(60));
-    const reported = await report(step, BODIES[step]?.(crew.token()));
+    const reported = await report(step, BODIES[step]?.(context.token()));
     if (reported.outcome === 'refused') return; // It was killed, or another worker has it.
   }
-  if (life.end === 'vanishes') return;
-  if (life.end === 'stalls') await delay(job.timeoutSeconds * 1_000 + 200 + random.below(2_000));
-  await end(life, report, crew);
+  if (attempt.end === 'vanishes') return;
+  if (attempt.end === 'stalls') await delay(job.timeoutSeconds * 1_000 + 200 + random.below(2_000));
+  await end(attempt, report, context);
 }
 
-/** Ack, and again if it was not served: then the job may be running already. */
+/** Ack, and ack again without a response, since the job may be running then. @returns whether it runs */
 async function started(report: Report): Promise<boolean> {
   const acked = await report('ack');
   if (acked.outcome === 'ok' || acked.outcome === 'refused') return acked.outcome === 'ok';
@@ -72,7 +72,7 @@ async function started(report: Report): Promise<boolean> {
   return again.outcome === 'ok' || again.body?.jobStatus === 'running';
 }
 
-async function end({ end: how }: Life, report: Report, { token }: Crew): Promise<void> {
+async function end({ end: how }: AttemptPlan, report: Report, { token }: WorkerContext): Promise<void> {
   const once = () =>
     how.startsWith('fails') ? report('fail', BODIES.fail?.(token())) : report('complete', BODIES.complete?.(token()));
   const ended = await once();

@@ -8,12 +8,12 @@ import { REVOKED_MS, SLOW_MS } from '../load/key-use.js';
 import { BODIES } from '../load/own-jobs.js';
 import type { FaultContext } from '../runs/fault.js';
 import { playTwice, seenOf } from './expected.js';
-import { BY_ITSELF, CHANGES, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, READ_FROM, READS } from './rows.js';
+import { CHANGES, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, PERIODIC, READ_FROM, READS } from './rows.js';
 import { bring, CLIENT, endAll, makeKey, type Start, type Subject, storedJobs, type TrialKey } from './subject.js';
 import { callApi, LOSING, type LostReply, loseReply, OTHER } from './trial.js';
 
-// Trials of the API: without the reply a call is answered 503, and has happened once or not at all. When it is made again, its
-// response fits that.
+// Trials of the API. Without the reply a call returns 503, and has happened once or not at all. When it is made again, its
+// response matches that.
 
 const STATS = { method: 'GET', path: '/spaces/lost/stats' };
 
@@ -23,7 +23,7 @@ interface Responded {
   during: Span;
 }
 
-/** What a trial is about. */
+/** The job and the key of a trial. */
 type About = Subject & { key: TrialKey };
 
 /** How to make a call, and with which key. */
@@ -33,19 +33,19 @@ interface Row {
   endpoint: string;
   runs: string;
   start: Start;
-  isRead?: true; // It can be made again at both APIs.
+  isRead?: true; // The call can be made again at both APIs.
   make: Make;
-  isIt(about: About): Matcher; // The command whose reply is lost.
-  /** What is compared of all that is stored; default all of it. */
+  matches(about: About): Matcher; // The command whose reply is lost.
+  /** Return the part of the stored state that is compared; default all of it. */
   state?(context: FaultContext, about: About): Promise<unknown>;
-  left?: unknown; // That after the call; default the same as before.
-  seen(answered: Responded): unknown; // What is compared of the response to the same call again, and what it must be.
+  left?: unknown; // That state after the call; default as before.
+  seen(response: Responded): unknown; // The part of the response that is compared, and its value, when the call is made again.
   again: unknown;
-  leftAgain?: unknown; // That after the call is made again; default not compared.
-  also?: typeof isRevoked; // What else must hold after the call, of a key that both APIs have cached.
+  leftAgain?: unknown; // The state after the call is made again; default not compared.
+  also?: typeof isRevoked; // Another check after the call, of a key that both APIs have cached.
 }
 
-/** A call that changes jobs is in the history, so that the rules know who asked for what happened. */
+/** Make a call that changes jobs. It is in the history, so that the rules can explain its effects. */
 const inHistory =
   (op: Operation): Make =>
   async ({ call }, { n, spaceId, jobId }, { nth, ...how }) => {
@@ -53,7 +53,7 @@ const inHistory =
     const of = op === 'create' || op === 'poll' ? { spaceId } : { jobId: jobId as string };
     const body = op === 'create' ? create : BODIES[op]?.(`lost-${n}-${nth}`);
     const made = await call({ client: CLIENT, op, ...of, sent: body, ...how });
-    return { ...made, during: { from: made.sentAt, until: made.answeredAt } };
+    return { ...made, during: { from: made.sentAt, until: made.endedAt } };
   };
 
 const rowsOfChanges = CHANGES.map((change): Row => {
@@ -63,7 +63,7 @@ const rowsOfChanges = CHANGES.map((change): Row => {
   return {
     ...{ endpoint, runs, start, left: [left], again },
     make: inHistory(op),
-    isIt: ({ spaceId, jobId }) => runsOrSends(runs, op === 'poll' ? spaceId : (jobId ?? spaceId)),
+    matches: ({ spaceId, jobId }) => runsOrSends(runs, op === 'poll' ? spaceId : (jobId ?? spaceId)),
     state: async ({ installation }, { spaceId }) => (await storedJobs(installation.store, spaceId)).map(seenOf),
     seen: ({ status, body }) => ({ status, body: Object.fromEntries(fields.map((field) => [field, body?.[field]])) }),
   };
@@ -74,7 +74,8 @@ const rowsOfReads = READS.map(
     ...{ endpoint, runs, start: LATER.includes(runs) ? LONG_READ_FROM : READ_FROM, again: is },
     isRead: true,
     make: (context, about, { api, key }) => callApi(context, api, { method: 'GET', path: path(about), key }),
-    isIt: (about) => runsOrSends(runs, path(about).includes(about.spaceId) ? about.spaceId : (about.jobId as string)),
+    matches: (about) =>
+      runsOrSends(runs, path(about).includes(about.spaceId) ? about.spaceId : (about.jobId as string)),
     seen: ({ status, body }) => (status === 200 ? seen(body) : status),
   }),
 );
@@ -83,7 +84,7 @@ const rowsOfKeyCalls = KEY_CALLS.map(
   ([endpoint, runs, request, [left, leftAgain], again]): Row => ({
     ...{ endpoint, runs, start: { before: null }, left, again, leftAgain },
     make: (context, { key: of }, { api, key }) => callApi(context, api, { ...request(of), key }),
-    isIt: ({ key }) => sends(runs, left === 0 ? key.id : ''),
+    matches: ({ key }) => sends(runs, left === 0 ? key.id : ''),
     state: async ({ installation: { store } }, { key }) =>
       (await listKeys(store)).filter(({ name }) => name === key.name).length,
     seen: ({ status }) => status,
@@ -93,28 +94,28 @@ const rowsOfKeyCalls = KEY_CALLS.map(
 
 type Must = ReturnType<typeof loseReply>['must'];
 
-/** A revoked key is of no use anywhere, though the response did not say that it is revoked (P14). */
+/** Check that no API accepts a revoked key, although the response to the revocation was lost (P14). */
 async function isRevoked(context: FaultContext, { key }: About, must: Must): Promise<void> {
   await delay(REVOKED_MS + SLOW_MS);
   for (const api of [LOSING, OTHER]) {
     const { status } = await callApi(context, api, { ...STATS, key: key.text });
-    must(status === 401, `API ${api + 1} answered the revoked key ${status}`);
+    must(status === 401, `API ${api + 1} returned ${status} for the revoked key`);
   }
 }
 
 const ROWS = [...rowsOfChanges, ...rowsOfReads, ...rowsOfKeyCalls];
 
-/** An API reads a key that it does not know first. When that reply is lost, nothing happens, and the key is not refused. */
+/** Calls with a new key, which the API reads first. When that reply is lost, nothing happens, and the key is not refused. */
 const KEYED = [
   ...new Map(ROWS.filter(({ runs }) => !LATER.includes(runs)).map((row) => [row.endpoint, row])).values(),
 ].map(
   ({ endpoint, start, make }): Row => ({
     ...{ endpoint, runs: KEY_READ[0], start, again: true },
     make: async (context, about, by) => {
-      // The key of the trial is new; what the call is about is another one.
+      // The key of the trial is new; the call concerns another key.
       return make(context, { ...about, key: await makeKey(context, about.n) }, { ...by, key: about.key.text });
     },
-    isIt: ({ key }) => sends(KEY_READ[0], key.id),
+    matches: ({ key }) => sends(KEY_READ[0], key.id),
     seen: ({ status }) => status !== null && status < 300,
   }),
 );
@@ -124,7 +125,7 @@ async function beginCall(context: FaultContext, row: Row, n: number, loss: Param
   const state = () => (row.state ?? everything)(context, about);
   if (row.also) for (const api of [LOSING, OTHER]) await callApi(context, api, { ...STATS, key: about.key.text });
   const before = await state();
-  const { must, mustBeInTime, over } = loseReply(context, { ...row, at: 'api' }, about.jobId, loss, row.isIt(about));
+  const { must, mustBeInTime, over } = loseReply(context, { ...row, at: 'api' }, about.jobId, loss, row.matches(about));
   let first: Responded;
   return {
     async send() {
@@ -133,7 +134,7 @@ async function beginCall(context: FaultContext, row: Row, n: number, loss: Param
     async check() {
       over();
       const { status, body, during } = first;
-      must(status === 503 && body?.code === 'UNAVAILABLE', `was answered ${status} ${JSON.stringify(body)}`);
+      must(status === 503 && body?.code === 'UNAVAILABLE', `returned ${status} ${JSON.stringify(body)}`);
       mustBeInTime(during);
       const left = await state();
       must(isDeepStrictEqual(left, row.left ?? before), `left ${JSON.stringify(left)}`);
@@ -142,7 +143,7 @@ async function beginCall(context: FaultContext, row: Row, n: number, loss: Param
         const again = row.seen(await row.make(context, about, { api, nth: 'again' }));
         must(
           isDeepStrictEqual(again, row.again),
-          `API ${api + 1} answered the same call again ${JSON.stringify(again)}`,
+          `API ${api + 1} returned ${JSON.stringify(again)} for the same call again`,
         );
       }
       const leftAgain = row.leftAgain === undefined ? undefined : await state();
@@ -159,7 +160,7 @@ const lostOf = (row: Row): LostReply => ({
   endpoint: row.endpoint,
   runs: row.runs,
   at: 'api',
-  isLater: LATER.includes(row.runs) || row.runs === BY_ITSELF,
+  isLater: LATER.includes(row.runs) || row.runs === PERIODIC,
   begin: (context, n, loss) => beginCall(context, row, n, loss),
 });
 

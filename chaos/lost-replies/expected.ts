@@ -13,14 +13,14 @@ const DATA: Partial<Record<Operation, (sent: Body) => JsonValue>> = {
   kill: ({ reason }) => reason,
 };
 
-/** What is compared of a job. Its callbacks are sent meanwhile. */
+/** Return the part of a job that is compared: not its callbacks, because they are sent meanwhile. */
 export const seenOf = ({ status, events, logs }: { status: string; events: { type: string }[]; logs: unknown[] }) => ({
   status,
   events: events.map(({ type }) => type).filter((type) => !type.startsWith('callback_')),
   logs: logs.length,
 });
 
-/** Make a call twice in the model: the job after the first call, and the response to the second. */
+/** Make a call twice in the model. @returns the job after the first call, and the response to the second */
 export function playTwice([op, , , { before, maxRetries = 3, hasCallback }]: (typeof CHANGES)[number]) {
   const times = { deliveryTimeoutMs: 1, maxDeliveries: 99, retentionMs: 0, redisTimeoutMs: 1 };
   const world = newWorld({ keyPrefix: '', eventsPerJob: 99, logsPerJob: 99, ...times }, 0);

@@ -29,7 +29,7 @@ export const CHANGES: readonly [op: Operation, endpoint: string, script: string,
 const LONG = 110; // A history with more events than this is read in several steps.
 const MANY = Array.from({ length: LONG }, (_, i): Step => ['event', { token: `event ${i}` }]);
 
-/** The job that reads are about. */
+/** The job for reads. */
 export const READ_FROM = {
   before: [...RUNNING.before, ['progress', { percent: 1, message: 'on' }], ['logs', ['one', 'two']]],
 } satisfies Start;
@@ -38,7 +38,7 @@ const ofJob = ({ jobId }: Subject) => `/jobs/${jobId}`;
 const ofSpace = ({ spaceId }: Subject) => `/spaces/${spaceId}`;
 const history = ({ status, events }: Body) => [status, events?.length];
 
-/** Every endpoint that reads jobs, with each script or command that it needs, and what its response must contain. */
+/** Every endpoint that reads jobs, with each script or command that it needs, and the expected part of its response. */
 export const READS: readonly [
   endpoint: string,
   runs: string,
@@ -60,8 +60,8 @@ const list: KeyRequest = () => ({ method: 'GET', path: '/keys' });
 const revoke: KeyRequest = ({ id }) => ({ method: 'DELETE', path: `/keys/${id}` });
 
 /**
- * Every endpoint of API keys, with each command that it needs; how many keys of that name there are after the call, and after
- * it is made again, and the status then. A key whose response was lost is unknown, and so another is made.
+ * Every endpoint of API keys, with each command that it needs; the number of keys of that name after the call and after it is
+ * made again, and the status then. A client does not know a key whose response was lost, so it makes another one.
  */
 export const KEY_CALLS: readonly [
   endpoint: string,
@@ -77,11 +77,11 @@ export const KEY_CALLS: readonly [
   ['revokeKey', 'publish', revoke, [0, 0], 404],
 ];
 
-/** These are sent only after another reply of the same call, so both cannot be lost at once. */
+/** Commands that are sent after another reply of the same call, so that both cannot be lost at once. */
 export const LATER = ['history', 'hset'];
 
-/** Each connection sends this by itself every second: its reply would be lost before the trials that begin together are ready. */
-export const BY_ITSELF = 'time';
+/** A command that each connection sends every second: another reply to it might be lost before all trials have begun. */
+export const PERIODIC = 'time';
 
-/** The commands that read a key which a process does not know. They are sent together, and so one trial loses both replies. */
+/** The commands that read an unknown key. They are sent together, so one trial loses both replies. */
 export const KEY_READ = ['hget', 'time'] as const;

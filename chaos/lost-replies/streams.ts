@@ -8,9 +8,9 @@ import type { FaultContext } from '../runs/fault.js';
 import { bring, CLIENT, makeKey, type Subject } from './subject.js';
 import { callApi, isReady, type LostReply, loseReply, loserOf, OTHER } from './trial.js';
 
-/** What happens to the job of a stream once it is open. */
-const LIFE: readonly Step[] = [['claim'], ['ack'], ['complete', { result: { token: 'seen by its streams' } }]];
-const SEEN_MS = 30_000; // Until a stream has what it missed: a gateway gives up earlier.
+/** Calls for the job of a stream once it is open. */
+const STEPS: readonly Step[] = [['claim'], ['ack'], ['complete', { result: { token: 'seen by its streams' } }]];
+const SEEN_MS = 30_000; // Until a stream has all messages: a gateway gives up earlier.
 const REFUSED = /^Unexpected server response: (\d+)$/;
 
 /** Open the stream of a job or its space. */
@@ -37,7 +37,7 @@ async function open(context: FaultContext, of: Subject, scope: 'full' | 'space',
     isWhole,
     /** Wait until it has sent the end of its job, or is closed. */
     ended: () => until(() => isWhole() || stream.closed !== null, SEEN_MS).catch(() => undefined),
-    /** Write down what it has sent, so that the rules check it, and close it. */
+    /** Add its messages to the history, so that the rules check them, and close it. */
     async record(): Promise<void> {
       const messages = [...stream.messages];
       const opened = { gateway, openedAt: Date.parse(messages[0]?.timestamp), messages };
@@ -48,16 +48,16 @@ async function open(context: FaultContext, of: Subject, scope: 'full' | 'space',
   };
 }
 
-async function live({ call }: FaultContext, { jobId }: Subject): Promise<void> {
-  for (const [op, sent] of LIFE) await call({ client: CLIENT, op, jobId: jobId as string, sent, api: OTHER });
+async function finish({ call }: FaultContext, { jobId }: Subject): Promise<void> {
+  for (const [op, sent] of STEPS) await call({ client: CLIENT, op, jobId: jobId as string, sent, api: OTHER });
 }
 
-/** A reply that a stream is opened with. */
+/** A reply that opening a stream needs. */
 interface Opening {
   of: 'job' | 'space';
   runs: string;
-  about: 'job' | 'key' | 'nothing'; // What the command names. `key`: a new one, which the gateway has to read first.
-  mayOpen?: boolean; // It may be opened anyway, since the process that lost the reply asks again.
+  about: 'job' | 'key' | 'nothing'; // Id in the command. `key`: a new one, which the gateway must read first.
+  mayOpen?: boolean; // The stream may open anyway, because the process sends the command again.
 }
 
 const OPENINGS: readonly Opening[] = [
@@ -84,11 +84,11 @@ const opening = ({ of, runs, about, mayOpen = false }: Opening): LostReply => ({
       async check() {
         over();
         const isOpen = first.status === 101;
-        must(first.status === 503 || (isOpen && mayOpen), `answered ${first.status}`);
+        must(first.status === 503 || (isOpen && mayOpen), `opening returned ${first.status}`);
         mustBeInTime(first.during);
         const again = await openOne();
-        must(again.status === 101, `the same again was answered ${again.status}`);
-        await live(context, subject);
+        must(again.status === 101, `opening again returned ${again.status}`);
+        await finish(context, subject);
         for (const one of isOpen ? [first, again] : [again]) {
           await one.ended();
           await one.record();
@@ -98,18 +98,18 @@ const opening = ({ of, runs, about, mayOpen = false }: Opening): LostReply => ({
   },
 });
 
-/** A stream reads what it missed while its channel was not heard. */
+/** The reply with events that a stream missed while its channel was lost. */
 const repair: LostReply = {
   ...{ endpoint: 'stream of a job', runs: 'since', at: 'gateway', isLater: true },
   async begin(context, n, loss) {
     const subject = await bring(context, { before: [] }, n);
     const stream = await open(context, subject, 'full');
-    const isIt = runsOrSends('since', subject.jobId as string);
-    const { must, over, wait } = loseReply(context, repair, subject.jobId, loss, isIt);
+    const matches = runsOrSends('since', subject.jobId as string);
+    const { must, over, wait } = loseReply(context, repair, subject.jobId, loss, matches);
     return {
       async send() {
         await context.installation.connection.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-        await live(context, subject);
+        await finish(context, subject);
         await wait();
       },
       async check() {
@@ -122,7 +122,7 @@ const repair: LostReply = {
   },
 };
 
-/** A gateway checks the keys of its streams. */
+/** The reply when a gateway checks the keys of its streams. */
 const recheck: LostReply = {
   ...{ endpoint: 'keys of streams', runs: 'hmget', at: 'gateway', isLater: true },
   async begin(context, n, loss) {
@@ -141,7 +141,7 @@ const recheck: LostReply = {
       async check() {
         over();
         await isReady(loserOf(context, 'gateway').url);
-        await live(context, subject);
+        await finish(context, subject);
         await stream.ended();
         must(stream.isWhole(), stream.says());
         await stream.record();

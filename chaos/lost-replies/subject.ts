@@ -13,33 +13,33 @@ export interface Subject {
   jobId: string | null; // Null before its creation.
 }
 
-/** The state that a job is brought to. */
+/** The state of a job before its trial. */
 export interface Start {
   maxRetries?: number; // Default 3.
   hasCallback?: true;
-  before: readonly Step[] | null; // Calls after its creation; null: there is no job.
+  before: readonly Step[] | null; // Calls after its creation; null: no job.
 }
 
 export const CLIENT = 'loser';
 
-/** Bring a job to this state, through the API that loses nothing. */
+/** Create a job in this state, through the API that loses nothing. */
 export async function bring(context: FaultContext, start: Start, n: number): Promise<Subject> {
   const { before, maxRetries = 3, hasCallback } = start;
   const spaceId = `lost-${n}`;
   if (before === null) return { n, spaceId, jobId: null };
   const { store } = context.installation;
-  const receiving = hasCallback ? ('answers' as const) : undefined;
+  const receiving = hasCallback ? ('responds' as const) : undefined;
   const own = { client: CLIENT, name: 'lost', spaceId, n, api: OTHER, maxRetries, receiving };
   const jobId = await bringJob(context, own, ...before);
   const isCalledBack = async () =>
     (await getJob(store, ANY_SPACE, jobId)).events.some(({ type }) => type === 'callback_sent');
-  if (hasCallback) await until(isCalledBack, 60_000); // Then nothing happens to it by itself.
+  if (hasCallback) await until(isCalledBack, 60_000); // Later nothing changes it.
   return { n, spaceId, jobId };
 }
 
 const jobsIn = (store: Store, spaceId: string) => listJobs(store, ANY_SPACE, spaceId, { limit: 10, offset: 0 });
 
-/** All that is stored of a space's jobs. */
+/** Read all jobs of a space, with events and logs. */
 export async function storedJobs(store: Store, spaceId: string) {
   return Promise.all(
     (await jobsIn(store, spaceId)).map(async ({ id }) => ({
@@ -49,7 +49,7 @@ export async function storedJobs(store: Store, spaceId: string) {
   );
 }
 
-/** Kill the jobs that have not ended, since no worker polls the spaces of trials. */
+/** Kill the jobs that have not ended, because no worker polls the spaces of trials. */
 export async function endAll({ call, installation }: FaultContext, spaceId: string): Promise<void> {
   for (const { id, status } of await jobsIn(installation.store, spaceId)) {
     const isOpen = status === 'pending' || status === 'delivered' || status === 'running';
@@ -57,14 +57,14 @@ export async function endAll({ call, installation }: FaultContext, spaceId: stri
   }
 }
 
-/** A key with a name of its own. */
+/** The key of a trial. */
 export interface TrialKey {
   id: string;
   name: string;
   text: string; // The text that clients send.
 }
 
-/** Make a key past the APIs. */
+/** Make a key without an API. */
 export async function makeKey({ installation: { store } }: FaultContext, n: number): Promise<TrialKey> {
   const name = `lost-${n}`;
   const { id, key } = await createKey(store, { name, scopes: [...SCOPES], spaceId: null, expiresAt: null });

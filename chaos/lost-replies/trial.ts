@@ -8,28 +8,28 @@ import type { Matcher } from '../installation/scripts.js';
 import { RESPONSE_MS } from '../rules/responses.js';
 import type { FaultContext } from '../runs/fault.js';
 
-/** How a reply is lost: its connection is cut, or is silent. With `observe` it is not lost, and only seen. */
+/** How a reply is lost: its connection is cut, or stays silent. With `observe` it is only observed. */
 export type Loss = 'cut' | 'silence' | 'observe';
 
 /** One reply of Redis that a process waits for. */
 interface Row {
-  endpoint: string; // An operation of the API's routes, or what a gateway opens or does.
-  runs: string; // The script whose reply it is; the command, where it is no script.
+  endpoint: string; // An operation of the API's routes, or an act of a gateway.
+  runs: string; // The script or command whose reply is lost.
   at: 'api' | 'gateway'; // The process that loses it.
 }
 
 /** A reply, and a trial in which it is lost. */
 export interface LostReply extends Row {
-  beside?: string; // Another command, sent together with it, whose reply is lost with it.
+  beside?: string; // Another command, sent with it, whose reply is lost too.
   isLater?: boolean; // Its trial is not made together with the others (rows.ts says why).
-  /** Prepare everything, and wait for the reply. @param n of no other trial, and of no job of the load */
+  /** Prepare everything, and intercept the reply. @param n a number that no other trial and no job of the load has */
   begin(
     context: FaultContext,
     n: number,
     loss: Loss,
   ): Promise<{
     send(): Promise<void>; // Cause the request whose reply is lost.
-    check(): Promise<void>; // Report what is wrong afterwards, and when the same is asked for again.
+    check(): Promise<void>; // Report faults afterwards, and when the same request is made again.
   }>;
 }
 
@@ -37,18 +37,18 @@ export interface LostReply extends Row {
 export const LOSING = 0;
 export const OTHER = 1;
 
-/** The process that loses the replies of a row. */
+/** Return the process that loses the replies of a row. */
 export const loserOf = ({ installation }: FaultContext, at: LostReply['at']): AppProcess =>
   (at === 'api' ? installation.apis[LOSING] : installation.gateways[0]) as AppProcess;
 
-/** Lose the reply of a row, to the next such command. @param jobId of the job of the trial */
+/** Lose the reply of a row, to the next such command. @param jobId id of the trial's job, for violations */
 export function loseReply(context: FaultContext, row: Row, jobId: string | null, loss: Loss, to: Matcher) {
   const { proxy } = loserOf(context, row.at);
   const lost = proxy.intercept(to, interceptionOf(loss));
   void lost.happened.then(() => count(context, 'replies lost'));
-  /** Report what does not hold: `getJob, history: …` @param during of a deadline, as in a violation */
-  function must(holds: boolean, otherwise: string, during?: Span): void {
-    if (!holds) context.found(`${row.endpoint}, ${row.runs}: ${otherwise}`, { jobId, ...(during && { during }) });
+  /** Report a condition that is false: `getJob, history: …` @param during span of a deadline, as in a violation */
+  function must(isTrue: boolean, otherwise: string, during?: Span): void {
+    if (!isTrue) context.found(`${row.endpoint}, ${row.runs}: ${otherwise}`, { jobId, ...(during && { during }) });
   }
   const mustBeInTime = (during: Span, limitMs = RESPONSE_MS) =>
     must(lengthOf(during) <= limitMs, `took ${lengthOf(during)} ms`, during);
@@ -79,7 +79,7 @@ export interface ApiRequest {
 
 const OVERLOADED_MS = 20_000;
 
-/** Call one API, by its index. What it refuses with `OVERLOADED` was not done: it is sent again, as clients do. */
+/** Call one API, by its index. After `OVERLOADED` nothing was done, so the call is sent again, as clients do. */
 export async function callApi(
   { installation }: FaultContext,
   api: number,
@@ -97,14 +97,14 @@ export async function callApi(
   }
 }
 
-const BACK_MS = 60_000; // To find out that a connection is dead, on a slow machine.
+const BACK_MS = 60_000; // To detect a dead connection, on a slow machine.
 
 /** Wait until a process is ready. */
 export async function isReady(url: string): Promise<void> {
   await until(async () => (await fetch(`${url}/readyz`)).status === 200, BACK_MS);
 }
 
-/** Reset silent connections of the losers, and wait until they have others: the API has two, and readiness needs one. */
+/** Reset the silent connections, and wait until the processes have new ones: the API has two, and readiness needs one. */
 export async function healed(context: FaultContext): Promise<void> {
   const losers = [loserOf(context, 'api'), loserOf(context, 'gateway')];
   for (const { proxy } of losers) proxy.resetLost();

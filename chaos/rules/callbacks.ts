@@ -6,19 +6,19 @@ import { redeliveriesOf } from './histories.js';
 import { type Damage, linesOf, type Outage, ruleForEachJob } from './rule.js';
 import { stopsSchedulers } from './time-outs.js';
 
-/** Parts of the paths of callback URLs behind which nothing reads the request, and whose first callback gets no response. */
-export const NOBODY = '/nobody/';
+/** Parts of callback URLs: of receivers that read no request, and of receivers that do not respond to the first one. */
+export const UNREAD = '/unread/';
 export const HANGS = '/hangs/';
 
-/** So many POSTs of a job may be repeated because nobody could record them: one for each process that is lost meanwhile… */
+/** POSTs of a job that may be repeated because no scheduler could record them: one for each process that is lost meanwhile… */
 const REPEATED_AT_MOST = 2;
-/** …if they came during an outage of Redis or a scheduler, or so long before it as an attempt may take, or just after it. */
+/** …if they were received during an outage of Redis or a scheduler, just after it, or before it by the time of an attempt. */
 const UNRECORDED_BEFORE_MS = 12_000;
 const UNRECORDED_AFTER_MS = 2_000;
 
 /**
- * The callback of an ended job is delivered at least once, under one id, by attempts that are all recorded; no callback comes
- * for a job that has not ended, or was killed (P6). When attempts are made again is checked with the histories.
+ * The callback of an ended job is sent at least once, under one id, by attempts that are all recorded. No callback is sent for a
+ * job that has not ended, or was killed (P6). The rule `histories` checks the times of attempts.
  */
 export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, outages }) => {
   const { job, callbacks: received } = one;
@@ -34,17 +34,17 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
   const atMost = (1 + redeliveriesOf(one)) * (settings.callbackDelays.length + 1);
   const mayBeRepeated = received.filter(({ at }) => outages.some((outage) => mayRepeat(outage, at, job))).length;
   const isRepeated = received.length > recorded.length + Math.min(REPEATED_AT_MOST, mayBeRepeated);
-  // A scheduler on a slow machine may have been too late to record an attempt, and so may the one that took over.
+  // On a slow machine, a scheduler and the one that took over may both have been too late to record an attempt.
   const mayBeSlow = received.length <= recorded.length + REPEATED_AT_MOST;
   const during = { from: received[0]?.at ?? 0, until: (received.at(-1)?.at ?? 0) + UNRECORDED_AFTER_MS };
   const faults: [isSo: boolean | undefined, damage: Damage, says: string, during?: Span | false][] = [
     [received.some(({ at }) => at < Date.parse(end.createdAt)), 'other', 'came before its end'],
-    [received.length === 0 && !job.callbackUrl.includes(NOBODY), 'lost', 'never came'],
+    [received.length === 0 && !job.callbackUrl.includes(UNREAD), 'lost', 'never came'],
     [new Set(received.map(({ id }) => id)).size > 1, 'duplicated', 'came under several ids'],
     [received.some(({ id }) => id === null), 'other', 'came without an id'],
     [received.some(isOther), 'other', 'reported another end'],
     [recorded.length === 0, 'lost', 'has no recorded attempt'],
-    [last?.willRetry || job.isOwed, 'late', 'is not settled'],
+    [last?.willRetry || job.isCallbackPending, 'late', 'is not settled'],
     [recorded.length > atMost, 'duplicated', `has ${recorded.length} attempts, which are more than ${atMost}`],
     [sent > received.length, 'other', `is recorded as sent ${sent} times, and came ${received.length} times`],
     [
@@ -59,7 +59,7 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
     .map(([, damage, says, span]) => ({ damage, says: `its callback ${says}`, lines, ...(span && { during: span }) }));
 });
 
-/** Whether a callback that came at this time may have been sent again, because nobody could record it. */
+/** Whether a callback of this time may have been sent again, because no scheduler could record it. */
 function mayRepeat(outage: Outage, at: number, { callbackUrl }: DumpedJob): boolean {
   const isGivenUp = outage.stops.includes('hanging callbacks') && callbackUrl?.includes(HANGS);
   if (!isGivenUp && !stopsSchedulers(outage)) return false;

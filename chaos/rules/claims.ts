@@ -4,8 +4,8 @@ import type { DumpedJob } from '../checker/dump.js';
 import { type Claim, type Finding, linesOf, type Rule, ruleForEachJob, type StoredCase, storedCases } from './rule.js';
 
 /**
- * No two workers get the same attempt (P2): clients get a job at most as often as it was delivered. That its window was
- * over between two deliveries of one attempt is checked with the transitions. A lost response counts for nobody.
+ * No two workers get the same attempt (P2): clients get a job at most as often as it was delivered. The rule `histories` checks
+ * that the window was over between two deliveries of one attempt. A lost response does not count.
  */
 export const claims = ruleForEachJob('claims', 'P2', ({ job, claims: all }) =>
   [...new Set(all.map(({ attempt }) => attempt))].flatMap((attempt) => {
@@ -40,8 +40,8 @@ export function deliveriesOf({ events }: DumpedJob): Delivery[] {
 const AS_CREATED = ['name', 'payload', 'maxRetries', 'timeoutSeconds', 'createdAt'] as const;
 
 /**
- * A worker gets a job that it asked for, as it was created, with the latest checkpoint of the attempts before (P3): a
- * checkpoint with a 2xx response that no retry gets is lost.
+ * A worker gets a job that it asked for, as it was created, with the latest checkpoint of earlier attempts (P3). A checkpoint
+ * with a 2xx response must not be lost.
  */
 export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: all }) =>
   all.flatMap(({ attempt, job: got, call }) => {
@@ -60,12 +60,12 @@ export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: al
 /** A time in which a job was pending, epoch milliseconds. */
 interface Wait {
   one: StoredCase;
-  place: number; // The time that decides its place in the queue.
+  place: number; // The time that determines its place in the queue.
   from: number;
   until: number;
 }
 
-/** A poll gets the oldest of the jobs that it asks for (contract of poll, spec §4.3); no other poll passes it over (P3). */
+/** A poll gets the oldest of the jobs that it asks for (spec §4.3), and never a younger one instead (P3). */
 export const order: Rule = {
   name: 'order',
   promise: 'P3',
@@ -81,7 +81,7 @@ function waitsOf(one: StoredCase): Wait[] {
   const waits: Wait[] = [];
   for (const { type, createdAt } of one.job.events) {
     const at = Date.parse(createdAt);
-    // A job waits at the end of its queue, or at its place by creation when it was not acked in time.
+    // A job waits at the end of its queue, or by its creation time when it was not acked in time.
     const place = type === 'delivery_timeout' ? (waits[0]?.from ?? at) : at;
     if (/^(created|retried|delivery_timeout)$/.test(type))
       waits.push({ one, place, from: at, until: Number.POSITIVE_INFINITY });
@@ -92,10 +92,9 @@ function waitsOf(one: StoredCase): Wait[] {
 }
 
 /** Whether a wait ended while this poll was under way. */
-const ended = ({ until }: Wait, { call }: Claim) =>
-  call.op === 'poll' && call.sentAt <= until && call.answeredAt >= until;
+const ended = ({ until }: Wait, { call }: Claim) => call.op === 'poll' && call.sentAt <= until && call.endedAt >= until;
 
-/** Of two events in one millisecond either may have been first. */
+/** Report a poll that took this job while an older one waited. Events of one millisecond have no order. */
 function passedOver({ one, place, until: at }: Wait, { call }: Claim, waits: readonly Wait[]): Finding[] {
   const names: string[] | undefined = call.sent?.types;
   const older = waits.find(

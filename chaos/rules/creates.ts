@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Evidence, type Finding, linesOf, type Rule } from './rule.js';
 
-/** No create with a 2xx response is lost, the job is as it says, and there is no job that nobody asked for (P1). */
+/** No create with a 2xx response is lost, its job is as in the response, and each job has a create (P1). */
 export const creates: Rule = {
   name: 'creates',
   promise: 'P1',
@@ -21,14 +21,14 @@ const changed = ({ cases }: Evidence): Finding[] =>
 
 function lost({ cases }: Evidence): Finding[] {
   return cases.flatMap(({ jobId, job, calls }): Finding[] => {
-    const answered = calls.find(({ outcome }) => outcome === 'ok');
-    if (job !== null || answered === undefined) return [];
-    const says = `its ${answered.op} was answered 2xx, and it is not there`;
+    const succeeded = calls.find(({ outcome }) => outcome === 'ok');
+    if (job !== null || succeeded === undefined) return [];
+    const says = `its ${succeeded.op} returned 2xx, and it is not there`;
     return [{ jobId, damage: 'lost', says, lines: linesOf(calls) }];
   });
 }
 
-/** The number in the payload tells which create made a job: one create makes one job, or perhaps one if its outcome is unknown. */
+/** Report jobs without a create. The number in the payload identifies the create, which makes one job at most. */
 function unasked({ cases, calls }: Evidence): Finding[] {
   const found: Finding[] = [];
   for (const { jobId, job, calls: own } of cases) {
@@ -37,7 +37,8 @@ function unasked({ cases, calls }: Evidence): Finding[] {
     const asked = calls.filter(({ op, sent }) => op === 'create' && sent?.payload?.n === n);
     const made = cases.filter((other) => other.job?.payload?.n === n);
     const lines = linesOf(asked);
-    if (!asked.some(({ outcome }) => outcome === 'unknown')) found.push({ jobId, says: 'nobody asked for it', lines });
+    if (!asked.some(({ outcome }) => outcome === 'unknown'))
+      found.push({ jobId, says: 'no client asked for it', lines });
     else if (made.length > asked.length)
       found.push({ jobId, damage: 'duplicated', says: `${asked.length} creates made ${made.length} jobs`, lines });
   }

@@ -2,7 +2,7 @@ import type { Call } from '../checker/history.js';
 import { deliveriesOf } from './claims.js';
 import { type Evidence, type Outage, type Rule, type StoredCase, storedCases } from './rule.js';
 
-const UNDER_WAY_MS = 2_000; // Redis may run a command this long after its API stopped waiting, or after the end of the outage.
+const UNDER_WAY_MS = 2_000; // Redis may run a command this long after its API gave up, or after the end of the outage.
 
 /** A poll or claim whose response was lost. */
 interface LostClaim {
@@ -13,7 +13,7 @@ interface LostClaim {
   room: number; // How many more jobs may have been delivered to it.
 }
 
-/** A job is delivered only to a client that asked (P3): a delivery that no client got belongs to a lost response. */
+/** A job is delivered only to a client that asked (P3): each delivery that no client got matches a lost response. */
 export const deliveries: Rule = {
   name: 'deliveries',
   promise: 'P3',
@@ -34,17 +34,17 @@ export const deliveries: Rule = {
   },
 };
 
-/** When a job was delivered that no client got. */
+/** List the times of deliveries that no client got. */
 function missing({ job, claims: all }: StoredCase): number[] {
   const delivered = deliveriesOf(job).map(({ at }) => at);
   for (const { call } of all) {
-    const got = delivered.findIndex((at) => at >= call.sentAt - 1 && at <= call.answeredAt + 1);
+    const got = delivered.findIndex((at) => at >= call.sentAt - 1 && at <= call.endedAt + 1);
     if (got >= 0) delivered.splice(got, 1); // A delivery that two clients got is found by the rule `claims`.
   }
   return delivered;
 }
 
-/** Those that can be executed first stand first. */
+/** List polls and claims with a lost response, ordered by when they must have been executed. */
 const lostClaims = ({ calls, outages }: Evidence): LostClaim[] =>
   calls
     .filter(({ op, outcome }) => outcome === 'unknown' && (op === 'poll' || op === 'claim'))
@@ -57,18 +57,18 @@ const lostClaims = ({ calls, outages }: Evidence): LostClaim[] =>
     }))
     .sort((a, b) => a.until - b.until);
 
-/** When a call has been executed or never will be: commands may wait at a Redis that stands still. */
-function executedBy({ sentAt, answeredAt }: Call, outages: readonly Outage[]): number {
+/** Return the time after which a call is not executed any more: commands may wait at a paused Redis. */
+function executedBy({ sentAt, endedAt }: Call, outages: readonly Outage[]): number {
   const still = outages.filter(({ stops, affected }) => stops.includes('redis') && affected.length === 0);
-  const met = still.filter(({ from, until }) => sentAt <= until && answeredAt >= from);
-  return UNDER_WAY_MS + Math.max(answeredAt, ...met.map(({ until }) => until));
+  const overlapping = still.filter(({ from, until }) => sentAt <= until && endedAt >= from);
+  return UNDER_WAY_MS + Math.max(endedAt, ...overlapping.map(({ until }) => until));
 }
 
 /** Whether there is room in a lost response for a delivery of a job. */
 const mayBe = ({ room, jobId, spaceId }: LostClaim, one: StoredCase) =>
   room > 0 && (jobId === one.jobId || spaceId === one.job.spaceId);
 
-/** Attribute a delivery to a lost response: to a claim rather than to a poll, which may have got others. */
+/** Match a delivery with a lost response: with a claim rather than a poll, which may have got other jobs. */
 function take(one: StoredCase, at: number, lost: LostClaim[]): boolean {
   const open = lost.filter((claim) => mayBe(claim, one) && at >= claim.from && at <= claim.until);
   const claim = open.find(({ jobId }) => jobId === one.jobId) ?? open[0];

@@ -4,26 +4,26 @@ import type { Body, Call, Operation } from '../checker/history.js';
 import { type Finding, linesOf, ruleForEachJob, type StoredCase } from './rule.js';
 import { isTimeOut } from './time-outs.js';
 
-/** The event that a call leaves, and where the call and the event contain the text that only this call has sent. */
+/** The event that a call causes, and where call and event contain the text that only this call has sent. */
 interface Trace {
   types: readonly EventType[];
   ofCall(sent: Body): unknown;
   ofEvent(data: Body): unknown;
 }
 
-const TOKEN = (data: Body) => data?.token;
+const tokenOf = (data: Body) => data?.token;
 const TRACES: Partial<Record<Operation, Trace>> = {
   progress: { types: ['progress'], ofCall: (sent) => sent?.message, ofEvent: (data) => data?.message },
-  checkpoint: { types: ['checkpoint'], ofCall: TOKEN, ofEvent: TOKEN },
-  event: { types: ['event'], ofCall: TOKEN, ofEvent: TOKEN },
-  complete: { types: ['completed'], ofCall: (sent) => sent?.result?.token, ofEvent: TOKEN },
+  checkpoint: { types: ['checkpoint'], ofCall: tokenOf, ofEvent: tokenOf },
+  event: { types: ['event'], ofCall: tokenOf, ofEvent: tokenOf },
+  complete: { types: ['completed'], ofCall: (sent) => sent?.result?.token, ofEvent: tokenOf },
   fail: { types: ['retried', 'dead'], ofCall: (sent) => sent?.error, ofEvent: (data) => data?.error },
   kill: { types: ['killed'], ofCall: (sent) => sent?.reason, ofEvent: (data) => data?.reason },
 };
 
 /**
- * A call with a 2xx response has happened once, a refused one never, also with 503 `OVERLOADED`, one of unknown outcome once or never; and nothing has
- * happened that nobody asked for (P3).
+ * A call with a 2xx response has happened once; a refused one, also with 503 `OVERLOADED`, never; one of unknown outcome once or
+ * never. Nothing has happened that no client asked for (P3).
  */
 export const effects = ruleForEachJob('effects', 'P3', (one) => [
   ...Object.entries(TRACES).flatMap(([op, trace]) => ofOperation(one, op as Operation, trace)),
@@ -44,7 +44,7 @@ function ofOperation({ job, calls }: StoredCase, op: Operation, trace: Trace): F
       happened.delete(token);
       return faultOf(call, times, job).map((found) => ({ ...found, says: `${op} of ${token} ${found.says}` }));
     });
-  return [...ofCalls, ...[...happened.keys()].map((token) => ({ says: `nobody asked for ${op} of ${token}` }))];
+  return [...ofCalls, ...[...happened.keys()].map((token) => ({ says: `no client asked for ${op} of ${token}` }))];
 }
 
 function faultOf({ op, outcome, line }: Call, times: number, { status }: DumpedJob): Finding[] {
@@ -52,23 +52,23 @@ function faultOf({ op, outcome, line }: Call, times: number, { status }: DumpedJ
   if (times > 1) return [{ damage: 'duplicated', says: `happened ${times} times`, lines }];
   if (times === 1 && (outcome === 'refused' || outcome === 'not now'))
     return [{ says: 'was refused, and happened', lines }];
-  const isRepeatedKill = op === 'kill' && status === 'killed'; // It succeeds, and leaves no event.
+  const isRepeatedKill = op === 'kill' && status === 'killed'; // It succeeds without an event.
   if (times === 1 || outcome !== 'ok' || isRepeatedKill) return [];
-  return [{ damage: 'lost', says: 'was answered 2xx, and is not in the history', lines }];
+  return [{ damage: 'lost', says: 'returned 2xx, and is not in the history', lines }];
 }
 
-/** An ack has no text of its own. */
+/** Report acks whose number is wrong: an ack has no text to find it by. */
 function ofAcks({ job, calls }: StoredCase): Finding[] {
   const asked = calls.filter(({ op, outcome }) => op === 'ack' && (outcome === 'ok' || outcome === 'unknown'));
   const sure = asked.filter(({ outcome }) => outcome === 'ok').length;
   const happened = job.events.filter(({ type }) => type === 'acked').length;
   const lines = linesOf(asked);
-  if (sure > happened) return [{ damage: 'lost', says: `${sure} acks were answered 2xx, ${happened} happened`, lines }];
+  if (sure > happened) return [{ damage: 'lost', says: `${sure} acks returned 2xx, ${happened} happened`, lines }];
   if (happened <= asked.length) return [];
   return [{ damage: 'duplicated', says: `${happened} acks happened, ${asked.length} were asked for`, lines }];
 }
 
-/** Logs have dense seqs, and a batch is stored as a whole, once, where its response says, or not at all (P3). */
+/** Logs have dense seqs. A batch is stored completely, once, and at the seqs in its response; or not at all (P3). */
 export const logs = ruleForEachJob('logs', 'P3', ({ job, calls }) => {
   const found: Finding[] = [];
   const gap = job.logs.findIndex(({ seq }, i) => seq !== i + 1);
@@ -76,7 +76,7 @@ export const logs = ruleForEachJob('logs', 'P3', ({ job, calls }) => {
   const batches = calls.filter(({ op }) => op === 'logs');
   const sent = new Set<string>(batches.flatMap((call) => call.sent));
   const unasked = job.logs.filter(({ message }) => !sent.has(message)).length;
-  if (unasked > 0) found.push({ says: `${unasked} log entries that nobody sent` });
+  if (unasked > 0) found.push({ says: `${unasked} log entries that no client sent` });
   return [...found, ...batches.flatMap((call) => ofBatch(call, job.logs))];
 });
 

@@ -2,8 +2,8 @@ import { replay } from '../../test/model/index.js';
 import { type PromiseId, ruleForEachJob, type StoredCase } from './rule.js';
 
 /**
- * The history and the record of a job are what the specification makes of its events, one after the other: every
- * transition is allowed (P3), no window is closed early (P4), callbacks are retried as they should be (P6).
+ * The history and the record of a job follow the specification: every transition is allowed (P3), no window ends early (P4),
+ * callbacks are retried at the right times (P6).
  */
 export const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages }) => {
   const { job, calls } = one;
@@ -13,13 +13,13 @@ export const histories = ruleForEachJob('histories', 'P3', (one, { settings, out
   return [{ promise: promiseOf(says), says }];
 });
 
-/** How often a callback may have been asked for again. */
+/** Count the redeliveries of a callback that may have been requested. */
 export const redeliveriesOf = ({ calls }: StoredCase) =>
   calls.filter(({ op, outcome }) => op === 'redeliver' && outcome !== 'refused').length;
 
 const isEarlyRetry = (says: string) => says.startsWith('callback_') && says.endsWith('ms too soon');
 
-/** The promise that a disagreement breaks. */
+/** Return the promise that a disagreement breaks. */
 function promiseOf(says: string): PromiseId {
   if (says.includes('before the window was over')) return 'P4';
   return says.startsWith('callback_') ? 'P6' : 'P3';

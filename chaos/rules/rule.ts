@@ -8,7 +8,7 @@ export type { Body, Call, Callback, DumpedJob, Operation, Span, Stream };
 /** A promise of docs/reliability.md, by its number. */
 export type PromiseId = `P${number}`;
 
-/** What a broken promise amounts to, for the table of a run. */
+/** The damage of a broken promise, for the table of a run. */
 export type Damage = 'lost' | 'duplicated' | 'late' | 'other';
 
 /** A broken promise. */
@@ -19,17 +19,17 @@ export interface Violation {
   jobId: string | null; // Null when it concerns no single job.
   says: string; // One sentence.
   lines: number[]; // Lines of the history that show it.
-  /** Of a missed deadline: the time in which the machine must not have stalled, since otherwise it proves nothing. */
+  /** For a missed deadline: the span in which a stall of the machine makes it prove nothing. */
   during?: Span;
 }
 
-/** What a rule or a fault finds; the rest of the violation follows from it. */
+/** A violation as a rule or a fault reports it; defaults complete it. */
 export type Finding = Pick<Violation, 'says'> & Partial<Violation>;
 
 /**
- * What a fault makes unavailable. `room`: Redis refuses what needs memory. `safety`: Redis may evict jobs. `capacity`: there is
- * more load than Redis or an API can take. `hanging callbacks`: a scheduler that stops does not wait for a receiver that hangs.
- * `clock`: it steps forward, and retries of callbacks that wait come early.
+ * A part that a fault makes unavailable. `room`: Redis refuses commands that need memory. `safety`: Redis may evict jobs.
+ * `capacity`: the load is more than Redis or an API can serve. `hanging callbacks`: a scheduler that stops does not wait for a
+ * receiver that hangs. `clock`: it steps forward, so that retries of callbacks are early.
  */
 export type Stopped =
   | 'api'
@@ -45,7 +45,7 @@ export type Stopped =
 /** The time in which a fault was active. */
 export interface Outage extends Span {
   stops: readonly Stopped[];
-  affected: readonly string[]; // Names of the processes that are unavailable, or that cannot reach Redis. Empty: all.
+  affected: readonly string[]; // Names of processes that are unavailable or cannot reach Redis. Empty: all.
   closes: readonly number[]; // Codes that streams may be closed with because of this fault alone.
 }
 
@@ -60,7 +60,7 @@ export interface Claim {
   call: Call;
 }
 
-/** What is known about one job. */
+/** All evidence about one job. */
 export interface JobCase {
   jobId: string;
   job: DumpedJob | null; // Null for a job that clients know and Redis does not.
@@ -71,7 +71,7 @@ export interface JobCase {
 
 export type StoredCase = JobCase & { job: DumpedJob };
 
-/** All that a rule may look at. */
+/** All that a rule may use. */
 export interface Evidence {
   calls: readonly Call[];
   streams: readonly Stream[];
@@ -84,14 +84,14 @@ export interface Evidence {
 export const storedCases = ({ cases }: Evidence): StoredCase[] =>
   cases.flatMap(({ job, ...rest }) => (job === null ? [] : [{ ...rest, job }]));
 
-/** Looks for one kind of broken promise: a pure function. */
+/** A check for one kind of broken promise: a pure function. */
 export interface Rule {
   name: string;
   promise: PromiseId;
   check(evidence: Evidence): Finding[];
 }
 
-/** A rule that looks at one job at a time. */
+/** Make a rule that checks one job at a time. */
 export const ruleForEachJob = (
   name: string,
   promise: PromiseId,

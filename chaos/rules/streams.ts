@@ -3,7 +3,7 @@ import type { DumpedJob } from '../checker/dump.js';
 import type { Body, Stream } from '../checker/history.js';
 import type { Evidence, Finding, Rule } from './rule.js';
 
-/** A stream is the state of its job, and then every later event in its order, once; or it is closed (P8). */
+/** A stream sends the state of its job, and then every later event once and in order; or it closes (P8). */
 export const streams: Rule = {
   name: 'streams',
   promise: 'P8',
@@ -14,10 +14,10 @@ function ofStream(stream: Stream, { dump }: Evidence): Finding[] {
   const { line, client, jobId, spaceId, messages, openedAt, until } = stream;
   const lines = [line];
   if (messages.length === 0) {
-    // Whether a job may be gone is checked by other rules.
+    // Other rules check whether a job may be gone.
     if (jobId !== null && !dump.jobs.some(({ id }) => id === jobId)) return [];
     const during = { from: openedAt, until: until ?? openedAt };
-    return [{ jobId, says: `${client} asked again and again, and got no message`, lines, during }];
+    return [{ jobId, says: `${client} tried to connect again and again, and got no message`, lines, during }];
   }
   if (messages[0]?.type !== 'init') return [{ jobId, says: `a stream began with ${messages[0]?.type}`, lines }];
   const sent = new Map<string, Body[]>();
@@ -33,7 +33,7 @@ function ofStream(stream: Stream, { dump }: Evidence): Finding[] {
   ];
 }
 
-/** What is wrong with what a stream sent about a job; null for nothing. */
+/** Return the fault in the messages of a stream about a job; null for none. */
 function faultOf(stream: Stream, job: DumpedJob, sent: Body[]): string | null {
   const { messages, closed, scope } = stream;
   const got = sent.filter(({ type }) => type !== 'logs_appended').map(keyOf(scope));
@@ -41,7 +41,7 @@ function faultOf(stream: Stream, job: DumpedJob, sent: Body[]): string | null {
   const keys = all.map((event) => keyOf(scope)(asMessage(event)));
   const began = Date.parse(messages[0].timestamp);
   const lastAt = closed === null ? Number.POSITIVE_INFINITY : Date.parse(messages.at(-1).timestamp);
-  // What happened after its snapshot, and before its last message, must be in it.
+  // It must contain every event between its snapshot and its last message.
   const due = all.map(({ createdAt }) => Date.parse(createdAt) > began && Date.parse(createdAt) < lastAt);
 
   const first = got.length > 0 ? keys.indexOf(got[0] as string) : due.indexOf(true);
@@ -65,7 +65,7 @@ const keyOf =
   ({ type, timestamp, data }: Body): string =>
     `${type} ${timestamp} ${scope === 'progress' && type === 'completed' ? '' : JSON.stringify(data ?? null)}`;
 
-/** The init of a job's stream shows the status of the job just before the first message. */
+/** Return a fault in the status of the init, which must be the one just before the first message. */
 function snapshotFault({ scope, messages }: Stream, job: DumpedJob, got: string[]): string | null {
   const { status } = messages[0];
   if (scope !== 'full' || got.length === 0) return null;
@@ -77,7 +77,7 @@ function snapshotFault({ scope, messages }: Stream, job: DumpedJob, got: string[
   return was === status ? null : `it began with ${status}, where the job was ${was}`;
 }
 
-/** Appends of logs are sent once and in order, to watchers of the job without a gap. */
+/** Return a fault in the messages about logs: each is sent once and in order, on streams of a job without a gap. */
 function logsFault(sent: Body[], scope: Stream['scope']): string | null {
   let last: number | null = null;
   for (const { type, data } of sent) {
@@ -91,7 +91,7 @@ function logsFault(sent: Body[], scope: Stream['scope']): string | null {
 
 const KEYLESS = ['jobId', 'type', 'timestamp']; // Fields of every message of a job's stream without a key (spec §6.1).
 
-/** A stream without a key shows the progress of its job and that it was completed, and nothing else (P9). */
+/** A stream without a key shows only the progress of its job and its completion (P9). */
 export const scopes: Rule = {
   name: 'scopes',
   promise: 'P9',

@@ -17,10 +17,10 @@ export interface TimeOut {
   jobId: string;
   event: JobEvent;
   at: number;
-  due: number; // By now it is certainly due: the exact time of a sign of life is not always known.
+  due: number; // It is certainly due then: the exact time of a heartbeat is not always known.
 }
 
-const BEATS = ['progress', 'checkpoint', 'event', 'keepalive'];
+const HEARTBEATS = ['progress', 'checkpoint', 'event', 'keepalive'];
 const SILENT = /^Job timed out after .* seconds without a heartbeat$/;
 const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
 
@@ -30,26 +30,26 @@ const hasError = ({ type, data }: JobEvent, error: RegExp) =>
 /** Whether a scheduler ended an attempt whose worker was silent, or a job that no worker acked. */
 export const isTimeOut = (event: JobEvent) => hasError(event, SILENT) || hasError(event, NEVER_ACKED);
 
-/** Every time-out in the histories of all jobs, with the times that clients and histories give it. */
+/** List every time-out in the histories of all jobs, with the times that clients and histories show. */
 export const timeOutsOf = (evidence: Evidence): TimeOut[] =>
   storedCases(evidence).flatMap((one) => ofJob(one, evidence.settings.deliveryTimeoutMs));
 
 function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): TimeOut[] {
   const found: TimeOut[] = [];
   let opened = 0;
-  let signs: number[] = [];
+  let heartbeats: number[] = [];
   for (const event of job.events) {
     const at = Date.parse(event.createdAt);
     if (event.type === 'delivered' || event.type === 'acked') {
       opened = at;
-      signs = [];
-    } else if (BEATS.includes(event.type)) signs.push(at);
+      heartbeats = [];
+    } else if (HEARTBEATS.includes(event.type)) heartbeats.push(at);
     else if (event.type === 'delivery_timeout' || hasError(event, NEVER_ACKED)) {
       found.push({ jobId, event, at, due: opened + deliveryTimeoutMs });
     } else if (isTimeOut(event)) {
       const windowMs = Math.ceil(job.timeoutSeconds * 1_000);
-      const beats = calls.filter((call) => mayHaveExtended(call, opened, at));
-      const due = Math.max(opened, ...signs, ...beats.map(({ answeredAt }) => answeredAt)) + windowMs;
+      const calledAt = calls.filter((call) => mayHaveExtended(call, opened, at));
+      const due = Math.max(opened, ...heartbeats, ...calledAt.map(({ endedAt }) => endedAt)) + windowMs;
       found.push({ jobId, event, at, due });
     }
   }
@@ -58,13 +58,13 @@ function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Ti
 
 /** Whether a call may have extended the window of the attempt that began and ended at these times. */
 const mayHaveExtended = ({ op, outcome, sentAt }: Call, began: number, ended: number) =>
-  BEATS.includes(op) && outcome !== 'refused' && sentAt >= began && sentAt <= ended;
+  HEARTBEATS.includes(op) && outcome !== 'refused' && sentAt >= began && sentAt <= ended;
 
-/** A scheduler is unavailable, or cannot reach Redis. */
+/** Whether a scheduler is unavailable, or cannot reach Redis. */
 export const stopsSchedulers = (outage: Outage) =>
   outage.stops.some((one) => one === 'scheduler' || (one === 'redis' && affects(outage, 'scheduler')));
 
-/** How late a time-out was, without the time in which nobody could have met it, milliseconds. */
+/** Return how late a time-out was, without the time in which no scheduler was available, milliseconds. */
 export function latenessOf({ at, due }: TimeOut, outages: readonly Outage[]): number {
   const stopped = outages
     .filter(stopsSchedulers)
@@ -72,11 +72,11 @@ export function latenessOf({ at, due }: TimeOut, outages: readonly Outage[]): nu
   return Math.max(0, at - due - stopped);
 }
 
-/** How late a time-out may be; and under a fault that leaves a scheduler to meet it, or after one that leaves none. */
+/** How late a time-out may be; and during a fault that leaves a scheduler, or after one that leaves none. */
 export const LATE_MS = 2_000;
 export const LATE_UNDER_FAULT_MS = 5_000;
 
-/** A time-out is met within 2 s, and within 5 s of the end of an outage (P4). */
+/** A time-out is handled within 2 s, and within 5 s of the end of an outage (P4). */
 export const lateness: Rule = {
   name: 'lateness',
   promise: 'P4',
@@ -94,10 +94,10 @@ export const lateness: Rule = {
   },
 };
 
-/** The promise that a job left in such a status breaks. A pending one is in no queue that workers poll, or forgotten there. */
+/** The promise that a job left in this status breaks. A pending one is missing in its queue. */
 const LEFT: Partial<Record<Status, PromiseId>> = { pending: 'P1', delivered: 'P4', running: 'P4' };
 
-/** After a fault has ended all work comes to its end: workers poll, and the jobs that they drop come back (P4). */
+/** After a fault all work ends: workers poll, and jobs that they drop return to the queue (P4). */
 export const drained = ruleForEachJob('drained', 'P4', ({ job }, { dump }) => {
   const promise = LEFT[job.status];
   if (promise === undefined) return [];

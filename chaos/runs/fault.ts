@@ -14,70 +14,71 @@ import type { Finding, Outage, PromiseId, Stopped } from '../rules/rule.js';
 export type { AppProcess, Body, Call, Callback, Finding, History, Installation, Operation };
 
 /**
- * A fault, and what must still hold. In a run (run-faults.ts) an installation under load meets it: inject, wait for
- * `lastsMs`, heal, wait until all work is done, check by all rules and by `expect`. README.md has an example.
+ * A fault, and its checks. A run (run-faults.ts) applies it to an installation under load: inject, wait for `lastsMs`, heal,
+ * wait until all work is done, check by all rules and by `expect`. README.md has an example.
  */
 export interface Fault {
   name: `F${number}` | `F${number}-${string}`; // `F4-8s`: its id, and its variant where there are several.
   title: string;
-  promises: readonly PromiseId[]; // The promises that it tests most; all rules apply anyway.
+  promises: readonly PromiseId[]; // The promises that it tests most; all rules apply in any case.
   /**
-   * What is unavailable: for all processes, or for those that `affects` names. Calls may have an unknown outcome only without
-   * Redis, its memory or an API; time-outs may be late and callbacks may be repeated only without Redis, its memory or a
-   * scheduler; streams may be cut only without Redis or a gateway.
+   * The unavailable parts, for all processes or for those that `affects` names. Calls may have an unknown outcome only without
+   * Redis, its memory or an API. Time-outs may be late and callbacks repeated only without Redis, its memory or a scheduler.
+   * Streams may be cut only without Redis or a gateway.
    */
   stops: readonly Stopped[];
-  /** Codes that streams may be closed with anyway, during the fault or just after it. Default none. */
+  /** Other codes that streams may be closed with, during the fault or just after it. Default none. */
   closes?: readonly number[];
   lastsMs: number; // Time between injection and healing, milliseconds.
-  installation?: InstallationOptions; // Where the installation differs from the usual one.
+  installation?: InstallationOptions; // Differences from the usual installation.
   drainMs?: number; // How long the drain may take, milliseconds. Default: run-faults.ts.
-  /** Make it happen. @returns what heals it, if anything, which resolves once all is available again */
+  /** Make it happen. @returns a function that heals it, which resolves once all is available again */
   inject(context: FaultContext): Promise<Heal | undefined>;
-  /** Change what the rules look at: times of a clock that was wrong. Default nothing. */
+  /** Correct the record for the rules, such as times of a wrong clock. Default unchanged. */
   corrected?(record: Evidence): Evidence;
-  expect?(run: Run): Finding[]; // What must hold beside the rules.
-  forgotten?(run: Run): Span[]; // Spans whose effects may be undone; see forgotten.ts. Default none.
+  expect?(run: Run): Finding[]; // Checks besides the rules.
+  undone?(run: Run): Span[]; // Spans whose effects may be undone; see undone.ts. Default none.
 }
 
 export type Heal = () => Promise<void>;
 
-/** What else was measured, for the table of the run, by its name with the unit. */
+/** Other measurements for the table of the run, by name with unit. */
 export type Figures = Record<string, number>;
 
-interface Surroundings {
+interface RunParts {
   installation: Installation;
   history: History;
   stalls: Stalls;
   figures: Figures;
 }
 
-/** What a fault may use. */
-export interface FaultContext extends Surroundings {
+/** The parts of a run that a fault may use. */
+export interface FaultContext extends RunParts {
   random: Random; // From the seed of the run.
   load: Load;
-  call: Caller; // Make a call that is written down, and checked like those of the load.
-  /** Name the processes that are unavailable, or that cannot reach Redis, when these are not all. */
+  call: Caller; // Make a call; it is recorded and checked like those of the load.
+  /** Name the processes that are unavailable or cannot reach Redis, unless all are. */
   affects(...apps: AppProcess[]): void;
-  found(says: string, more?: Partial<Finding>): void; // Report what breaks a promise, in a sentence.
-  /** Do this once all is drained, before the end is checked; also when the run fails earlier. */
+  found(says: string, more?: Partial<Finding>): void; // Report a broken promise, in a sentence.
+  /** Do this after the drain and before the checks; also when the run fails earlier. */
   atEnd(act: () => Promise<void>): void;
 }
 
-/** A run that is over. */
-export interface Run extends Surroundings {
+/** A finished run. */
+export interface Run extends RunParts {
   dump: Dump;
   outage: Outage;
 }
 
-/** `F4` */
+/** Return the id of a fault without its variant: `F4`. */
 export const idOf = ({ name }: Fault) => name.replace(/-.*/, '');
 
-/** All faults, by their ids. */
+/** Load all faults, ordered by id. */
 export async function allFaults(): Promise<Fault[]> {
   const folder = new URL('../faults/', import.meta.url);
   const faults: Fault[] = [];
-  for (const file of await readdir(fileURLToPath(folder))) faults.push(...(await import(`${folder}${file}`)).faults);
+  const files = (await readdir(fileURLToPath(folder), { recursive: true })).filter((file) => file.endsWith('.ts'));
+  for (const file of files) faults.push(...(await import(`${folder}${file}`)).faults);
   const { compare } = new Intl.Collator('en', { numeric: true });
   return faults.sort((a, b) => compare(a.name, b.name));
 }

@@ -7,20 +7,20 @@ import type { Finding, PromiseId } from '../rules/rule.js';
 import { LATE_UNDER_FAULT_MS, type TimeOut, timeOutsOf } from '../rules/time-outs.js';
 import type { FaultContext, Run } from './fault.js';
 
-/** Calls that were made, or under way, during the outage. */
+/** List the calls that were under way during the outage. */
 export const callsDuring = ({ history, outage: { from, until } }: Run): Call[] =>
-  history.ofKind('call').filter(({ sentAt, answeredAt }) => answeredAt >= from && sentAt <= until);
+  history.ofKind('call').filter(({ sentAt, endedAt }) => endedAt >= from && sentAt <= until);
 
 const isUnserved = ({ outcome }: Call) => outcome === 'unknown' || outcome === 'not now';
 
-/** Report those of some calls that were not served. */
+/** Report calls that were not served. */
 export const unserved = (calls: readonly Call[], why: string, promise: PromiseId = 'P12'): Finding[] =>
-  calls.filter(isUnserved).map(({ jobId, op, status, code, body, line, sentAt, answeredAt }) => {
+  calls.filter(isUnserved).map(({ jobId, op, status, code, body, line, sentAt, endedAt }) => {
     const says = `${op} was not served, and ${why}: ${status ?? body} ${code ?? ''}`;
-    return { jobId, promise, says, lines: [line], during: { from: sentAt, until: answeredAt } };
+    return { jobId, promise, says, lines: [line], during: { from: sentAt, until: endedAt } };
   });
 
-/** Time since a moment until the last call was sent that was not served, without stalls of this machine, milliseconds. */
+/** Measure the time until the last call that was not served, without stalls of this machine, milliseconds. */
 export function servedAgainAfter({ history, stalls }: Run, since: number): number {
   const unknown = history
     .ofKind('call')
@@ -31,13 +31,13 @@ export function servedAgainAfter({ history, stalls }: Run, since: number): numbe
 }
 
 /**
- * Time since the beginning of the outage until the end of the longest silence that began before its end, without stalls of
- * this machine, milliseconds.
+ * Measure the time from the beginning of an outage to the end of the longest silence that began before its end, without stalls
+ * of this machine, milliseconds.
  *
- * @param heardAt times of signs of life, epoch milliseconds
+ * @param seenAt times of messages or time-outs, epoch milliseconds
  */
-export function heardAgainAfter(heardAt: readonly number[], { stalls, outage: { from, until } }: Run): number {
-  const times = [from, ...heardAt.filter((at) => at > from).sort((a, b) => a - b)];
+export function resumedAfter(seenAt: readonly number[], { stalls, outage: { from, until } }: Run): number {
+  const times = [from, ...seenAt.filter((at) => at > from).sort((a, b) => a - b)];
   const silences = times.slice(1).map((at, i) => ({ began: times[i] as number, ended: at }));
   const [longest] = silences
     .filter(({ began }) => began <= until)
@@ -46,17 +46,17 @@ export function heardAgainAfter(heardAt: readonly number[], { stalls, outage: { 
   return longest.ended - from - stalls.between(from, longest.ended);
 }
 
-/** All time-outs of the run. */
+/** List all time-outs of the run. */
 export const timeOutsIn = ({ history, dump, outage, installation: { settings } }: Run): TimeOut[] =>
   timeOutsOf(evidenceOf({ entries: history.entries, dump, outages: [outage], settings }));
 
 export interface LateOptions {
-  limitMs?: number; // Default those of a fault that leaves a scheduler to meet them.
+  limitMs?: number; // Default the limit for a fault that leaves a scheduler.
   timeOuts?: readonly TimeOut[]; // Default all.
-  excusedMs?: (timeOut: TimeOut) => number; // Time in which nobody could meet it, milliseconds. Default none.
+  excusedMs?: (timeOut: TimeOut) => number; // Time in which no scheduler could handle it, milliseconds. Default 0.
 }
 
-/** Report time-outs that came too late, whatever was unavailable (P4). */
+/** Report time-outs that were too late, whatever was unavailable (P4). */
 export function lateTimeOuts(run: Run, options: LateOptions = {}): Finding[] {
   const { limitMs = LATE_UNDER_FAULT_MS, timeOuts = timeOutsIn(run), excusedMs = () => 0 } = options;
   const all = timeOuts.map((one) => ({ ...one, lateMs: one.at - one.due - excusedMs(one) }));
@@ -69,7 +69,7 @@ export function lateTimeOuts(run: Run, options: LateOptions = {}): Finding[] {
     });
 }
 
-/** Report streams that were cut with another code than this, or that none was cut, since then the fault hit nothing (P8). */
+/** Report streams that were cut with another code, or that no stream was cut, because the fault then did nothing (P8). */
 export function cutsOtherThan(code: number, { history, figures }: Run): Finding[] {
   const cut = history.ofKind('stream').filter(isCut);
   const others = cut.filter(({ closed }) => closed !== code);
@@ -77,12 +77,12 @@ export function cutsOtherThan(code: number, { history, figures }: Run): Finding[
   figures[`streams closed ${code}`] = hits;
   if (hits === 0) return [{ promise: 'P8', says: `no stream was closed with ${code}` }];
   return others.map(({ jobId, client, closed, line }) => {
-    const says = `stream of ${client} was closed with ${closed}, and not with ${code}`;
+    const says = `stream of ${client} was closed with ${closed} instead of ${code}`;
     return { promise: 'P8', jobId, says, lines: [line] };
   });
 }
 
-/** Report lines that processes printed and that are no JSON, such as warnings of Node.js: operators read them by machine. */
+/** Report printed lines that are not JSON, such as warnings of Node.js, because programs read the logs. */
 export const strayPrints = (apps: readonly AppProcess[]): Finding[] =>
   apps.flatMap(({ name, output }) => {
     const isStray = (line: string) => line !== '' && line !== STARTED_AGAIN && !/^\{.*\}$/.test(line);
@@ -90,7 +90,7 @@ export const strayPrints = (apps: readonly AppProcess[]): Finding[] =>
     return stray.map((line) => ({ says: `${name} printed: ${line}` }));
   });
 
-/** Watch the memory of some processes of a kind (0 outside Linux). @returns what ends it, and reports what was too much */
+/** Watch the memory of processes of one kind (0 outside Linux). @returns a function that stops, and reports too much memory */
 export function limitMemory({ figures, found }: FaultContext, apps: readonly AppProcess[], mostMb: number): () => void {
   let mb = 0;
   const timer = setInterval(() => {
@@ -109,6 +109,6 @@ function residentMb(pid: number): number {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     return Math.round(Number(kilobytes ?? 0) / 1_024);
   } catch {
-    return 0; // It was just killed.
+    return 0; // The process was just killed.
   }
 }

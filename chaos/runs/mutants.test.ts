@@ -8,7 +8,7 @@ const mutants = (await allMutants()).map((mutant) => [mutant.name, mutant] as co
 const faults = (await allFaults()).map(({ name }) => name);
 const scripts = [...scriptHashes().keys()];
 
-it.each(mutants)('has a patch %s that fits the sources, and a complete header', async (_, mutant) => {
+it.each(mutants)('has a patch %s that applies to the sources, with a complete header', async (_, mutant) => {
   const { title, breaks, under, loses } = mutant;
   expect(await staleness(mutant)).toBe('');
   expect(title).not.toBe('');

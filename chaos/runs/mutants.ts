@@ -13,13 +13,13 @@ import { repeat, within } from './waiting.js';
 
 const run = promisify(execFile);
 
-/** Where the patches are; FAULT_MUTANTS names another folder. */
+/** The folder of the patches, unless FAULT_MUTANTS names another one. */
 const FOLDER = resolve(ROOT, process.env.FAULT_MUTANTS ?? 'chaos/mutants');
 
 /** A patch of the sources that breaks a promise. */
 export type Mutant = Awaited<ReturnType<typeof readMutant>>;
 
-/** All mutants, by their names. */
+/** Read all mutants, ordered by name. */
 export async function allMutants(): Promise<Mutant[]> {
   const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.patch')).sort();
   return Promise.all(files.map(readMutant));
@@ -34,21 +34,21 @@ async function readMutant(fileName: string) {
     file,
     title: header('title') ?? '',
     breaks: (header('breaks')?.split(' ') ?? []) as PromiseId[], // The promises that must be reported as broken.
-    /** Scripts whose replies are lost now and then. Without any, and without a fault, it breaks its promise by itself. */
+    /** Scripts whose replies are lost repeatedly. Without any, and without a fault, the patch alone breaks its promise. */
     loses: header('loses')?.split(' ') ?? [],
-    under: header('under') ?? null, // Name of the fault that it is run under, when what it lacks is only needed there.
+    under: header('under') ?? null, // Name of the fault during which it must be noticed, if any.
     sources: [...text.matchAll(/^\+\+\+ b\/(.+\.ts)$/gm)].map(([, path]) => path as string),
   };
 }
 
-/** Check whether the patch fits the sources. @returns why not; empty if it does */
+/** Check whether the patch applies to the sources. @returns the error; empty if it applies */
 export const staleness = ({ file }: Mutant): Promise<string> =>
   run('git', ['apply', '--check', file], { cwd: ROOT }).then(
     () => '',
     ({ stderr }) => stderr,
   );
 
-/** Copy the release with its sources, patch the copy, and compile what has changed. */
+/** Copy the release with its sources, patch the copy, and compile the changed files. */
 export async function makeMutant({ file, name, sources }: Mutant): Promise<Release> {
   const release = await copyRelease(`mutant-${name}`, ['src']);
   const { root } = release;
@@ -60,7 +60,7 @@ export async function makeMutant({ file, name, sources }: Mutant): Promise<Relea
   return release;
 }
 
-/** Compile a source as jest does, without a look at types. */
+/** Compile a source as jest does, without type checks. */
 async function compile(root: string, path: string): Promise<void> {
   const typescript = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
   const source = await readFile(join(root, path), 'utf8');
@@ -68,22 +68,22 @@ async function compile(root: string, path: string): Promise<void> {
   await writeFile(join(root, path.replace('/src/', '/dist/').replace(/\.ts$/, '.js')), code);
 }
 
-/** How long the drain may take, of a mutant alone and under a fault, milliseconds. Broken work may never be done. */
+/** How long the drain may take, for a mutant alone and under a fault, milliseconds. Broken work may never end. */
 const DRAIN_MS = 8_000;
 const DRAIN_UNDER_MS = 20_000;
 const EVERY_MS = 150; // Between two lost replies of one process.
-const NEXT_MS = 1_000; // How long the next one is awaited.
-const ENOUGH = 40; // So many replies are lost that some of them are of jobs with a callback or with steps.
+const NEXT_MS = 1_000; // How long to wait for the next one.
+const ENOUGH = 40; // Lost replies, so that some of them are of jobs with a callback or with steps.
 const ENOUGH_WITHIN_MS = 120_000;
 
-/** The fault that a mutant is run under. */
+/** Return the fault for the run of a mutant. */
 export async function faultFor(mutant: Mutant, { root }: Release): Promise<Fault> {
   if (mutant.under === null) return ownFault(mutant, root);
   const fault = await faultNamed(mutant.under);
   return { ...fault, installation: { ...fault.installation, root }, drainMs: DRAIN_UNDER_MS };
 }
 
-/** A fault that loses replies of some scripts, or does nothing at all. */
+/** Make a fault that loses replies of the mutant's scripts, or does nothing. */
 function ownFault({ title, breaks: promises, loses }: Mutant, root: string): Fault {
   const all = scriptHashes(root);
   const hashes = loses.map((script) => all.get(script));
@@ -104,7 +104,7 @@ function ownFault({ title, breaks: promises, loses }: Mutant, root: string): Fau
   };
 }
 
-/** Lose the reply to the next such command. @returns whether there was one in time */
+/** Lose the reply to the next such command. @returns whether one was sent in time */
 export async function loseNext({ proxy }: AppProcess, to: Matcher): Promise<boolean> {
   const lost = proxy.intercept(to, { action: 'lose reply', end: 'cut' });
   await within(NEXT_MS, lost.happened);

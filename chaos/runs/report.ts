@@ -2,10 +2,10 @@ import type { Evidence, Violation } from '../rules/rule.js';
 import { latenessOf, timeOutsOf } from '../rules/time-outs.js';
 import type { Figures } from './fault.js';
 
-/** How much a run has put to the test, by its name in the table. */
+/** Counts of a run, by their names in the table. */
 export type Counts = Record<string, number>;
 
-/** Not added up over several runs: the worst counts. Without the time in which nobody could meet the time-out. */
+/** The maximum over several runs instead of the sum, without the time in which no scheduler was available. */
 const LATEST = 'latest time-out, ms';
 
 export function countsOf(evidence: Evidence): Counts {
@@ -30,7 +30,7 @@ export function countsOf(evidence: Evidence): Counts {
   };
 }
 
-/** Add up several runs. */
+/** Add the counts of several runs. */
 export function sumOf(runs: readonly Counts[]): Counts {
   const all: Counts = {};
   for (const counts of runs)
@@ -39,17 +39,17 @@ export function sumOf(runs: readonly Counts[]): Counts {
   return all;
 }
 
-/** What one run has shown. */
+/** The result of one run. */
 export interface Summary {
   name: string; // Of the fault or the mutant.
   title: string;
   seed: number;
   counts: Counts;
   violations: readonly Violation[];
-  notJudged: readonly Violation[]; // Missed deadlines that prove nothing, because the machine stalled.
+  notJudged: readonly Violation[]; // Missed deadlines that prove nothing because the machine stalled.
   stalled: number; // Share of the time in which the machine stalled.
   figures: Figures;
-  breaks?: readonly string[]; // Of a mutant: promises that must be reported as broken.
+  breaks?: readonly string[]; // For a mutant: promises that must be reported as broken.
 }
 
 const PRINTED = 20; // Violations of one run; the history has them all.
@@ -57,7 +57,7 @@ const PRINTED = 20; // Violations of one run; the history has them all.
 const promisesOf = (violations: readonly Violation[]): string[] =>
   [...new Set(violations.map(({ promise }) => promise))].sort();
 
-/** Promises that a mutant breaks, and that were neither reported nor left unjudged. */
+/** List promises that a mutant breaks and that were neither reported nor left unjudged. */
 function unseen({ breaks = [], violations, notJudged }: Summary): string[] {
   const seen = promisesOf([...violations, ...notJudged]);
   return breaks.filter((promise) => !seen.includes(promise));
@@ -66,15 +66,15 @@ function unseen({ breaks = [], violations, notJudged }: Summary): string[] {
 /** Whether a run breaks no promise; a mutant must break its own. */
 export const isGood = (run: Summary) => (run.breaks ? unseen(run).length === 0 : run.violations.length === 0);
 
-/** A violation as a sentence. */
+/** Write a violation as a sentence. */
 export const sentenceOf = ({ promise, rule, jobId, says, lines }: Violation) =>
   `  ${promise} ${rule}: ${jobId ?? ''} ${says}${lines.length > 0 ? ` (lines ${lines})` : ''}`;
 
-/** What a run has shown, in sentences, and how to repeat it. */
+/** Describe the result of a run in sentences, and how to repeat it. */
 export function describe(run: Summary): string {
   const { name, seed, violations, notJudged, breaks } = run;
   if (breaks) return `${name}: broken ${promisesOf(violations).join(' ')}, not seen ${unseen(run).join(' ') || 'none'}`;
-  const unjudged = notJudged.length > 0 ? `, ${notJudged.length} not judged since the machine stalled` : '';
+  const unjudged = notJudged.length > 0 ? `, ${notJudged.length} not judged because the machine stalled` : '';
   const result = `${name}: ${violations.length} violations${unjudged}`;
   if (violations.length === 0) return result;
   return [
@@ -108,13 +108,13 @@ function rowOfMutant(run: Summary): Row {
   return { mutant: name, 'what is wrong': title, breaks: breaks.join(' '), reported, seen };
 }
 
-/** The runs as Markdown, to be pasted into docs/reliability.md. */
+/** Write the runs as tables in Markdown, for docs/reliability.md. */
 export const tables = (runs: readonly Summary[]): string =>
   [runs.filter(({ breaks }) => !breaks).map(rowOfFault), runs.filter(({ breaks }) => breaks).map(rowOfMutant)]
     .filter((rows) => rows.length > 0)
     .map((rows) => `\n${markdown([Object.keys(rows[0] as Row), ...rows.map(Object.values)])}\n`)
     .join('');
 
-/** A table whose first row is its head. */
+/** Write rows as a table in Markdown, with the first row as its head. */
 export const markdown = ([head = [], ...rows]: readonly (readonly unknown[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');

@@ -10,12 +10,12 @@ import type { Order } from './run-one.js';
 const RUN_MS = 900_000; // A run that takes longer hangs.
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-/** Make all runs that the environment asks for, some at once, and print what they have shown. @returns the exit code */
+/** Make all runs that the environment selects, some in parallel, and print their results. @returns the exit code */
 export async function runAll(env: NodeJS.ProcessEnv): Promise<number> {
   const options = optionsOf(env);
   const orders = await ordersOf(options);
   const { seed, rate, workers } = options;
-  print(`${orders.length} runs, seed ${seed}, ${rate} jobs per second, ${workers} at once`);
+  print(`${orders.length} runs, seed ${seed}, ${rate} jobs per second, ${workers} in parallel`);
   const waiting = [...orders].sort((a, b) => Number(isLong(b)) - Number(isLong(a)));
   const runs = new Map<Order, Summary>();
   const failed: string[] = [];
@@ -24,7 +24,7 @@ export async function runAll(env: NodeJS.ProcessEnv): Promise<number> {
     for (let order = waiting.shift(); order !== undefined; order = waiting.shift()) {
       const began = Date.now();
       const { summary, error } = await runIn(order);
-      const text = summary ? describe(summary) : `${order.name}: the run has failed: ${error}`;
+      const text = summary ? describe(summary) : `${order.name}: the run failed: ${error}`;
       if (summary) runs.set(order, summary);
       if (!summary || !isGood(summary)) failed.push(text);
       print(`${Math.round((Date.now() - began) / 1_000)} s  ${text}`);
@@ -38,7 +38,7 @@ export async function runAll(env: NodeJS.ProcessEnv): Promise<number> {
   return failed.length === 0 && orders.length > 0 ? 0 : 1;
 }
 
-/** Faults that take longest begin first, so that none of them is alone at the end. */
+/** The longest faults begin first, so that no worker is idle at the end. */
 const isLong = ({ name }: Order) => /^F(12|21|23|24)/.test(name);
 
 async function ordersOf({ seed, rate, isShort, only, repeat }: Options): Promise<Order[]> {
@@ -52,7 +52,7 @@ async function ordersOf({ seed, rate, isShort, only, repeat }: Options): Promise
 
 type Reply = { summary?: Summary; error?: string };
 
-/** Make a run in a process of its own, which ends with all that it has started. */
+/** Make a run in a new process, which ends all processes that it has started. */
 async function runIn(order: Order): Promise<Reply> {
   const worker = fork(fileURLToPath(new URL('./worker.mjs', import.meta.url)));
   const timer = setTimeout(() => worker.kill(), RUN_MS);

@@ -17,17 +17,17 @@ import type { Fault, FaultContext, Figures, Run } from './fault.js';
 const BEFORE_MS = 2_000; // Time with load before the first fault, and after each, milliseconds.
 const AFTER_MS = 3_000;
 const DRAIN_MS = 180_000; // How long the drain may take. It ends as soon as all work is done.
-const QUIET_MS = 700; // For the last messages of streams, and callbacks that come twice.
+const QUIET_MS = 700; // For the last messages of streams, and repeated callbacks.
 
 export interface RunOptions {
   seed: number;
   rate: number; // Jobs created per second.
   everyMs?: number; // From one fault to the next, when there are several, milliseconds.
-  viewOf?: (fault: Fault) => Installation; // What a fault may see of the installation. Default all.
-  name: string; // Of the files that are kept when a promise is broken.
+  viewOf?: (fault: Fault) => Installation; // The part of the installation that a fault may use. Default all.
+  name: string; // Name of the files that are kept when a promise is broken.
 }
 
-/** Put load on an installation, let it meet some faults one after the other, wait until all work is done, and check the outcome. */
+/** Put load on an installation, apply faults one after the other, wait until all work is done, and check the record. */
 export async function runFaults(installation: Installation, faults: readonly Fault[], options: RunOptions) {
   const { seed, rate, everyMs = 0, viewOf = () => installation, name } = options;
   const history = new History();
@@ -42,7 +42,7 @@ export async function runFaults(installation: Installation, faults: readonly Fau
   let stored: Dump | null = null;
   let isGood = false;
 
-  async function meet(fault: Fault, load: FaultContext['load']): Promise<void> {
+  async function apply(fault: Fault, load: FaultContext['load']): Promise<void> {
     const affected: string[] = [];
     const from = Date.now();
     history.note(`${fault.name}: ${fault.title}`);
@@ -67,7 +67,7 @@ export async function runFaults(installation: Installation, faults: readonly Fau
   try {
     const load = await startLoad({ installation, call, history, seed, rate });
     await delay(BEFORE_MS);
-    for (const fault of faults) await meet(fault, load);
+    for (const fault of faults) await apply(fault, load);
     await load.stopCreating();
     const drainMs = Math.max(...faults.map((fault) => fault.drainMs ?? DRAIN_MS));
     history.note((await drained(installation, drainMs)) ? 'drained' : 'not drained in time');
@@ -81,14 +81,14 @@ export async function runFaults(installation: Installation, faults: readonly Fau
       const [fault, outage] = [faults[0] as Fault, outages[0] as Outage];
       const run: Run = { installation, history, stalls, dump: stored, outage, figures };
       found.push(...(fault.expect?.(run) ?? []).map((what) => violationOf(fault, what)));
-      record.forgotten = fault.forgotten?.(run) ?? [];
+      record.undone = fault.undone?.(run) ?? [];
       record = fault.corrected?.(record) ?? record;
     }
     const judged = judge([...check(record), ...found], stalls);
     isGood = judged.violations.length === 0;
     return { record, figures, ...judged, stalled: stalls.between(began, Date.now()) / (Date.now() - began) };
   } finally {
-    await end().catch(() => undefined); // The first error is the one to report.
+    await end().catch(() => undefined); // Report only the first error.
     close();
     stalls.stop();
     if (!isGood) await keepTraces(join(ROOT, '.cache/faults', name), history, installation, stored);
@@ -99,10 +99,10 @@ function violationOf({ name: rule, promises }: Fault, what: Finding): Violation 
   return { promise: promises[0] as Violation['promise'], rule, damage: 'other', jobId: null, lines: [], ...what };
 }
 
-/** Only these indexes have members while a job or a callback waits for something. */
+/** Indexes that have members only while a job or a callback waits. */
 const WAITS = /\/status\/(pending|delivered|running)$|:callbacks$/;
 
-/** Wait until no job waits for anything. @returns whether that took no longer than this */
+/** Wait until no job and no callback waits. @returns whether that happened in time */
 export async function drained({ store, connection }: Installation, withinMs: number): Promise<boolean> {
   for (const end = Date.now() + withinMs; Date.now() < end; await delay(250)) {
     const keys = await keysOf(connection, store.settings.keyPrefix);
@@ -112,8 +112,8 @@ export async function drained({ store, connection }: Installation, withinMs: num
 }
 
 /**
- * Read all that is stored, with the jobs that were created since then. Schedulers are paused meanwhile: they purge old jobs,
- * and what is read one key after the other would not agree.
+ * Read all stored data, with the jobs that were created since a time. Schedulers are paused meanwhile, because they purge old
+ * jobs, and keys that are read one after the other would then disagree.
  */
 async function dumpSince(began: number, { store, schedulers }: Installation): Promise<Dump> {
   for (const scheduler of schedulers) scheduler.pause();
@@ -125,7 +125,7 @@ async function dumpSince(began: number, { store, schedulers }: Installation): Pr
   }
 }
 
-/** Write down what happened, what is stored, and what the processes printed. */
+/** Write files with the history, the stored data, and the output of the processes. */
 async function keepTraces(file: string, history: History, { apps }: Installation, stored: Dump | null): Promise<void> {
   await history.write(`${file}.jsonl`);
   await writeFile(`${file}.dump.json`, JSON.stringify(stored, null, 1));

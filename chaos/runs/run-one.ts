@@ -5,14 +5,14 @@ import { allMutants, faultFor, makeMutant } from './mutants.js';
 import { countsOf, type Summary } from './report.js';
 import { runFaults } from './run-faults.js';
 
-/** A run that is asked for, of a fault or of a mutant. */
+/** A request for a run of a fault or a mutant. */
 export interface Order {
   name: string;
   seed: number;
   rate: number; // Jobs created per second.
 }
 
-/** Start an installation, let it meet a fault, and check what came of it. */
+/** Start an installation, apply a fault to it, and check the record. */
 export async function runOne(order: Order): Promise<Summary> {
   const mutant = (await allMutants()).find(({ name }) => name === order.name);
   if (mutant === undefined) return runFault(await faultNamed(order.name), order);

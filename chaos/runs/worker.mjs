@@ -1,4 +1,4 @@
-// A process that makes one run after the other, as run-all.ts tells it.
+// A process that makes the run that run-all.ts requests.
 import '../../scripts/typescript.mjs';
 
 const { runOne } = await import('./run-one.ts');

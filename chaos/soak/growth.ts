@@ -7,15 +7,15 @@ const BENCH = '../../bench/soak'; // It has no types.
 const { growthOf } = await import(`${BENCH}/growth.mjs`);
 const { liveMemoryAt } = await import(`${BENCH}/live-memory.mjs`);
 
-/** Values of one thing between laps. */
+/** Values of one measurement between laps. */
 export type Points = { at: number; value: number }[];
 
 const megabytes = (bytes: number) => Number((bytes / 1_048_576).toFixed(3));
 
-/** Where the inspector of a process listens, as it prints when it starts. */
+/** Port of a process' inspector, which the process prints at its start. */
 const portOf = (app: AppProcess) => Number(/ws:\/\/127\.0\.0\.1:(\d+)\//.exec(app.output())?.[1]);
 
-/** What must not grow: memory and files of the first process of each kind, clients and keys of Redis. */
+/** Measure what must not grow: memory and files of the first process of each kind, clients and keys of Redis. */
 export async function measure(installation: Installation): Promise<Record<string, number>> {
   const { apis, gateways, schedulers, connection, store } = installation;
   const all: Record<string, number> = {};
@@ -31,24 +31,24 @@ export async function measure(installation: Installation): Promise<Record<string
   return all;
 }
 
-/** Keys and megabytes in Redis once all jobs are purged. */
+/** Read the keys and megabytes that are left in Redis once all jobs are purged. */
 export async function leftIn({ connection, store }: Installation): Promise<{ keys: string[]; megabytes: number }> {
-  const { meta, bull: bullMq, apiKeys } = store.keys;
+  const { meta, bull, apiKeys } = store.keys;
   const keys: string[] = [];
   for await (const batch of connection.scanStream({ count: 1_000 })) keys.push(...(batch as string[]));
   const memory = await connection.info('memory');
   return {
-    keys: keys.filter((key) => key !== meta && key !== apiKeys && !key.startsWith(`${bullMq}:`)),
+    keys: keys.filter((key) => key !== meta && key !== apiKeys && !key.startsWith(`${bull}:`)),
     megabytes: megabytes(Number(/^used_memory:(\d+)/m.exec(memory)?.[1])),
   };
 }
 
-const WARM_UP_LAPS = 2; // Until code is compiled, pools are filled, and as much is purged as is made.
-const LAPS_TO_JUDGE = 10; // Fewer points show no growth.
-const LAPS_OF_A_LOW = 4; // A count is the lowest of so many laps: in some of them a fault has just left something open.
-const NOT_JUDGED = /beside the heap/; // The allocator keeps what the largest bodies took, and returns it at any time.
+const WARM_UP_LAPS = 2; // Until code is compiled, pools are full, and as many jobs are purged as created.
+const LAPS_TO_JUDGE = 10; // Fewer points cannot show growth.
+const LAPS_OF_A_LOW = 4; // Counts are the lowest of these laps, because a fault may just have left something open.
+const NOT_JUDGED = /beside the heap/; // The allocator keeps the memory of large bodies, and frees it at any time.
 
-/** Whether something has grown over the laps: of memory the slope counts, of everything else the lowest values. */
+/** Judge whether a measurement has grown over the laps: by its slope for memory, by its lowest values otherwise. */
 export function growth(what: string, all: Points) {
   const points = all.slice(WARM_UP_LAPS);
   if (points.length < LAPS_TO_JUDGE) return { grows: false, says: 'too short a run to judge' };

@@ -5,15 +5,15 @@ import { allFaults, type Fault, idOf } from '../runs/fault.js';
 import { loseNext } from '../runs/mutants.js';
 import { repeat } from '../runs/waiting.js';
 
-/** Faults that are over in twenty seconds and need no installation of their own. */
+/** Faults that last at most twenty seconds and need no special installation. */
 const MIXED =
-  'F1 F2-before-sweep F2-after-sweep F2-before-record F2-after-record F3 F4-1.5s F10-5s F11-api-stranded ' +
-  'F11-gateway-stranded F11-scheduler-stranded F13-200ms F13-800ms F14 F18 F19 F22 F25 F27-heard F29';
+  'F1 F2-before-sweep F2-after-sweep F2-before-record F2-after-record F3 F4-1.5s F10-5s F11-api-old-lost ' +
+  'F11-gateway-old-lost F11-scheduler-old-lost F13-200ms F13-800ms F14 F18 F19 F22 F25 F27-published F29';
 
-/** Faults that end processes. The first process of each kind is kept from them, so that it can be watched for an hour. */
+/** Faults that end processes. They do not get the first process of each kind, so that it can be watched for an hour. */
 const ENDING = ['F1', 'F2', 'F3', 'F25'];
 
-/** F12 in the mix: the reply to the next script of any process is lost. */
+/** A short form of F12: the reply to the next script of any process is lost. */
 const lostReplies: Fault = {
   name: 'F12-any',
   title: 'replies of scripts are lost, with the connection',
@@ -23,7 +23,7 @@ const lostReplies: Fault = {
   inject: async ({ installation: { apps }, random }) => repeat(100, () => loseNext(random.of(apps), isScript)),
 };
 
-/** @returns a function that draws some faults, in an order that the seed decides: each once before any comes again */
+/** Load the faults to mix. @returns a function that draws some, in the order of the seed: each once before any is repeated */
 export async function mixFaults(random: Random): Promise<(count: number) => Fault[]> {
   const names = MIXED.split(' ');
   const all = [...(await allFaults()).filter(({ name }) => names.includes(name)), lostReplies];
@@ -36,7 +36,7 @@ export async function mixFaults(random: Random): Promise<(count: number) => Faul
   return (count) => Array.from({ length: count }, next);
 }
 
-/** What a fault may see of an installation. */
+/** Return the part of an installation that a fault may use. */
 export function viewFor(fault: Fault, installation: Installation): Installation {
   if (!ENDING.includes(idOf(fault))) return installation;
   const [apis, gateways, schedulers] = [installation.apis, installation.gateways, installation.schedulers].map((all) =>

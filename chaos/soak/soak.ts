@@ -11,8 +11,8 @@ import { mixFaults, viewFor } from './mix.js';
 
 const EVERY_MS = 20_000;
 const FAULTS = 8; // Per lap.
-const RETENTION_SECONDS = 300; // Longer than a lap, which checks all of its jobs at its end.
-const PURGED_MS = RETENTION_SECONDS * 1_000 + 60_000; // Schedulers purge within this.
+const RETENTION_SECONDS = 300; // Longer than a lap, because a lap checks all of its jobs at its end.
+const PURGED_MS = RETENTION_SECONDS * 1_000 + 60_000; // Schedulers purge within this time.
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -24,8 +24,8 @@ function optionsOf(args: string[]) {
 }
 
 /**
- * Let one installation meet faults for an hour, in laps. After each lap all work is drained, and the rules check it; what the
- * surviving processes and Redis use must not grow.
+ * Apply faults to one installation for an hour, in laps. After each lap all work is drained, and the rules check it. The memory,
+ * files and keys of the surviving processes and Redis must not grow.
  *
  * @returns the exit code
  */
@@ -72,7 +72,7 @@ export async function soak(args: string[]): Promise<number> {
   }
 }
 
-/** Wait until no job is stored, for as long as that may take. What is left then is reported. */
+/** Wait until no job is stored, or until the time for purging is over. */
 async function untilPurged({ connection, store }: Installation): Promise<void> {
   for (const end = Date.now() + PURGED_MS; Date.now() < end; await delay(1_000)) {
     const keys = await keysOf(connection, store.settings.keyPrefix);

@@ -84,7 +84,7 @@ it.each([
 ])('serves a request %s like any other', async (_, bytes) => {
   const responses = await withRaw(service.url, (raw) => {
     raw.socket.write(bytes);
-    return bytes.includes('HTTP/1.0') ? raw.closed() : raw.answered(1);
+    return bytes.includes('HTTP/1.0') ? raw.closed() : raw.receive(1);
   });
   expect(responses).toMatchObject([{ status: 200, text: '{"status":"ok"}\n' }]);
 });
@@ -113,7 +113,7 @@ describe('several requests on one connection', () => {
     const ids = Array.from({ length: 70 }, (_, i) => i);
     const responses = await withRaw(service.url, (raw) => {
       raw.socket.write(ids.map(textOf).join(''));
-      return raw.answered(ids.length);
+      return raw.receive(ids.length);
     });
     expect(seen(responses)).toEqual(ids.map((id) => [id, nth(id)[0]]));
   });
@@ -123,7 +123,7 @@ describe('several requests on one connection', () => {
     const responses = await withRaw(service.url, async (raw) => {
       raw.socket.setNoDelay(true);
       for (const byte of bytes) await new Promise<void>((sent) => raw.socket.write(byte, () => sent()));
-      return raw.answered(2);
+      return raw.receive(2);
     });
     expect(seen(responses)).toEqual([
       [2, 200],
@@ -163,7 +163,7 @@ describe('bodies over the limit', () => {
   ])('reads a body that %s, without a reset, when the client wants the connection closed', async (_, head, status) => {
     await withRaw(service.url, async (raw) => {
       raw.socket.write(`${head}Connection: close\r\nContent-Length: ${2 * MB}\r\n\r\n`);
-      await raw.answered(1);
+      await raw.receive(1);
       const failure = await new Promise((taken) => raw.socket.write(Buffer.alloc(2 * MB, 32), taken));
       expect(failure).toBeFalsy();
       expect(await raw.closed()).toMatchObject([{ status }]);
@@ -173,7 +173,7 @@ describe('bodies over the limit', () => {
   it('refuses a body by its length alone, before it is sent', async () => {
     const responses = await withRaw(service.url, (raw) => {
       raw.socket.write(`${HEAD_OF_CREATE}Content-Length: ${1_000 * MB}\r\n\r\n`);
-      return raw.answered(1);
+      return raw.receive(1);
     });
     expect(responses).toMatchObject([{ status: 413, text: `${JSON.stringify(LIMIT)}\n` }]);
   });

@@ -31,7 +31,7 @@ describe('List Jobs', () => {
     const request = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const responses = await withRaw(service.url, (raw) => {
       raw.socket.write(request.repeat(1_000));
-      return raw.answered(1_000);
+      return raw.receive(1_000);
     });
     const created = responses.map(({ text }) => JSON.parse(text).id);
     expect(new Set(created).size).toBe(1_000);
@@ -80,7 +80,7 @@ describe('List Jobs', () => {
     for (let i = 0; i < 20; i++) {
       await withRaw(service.url, async (raw) => {
         raw.socket.write(`GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${request}`);
-        await raw.answered(1); // Now the service has both requests, and reads the jobs.
+        await raw.receive(1); // Now the service has both requests, and reads the jobs.
         raw.socket.resetAndDestroy();
       });
     }

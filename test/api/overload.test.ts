@@ -72,7 +72,7 @@ describe('a connection that sends requests without waiting for responses', () =>
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     await withRaw(`http://127.0.0.1:${(server.address() as { port: number }).port}`, async (raw) => {
       raw.socket.write(requests(700, '{}').join(''));
-      await raw.answered(700);
+      await raw.receive(700);
     });
     server.close();
     expect(Math.max(...served)).toBe(16);
@@ -101,7 +101,7 @@ describe('a connection that sends requests without waiting for responses', () =>
         other.socket.write(requests(1).join(''));
         await until(() => paused.open.length === 17);
         paused.open.pop()?.();
-        await other.answered(1);
+        await other.receive(1);
       });
       expect([paused.open.length, socket.bytesRead]).toEqual([16, before]);
       expect(socket.bytesRead).toBeLessThanOrEqual(READ_AT_ONCE);
@@ -141,9 +141,9 @@ describe('a connection that sends requests without waiting for responses', () =>
         socket.on('data', (letters: Buffer) => socket.write(letters.toString().toUpperCase()));
       });
       raw.socket.write(`${upgrade('/letters')}abc`);
-      await until(() => raw.came.rest.toString() === 'ABC');
+      await until(() => raw.received.rest.toString() === 'ABC');
       raw.socket.write('x'.repeat(2_000));
-      await until(() => raw.came.rest.toString() === `ABC${'X'.repeat(2_000)}`);
+      await until(() => raw.received.rest.toString() === `ABC${'X'.repeat(2_000)}`);
       // Another connection uses other memory.
       await withRaw(paused.url, async (other) => {
         for (let answered = 0; answered < 100; answered += 50) {
@@ -188,7 +188,7 @@ describe('a process that serves MAX_IN_FLIGHT requests', () => {
     expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(5);
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     for (const raw of open) raw.socket.write('"name": "work"}');
-    for (const raw of open) expect(await raw.answered(1)).toMatchObject([{ status: 201 }]);
+    for (const raw of open) expect(await raw.receive(1)).toMatchObject([{ status: 201 }]);
     for (const raw of open) raw.socket.destroy();
     await until(async () => (await service.call('GET', '/spaces/busy/jobs')).status === 200);
     expect((await service.call('GET', '/spaces/busy/jobs')).body).toHaveLength(2);

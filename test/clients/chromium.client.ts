@@ -20,12 +20,12 @@ afterEach(() => {
 });
 afterAll(async () => {
   stopServing();
-  await chromium?.stop(); // Not there when it could not be started.
+  await chromium?.stop(); // Undefined if the start failed.
   await pages?.stop();
   await site?.stop();
 });
 
-/** Open the documented page on a job, or on any id. What it waits for by chance takes it but a moment. */
+/** Open the documented page for a job, or for any id, with its random waits shortened. */
 async function watch(jobId: string, url = site.nginx.url): Promise<Page> {
   const stream = `${url.replace('http', 'ws')}/api/v1/realtime/${jobId}`;
   const page = await chromium.open(pages.pageOf(stream), 'Math.random = () => 0.01;');
@@ -33,14 +33,14 @@ async function watch(jobId: string, url = site.nginx.url): Promise<Page> {
   return page;
 }
 
-/** All that a person reads in the page, and where the bar stands; -1 is one that moves to and fro. */
+/** Read the visible text of the page and the value of the progress bar; -1 for an indeterminate bar. */
 const shown = ({ evaluate }: Page) =>
   evaluate(`({
     text: document.body?.innerText.split(/\\n+/).map((line) => line.trim()).filter(Boolean) ?? [],
     bar: document.querySelector('progress')?.position,
   })`);
 
-/** Wait until the page shows just this. */
+/** Wait until the page shows exactly this. */
 async function untilShown(page: Page, text: string[], bar: number): Promise<void> {
   let last: unknown;
   try {
@@ -61,7 +61,7 @@ async function run(id: string): Promise<void> {
   await site.call('POST', `/jobs/${id}/ack`);
 }
 
-it('shows a job from its creation to its end', async () => {
+it('the documented page shows a job from its creation to its end', async () => {
   const id = await site.job();
   const page = await watch(id);
   await untilShown(page, ['Waiting for the first report'], -1);
@@ -74,7 +74,7 @@ it('shows a job from its creation to its end', async () => {
   await untilShown(page, ['Done', '100 %'], 1);
 });
 
-it('shows what a worker says as text, whatever it looks like', async () => {
+it('the documented page shows messages of workers as plain text', async () => {
   const id = await site.job();
   await run(id);
   const page = await watch(id);
@@ -84,7 +84,7 @@ it('shows what a worker says as text, whatever it looks like', async () => {
   expect(await page.evaluate('[document.images.length, document.title]')).toEqual([0, 'Progress']);
 });
 
-it('shows at once how far a job is, and that it is done, when it is opened late', async () => {
+it('the documented page shows the latest progress and the end of a job when it is opened late', async () => {
   const id = await site.job();
   await run(id);
   await progress(id, 70, 'Nearly there');
@@ -93,7 +93,7 @@ it('shows at once how far a job is, and that it is done, when it is opened late'
   await untilShown(await watch(id), ['Done', '100 %'], 1);
 });
 
-it('comes back after the gateway and nginx were away, with what has happened meanwhile', async () => {
+it('the documented page connects again after an outage of the gateway and nginx, and shows the missed events', async () => {
   const id = await site.job();
   await run(id);
   await progress(id, 10, 'Begun');
@@ -117,8 +117,8 @@ it('comes back after the gateway and nginx were away, with what has happened mea
   await untilShown(page, ['Done', '100 %'], 1);
 });
 
-it('says no more than that a job has ended when its stream does not report how, and stays away', async () => {
-  // In place of a gateway, which would close the stream up to a minute later.
+it('the documented page shows only that a job has ended when its stream does not report how, and does not connect again', async () => {
+  // A fake gateway: the real one would close the stream up to a minute later.
   const { url } = await serve(
     () => undefined,
     (send, ws) => {
@@ -129,6 +129,6 @@ it('says no more than that a job has ended when its stream does not report how, 
   await untilShown(await watch('job', url), ['On the way', '30 %', 'This job has ended.'], 0.3);
 });
 
-it('gives up on a job that there is not', async () => {
+it('the documented page stops for a job that does not exist', async () => {
   await untilShown(await watch('nosuchjob'), ['Waiting for the first report', 'This job cannot be watched.'], -1);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { installed } from '../support/installed.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: what the DevTools protocol answers is the test's to know
+// biome-ignore lint/suspicious/noExplicitAny: the tests know the responses of the DevTools protocol
 type Json = any;
 
 interface Waiting {
@@ -17,15 +17,15 @@ interface Waiting {
 export interface Page {
   /** Evaluate an expression in the page; its value must be JSON. */
   evaluate(expression: string): Promise<Json>;
-  /** Any method of the DevTools protocol. */
+  /** Call any method of the DevTools protocol. */
   send(method: string, params?: object): Promise<Json>;
-  /** Exceptions that nothing in the page has caught. */
+  /** Uncaught exceptions of the page. */
   exceptions: string[];
 }
 
 /**
- * Chromium without a window, driven over a pipe by the DevTools protocol: JSON, a zero byte after each message. With
- * the pipe it ends by itself when the test does, however that ends.
+ * Headless Chromium, driven over a pipe by the DevTools protocol: JSON with a zero byte after each message. When the test
+ * process ends, the pipe closes and Chromium ends too.
  */
 export class Chromium {
   readonly #child;
@@ -44,7 +44,7 @@ export class Chromium {
     });
     const [, , , to, from] = this.#child.stdio;
     this.#to = to as Writable;
-    this.#to.on('error', () => undefined); // It has ended, which `exit` tells.
+    this.#to.on('error', () => undefined); // It has ended, which `exit` reports.
     this.#read(from as Readable);
     this.#child.on('exit', () => {
       for (const { reject } of this.#waiting.values()) reject(new Error('Chromium has ended'));
@@ -63,7 +63,7 @@ export class Chromium {
   }
 
   /**
-   * Open a page in a tab of its own.
+   * Open a page in its own tab.
    *
    * @param before a script that runs before any of the page's
    */
@@ -92,7 +92,7 @@ export class Chromium {
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) {
       const exited = once(this.#child, 'exit');
-      this.#send('Browser.close').catch(() => undefined); // It may end before it answers.
+      this.#send('Browser.close').catch(() => undefined); // It may end before it responds.
       await exited;
     }
     await rm(this.#profile, { recursive: true, force: true, maxRetries: 10 });

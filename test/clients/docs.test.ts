@@ -15,7 +15,7 @@ import { VARIABLES } from '@yardmaster/runtime';
 
 const streams = readFileSync(fileURLToPath(new URL('../../docs/streams.md', import.meta.url)), 'utf8');
 
-/** Return the cells of the table under a heading, without its head. A cell that is only code loses its backticks. */
+/** Return the cells of the table under a heading, without its head. Cells of code alone lose their backticks. */
 function tableOf(heading: string): string[][] {
   const section = streams.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
   const [table = ''] = /^\|[\s\S]+?\n(?!\|)/m.exec(section) ?? [];
@@ -27,7 +27,7 @@ function tableOf(heading: string): string[][] {
     .map((cells) => cells.map((cell) => cell.trim().replace(/^`([^`]+)`$/, '$1')));
 }
 
-it('documents for every type of message on which streams it is sent', () => {
+it('docs/streams.md describes how every type of message reaches each kind of stream', () => {
   const rows = tableOf('Messages').map(([type, , , ...kinds]) => [type, ...kinds]);
   expect(rows).toEqual([
     ['init', 'sent', 'sent', 'sent'],
@@ -36,24 +36,24 @@ it('documents for every type of message on which streams it is sent', () => {
   ]);
 });
 
-it('documents every code with which a stream is closed, and 1006, which is never sent', () => {
+it('docs/streams.md explains every close code of a stream, and 1006, which is never sent', () => {
   const codes = tableOf('Close codes').map(([code]) => Number(code));
   expect(codes).toEqual([...Object.values(CLOSE_CODES), 1006].sort());
 });
 
-it('documents every refusal with the status of its code', () => {
+it('docs/streams.md lists every refusal of a stream with its status', () => {
   const rows = tableOf('Refusals');
   expect(rows.length).toBeGreaterThan(0);
   expect(rows.map(([status]) => Number(status))).toEqual(rows.map(([, code]) => ERRORS[code as ErrorCode]?.status));
 });
 
-it('documents every variable of the streams with its default', () => {
+it('docs/streams.md lists every variable of streams with its default', () => {
   expect(tableOf('Limits').map(([name, byDefault]) => [name, byDefault])).toEqual(
     STREAM_VARIABLES.map((name) => [name, VARIABLES[name].default ?? 'none']),
   );
 });
 
-/** Return the fields of a message by the cell that lists them: `a`, `b?` (may be absent), `c` (only of `type`). */
+/** Parse the cell that lists the fields of a message: `a`, `b?` (may be absent), `c` (only of `type`). */
 function fieldsIn(cell: string, message: Record<string, unknown>): string[] {
   const named = [...cell.matchAll(/`(\w+)(\?)?`(?: \(only of `(\w+)`\))?/g)];
   return named
@@ -65,7 +65,7 @@ function fieldsIn(cell: string, message: Record<string, unknown>): string[] {
 const SCHEMAS = { 'Job, full': fullMessage, 'Job, progress': progressMessage, Space: spaceMessage };
 
 it.each(['Job, full', 'Job, progress', 'Space'] as const)(
-  'has valid examples with exactly the documented fields: %s',
+  'docs/streams.md has valid examples with exactly the listed fields: %s',
   (kind) => {
     const cells = new RegExp(`^\\| ${kind} \\| (.+) \\| (.+) \\|$`, 'm').exec(streams) as RegExpExecArray;
     const [, examples] = new RegExp(`^\\*\\*${kind}:\\*\\*\n\n\`{3}json\n([^\`]+)\n\`{3}$`, 'm').exec(

@@ -1,5 +1,5 @@
-// npm run test:clients: clients of other makers, those of the streams through nginx as docs/nginx.conf sets it up. They
-// need nginx, Chromium, curl and jq on the machine, so they are called *.client.ts and npm test does not see them.
+// npm run test:clients: test third-party clients; those of streams use nginx as docs/nginx.conf configures it. They need
+// nginx, Chromium, curl and jq, so they have the names *.client.ts, which npm test does not match.
 import base from '../../jest.config.mjs';
 
 /** @type {import('jest').Config} */

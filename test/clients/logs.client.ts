@@ -4,29 +4,27 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { installed } from '../support/installed.js';
 import { createJob, jobIn } from '../support/jobs.js';
-import { startService, type TestService } from '../support/service.js';
+import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 
-// What docs/logs.md says to type is typed here, into bash, with curl and jq.
+// Run the commands of docs/logs.md in bash, with curl and jq.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = readFileSync(`${root}docs/logs.md`, 'utf8');
 const blocks = (language: string) =>
   [...docs.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, block]) => block as string);
 
-let service: TestService;
+const service = withService();
 let bash: string;
-beforeAll(async () => {
+beforeAll(() => {
   for (const program of ['curl', 'jq']) installed(program, program);
   bash = installed('bash', 'bash');
-  service = await startService();
 });
-afterAll(() => service?.stop());
 
-/** Run a script as a reader of the docs would. */
+/** Run a script as a reader of the docs does. */
 async function run(script: string, jobId: string, { args = [] as string[], input = '' } = {}) {
   const env = {
     PATH: process.env.PATH as string,
@@ -47,7 +45,7 @@ async function run(script: string, jobId: string, { args = [] as string[], input
 const entriesOf = async (jobId: string) =>
   (await service.call('GET', `/jobs/${jobId}/logs?limit=500`)).body.logs as Record<string, unknown>[];
 
-it('appends as the curl lines say, and reads and searches it again', async () => {
+it('the curl commands of docs/logs.md append, read and search logs', async () => {
   const id = await jobIn(service, 'completed', 'docs');
   const [, append = '', page = '', search = '', command = ''] = blocks('sh');
 
@@ -75,7 +73,7 @@ it('appends as the curl lines say, and reads and searches it again', async () =>
   expect((await run(command, id)).out).toMatch(/^\S+ warn {2}no colour profile .*\n\S+ error disk full\n$/);
 });
 
-it('ships what a program prints, in batches, with the script', async () => {
+it('the script of docs/logs.md appends the output of a program in batches', async () => {
   const { id } = await createJob(service, 'docs');
   const lines = Array.from({ length: 1_200 }, (_, n) => `line ${n}: "quoted" \\ ${'é'.repeat(n % 50)}`);
   const [script = ''] = blocks('bash');
@@ -91,7 +89,7 @@ it('ships what a program prints, in batches, with the script', async () => {
   expect(stored).toEqual([...lines, '', 'the last, without an end']);
 });
 
-it('cuts lines to what an entry holds, whatever they are made of, and says what the service says', async () => {
+it('the script of docs/logs.md truncates lines to the size of an entry, and prints the errors of the service', async () => {
   const { id } = await createJob(service, 'docs');
   const [script = ''] = blocks('bash');
   const long = ['x', '\u0001'].map((character) => character.repeat(5_000));
@@ -103,7 +101,7 @@ it('cuts lines to what an entry holds, whatever they are made of, and says what 
   expect(refused.err).toMatch(/logs not stored: {"error":"Job not found","code":"JOB_NOT_FOUND"}\n+404/);
 });
 
-it('sends a batch again while the service is away, however that shows', async () => {
+it('the script of docs/logs.md repeats a batch during any kind of outage of the service', async () => {
   const { id } = await createJob(service, 'docs');
   let requests = 0;
   const away = http.createServer((req, res) => {

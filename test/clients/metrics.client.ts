@@ -8,7 +8,7 @@ import { StreamClient } from '../support/stream-client.js';
 
 const promtool = installed('promtool', 'prometheus');
 
-/** What Prometheus' own linter says of a scrape: nothing. */
+/** Expect that the linter of Prometheus finds nothing in a scrape. */
 async function check({ http }: TestService): Promise<void> {
   const { text } = await http.call('GET', '/metrics');
   const { status, stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });
@@ -17,8 +17,8 @@ async function check({ http }: TestService): Promise<void> {
 
 const APPS: { app: Required<ServiceOptions>['app'] }[] = [{ app: 'api' }, { app: 'gateway' }, { app: 'scheduler' }];
 
-describe('promtool has no objection', () => {
-  it.each(APPS)('to the $app, at rest and after some requests', async ({ app }) => {
+describe('promtool check metrics', () => {
+  it.each(APPS)('accepts the metrics of the $app, idle and after some requests', async ({ app }) => {
     const service = await startService({}, { app, isOwn: true });
     try {
       await check(service);
@@ -31,7 +31,7 @@ describe('promtool has no objection', () => {
     }
   });
 
-  it('to the standalone, with jobs, streams and a callback', async () => {
+  it('accepts the metrics of the standalone with jobs, streams and a callback', async () => {
     const service = await startService({ CALLBACK_RETRY_DELAYS: '3600' });
     try {
       for (const status of ['pending', 'running', 'dead', 'killed'] as const) await jobIn(service, status, 'a:b.c_d-e');

@@ -8,14 +8,14 @@ import { HttpClient } from '../support/http.js';
 import { type Nginx, startNginx } from '../support/nginx.js';
 import { until } from '../support/until.js';
 
-// What nginx does with a call when a process does not answer it: no worker's call may be done twice (promise P3).
+// What nginx does with a call when a process does not respond: no call of a worker may be executed twice (promise P3).
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** Calls that each process got, in full. */
+/** Calls that processes have received completely. */
 let got: string[];
 beforeEach(() => {
   got = [];
@@ -23,18 +23,18 @@ beforeEach(() => {
 
 type Behaviour = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-const responses: Behaviour = (_, response) => response.end('{}');
-/** The connection breaks once the whole call is there, so that nobody can know whether it was done. */
+const responds: Behaviour = (_, response) => response.end('{}');
+/** Break the connection after the whole call was received, so that its outcome is unknown. */
 const breaks: Behaviour = (request) => request.socket.resetAndDestroy();
-/** It serves one call on each connection, and breaks that off at the next. */
+/** Serve one call per connection, and break the connection at the next call. */
 const breaksKept: Behaviour = (request, response) => {
   const socket = request.socket as net.Socket & { served?: boolean };
   if (socket.served) breaks(request, response);
-  else responses(request, response);
+  else responds(request, response);
   socket.served = true;
 };
 
-/** A process that is no Yardmaster. @returns its `host:port` */
+/** Start a fake process. @returns its `host:port` */
 async function startProcess(name: string, behave: Behaviour): Promise<string> {
   const server = http.createServer((request, response) => {
     request.resume().on('end', () => {
@@ -56,20 +56,20 @@ async function httpService(...api: string[]): Promise<{ nginx: Nginx; client: Ht
 }
 
 const PATH = '/api/v1/jobs/x/complete';
-const AWAY = { error: 'No process answered; the outcome of this request is unknown', code: 'UNAVAILABLE' };
+const AWAY = { error: 'No process responded; the outcome of this request is unknown', code: 'UNAVAILABLE' };
 const body = { result: 'x'.repeat(100_000) };
 
-describe('a call to a process', () => {
-  it('that accepts no connection is done by another one', async () => {
-    const { client } = await httpService(`127.0.0.1:${await freePort()}`, await startProcess('second', responses));
+describe('call through nginx', () => {
+  it('goes to another process if the first one accepts no connection', async () => {
+    const { client } = await httpService(`127.0.0.1:${await freePort()}`, await startProcess('second', responds));
     for (let i = 0; i < 10; i++) expect((await client.call('POST', PATH, { body })).status).toBe(200);
     expect(got).toEqual(Array(10).fill('second POST'));
   });
 
-  it.each(['POST', 'PATCH'])('that breaks once it has it is not done again, as a %s', async (method) => {
+  it.each(['POST', 'PATCH'])('is not repeated as a %s after the process broke the connection', async (method) => {
     const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', breaks));
     const { status, body: response, headers } = await client.call(method, PATH, { body });
-    expect({ status, answer: response, after: headers['retry-after'] }).toEqual({
+    expect({ status, response, after: headers['retry-after'] }).toEqual({
       status: 502,
       response: AWAY,
       after: '1',
@@ -77,7 +77,7 @@ describe('a call to a process', () => {
     expect(got).toHaveLength(1);
   });
 
-  it('that breaks a connection which was kept is not done again, as a POST', async () => {
+  it('is not repeated as a POST after the process broke a kept connection', async () => {
     const { client } = await httpService(await startProcess('only', breaksKept));
     const statuses: number[] = [];
     for (let i = 0; i < 10; i++) statuses.push((await client.call('POST', PATH, { body })).status);
@@ -85,21 +85,21 @@ describe('a call to a process', () => {
     expect(got).toHaveLength(10);
   });
 
-  it('that breaks once it has it is done by another one, as a GET', async () => {
-    const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', responses));
+  it('is repeated as a GET at another process after the first one broke the connection', async () => {
+    const { client } = await httpService(await startProcess('first', breaks), await startProcess('second', responds));
     for (let i = 0; i < 10; i++) expect((await client.call('GET', '/api/v1/jobs/x')).status).toBe(200);
     expect(got.filter((call) => call === 'second GET')).toHaveLength(10);
   });
 
-  it('is answered in JSON when there is no process at all', async () => {
+  it('gets a JSON response if no process runs', async () => {
     const { client } = await httpService(`127.0.0.1:${await freePort()}`);
     const { status, body: response } = await client.call('POST', PATH, { body });
-    expect({ status, answer: response }).toEqual({ status: 502, response: AWAY });
+    expect({ status, response }).toEqual({ status: 502, response: AWAY });
   });
 });
 
-describe('what nginx refuses by itself', () => {
-  /** Send bytes, and return all that comes back until nginx closes. */
+describe('refusal by nginx itself', () => {
+  /** Send bytes, and return all received bytes until nginx closes the connection. */
   async function send(url: string, bytes: string): Promise<string> {
     const socket = net.connect(Number(new URL(url).port), '127.0.0.1');
     ends.push(() => socket.destroy());
@@ -114,8 +114,8 @@ describe('what nginx refuses by itself', () => {
     ['garbage', 'garbage\r\n\r\n'],
     ['a path with a NUL byte', 'GET /api/v1/jobs/%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
     ['two hosts', 'GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n'],
-  ])('%s: 400 in the form of the API', async (_, bytes) => {
-    const { nginx } = await httpService(await startProcess('only', responses));
+  ])('returns 400 in the form of the API for %s', async (_, bytes) => {
+    const { nginx } = await httpService(await startProcess('only', responds));
     const text = await send(nginx.url, bytes);
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
     expect(JSON.parse(text.split('\r\n\r\n')[1] as string)).toMatchObject({ code: 'INVALID_REQUEST' });
@@ -125,8 +125,8 @@ describe('what nginx refuses by itself', () => {
   it.each([
     ['a header', `GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nx: ${'x'.repeat(20_000)}\r\nConnection: close\r\n\r\n`],
     ['a path', `GET /api/v1/jobs/${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`],
-  ])('%s over 16 KB: 431 as of the API', async (_, bytes) => {
-    const { nginx } = await httpService(await startProcess('only', responses));
+  ])('returns 431 in the form of the API for %s over 16 KB', async (_, bytes) => {
+    const { nginx } = await httpService(await startProcess('only', responds));
     const text = await send(nginx.url, bytes);
     expect(text).toMatch(/^HTTP\/1\.1 431 /);
     expect(JSON.parse(text.split('\r\n\r\n')[1] as string)).toEqual({
@@ -135,10 +135,10 @@ describe('what nginx refuses by itself', () => {
     });
   });
 
-  it('a body over 2 MB: 413 with the limit', async () => {
-    const { client } = await httpService(await startProcess('only', responses));
+  it('returns 413 with the limit for a body over 2 MB', async () => {
+    const { client } = await httpService(await startProcess('only', responds));
     const { status, body: response } = await client.call('POST', PATH, { raw: 'x'.repeat(2_100_000) });
-    expect({ status, answer: response }).toEqual({
+    expect({ status, response }).toEqual({
       status: 413,
       response: { error: 'body must be at most 2097152 bytes', code: 'TOO_LARGE' },
     });
@@ -155,10 +155,10 @@ describe('what nginx refuses by itself', () => {
     '/api/v1/%2e%2e/%2e%2e/metrics',
     '//metrics',
     '/api/v2/x',
-  ])('the path %s: 404', async (path) => {
-    const { client } = await httpService(await startProcess('only', responses));
+  ])('returns 404 for the path %s', async (path) => {
+    const { client } = await httpService(await startProcess('only', responds));
     const { status, body: response } = await client.call('GET', path);
-    expect({ status, answer: response }).toEqual({
+    expect({ status, response }).toEqual({
       status: 404,
       response: { error: 'No such path', code: 'NOT_FOUND' },
     });

@@ -18,11 +18,11 @@ afterEach(() => {
   for (const ws of sockets.splice(0)) ws.terminate();
 });
 
-/** Open a stream from an address of this machine; its outcome is 101 once it has its init, else the refusal's status. */
+/** Open a stream from an address of this machine. Its outcome is 101 after the init, or the status of a refusal. */
 function open(url: string, path: string, localAddress = '127.0.0.1', headers = {}) {
   const ws = new WebSocket(`${url.replace('http', 'ws')}/api/v1/realtime/${path}`, { localAddress, headers });
   sockets.push(ws);
-  ws.on('error', () => undefined); // Shown by the outcome, or by `close`.
+  ws.on('error', () => undefined); // The outcome or `close` reports it.
   const outcome = new Promise<number>((resolve, reject) => {
     ws.once('message', () => resolve(101));
     ws.once('unexpected-response', (_, response) => {
@@ -34,21 +34,21 @@ function open(url: string, path: string, localAddress = '127.0.0.1', headers = {
   return { ws, outcome };
 }
 
-describe('in front of the service', () => {
+describe('nginx in front of the service', () => {
   let site: Site;
   beforeAll(async () => {
     site = await startSite({ STREAMS_PER_ADDRESS: '1' });
   });
-  afterAll(() => site?.stop()); // Not there when it could not be started.
+  afterAll(() => site?.stop()); // Undefined if the start failed.
 
-  it('tells the gateway whose stream it is, whatever the client says', async () => {
+  it('passes the address of the client to the gateway, and ignores forged headers', async () => {
     const id = await site.job();
     expect(await open(site.nginx.url, id, '127.0.0.1').outcome).toBe(101);
     expect(await open(site.nginx.url, id, '127.0.0.1', { 'x-forwarded-for': '192.0.2.7' }).outcome).toBe(429);
     expect(await open(site.nginx.url, id, '127.0.0.2').outcome).toBe(101);
   });
 
-  it('writes no token to any log, with the gateway there and away', async () => {
+  it('writes no token to any log, while the gateway is up and while it is down', async () => {
     const token = await site.key('jobs:read');
     const path = `spaces/${site.spaceId}?token=${token}`;
     const { ws, outcome } = open(site.nginx.url, path);
@@ -70,7 +70,7 @@ describe('in front of the service', () => {
     expect(site.gatewayLog()).toContain('stream refused');
   });
 
-  it('lets the API refuse what is too large, and shows no probes', async () => {
+  it('lets the API refuse bodies that are too large, and does not expose probes', async () => {
     const http = new HttpClient(site.nginx.url);
     const large = await http.call('POST', '/api/v1/spaces/demo/jobs', { key: ADMIN_KEY, raw: 'x'.repeat(1_500_000) });
     expect([large.status, large.body.code]).toEqual([413, 'TOO_LARGE']);
@@ -81,13 +81,13 @@ describe('in front of the service', () => {
   });
 });
 
-describe('in front of a stream on which nothing happens', () => {
+describe('nginx in front of an idle stream', () => {
   const ends: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0).reverse()) await end();
   });
 
-  /** Both in one process, with this interval between pings, behind an nginx that gives up after 1 s of silence. */
+  /** Start API and gateway in one process with this ping interval, behind an nginx with a time-out of 1 s. */
   async function openQuiet(pingMs: number): Promise<WebSocket> {
     const env = {
       PORT: '0',
@@ -112,7 +112,7 @@ describe('in front of a stream on which nothing happens', () => {
     return ws;
   }
 
-  it('keeps it open while pings come through', async () => {
+  it('keeps the stream open while the gateway sends pings', async () => {
     const ws = await openQuiet(200);
     let pings = 0;
     ws.on('ping', () => pings++);
@@ -122,7 +122,7 @@ describe('in front of a stream on which nothing happens', () => {
     expect(performance.now() - openedAt).toBeGreaterThan(2_000);
   });
 
-  it('cuts it off when no pings come', async () => {
+  it('closes the stream when the gateway sends no pings', async () => {
     const [code] = await once(await openQuiet(60_000), 'close');
     expect(code).toBe(1006);
   });

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** The page of docs/streams.md, as a reader would paste it. */
+/** The page of docs/streams.md, as a reader pastes it. */
 const documented = /^```html\n([\s\S]+?)^```$/m.exec(
   readFileSync(fileURLToPath(new URL('../../docs/streams.md', import.meta.url)), 'utf8'),
 )?.[1] as string;
@@ -17,9 +17,10 @@ export interface PageServer {
   stop(): Promise<void>;
 }
 
-/** Serve the page, from another origin than the streams. */
+/** Serve the page from another origin than that of the streams. */
 export async function servePage(): Promise<PageServer> {
-  if (documented.split(EXAMPLE).length !== 2) throw new Error(`the page in docs/streams.md must have once: ${EXAMPLE}`);
+  if (documented.split(EXAMPLE).length !== 2)
+    throw new Error(`the page in docs/streams.md must contain exactly once: ${EXAMPLE}`);
   const server = createServer((req, res) => {
     const stream = new URL(req.url as string, 'http://page').searchParams.get('stream');
     res.setHeader('content-type', 'text/html; charset=utf-8');

@@ -6,12 +6,12 @@ import { type RunningProcess, runApp } from '../support/process.js';
 import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-/** The service as docs/streams.md sets it up: the API and the gateway, each a process, behind nginx. */
+/** The service as in docs/streams.md: an API process and a gateway process behind nginx. */
 export interface Site {
   nginx: Nginx;
-  /** All that the gateway has logged. */
+  /** The whole log of the gateway. */
   gatewayLog(): string;
-  /** Call an endpoint below /api/v1 through nginx, as admin; anything but success throws. */
+  /** Call an endpoint below /api/v1 through nginx with the admin key. @throws unless it succeeds */
   // biome-ignore lint/suspicious/noExplicitAny: as in test/support/http.ts
   call(method: string, path: string, body?: unknown): Promise<any>;
   /** Create a job and return its id. */
@@ -27,7 +27,7 @@ export interface Site {
 
 const spaceId = 'demo';
 
-/** @param env of the gateway, beside what it needs */
+/** @param env additional variables of the gateway */
 export async function startSite(env: Record<string, string> = {}): Promise<Site> {
   const ends: (() => unknown)[] = [];
   const stop = async () => {
@@ -41,7 +41,7 @@ export async function startSite(env: Record<string, string> = {}): Promise<Site>
   }
 }
 
-/** @param ends gets what ends each thing that was started */
+/** @param ends gets a function that stops each thing that was started */
 async function start(env: Record<string, string>, ends: (() => unknown)[]): Promise<Omit<Site, 'stop'>> {
   const variables = {
     REDIS_URL: sharedService().redisUrl,

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const each of running.splice(0)) await each.stop();
 });
-afterAll(() => site?.stop()); // Not there when it could not be started.
+afterAll(() => site?.stop()); // Undefined if the start failed.
 
 /** Watch a path below /api/v1/realtime through nginx. */
 function watch(path: string): Wscat {
@@ -21,7 +21,7 @@ function watch(path: string): Wscat {
   return client;
 }
 
-/** Wait for so many lines, and return them as messages without their time. */
+/** Wait for this many lines, and return them as messages without their time. */
 async function messages({ lines, errors }: Wscat, count: number) {
   await until(() => lines().length >= count || errors() !== '');
   expect(errors()).toBe('');
@@ -32,7 +32,7 @@ async function messages({ lines, errors }: Wscat, count: number) {
   });
 }
 
-it('prints what happens to the jobs of a space, message by message', async () => {
+it('wscat prints the events of the jobs of a space, one message per line', async () => {
   const client = watch(`/spaces/${site.spaceId}?token=${encodeURIComponent(await site.key('jobs:read'))}`);
   expect(await messages(client, 1)).toEqual([{ spaceId: 'demo', type: 'init' }]);
 
@@ -80,7 +80,7 @@ it('prints what happens to the jobs of a space, message by message', async () =>
   ]);
 });
 
-it('prints the whole of a job for jobs:read, and ends with the job', async () => {
+it('wscat prints all events of a job with the scope jobs:read, and ends with the job', async () => {
   const id = await site.job();
   const client = watch(`/${id}?token=${encodeURIComponent(await site.key('jobs:read'))}`);
   expect(await messages(client, 1)).toEqual([{ jobId: id, type: 'init', status: 'pending' }]);
@@ -95,7 +95,7 @@ it('prints the whole of a job for jobs:read, and ends with the job', async () =>
   await until(() => client.hasEnded());
 });
 
-it('is not heard, whatever it says', async () => {
+it('the gateway ignores every message that wscat sends', async () => {
   const id = await site.job();
   const client = watch(`/${id}`);
   await messages(client, 1);
@@ -113,13 +113,13 @@ it('is not heard, whatever it says', async () => {
 it.each([
   ['a space without a token', () => '/spaces/demo', 401],
   [
-    'a space with a key for progress alone',
+    'a space with a key that may only read progress',
     async () => `/spaces/demo?token=${await site.key('jobs:read:progress')}`,
     403,
   ],
-  ['another space than the key has', async () => `/spaces/other?token=${await site.key('jobs:read')}`, 403],
-  ['a job that there is not', () => '/nosuchjob', 404],
-])('is refused %s', async (_, path, status) => {
+  ['a space of another key', async () => `/spaces/other?token=${await site.key('jobs:read')}`, 403],
+  ['a job that does not exist', () => '/nosuchjob', 404],
+])('wscat is refused for %s', async (_, path, status) => {
   const client = watch(await path());
   await until(() => client.hasEnded());
   expect(client.errors()).toBe(`error: Unexpected server response: ${status}\n`);

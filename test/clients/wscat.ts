@@ -5,25 +5,25 @@ import { fileURLToPath } from 'node:url';
 const bin = fileURLToPath(new URL('../../node_modules/wscat/bin/wscat', import.meta.url));
 
 export interface Wscat {
-  /** What it has printed: each message on a line. */
+  /** Lines that it has printed, one per message. */
   lines(): string[];
-  /** What it has complained of. */
+  /** Its error output. */
   errors(): string;
   /** Send a line as a message. */
   say(line: string): void;
   hasEnded(): boolean;
-  /** End it as Ctrl-D does. */
+  /** Stop it as Ctrl-D does. */
   stop(): Promise<void>;
 }
 
-/** Run wscat on a stream. Not on a terminal, it prints messages alone, as they are. */
+/** Run wscat on a stream. Without a terminal, it prints only messages, unchanged. */
 export function wscat(url: string, ...options: string[]): Wscat {
   const child = spawn(process.execPath, [bin, ...options, '--connect', url]);
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) child[name].on('data', (chunk) => (texts[name] += chunk));
-  child.stdin.on('error', () => undefined); // It has ended, which `hasEnded` tells.
+  child.stdin.on('error', () => undefined); // It has ended, which `hasEnded` reports.
   return {
-    // After a line that was said it prints its prompt all the same.
+    // It prints its prompt after each line that was sent.
     lines: () =>
       texts.stdout
         .split('\n')

@@ -46,7 +46,7 @@ async function pathsOf(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** What `sha256sum` writes about these files, or `shasum` where that is missing, in sorted lines. */
+/** Run `sha256sum` on these files, or `shasum` if it is missing, and return the sorted lines. */
 function sumsOf(paths: string[]): string[] {
   const command = 'if command -v sha256sum >&2; then sha256sum -- "$@"; else shasum -a 256 -- "$@"; fi';
   return linesOf(spawnSync('sh', ['-c', command, 'sh', ...paths], { encoding: 'utf8' }).stdout);
@@ -65,26 +65,28 @@ async function keysOf(space: string) {
   return body.filter(({ spaceId }: { spaceId: string }) => spaceId === space);
 }
 
-/** What to do with a request on its way; null closes the connection without a response. */
-type Meddle = (
+/** Handle a request in the proxy; null closes the connection without a response. */
+type ProxyHandler = (
   path: string,
   pass: () => Promise<HttpResponse>,
 ) => Promise<Pick<HttpResponse, 'status' | 'text'> | null>;
 
-/** Run the example to its end, with a network between it and the service that does this to its requests. */
-async function runThrough(meddle: Meddle, space: string, args: string[]) {
+/** Run the example to its end, with a proxy between it and the service. */
+async function runThroughProxy(handle: ProxyHandler, space: string, args: string[]) {
   const proxy = http.createServer(async (request, response) => {
     const path = request.url as string;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { host, connection, ...headers } = request.headers;
     const raw = Buffer.concat(chunks);
-    const outcome = await meddle(path, () =>
+    const forwarded = await handle(path, () =>
       service.http.call(request.method as string, path, raw.length > 0 ? { raw, headers } : { headers }),
     );
-    if (outcome === null) request.socket.destroy();
+    if (forwarded === null) request.socket.destroy();
     else
-      response.writeHead(outcome.status, { 'content-type': 'application/json', 'retry-after': '0' }).end(outcome.text);
+      response
+        .writeHead(forwarded.status, { 'content-type': 'application/json', 'retry-after': '0' })
+        .end(forwarded.text);
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   try {
@@ -96,10 +98,10 @@ async function runThrough(meddle: Meddle, space: string, args: string[]) {
   }
 }
 
-// A slow machine may see a 503 of its own, and with it a second job or another attempt. So the tests name what must be,
-// and leave room for more.
+// A slow machine may get additional 503 responses, and then a second job or another attempt. So the tests check what must
+// happen, and allow more.
 
-describe('a run with a worker killed half-way, in a space with jobs that no worker has any more', () => {
+describe('run of the checksums example with a killed worker, in a space with abandoned jobs', () => {
   const odd = ['with spaces.txt', 'späße 漢字 🗂.txt', '-dash', 'quote\'s "both" $HOME *.txt', 'back\\slash'];
   let paths: string[];
   let jobs: JobWithEvents[];
@@ -129,7 +131,7 @@ describe('a run with a worker killed half-way, in a space with jobs that no work
     jobs = await jobsOf('many');
   });
 
-  it('exits with 0, prints a row for each file and totals, and writes what sha256sum writes', async () => {
+  it('exits with 0, prints a row for each file and totals, and writes the output of sha256sum', async () => {
     expect([await run.exit(), run.err()]).toEqual([0, '']);
     expect(run.out().match(/^ *\d+ {2}[0-9a-f]{64} +\d+ {2}completed {2}.+$/gm)).toHaveLength(paths.length);
     const totals = `^${paths.length} files, \\d+ bytes, .* files per second, [1-9]\\d* retried, 0 dead$`;
@@ -137,7 +139,7 @@ describe('a run with a worker killed half-way, in a space with jobs that no work
     expect(linesOf(await readFile(join(dir, 'SHA256SUMS'), 'utf8'))).toEqual(sumsOf(paths));
   });
 
-  it('fails the jobs of the killed worker for it, and those that no worker has, and completes all', () => {
+  it('fails the jobs of the killed worker and the abandoned jobs, and completes all', () => {
     expect(new Set(jobs.map(({ payload }) => payload?.path))).toEqual(new Set(paths));
     expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([]);
 
@@ -153,7 +155,7 @@ describe('a run with a worker killed half-way, in a space with jobs that no work
     }
   });
 
-  it('gives large files a type of their own, reports progress on all, and leaves no process and no key', async () => {
+  it('uses a separate job name for large files, reports progress on all, and leaves no process and no key', async () => {
     expect(jobs.filter(({ name }) => name === 'checksum.large')).toHaveLength(2);
     expect(jobs.filter(({ events }) => !events.some(({ type }) => type === 'progress'))).toEqual([]);
     expect(isGroupAlive(run.child)).toBe(false);
@@ -161,13 +163,13 @@ describe('a run with a worker killed half-way, in a space with jobs that no work
   });
 });
 
-it('sends a request again when its response was lost, and runs no job twice for that', async () => {
+it('the checksums example repeats requests whose responses are lost, and works on no job twice', async () => {
   const folder = await folderOf('lossy', small(20));
   const output = join(dir, 'LOSSY');
   const lost: Record<string, number> = { jobs: 0, poll: 0, ack: 0, progress: 0, complete: 0 };
   const attempts: { id: string; attemptNumber: number }[] = [];
-  // The first two requests of each kind take effect, and get a 503 or no response at all.
-  const { code, err } = await runThrough(
+  // The first two requests of each kind are executed, but get a 503 or no response.
+  const { code, err } = await runThroughProxy(
     async (path, pass) => {
       const response = await pass();
       const verb = path.split('/').at(-1) as string;
@@ -187,19 +189,19 @@ it('sends a request again when its response was lost, and runs no job twice for 
   expect(linesOf(await readFile(output, 'utf8'))).toEqual(sumsOf(await pathsOf(folder)));
   const jobs = await jobsOf('lossy');
   expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([]);
-  // The job completed in the very attempt whose response was lost.
+  // The job completed in the attempt whose response was lost.
   const ended = attempts.map(({ id }) => jobs.find((job) => job.id === id)?.attemptNumber);
   expect(ended).toEqual(attempts.map(({ attemptNumber }) => attemptNumber));
-  // A create that is sent again makes a second job; the jobs in a lost response to a poll are retried.
+  // A repeated create makes a second job; the jobs in a lost response to a poll are retried.
   expect(jobs.length).toBeGreaterThanOrEqual(22);
   expect(jobs.some(({ attemptNumber }) => attemptNumber > 1)).toBe(true);
 });
 
-it('shows files that cannot be read as dead with the reason, and killed jobs, and exits with 1', async () => {
+it('the checksums example reports unreadable files as dead with the reason, and killed jobs, and exits with 1', async () => {
   const folder = await folderOf('unreadable', { one: 'one file', other: 'one file', gone: 'gone' });
   const output = join(dir, 'UNREADABLE');
   let killed = '';
-  const { code, out, err } = await runThrough(
+  const { code, out, err } = await runThroughProxy(
     async (path, pass) => {
       if (path.endsWith('/jobs')) await rm(join(folder, 'gone'), { force: true });
       const [, id] = /jobs\/(\w+)\/progress$/.exec(path) ?? [];
@@ -221,8 +223,8 @@ it('shows files that cannot be read as dead with the reason, and killed jobs, an
   expect(linesOf(await readFile(output, 'utf8'))).toEqual(sumsOf(kept));
 });
 
-describe('a run that is interrupted', () => {
-  /** Start a run that cannot end by itself, as no worker takes one of the jobs. */
+describe('interrupted run of the checksums example', () => {
+  /** Start a run that cannot end by itself, because no worker claims one of the jobs. */
   async function startEndless(space: string) {
     await createJob(service, space, { name: 'not-for-us' });
     const run = start([await folderOf(space, small(4)), '--workers', '2', ...at(space)]);
@@ -233,11 +235,11 @@ describe('a run that is interrupted', () => {
   it('leaves no worker behind when it is killed', async () => {
     const run = await startEndless('killed');
     run.child.kill('SIGKILL');
-    // Its workers write to the same pipe, which closes when they have ended too.
+    // Its workers write to the same pipe, which closes only when they have ended too.
     expect(await run.exit()).toBe(null);
   });
 
-  it('ends its workers on Ctrl-C, revokes their key, and exits with 130', async () => {
+  it('stops its workers on Ctrl-C, revokes their key, and exits with 130', async () => {
     const run = await startEndless('interrupted');
     process.kill(-(run.child.pid as number), 'SIGINT');
     expect([await run.exit(), run.err()]).toEqual([130, '']);
@@ -254,13 +256,13 @@ function signal() {
   return { give, given };
 }
 
-it('takes no job for abandoned that is on its way to a worker', async () => {
+it('the checksums example does not treat a job as abandoned while the response with it is delayed', async () => {
   const folder = await folderOf('on-its-way', { one: 'one' });
   const [firstPoll, delivered, looked] = [signal(), signal(), signal()];
   const seen: string[] = [];
-  // The worker polls in vain, then the job is created and polled, and while that response is held back, the run looks
-  // for jobs that no worker has.
-  const { code } = await runThrough(
+  // The worker polls an empty space. Then the job is created and polled, and while that response is delayed, the run looks
+  // for abandoned jobs.
+  const { code } = await runThroughProxy(
     async (path, pass) => {
       if (path.endsWith('/jobs')) await firstPoll.given;
       const response = await pass();
@@ -282,14 +284,14 @@ it('takes no job for abandoned that is on its way to a worker', async () => {
   expect(await jobsOf('way')).toMatchObject([{ status: 'completed', attemptNumber: 1 }]);
 });
 
-describe('a run that cannot begin', () => {
+describe('run of the checksums example that cannot begin', () => {
   it.each([
     ['/does/not/exist', '/does/not/exist is not a folder'],
     [`${tmpdir()} --workers 0`, '--workers must be a whole number from 1 to 64, not "0"'],
     [`${tmpdir()} --url ftp://x`, '--url must begin with http:// or https://'],
     [`${tmpdir()} --space a/b`, '--space must be 1 to 128 characters'],
     [`${tmpdir()} --wrokers 2`, "Unknown option '--wrokers'"],
-  ])('says what is wrong with %s', async (line, sentence) => {
+  ])('prints what is wrong with %s', async (line, sentence) => {
     const { readOptions, UsageError } = await import(new URL('options.mjs', EXAMPLE).href);
     const read = () => readOptions(line.split(' '));
     expect(read).toThrow(sentence);

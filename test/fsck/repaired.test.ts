@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { partitionOf } from '@yardmaster/store';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, readJob, sent, settled } from '../support/callbacks.js';
 import { jobIn } from '../support/jobs.js';
 import { startRedis } from '../support/own-redis.js';
@@ -29,7 +29,7 @@ it('times out a job after fsck has restored its lost deadline', async () => {
 });
 
 it('sends a lost callback exactly once after fsck has restored it', async () => {
-  const callbackUrl = receiver.script('/forgotten', answer(204));
+  const callbackUrl = receiver.script('/forgotten', respondWith(204));
   const id = await jobIn(service, 'completed', 'repaired');
   await service.redis.hset(service.store.keys.job(id), 'callbackUrl', callbackUrl);
   expect((await repair()).map(([kind, jobId]) => [kind, jobId])).toEqual([['callback_forgotten', id]]);

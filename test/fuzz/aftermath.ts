@@ -4,10 +4,10 @@ import type { RunningProcess } from '../support/process.js';
 import { until } from '../support/until.js';
 import type { FuzzedService, Inspector } from './service.js';
 
-/** Lines that no client may bring a process to write, whatever it sends. */
+/** Log lines that no request may cause. */
 const BAD_LINE = /request failed|unhandled|uncaught|"level":(50|60)|DeprecationWarning|MaxListeners|FATAL/i;
 
-/** Connections of the API that are not closed: established, or closed by the other end alone. */
+/** Count connections of the API that are not closed: established, or closed only by the client. */
 function openSockets(port: number): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n');
@@ -29,10 +29,10 @@ async function storedComplaints({ redisUrl }: FuzzedService): Promise<string[]> 
 
 export type Memory = Awaited<ReturnType<Inspector['read']>>;
 
-/** What a process may hold more at the end than after a third, in bytes; more than compiled code and full pools take. */
+/** Bytes by which memory may grow after the first third; more than compiled code and full pools need. */
 const MAY_GROW_BYTES = 4 * 1_048_576;
 
-/** Complain about growth that comes with each request: the heap after the first third against that at the end. */
+/** Compare the memory at the end with that after the first third, to find growth with each request. */
 export function memoryComplaints(samples: Memory[]): string[] {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || samples.length < 3) return [];
@@ -48,7 +48,7 @@ async function endComplaints(name: string, app: RunningProcess): Promise<string[
   return isDead || code !== 0 ? [`the ${name} ended with ${code}`, ...wrote] : wrote;
 }
 
-/** What must hold once all is sent: nothing is left open, what is stored agrees, and no process complained or died. */
+/** Check the end of a run: no open sockets, no faults in what is stored, no errors in logs, and exit code 0. */
 export async function aftermathComplaints(service: FuzzedService): Promise<string[]> {
   service.http.close();
   return [

@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { mutated, textOf } from './json-text.js';
 import { fieldsOf, readsBody, validInput } from './schema-values.js';
 
-/** A body of a request, and what is known of it without reading it. */
+/** A body of a request, and how it is encoded. */
 export interface Body {
-  /** As it goes over the wire, before it is cut into chunks. */
+  /** As sent, before it is split into chunks. */
   wire: Buffer;
-  /** What it says, inflated; null when it cannot be inflated. */
+  /** Its text, inflated; null when it cannot be inflated. */
   text: Buffer | null;
   /** Content-Encoding; '' for none. Types and codings that are not supported are in test/api/invalid-input.test.ts. */
   coding: string;
@@ -20,17 +20,17 @@ function bodyOf(text: string | Buffer, isLines = false): Body {
   return { wire, text: wire, coding: '', isLines };
 }
 
-/** Bytes that are no UTF-8: alone, cut short, of a surrogate, too long for what they say; and what JSON is made of. */
+/** Invalid UTF-8 (single bytes, truncated, surrogates, overlong), and the characters of JSON's syntax. */
 const PIECES = [
   ...'80 ff c3 e282 eda080 c080 f4908080 00 0a'.split(' ').map((hex) => Buffer.from(hex, 'hex')),
   ...[',', ':', '{', '[', ']', '}', '"', '\\', '//', '🚂', '\u2028', '\ufeff', 'x'].map((text) => Buffer.from(text)),
 ];
 
-/** Spaces that bring a body to its limit, a batch of logs to its, and far beyond both. */
+/** Spaces that bring a body or a batch of logs to its limit, and far beyond both. */
 const BLANKS = [1_048_576, 1_048_577, 5_242_880, 5_242_881, 12_000_000].map((length) => Buffer.alloc(length, ' '));
 
-/** Make the bytes of a text no JSON any more, or only just. */
-const spoilt = (body: fc.Arbitrary<Body>): fc.Arbitrary<Body> =>
+/** Corrupt the bytes of a text so that it is barely JSON, or no longer. */
+const corrupted = (body: fc.Arbitrary<Body>): fc.Arbitrary<Body> =>
   fc
     .tuple(body, fc.nat(2_000), fc.constantFrom(...PIECES), fc.nat(9), fc.constantFrom(...BLANKS))
     .map(([{ wire, isLines }, at, piece, how, blanks]) => {
@@ -42,7 +42,7 @@ const spoilt = (body: fc.Arbitrary<Body>): fc.Arbitrary<Body> =>
 
 type Gzip = (text: Buffer) => { wire: Uint8Array; text?: Buffer | null };
 
-/** A few kilobytes that become megabytes: just over each limit, and far over. */
+/** A few kilobytes that inflate to megabytes: slightly over each limit, and far over. */
 const BOMBS = [1_048_577, 5_242_881, 200 * 1_048_576].map((bytes) => {
   const text = Buffer.alloc(bytes);
   return { text, wire: gzipSync(text, { level: 1 }) };
@@ -50,7 +50,7 @@ const BOMBS = [1_048_577, 5_242_881, 200 * 1_048_576].map((bytes) => {
 
 const flipped = (bytes: Buffer, at: number) => bytes.map((byte, i) => (i === at ? byte ^ 0xff : byte));
 
-/** Gzip in one part, in two, of nothing, and of gzip; of far too much; and gzip that is broken. */
+/** Gzip in one member, in two, of nothing, of gzip, and of far too much; and broken gzip. */
 const GZIPS: readonly Gzip[] = [
   ...Array<Gzip>(4).fill((text) => ({ wire: gzipSync(text) })),
   (text) => ({ wire: Buffer.concat([gzipSync(text.subarray(0, 9)), gzipSync(text.subarray(9))]) }),
@@ -73,7 +73,7 @@ const GZIPS: readonly Gzip[] = [
   (text) => ({ wire: deflateSync(text), text: null }),
 ];
 
-/** Bodies that an endpoint takes, and three kinds of others; what reads no body is sent some as well. */
+/** Draw valid bodies of an endpoint and three kinds of others, also for endpoints that read no body. */
 export function bodiesFor(route: Route) {
   const values = readsBody(route) ? validInput(route) : fc.constant({});
   const written = (some: fc.Arbitrary<unknown>) =>
@@ -87,5 +87,5 @@ export function bodiesFor(route: Route) {
     .tuple(fc.oneof(usual, json), fc.constantFrom(...GZIPS), fc.constantFrom('gzip', 'gzip', 'GZIP'))
     .map(([body, gzip, coding]): Body => ({ ...body, ...(gzip(body.wire) as { wire: Buffer }), coding }));
   const valid: fc.Arbitrary<Body | null> = readsBody(route) ? fc.option(usual, { freq: 9 }) : fc.constant(null);
-  return { valid, json, text: spoilt(usual), gzip: compressed };
+  return { valid, json, text: corrupted(usual), gzip: compressed };
 }

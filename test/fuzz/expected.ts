@@ -8,20 +8,20 @@ import type { FuzzRequest } from './request.js';
 import { readsBody } from './schema-values.js';
 import { refusalIn } from './twins.js';
 
-/** An answer that is right. */
+/** A correct response. */
 export interface Outcome {
   status: number;
   code: ErrorCode | null;
-  /** Beginnings of the sentence; empty where the code says it all. */
+  /** Possible beginnings of the message; empty where the code is enough. */
   at: readonly string[];
 }
 
 export interface Expected {
-  /** Null where what it means is left to the service: whatever it answers, it must do so well. */
+  /** Null where several readings of the request are valid: any response that obeys the rules is correct. */
   outcomes: Outcome[] | null;
-  /** The row that is to serve it; null when it is to be refused. */
+  /** The route that must serve it; null when it must be refused. */
   route: Route | null;
-  /** What its body says. */
+  /** The value of its body. */
   value?: unknown;
 }
 
@@ -32,7 +32,7 @@ const ANY: Expected = { outcomes: null, route: null };
 
 const WIRE = 1_048_576;
 
-/** Parts that have a limit of their own, in bytes of JSON, by operation (contract §3); '' for the whole. */
+/** Parts with their own limit, in bytes of JSON, by operation (contract §3); '' for the whole body. */
 const PARTS: Record<string, [part: string, limit: number]> = {
   ...{ createJob: ['payload', 262_144], completeJob: ['result', 262_144], failJob: ['error', 65_536] },
   ...{
@@ -45,17 +45,17 @@ const PARTS: Record<string, [part: string, limit: number]> = {
 const LOG_BATCH = 5_242_880;
 const MOST_LOGS = 1_000;
 
-/** So long, a part of a batch of logs may be too large, or be broken behind what is too large: test/logs has them all. */
+/** From this length on, a part of a batch of logs may be too large, or be broken after that part; test/logs covers those. */
 const LONG_LOGS = 8_000;
 
-/** Of several faults any may be named; null where tastes differ. */
+/** If there are several faults, any of them may be reported; null where several readings are valid. */
 type Reading = { faults: Outcome[]; value?: unknown } | null;
 
-/** Ask the schema of an endpoint; `taken` is what it makes of the value. Null when it cannot say. */
+/** Parse a value by the schema of an endpoint, into `accepted`. Null when the schema throws. */
 function checked(schema: z.ZodType, value: unknown, whole: string) {
   const outcome = attempt(() => schema.safeParse(value))?.value;
   const faults = outcome?.error?.issues.map((issue) => invalid(beginningOf(issue, whole)));
-  return outcome ? { value, taken: outcome.data, faults: faults ?? [] } : null;
+  return outcome ? { value, accepted: outcome.data, faults: faults ?? [] } : null;
 }
 
 function beginningOf(issue: z.core.$ZodIssue, whole: string): string {
@@ -63,13 +63,13 @@ function beginningOf(issue: z.core.$ZodIssue, whole: string): string {
   return issue.path.length === 0 ? whole : String(issue.path[0]);
 }
 
-/** Whether a key would have expired when it is made: the service asks Redis' clock, which is this machine's. */
+/** Return whether a key has expired already: the service uses the clock of Redis, which is that of this machine. */
 function isExpired({ operation }: Route, value: unknown): boolean {
   const { expiresAt = null } = Object(value) as { expiresAt?: string | null };
   return operation === 'createKey' && expiresAt !== null && Date.parse(expiresAt) <= Date.now();
 }
 
-/** Text of bytes, of which a mark at the beginning is a part; null for what is no UTF-8. */
+/** Decode UTF-8, including a byte order mark; null if the bytes are invalid. */
 const decoded = (bytes: Buffer) =>
   attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
 
@@ -79,12 +79,12 @@ function readValue({ body, operation, absentBody }: Route, text: string): Readin
   const reading = checked(body as z.ZodType, json.value, 'body');
   if (reading === null || reading.faults.length > 0) return reading;
   const [part, limit] = PARTS[operation] ?? ['', WIRE];
-  const measured = part === '' ? reading.taken : (reading.taken as Record<string, unknown>)[part];
+  const measured = part === '' ? reading.accepted : (reading.accepted as Record<string, unknown>)[part];
   const isLarge = Buffer.byteLength(JSON.stringify(measured)) > limit;
   return { ...reading, faults: isLarge ? [refusal('TOO_LARGE', part || 'body')] : [] };
 }
 
-/** Read a batch of logs: which entry is wrong, and how the answer names it, is for test/logs. */
+/** Read a batch of logs. test/logs checks which entry is wrong and how the response names it. */
 function readLogs(text: string, isLines: boolean): Reading {
   if (text.length > LONG_LOGS || text.split(/"logs"|\\u/).length > 2) return null;
   const lines = text.split('\n').filter((line) => /[^ \t\r]/.test(line));
@@ -96,16 +96,16 @@ function readLogs(text: string, isLines: boolean): Reading {
   return { faults: [invalid('logs', 'line', 'body'), refusal('TOO_LARGE')] };
 }
 
-/** Read a body from the outside in. */
+/** Read a body: its size, its encoding, and then its value. */
 function readBody(route: Route, body: Body | null): Reading {
   const read = (text: string, isLines = false) => (route.readBody ? readLogs(text, isLines) : readValue(route, text));
-  // A body of no bytes is none, whatever is said of it.
+  // A body of no bytes is no body, regardless of its headers.
   if (body === null || body.wire.length === 0) return read('');
   const { wire, text, isLines } = body;
   const isLarge = wire.length > WIRE || (text?.length ?? 0) > (route.readBody ? LOG_BATCH : WIRE);
   if (isLarge) return { faults: [refusal('TOO_LARGE', 'body')] };
   const said = text && decoded(text);
-  // Broken gzip may be too much before it is seen to be broken.
+  // Broken gzip may exceed a limit before it is found to be broken.
   return said
     ? read(said.value, isLines)
     : { faults: [invalid('body'), ...(text ? [] : [refusal('TOO_LARGE', 'body')])] };
@@ -123,7 +123,7 @@ function readInput(request: FuzzRequest, route: Route): Reading {
   return readsBody(route) ? readBody(route, request.body) : { faults: [] };
 }
 
-/** How the job, or the key, that is named keeps a request from being served. */
+/** Return the refusal because of the job or the key that the path names; null if there is none. */
 function jobRefusal({ target, place, key }: FuzzRequest, route: Route): Outcome | null {
   if (target.is === 'key') return refusal('KEY_NOT_FOUND');
   if (!route.path.includes(':jobId')) return null;
@@ -132,10 +132,10 @@ function jobRefusal({ target, place, key }: FuzzRequest, route: Route): Outcome 
   return code === undefined ? null : refusal(code);
 }
 
-/** More than this of a head may be too much. */
+/** A longer head may be too large. */
 const LONG_HEAD = 14_000;
 
-/** How the first line and the headers keep a request from an endpoint; null when they do not. */
+/** Return what the first line and the headers determine; null if the request reaches its endpoint. */
 function headExpected(
   { target, method, framing, query, route: { path } }: FuzzRequest,
   route: Route | undefined,
@@ -150,18 +150,18 @@ function headExpected(
   return target.is === 'space' && path.includes(':spaceId') ? only(invalid('spaceId')) : null;
 }
 
-/** Find out what the service may answer, in the order of its checks: path, key, scope, body, job. */
+/** Return the correct responses to a request, in the order of the checks: path, key, scope, body, job. */
 export function expectedOf(request: FuzzRequest): Expected {
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const route = ROUTES.find((row) => row.path === request.route.path && row.method === method);
-  const unserved = headExpected(request, route);
-  if (unserved !== null || route === undefined) return unserved ?? ANY;
+  const refusedByHead = headExpected(request, route);
+  if (refusedByHead !== null || route === undefined) return refusedByHead ?? ANY;
   const refused = keyRefusal(request.key, route);
   if (refused !== null) return only(refusal(refused));
   const reading = readInput(request, route);
   if (reading === null) return ANY;
   if (reading.faults.length > 0) return only(...reading.faults);
   if (isExpired(route, reading.value)) return only(invalid('expiresAt'));
-  const taken: Outcome = { status: route.status ?? 200, code: null, at: [] };
-  return { outcomes: [jobRefusal(request, route) ?? taken], route, value: reading.value };
+  const accepted: Outcome = { status: route.status ?? 200, code: null, at: [] };
+  return { outcomes: [jobRefusal(request, route) ?? accepted], route, value: reading.value };
 }

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 
 /**
- * How a request is put on the wire. `whole`: as HTTP says, in whichever way. `refused`: none that HTTP knows. `cut`: it
- * begins well, and what the service makes of it depends on how much of it is read.
+ * How a request is framed. `whole`: in any way that HTTP allows. `refused`: in a way that HTTP forbids. `cut`: with a valid
+ * beginning, so that the response depends on how much of it is read.
  */
 type Kind = 'whole' | 'refused' | 'cut';
 
 export interface Framing {
   is: Kind;
   first: string;
-  /** Lines of the head beside those of the request; `{n}` is the number of bytes of the body. */
+  /** Additional lines of the head; `{n}` is the number of bytes of the body. */
   lines: string;
-  /** How a body that is sent in chunks ends; null for one that is not. */
+  /** The end of a chunked body; null for a body that is not chunked. */
   end: string | null;
 }
 
@@ -21,7 +21,7 @@ const LENGTH = 'Content-Length: {n}';
 
 export const USUAL: Framing = { is: 'whole', first: '{method} {target} HTTP/1.1', lines: LENGTH, end: null };
 
-/** Lengths, lines beside the length, first lines, and ends of chunks; test/api/http.test.ts has more that is no HTTP. */
+/** Lengths, other lines, first lines, and ends of chunks; test/api/http.test.ts has more invalid HTTP. */
 const ODD: Record<Kind, { lengths: string[]; lines: string[]; firsts: string[]; ends: string[] }> = {
   whole: {
     lengths: ['000{n}', '  {n} '],
@@ -55,10 +55,10 @@ const framings = (['whole', 'refused', 'cut'] as const).flatMap((is): Framing[] 
   ...ODD[is].ends.map((end) => ({ ...USUAL, is, lines: 'Transfer-Encoding: chunked', end })),
 ]);
 
-/** Ways to frame a request: as HTTP says, and nearly so. */
+/** Draw unusual and invalid framings. */
 export const oddFraming = fc.constantFrom(...framings);
 
-/** A body as it goes over the wire: whole, or in chunks of a few bytes, or of as many as make a thousand chunks. */
+/** Frame a body: as it is, or in at most a thousand chunks of at least three bytes. */
 export function framed(body: Buffer, { end }: Framing): Buffer {
   if (end === null) return body;
   const size = Math.max(3, Math.ceil(body.length / 1_000));

@@ -5,21 +5,21 @@ import { anyRequests, nameOf } from './request.js';
 import { type Inspector, startFuzzed } from './service.js';
 import { send, type Trial } from './trial.js';
 
-/** Requests under way at once. */
-const LANES = 4;
+/** Requests in progress at once. */
+const CONCURRENT_REQUESTS = 4;
 
-/** After so many failures the rest would show nothing new. */
+/** Failures after which a run ends, because more would show nothing new. */
 const MOST_FAILURES = 20;
 
-/** Requests that are sent to make one failure smaller. */
-const TRIES = 200;
+/** Requests that are sent to shrink one failure. */
+const SHRINK_TRIES = 200;
 
-/** So much of a request is shown. */
+/** Bytes of a request that are shown. */
 const SHOWN_BYTES = 1_500;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-/** Same seed, same requests: by default those of the day. `--short` is the set that CI runs. */
+/** Read the options. The same seed draws the same requests; the default is the date. `--short` is the set that CI runs. */
 function readOptions(args: string[]) {
   const text = { type: 'string' } as const;
   const options = { seed: text, from: text, requests: text, short: { type: 'boolean' } } as const;
@@ -36,10 +36,10 @@ const shown = ({ raw, complaints }: Trial) => [
   `  sent: ${JSON.stringify(raw.toString('latin1', 0, SHOWN_BYTES))}${raw.length > SHOWN_BYTES ? ` … (${raw.length} bytes)` : ''}`,
 ];
 
-/** What is complained about, without what differs from one request to the next. */
+/** Return the kind of a failure, without the parts that differ between requests. */
 const kindOf = ({ complaints }: Trial) => complaints[0]?.slice(0, 24);
 
-/** Show a failure in a way that it can be sent again, and the smallest that failed likewise. */
+/** Describe a failure with the command that repeats it, and the smallest request that fails in the same way. */
 function failureText(failed: Trial, smallest: Trial, { seed, index }: { seed: number; index: number }): string {
   const what = failed.requests.map(({ route, oddity, place }) => `${nameOf(route)} (odd: ${oddity}; job ${place})`);
   return [
@@ -51,10 +51,10 @@ function failureText(failed: Trial, smallest: Trial, { seed, index }: { seed: nu
 }
 
 /**
- * Send odd requests to a service of real processes, and see that each is answered as the specification says.
+ * Send unusual requests to a service of real processes, and check each response by the specification.
  *
  * @param args of the command line
- * @returns exit code: 0 when nothing was found
+ * @returns exit code: 0 without failures
  */
 export async function fuzz(args: string[], prepareInspector: () => Promise<Inspector>): Promise<number> {
   const { seed, from, requests } = readOptions(args);
@@ -63,7 +63,7 @@ export async function fuzz(args: string[], prepareInspector: () => Promise<Inspe
   const service = await startFuzzed(inspector);
   /** Of the API, after each third. */
   const memory: Memory[] = [];
-  /** Answers by status. */
+  /** Responses by status. */
   const responses: Record<number, number> = {};
   const count = (status: number) => {
     responses[status] = (responses[status] ?? 0) + 1;
@@ -71,12 +71,12 @@ export async function fuzz(args: string[], prepareInspector: () => Promise<Inspe
   let next = from;
   let failures = 0;
 
-  /** Send what a number stands for; when it fails, fast-check sends smaller ones. */
+  /** Send the requests of a number; if they fail, fast-check sends smaller ones. */
   async function sendOne(index: number): Promise<void> {
     const failed: Trial[] = [];
     let tries = 0;
     const property = fc.asyncProperty(anyRequests, async (requests) => {
-      if (tries++ > TRIES) return true;
+      if (tries++ > SHRINK_TRIES) return true;
       const trial = await send(service, requests);
       if (tries === 1) trial.statuses.forEach(count);
       const isFailure = trial.complaints.length > 0 && kindOf(failed[0] ?? trial) === kindOf(trial);
@@ -99,11 +99,11 @@ export async function fuzz(args: string[], prepareInspector: () => Promise<Inspe
   }
 
   try {
-    await Promise.all(Array.from({ length: LANES }, work));
+    await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
     memory.push(await inspector.read());
     const after = [...memoryComplaints(memory), ...(await aftermathComplaints(service))];
     for (const complaint of after) print(`AFTERWARDS ${complaint}`);
-    print(`answers by status: ${JSON.stringify(responses)}`);
+    print(`responses by status: ${JSON.stringify(responses)}`);
     print(`${failures + after.length} failures (seed ${seed})`);
     return failures + after.length === 0 ? 0 : 1;
   } finally {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What a reader returns; null when it throws. */
+/** Return the value of a function; null if it throws. */
 export function attempt<T>(read: () => T): { value: T } | null {
   try {
     return { value: read() };
@@ -11,12 +11,12 @@ export function attempt<T>(read: () => T): { value: T } | null {
 
 export const parsed = (text: string) => attempt((): unknown => JSON.parse(text));
 
-/** A piece of JSON text that no value can say: a number beyond a double, a key that is given twice, or no JSON at all. */
+/** JSON text that no value can express: a number beyond a double, a repeated key, or invalid JSON. */
 class Raw {
   constructor(readonly text: string) {}
 }
 
-/** Write a value as JSON, with its raw pieces as they are. */
+/** Write a value as JSON, with its raw texts unchanged. */
 export function textOf(value: unknown): string {
   const raw: string[] = [];
   const text = JSON.stringify(value, (_, each) => (each instanceof Raw ? `@raw${raw.push(each.text) - 1}@` : each));
@@ -25,14 +25,14 @@ export function textOf(value: unknown): string {
 
 const words = (text: string) => fc.constantFrom(...text.split(' '));
 
-/** Texts that are at home in one field or in none: which kind is drawn first, so that small kinds come up as well. */
+/** Draw a text that is unusual for most fields. The kind is drawn first, so that small kinds also occur. */
 export const oddText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   words(
     'a 0 -1 null true 1e400 INFO info demo pending jobs:read jobs:* keys:manage a,b a/b .. % " \' \\ {"a":1} [object',
   ),
   fc.constantFrom('', ' ', '\t\n', '\0', 'a\0b', '\u0001\u001f', 'a\u007f', '\r\nx-injected: 1', '\u0085'),
-  // Halves of characters, which UTF-8 has not.
+  // Lone surrogates, which UTF-8 cannot encode.
   fc.constantFrom('\ud800', '\udc00a', 'a\udbff', '\udc00\ud800', 'http://a.example/\ud800'),
   words('\ufeff \ufffe\uffff \u202egnp.exe e\u0301 \u2028\u2029 🚂 👩‍👩‍👧‍👦 日本語 ß İ ſ ÿ Ā'),
   words('__proto__ constructor toString hasOwnProperty then toJSON length a.b a[0] 0'),
@@ -47,7 +47,7 @@ const oddNumber = raw(
   '0 -0 1 -1 0.1 1e-400 1e400 -1e400 9007199254740993 2147483648 1e21 1E2 100 100.0 100.00000000000001 101 50.5 51 86400.001',
 );
 
-/** What other languages read, and JSON does not. */
+/** Values that other languages accept, but JSON does not. */
 const noJson = raw(
   'NaN -Infinity undefined 01 .5 1. +1 0x10 1_000 True none - \'a\' "\\x41" "\\ud8" "\t" "\0" "a /**/1',
 );
@@ -64,7 +64,7 @@ const long = fc
   .tuple(fc.constantFrom(65_536, 262_144, 1_048_576), fc.integer({ min: -3, max: 1 }))
   .map(([limit, more]) => 'x'.repeat(limit + more));
 
-/** Any one of all that a field could be given and should not. */
+/** Draw an unusual value of a field. */
 const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: oddNumber },
   { weight: 6, arbitrary: oddText },
@@ -73,7 +73,7 @@ const oddValue: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 interface Change {
-  /** Which value of the body, counted from the top. */
+  /** Index of the value in the body, counted from the top. */
   at: number;
   how: number;
   n: number;
@@ -88,7 +88,7 @@ const ofMembers = (members: [key: string, value: unknown][], { how, n, odd, key 
   if (how === 0) return Object.fromEntries(members.toSpliced(place, 1));
   if (how === 1) return Object.fromEntries([...members, [key, odd]]);
   if (how === 3) return Object.fromEntries(members.map(([name, value], i) => [i === place ? key : name, value]));
-  // The last one of a name counts, as in JavaScript.
+  // The last of equal names counts, as in JavaScript.
   const twice = [...members, [members[place]?.[0] ?? 'a', odd]];
   return new Raw(`{${twice.map(([name, value]) => `${JSON.stringify(name)}:${textOf(value)}`)}}`);
 };
@@ -105,7 +105,7 @@ function changed(value: unknown, change: Change): unknown {
     return Array.isArray(value) ? ofItems(value, change) : ofMembers(Object.entries(value), change);
   if (how === 0 && typeof value === 'string' && typeof odd === 'string')
     return value.slice(0, n) + odd + value.slice(n);
-  // Another type that a reader who is too kind would take for the first one.
+  // Another type, which a lenient parser would convert to the first one.
   if (how === 1) return typeof value === 'string' ? Number(value) || 0 : textOf(value);
   return how === 2 ? [value] : odd;
 }
@@ -119,18 +119,18 @@ function changedAt(value: unknown, change: Change): unknown {
     return isInside(each) ? Object.fromEntries(Object.entries(each).map(([key, inner]) => [key, visit(inner)])) : each;
   };
   const after = visit(value);
-  // There are fewer values than that.
+  // The body has fewer values than `at`, so count again from the top.
   return left >= 0 ? changedAt(value, { ...change, at: left }) : after;
 }
 
 /**
- * Change what a body says, at any depth, once or a few times.
+ * Change one to three values of a body at any depth.
  *
- * @param names fields that mean something to the endpoint
+ * @param names fields that the endpoint reads
  */
 export function mutated(body: fc.Arbitrary<unknown>, names: readonly string[]): fc.Arbitrary<unknown> {
   const change = fc.record({
-    // The whole as often as any other: deep places are many.
+    // Change the whole body more often, because there are many nested values.
     at: fc.oneof({ weight: 1, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(100) }),
     how: fc.nat(6),
     n: fc.oneof(fc.nat(20), fc.constantFrom(99, 100, 101, 1_000, 1_001, 5_000)),

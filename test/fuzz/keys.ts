@@ -7,10 +7,10 @@ export const JOBS_SPACE = 'fuzz.jobs';
 /** Space of every request that names a space, and of the key `bound`: a poll must not get the jobs of the others. */
 export const CALLS_SPACE = 'fuzz_calls';
 
-/** What the key `bound` may do: everything but `keys:manage`. */
+/** The scopes of the key `bound`: all except `keys:manage`. */
 export const BOUND_SCOPES = ['jobs:worker', 'jobs:create', 'jobs:kill'];
 
-/** The lines of a key in a head, with `{admin}` and `{bound}` for the texts of the two. */
+/** The header lines of an API key, with the placeholders `{admin}` and `{bound}`. */
 export type KeyLines = [name: string, value: string][];
 
 export const ADMIN: KeyLines = [['x-api-key', '{admin}']];
@@ -19,14 +19,14 @@ const BOUND: KeyLines = [['x-api-key', '{bound}']];
 
 const NO_KEYS = ['', 'x', 'ym_', `ym_${'a'.repeat(20)}_${'b'.repeat(43)}`, '{bound}x', 'Bearer {admin}', '\x80\xe9'];
 
-/** test/api/scopes.test.ts has more. */
+/** Draw the header lines of an API key; test/api/scopes.test.ts has more. */
 export const anyKey = fc.constantFrom<KeyLines[]>(
   ...[BOUND, BOUND, BOUND, [['X-API-KEY', ' {admin}\t']] as KeyLines],
   ...NO_KEYS.map((text): KeyLines => [['x-api-key', text]]),
   ...[[], [...ADMIN, ...ADMIN], [['authorization', 'Bearer {admin}']] as KeyLines],
 );
 
-/** How an endpoint refuses a key, before it looks at the job; null when it does not. */
+/** Return how an endpoint refuses a key before it reads the job; null if it does not. */
 export function keyRefusal(key: KeyLines, { scopes }: Route): 'UNAUTHENTICATED' | 'FORBIDDEN' | null {
   const [[name, value] = ['', ''], ...more] = key;
   if (more.length > 0 || !/^x-api-key$/i.test(name) || !/^(\{admin\}|\{bound\})$/.test(value.trim()))

@@ -7,9 +7,9 @@ import { readsBody } from './schema-values.js';
 import { anyQuery, oddTarget, type Query, type Target, usualTarget } from './targets.js';
 import { PLACES, type Place, refusalIn } from './twins.js';
 
-/** One request; ids of jobs and texts of keys are put in when it is sent. */
+/** One request; ids of jobs and texts of keys are filled in when it is sent. */
 export interface FuzzRequest {
-  /** What is odd about it. */
+  /** Which of its parts are unusual. */
   oddity: string;
   route: Route;
   method: string;
@@ -23,7 +23,7 @@ export interface FuzzRequest {
 
 const METHODS = ['HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'GET', 'POST', 'TRACE', 'PROPFIND'];
 
-/** The name of an endpoint: `POST /api/v1/jobs/:jobId/ack`. */
+/** Return the name of an endpoint: `POST /api/v1/jobs/:jobId/ack`. */
 export const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
 function requestTo(route: Route): fc.Arbitrary<FuzzRequest> {
@@ -42,10 +42,10 @@ function requestTo(route: Route): fc.Arbitrary<FuzzRequest> {
   const oddity = fc.oneof(
     ...odd.map(([name, weight, draw]) => ({ weight, arbitrary: fc.tuple(fc.constant(name), draw) })),
   );
-  // Two oddities at once are refused for the first one, by the order of the checks.
+  // A request with two unusual parts is refused for the first one, in the order of the checks.
   const one = { weight: 8, arbitrary: fc.tuple(oddity) };
   const oddities = fc.oneof({ withCrossShrink: true }, fc.constant([]), one, fc.tuple(oddity, oddity));
-  // Where the verb is served, what is right is done.
+  // Prefer statuses in which the verb is accepted.
   const fitting = PLACES.filter((place) => refusalIn(place, route) === null);
   const place = fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...fitting) }, fc.constantFrom(...PLACES));
   const usual = { route, method: route.method, target: usualTarget(route), query: { text: '', pairs: [] }, key: ADMIN };
@@ -55,16 +55,16 @@ function requestTo(route: Route): fc.Arbitrary<FuzzRequest> {
   });
 }
 
-/** An endpoint comes up more often when there is more to it. */
+/** Draw a request; endpoints that read more are drawn more often. */
 const anyRequest = fc.oneof(
   ...ROUTES.map((route) => ({ weight: readsBody(route) ? 8 : route.query ? 5 : 3, arbitrary: requestTo(route) })),
 );
 
-/** Whether a request can stand in front of another one on a connection. */
+/** Return whether another request may follow on the same connection. */
 const isSimple = ({ framing: { is, lines }, body, target }: FuzzRequest) =>
   is === 'whole' && !/Conn/.test(lines) && (body?.wire.length ?? 0) < 50_000 && target.is !== 'unclear';
 
-/** A request, and now and then some that go over a connection in one go. */
+/** Draw one request, or sometimes several that are sent together on one connection. */
 export const anyRequests: fc.Arbitrary<FuzzRequest[]> = fc.oneof(
   { withCrossShrink: true },
   { weight: 15, arbitrary: fc.tuple(anyRequest) },
@@ -72,9 +72,9 @@ export const anyRequests: fc.Arbitrary<FuzzRequest[]> = fc.oneof(
 );
 
 /**
- * Write a request down.
+ * Write a request as bytes.
  *
- * @param names what stands for what: `{job}`, `{admin}` and so on
+ * @param names values of the placeholders `{job}`, `{admin}` and so on
  */
 export function bytesOf({ framing, query, body, ...request }: FuzzRequest, names: Record<string, string>): Buffer {
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (as, each: string) => names[each] ?? as);

@@ -15,17 +15,17 @@ const withoutIds = {
   },
 } as typeof z.globalRegistry;
 
-/** Return a schema as JSON Schema, like the OpenAPI document. */
+/** Convert a schema to JSON Schema, as in the OpenAPI document. */
 const jsonSchemaOf = (schema: z.ZodType): Schema =>
   z.toJSONSchema(schema, {
     metadata: withoutIds,
     io: 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
-      const standIn = openApiSchemaOf(zodSchema);
-      if (standIn === null) return;
+      const describedAs = openApiSchemaOf(zodSchema);
+      if (describedAs === null) return;
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-      Object.assign(jsonSchema, jsonSchemaOf(standIn));
+      Object.assign(jsonSchema, jsonSchemaOf(describedAs));
     },
   });
 
@@ -64,7 +64,7 @@ const BY_TYPE: Record<string, (schema: Schema) => Draw> = {
     fc.oneof(fc.double({ min, max, noNaN: true }), fc.constantFrom(min, max)),
 };
 
-/** Draw values that a schema takes, as a rule: what it cannot say in words is left to chance. */
+/** Draw values that a schema accepts in most cases; rules that JSON Schema cannot express are ignored. */
 function valueLike(schema: Schema): Draw {
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((each) => valueLike(each as Schema)));
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -72,17 +72,17 @@ function valueLike(schema: Schema): Draw {
   return fc.oneof(...[schema.type].flat().map((type) => (BY_TYPE[type] as typeof textLike)(schema)));
 }
 
-/** What an endpoint reads, as a schema; `{}` for nothing. What reads logs has no zod schema of its own. */
+/** Return the schema of what an endpoint reads; `{}` for nothing. Routes that read logs have no zod schema of their own. */
 function schemaOf({ body, query, readBody }: Route): Schema {
   const schema = readBody ? logBatch : (body ?? query);
   return schema === undefined ? {} : jsonSchemaOf(schema);
 }
 
-/** Draw a body, or the fields of a query, that an endpoint takes. */
+/** Draw a body, or the fields of a query, that an endpoint accepts. */
 export const validInput = (route: Route): Draw => valueLike(schemaOf(route));
 
-/** The fields that an endpoint reads. */
+/** List the fields that an endpoint reads. */
 export const fieldsOf = (route: Route): string[] => Object.keys(schemaOf(route).properties ?? {});
 
-/** Whether an endpoint reads a body. */
+/** Return whether an endpoint reads a body. */
 export const readsBody = ({ body, readBody }: Route) => body !== undefined || readBody !== undefined;

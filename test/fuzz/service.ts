@@ -5,7 +5,7 @@ import type { TestService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { BOUND_SCOPES, CALLS_SPACE } from './keys.js';
 
-/** What shows how much memory a process holds once its garbage is gone (bench/soak/live-memory.mjs). */
+/** Reads the memory of a process after a garbage collection (bench/soak/live-memory.mjs). */
 export interface Inspector {
   env: Record<string, string>;
   read(): Promise<{ heapBytes: number; externalBytes: number }>;
@@ -20,7 +20,7 @@ export interface FuzzedService extends Pick<TestService, 'call'> {
   redisUrl: string;
   api: RunningProcess;
   scheduler: RunningProcess;
-  /** End all that is left. */
+  /** Stop all processes. */
   stop(): Promise<void>;
 }
 

@@ -4,20 +4,20 @@ import { mutated, oddText, textOf } from './json-text.js';
 import { CALLS_SPACE } from './keys.js';
 import { fieldsOf, validInput } from './schema-values.js';
 
-/** What is asked for, and what that is to the service. */
+/** The target of a request, and how the service reads it. */
 export interface Target {
   /** With `{job}`, `{encodedJob}` or `{key}` for the id of the job or the key. */
   text: string;
   /**
-   * `row`: the endpoint, however it is written. `path`: the endpoint, but for a fault in the path. `space`, `job`, `key`:
-   * there is none of this id. `nothing`: no endpoint. `unclear`: a path that may be read one way or another.
+   * `row`: the endpoint, in any spelling. `path`: the endpoint, with a fault in the path. `space`, `job`, `key`: the id is
+   * unknown or invalid. `nothing`: no endpoint. `unclear`: a path with several valid readings.
    */
   is: 'row' | 'path' | 'space' | 'job' | 'key' | 'nothing' | 'unclear';
 }
 
 const ID = /:(space|job|key)Id/;
 
-/** The path of an endpoint, as every client writes it. */
+/** Return the path of an endpoint in its usual spelling. */
 export const usualTarget = ({ path }: Route): Target => ({
   text: path.replace(':spaceId', CALLS_SPACE).replace(ID, '{$1}'),
   is: 'row',
@@ -26,10 +26,10 @@ export const usualTarget = ({ path }: Route): Target => ({
 const NO_IDS = ['a', '__proto__', `zz${'a'.repeat(26)}`, '{00}:job:a', '🚂', 'a/b', '\r\n', '..', 'a'.repeat(3_000)];
 const NO_SPACES = ['a/b', 'ä', '{', '*', '🚂', 'a,b', '%', '\0', '\r\n', 'a b', 'a'.repeat(129)];
 
-/** Every byte that means something in a path, and `.`, which clients and servers take for a folder, as `%xx`. */
+/** Encode every special byte of a path as `%xx`, and also `.`, which clients and servers may read as a folder. */
 const encoded = (text: string) => encodeURIComponent(text).replaceAll('.', '%2e').replaceAll('*', '%2a');
 
-/** The path of an endpoint, written in another way, or of nothing at all. */
+/** Draw the path of an endpoint in another spelling, or a path of no endpoint. */
 export function oddTarget(route: Route): fc.Arbitrary<Target> {
   const { text } = usualTarget(route);
   const kind = ID.exec(route.path)?.[1] as 'space' | 'job' | 'key' | undefined;
@@ -47,15 +47,15 @@ export function oddTarget(route: Route): fc.Arbitrary<Target> {
 }
 
 export interface Query {
-  /** As it stands behind the `?`. */
+  /** The text after the `?`. */
   text: string;
-  /** What it says; null when it is written so that it can be read in several ways. */
+  /** Its fields; null when it has several valid readings. */
   pairs: [name: string, value: string][] | null;
 }
 
 const UNCLEAR = ['&', '=', '%', 'limit=%', 'q=%ff', '?limit=1', '#', 'limit', 'a=b=c', `${'limit=1&'.repeat(1_100)}x`];
 
-/** Write down some fields, as far as they go into a head. */
+/** Write fields as a query that fits into a head. */
 function written([fields, blank]: [fields: unknown, blank: string]): Query {
   const asText = (value: unknown) => (typeof value === 'string' ? value : textOf(value)).slice(0, 600).toWellFormed();
   const pairs = Object.entries(typeof fields === 'string' ? { q: fields } : Object(fields))
@@ -65,7 +65,7 @@ function written([fields, blank]: [fields: unknown, blank: string]): Query {
   return { text: pairs.map((pair) => pair.map(write).join('=')).join('&'), pairs };
 }
 
-/** Queries of fields that an endpoint takes, right and wrong, and of others. */
+/** Draw queries with valid, invalid and unknown fields. */
 export function anyQuery(route: Route): fc.Arbitrary<Query> {
   const usual = route.query ? validInput(route) : fc.dictionary(oddText, oddText, { maxKeys: 2 });
   const odd = mutated(usual, [...fieldsOf(route), 'limit[]', 'Limit']);

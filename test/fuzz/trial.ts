@@ -2,14 +2,14 @@ import type { CreateJobRequest } from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
 import { create, newWorld } from '../model/index.js';
 import { RawClient, type RawResponse } from '../support/raw-client.js';
-import { isOverload, isWanted, responseComplaints } from './answer-rules.js';
 import { type Expected, expectedOf } from './expected.js';
 import { CALLS_SPACE } from './keys.js';
 import { bytesOf, type FuzzRequest } from './request.js';
+import { isOverload, isWanted, responseComplaints } from './response-rules.js';
 import type { FuzzedService } from './service.js';
-import { bring, differences, type Json, pick, type Twin, twinComplaints } from './twins.js';
+import { createTwin, differences, type Json, pick, type Twin, twinComplaints } from './twins.js';
 
-/** Requests that go over one connection in one go, and what came of them. */
+/** Requests that are sent together on one connection, and their outcome. */
 export interface Trial {
   requests: readonly FuzzRequest[];
   raw: Buffer;
@@ -17,15 +17,15 @@ export interface Trial {
   complaints: string[];
 }
 
-/** Milliseconds of silence after which the service is said to hang: it has 2 s, a busy machine some more. */
+/** Silence after which the service counts as hanging: its limit is 2 s, but a busy machine needs longer. */
 const HANGS_AFTER_MS = 60_000;
 
 type Prepared = { request: FuzzRequest; twin: Twin | null; raw: Buffer; expected: Expected };
 
-/** Find a request a job, or a key, and write it down. */
+/** Create the job or the key of a request, and write the request as bytes. */
 async function prepare(service: FuzzedService, request: FuzzRequest): Promise<Prepared> {
   const { text } = request.target;
-  const twin = /\{(job|encodedJob)\}/.test(text) ? await bring(service, request.place) : null;
+  const twin = /\{(job|encodedJob)\}/.test(text) ? await createTwin(service, request.place) : null;
   const job = twin?.id ?? '';
   const names = { ...service.keys, job, encodedJob: `%${job.charCodeAt(0).toString(16)}${job.slice(1)}` };
   const spare = { name: 'spare', scopes: ['jobs:ack'] };
@@ -33,7 +33,7 @@ async function prepare(service: FuzzedService, request: FuzzRequest): Promise<Pr
   return { request, twin, raw: bytesOf(request, { ...names, key }), expected: expectedOf(request) };
 }
 
-/** Send requests over a connection of their own, and judge what comes. */
+/** Send requests on a connection of their own, and check the responses. */
 export async function send(service: FuzzedService, requests: readonly FuzzRequest[]): Promise<Trial> {
   const prepared = await Promise.all(requests.map((request) => prepare(service, request)));
   const raw = Buffer.concat(prepared.map((each) => each.raw));
@@ -42,26 +42,27 @@ export async function send(service: FuzzedService, requests: readonly FuzzReques
   const client = new RawClient(service.http.url, methods);
   const complaints: string[] = [];
   client.socket.setTimeout(HANGS_AFTER_MS, () => {
-    complaints.push('neither answered nor closed');
+    complaints.push('no response and no close');
     client.socket.destroy();
   });
   client.socket.write(raw);
-  // The end of what is not whole shows the service that no more will come.
+  // Closing after an incomplete request shows the service that no more bytes will come.
   if (!isWhole) client.socket.end();
-  const responses = isWhole ? await client.answered(requests.length) : await client.closed();
+  const responses = isWhole ? await client.receive(requests.length) : await client.closed();
   client.socket.destroy();
 
-  const { rest } = client.came;
-  if (isWhole && rest.length > 0) complaints.push(`more than was asked for: ${rest.toString('latin1', 0, 200)}`);
+  const { rest } = client.received;
+  if (isWhole && rest.length > 0) complaints.push(`more bytes than the responses: ${rest.toString('latin1', 0, 200)}`);
   const isEnded = responses.some(({ headers }) => headers.connection === 'close');
   const isClear = prepared.every(({ expected }) => expected.outcomes !== null);
-  if (isWhole && isClear && !isEnded && responses.length < requests.length) complaints.push('closed without an answer');
+  if (isWhole && isClear && !isEnded && responses.length < requests.length)
+    complaints.push('closed without a response');
   for (const [n, response] of responses.slice(0, requests.length).entries())
-    complaints.push(...(await judged(service, prepared[n] as Prepared, response)));
+    complaints.push(...(await complaintsAbout(service, prepared[n] as Prepared, response)));
   return { requests, raw, statuses: responses.map(({ status }) => status), complaints };
 }
 
-async function judged(service: FuzzedService, prepared: Prepared, response: RawResponse): Promise<string[]> {
+async function complaintsAbout(service: FuzzedService, prepared: Prepared, response: RawResponse): Promise<string[]> {
   const { request, expected, raw } = prepared;
   const { outcomes } = expected;
   const sent = `${raw}${request.body?.text?.toString('utf8', 0, 2_000_000)}`;
@@ -70,11 +71,11 @@ async function judged(service: FuzzedService, prepared: Prepared, response: RawR
   if (!outcomes.some((outcome) => isWanted(response, request.method, outcome))) {
     const wanted = outcomes.map(({ status, code, at }) => `${status} ${code} ${at.join('|')}`.slice(0, 200));
     complaints.push(
-      `answered ${response.status} ${response.text.slice(0, 300)}; expected ${[...new Set(wanted)].join(' or ')}`,
+      `returned ${response.status} ${response.text.slice(0, 300)}; expected ${[...new Set(wanted)].join(' or ')}`,
     );
   }
   if (complaints.length > 0) return complaints;
-  return readBack(service, prepared, response).catch((error: Error) => [`not to be read back: ${error.message}`]);
+  return readBack(service, prepared, response).catch((error: Error) => [`cannot be read back: ${error.message}`]);
 }
 
 const DEFAULTS = { payload: null, maxRetries: 3, timeoutSeconds: 300, callbackUrl: null, callbackHeaders: null };
@@ -82,18 +83,18 @@ const DEFAULTS = { payload: null, maxRetries: 3, timeoutSeconds: 300, callbackUr
 function createComplaints(value: unknown, response: Json): string[] {
   const request = { ...DEFAULTS, ...pick(value, ['name', ...Object.keys(DEFAULTS)]) } as CreateJobRequest;
   const world = newWorld(STORE_DEFAULTS, 0);
-  return differences('answer', response, create(world, { id: response.id as string, space: CALLS_SPACE, request }));
+  return differences('response', response, create(world, { id: response.id as string, space: CALLS_SPACE, request }));
 }
 
 const LARGEST = { percent: 100, maxRetries: 100, timeoutSeconds: 86_400 };
 
-/** What is taken is within the limits of the specification, whatever the schemas say. */
+/** Check accepted values by the limits of the specification, independent of the schemas. */
 const limitComplaints = (value: Json): string[] =>
   Object.entries(LARGEST)
     .filter(([field, most]) => (value[field] as number) < 0 || (value[field] as number) > most)
-    .map(([field]) => `${field} ${value[field]} was taken`);
+    .map(([field]) => `${field} ${value[field]} was accepted`);
 
-/** Compare what was taken, or refused, with what is there now. */
+/** Compare an accepted or refused request with what is stored now. */
 async function readBack(
   service: FuzzedService,
   { twin, expected }: Prepared,
@@ -106,7 +107,7 @@ async function readBack(
   if (served?.route.status !== 201) return complaints;
   const body = JSON.parse(response.text);
   if (served.route.operation === 'createJob') return [...complaints, ...createComplaints(value, body)];
-  // No key is kept: their list would grow with the run.
+  // Delete the key, because the list of keys would grow with the run.
   await service.call('DELETE', `/keys/${body.id}`);
   return complaints;
 }

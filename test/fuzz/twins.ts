@@ -6,36 +6,36 @@ import { jobIn } from '../support/jobs.js';
 import { JOBS_SPACE } from './keys.js';
 import type { FuzzedService } from './service.js';
 
-/** Where the job of a request stands; `called` is completed and has a callback, `unknown` is not there. */
+/** The status of a request's job; `called` is completed with a callback, `unknown` does not exist. */
 export const PLACES = [...STATUSES, 'called', 'unknown'] as const;
 export type Place = (typeof PLACES)[number];
 
 const statusOf = (place: Place): Status => (place === 'called' || place === 'unknown' ? 'completed' : place);
 const urlIn = (place: Place) => (place === 'called' ? 'http://127.0.0.1:9/' : null);
 
-/** The verb that an endpoint calls on a job; null where it only reads, or names no job. */
+/** Return the verb that an endpoint calls on a job; null if it only reads, or names no job. */
 function verbOf({ method, path }: Route): model.JobVerb | null {
   const verb = path.split('/').at(-1) as model.JobVerb;
   return method === 'POST' && path.includes(':jobId') && model.JOB_VERBS.includes(verb) ? verb : null;
 }
 
-/** How the model refuses what an endpoint does to a job in a place; null when it is served. */
+/** Return how the model refuses an endpoint's call on a job in a status; null if it is accepted. */
 export function refusalIn(place: Place, route: Route) {
   const verb = verbOf(route);
   return verb === null ? null : model.refusalOf(verb, statusOf(place), urlIn(place));
 }
 
-/** A job in the service, and the same one in a world of the model. */
+/** A job in the service, and the same job in a world of the model (test/model). */
 export interface Twin {
   id: string;
   world: model.World;
 }
 
-/** What support/jobs.ts sends on the way. */
+/** The data that support/jobs.ts sends. */
 const SENT: Partial<Record<model.JobVerb, JsonValue>> = { complete: { answer: 42 }, fail: 'broken', kill: 'stop' };
 
-/** Bring a new job to a place. A day is its window: it is not to time out. */
-export async function bring(service: FuzzedService, place: Place): Promise<Twin> {
+/** Create a job in a status, in the service and in the model. Its window is a day, so that it does not time out. */
+export async function createTwin(service: FuzzedService, place: Place): Promise<Twin> {
   const world = model.newWorld(STORE_DEFAULTS, 0);
   if (place === 'unknown') return { world, id: `00${'a'.repeat(26)}` };
   const fixed = { name: 'work', payload: null, timeoutSeconds: 86_400, callbackHeaders: null };
@@ -67,7 +67,7 @@ function reported(value: Json): Json {
   return { ...report, subProgress: Object.fromEntries(stages) };
 }
 
-/** What a body says, by the verb, as the model has it: with the fields that mean something, and no others. */
+/** The data of a body by verb, as the model takes it: without unknown fields. */
 const DATA: Record<string, (value: Json) => unknown> = {
   progress: reported,
   checkpoint: (value) => value,
@@ -80,14 +80,14 @@ const DATA: Record<string, (value: Json) => unknown> = {
 
 const CLOCK = /^(created|updated|delivered|started|completed)At$|^timestamp$/;
 
-/** A value as text, without the times of the clock, which stands still in the model. */
+/** Write a value as text without the times of the clock, which does not move in the model. */
 const masked = (value: unknown) =>
   JSON.stringify(value, function (this: Json, key, each) {
     const isClock = CLOCK.test(key) || (key === 'loggedAt' && each === this.createdAt);
     return isClock && typeof each === 'string' ? 'time' : each;
   });
 
-/** What differs between what the service shows and what the model has. */
+/** List the differences between a response of the service and that of the model. */
 export function differences(what: string, shown: Json, expected: object): string[] {
   return Object.keys({ ...shown, ...expected }).flatMap((field) => {
     const [is, must] = [shown, expected as Json].map((from) => masked({ [field]: from[field] }));
@@ -98,9 +98,9 @@ export function differences(what: string, shown: Json, expected: object): string
 const query = { mode: 'latest' as const, bound: null, limit: 500, levels: null, terms: [] };
 
 /**
- * Call the verb of an endpoint on the job of the model as well, and see that the two jobs are the same.
+ * Call the verb of an endpoint on the job of the model too, and check that both jobs are equal.
  *
- * @param served the endpoint, what its body said, and what it answered; null when it refused
+ * @param served the endpoint, the value of its body, and its response; null when it refused
  */
 export async function twinComplaints(
   { call }: FuzzedService,
@@ -110,15 +110,15 @@ export async function twinComplaints(
   const of = { job: id, caller: null };
   const verb = served && verbOf(served.route);
   const data = ((verb && DATA[verb]?.(served?.value as Json)) ?? null) as JsonValue;
-  const told = verb && (model.callJob(world, verb, { job: id, data }) ?? { success: true });
+  const modelResponse = verb && (model.callJob(world, verb, { job: id, data }) ?? { success: true });
   const read = async (path: string) => {
     const { body } = await call('GET', `/jobs/${id}${path}`);
-    // Whether an attempt at its callback is over is a matter of time.
+    // Whether an attempt at its callback has ended depends on time.
     if (body.events) body.events = body.events.filter(({ type }: JobEvent) => !type.startsWith('callback'));
     return body as Json;
   };
   return [
-    ...(told ? differences('answer', JSON.parse(served?.response as string), told) : []),
+    ...(modelResponse ? differences('response', JSON.parse(served?.response as string), modelResponse) : []),
     ...(world.jobs.has(id) ? differences('job', await read(''), model.get(world, of)) : []),
     ...(verb === 'progress' ? differences(verb, await read('/progress'), model.progress(world, of)) : []),
     ...(verb === 'logs'

@@ -31,7 +31,7 @@ import { during } from '../support/during.js';
 import { withRedis } from '../support/own-redis.js';
 import { startService } from '../support/service.js';
 
-/** What a release has left in Redis, and what it showed of it; see make.mjs. */
+/** What a release has left in Redis, and what it returned for it; see make.mjs. */
 interface Golden {
   version: string;
   prefix: string;
@@ -41,7 +41,7 @@ interface Golden {
     jobs: { job: JobWithEvents; logs: LogEntry[] }[];
     counts: SpaceStats['jobs'];
     names: Pick<SpaceStats['names'][number], 'name' | 'total' | 'pending'>[];
-    /** Ids of its pending jobs, in the order in which they are handed out. */
+    /** Ids of its pending jobs, in the order in which they are delivered. */
     queue: string[];
   }[];
   commands: [command: string, ...words: string[]][];
@@ -52,7 +52,7 @@ const releases = readdirSync(new URL('.', import.meta.url))
   .filter((name) => name.endsWith('.json'))
   .map((name) => JSON.parse(read(name)) as Golden);
 
-it('has a dump of this release', () => {
+it('has a golden dump of the current release', () => {
   const { version } = JSON.parse(read('../../package.json'));
   expect(releases.map((golden) => golden.version)).toContain(version);
 });
@@ -63,7 +63,7 @@ const connection = during(
   async ({ redis }) => redis.disconnect(),
 );
 
-/** How the work on a job ends. */
+/** The ways in which a job can end. */
 const ENDS: readonly ((store: Store, id: string) => Promise<void>)[] = [
   (store, id) => completeJob(store, ANY_SPACE, id, { ok: true }),
   (store, id) => killJob(store, ANY_SPACE, id, null),
@@ -71,7 +71,7 @@ const ENDS: readonly ((store: Store, id: string) => Promise<void>)[] = [
 ];
 const ENDED = [/completed/, /killed/, /pending|dead/];
 
-describe.each(releases)('what release $version has left in Redis', ({ prefix, key, spaces, commands }) => {
+describe.each(releases)('data of release $version', ({ prefix, key, spaces, commands }) => {
   const jobs = spaces.flatMap((space) => space.jobs);
   const idsOf = (...statuses: Status[]) => jobs.flatMap(({ job }) => (statuses.includes(job.status) ? [job.id] : []));
   let store: Store;
@@ -92,14 +92,14 @@ describe.each(releases)('what release $version has left in Redis', ({ prefix, ke
   const expectStatus = async (ids: readonly string[], status: Status) =>
     expect(await Promise.all(ids.map(statusOf))).toEqual(ids.map(() => status));
 
-  it('has jobs in every status', () => {
+  it('contains jobs in every status', () => {
     const found = new Set(jobs.map(({ job }) => job.status));
     expect([...found].sort()).toEqual(['completed', 'dead', 'delivered', 'killed', 'pending', 'running']);
   });
 
-  it('is found intact by fsck', expectNoFaults);
+  it('has no faults that fsck finds', expectNoFaults);
 
-  it('is shown as that release showed it', async () => {
+  it('is returned as that release returned it', async () => {
     const query = { mode: 'latest' as const, bound: null, limit: 100, levels: null, terms: [] };
     for (const { job, logs } of jobs) {
       expect(await getJob(store, ANY_SPACE, job.id)).toMatchObject(job);
@@ -109,7 +109,7 @@ describe.each(releases)('what release $version has left in Redis', ({ prefix, ke
       expect(await getStats(store, spaceId, { limit: 100, names: [] })).toMatchObject({ jobs: counts, names });
   });
 
-  it('is served by a process of this release, to the holder of a key of that one', async () => {
+  it('is served by a process of the current release to API keys of that release', async () => {
     const service = await startService({ KEY_PREFIX: prefix }, { redis: server, app: 'api' });
     for (const { job } of jobs) {
       const { status, body } = await service.call('GET', `/jobs/${job.id}`, { key: key.text });
@@ -119,14 +119,14 @@ describe.each(releases)('what release $version has left in Redis', ({ prefix, ke
     await service.stop();
   });
 
-  it('knows its API keys', async () => {
+  it('contains API keys that are still valid', async () => {
     expect(await new Authenticator(store).authenticate(key.text)).toMatchObject({
       keyId: key.id,
       spaceId: key.spaceId,
     });
   });
 
-  it('hands out its pending jobs in their order, and lets them be worked on to their end', async () => {
+  it('contains pending jobs that are delivered in order and can run to their end', async () => {
     for (const { spaceId, queue } of spaces) {
       const claimed = await pollJobs(store, spaceId, { count: 50, names: [] });
       expect(claimed.map(({ id }) => id)).toEqual(queue);
@@ -144,7 +144,7 @@ describe.each(releases)('what release $version has left in Redis', ({ prefix, ke
     await expectNoFaults();
   });
 
-  it('times out its delivered and running jobs', async () => {
+  it('contains delivered and running jobs that time out', async () => {
     for (const { job } of jobs) {
       const due = ['delivered', 'running'].includes(job.status) ? 1 : '+inf';
       await connection.redis.zadd(store.keys.deadlines(job.id.slice(0, 2)), 'XX', due, job.id);
@@ -158,18 +158,18 @@ describe.each(releases)('what release $version has left in Redis', ({ prefix, ke
   /** Send every callback that is due, and return how many there were. */
   async function settle(): Promise<number> {
     const relayed = await Promise.all(PARTITION_TAGS.map((partition) => relayCallbacks(store, partition)));
-    const all = relayed.flatMap(({ callbacks: debts, overdue }) => [...debts, ...overdue]);
-    for (const debt of all) {
-      const begun = await beginCallback(store, debt);
-      if (!('lease' in begun)) throw new Error(`the callback of ${debt.jobId} cannot begin`);
+    const all = relayed.flatMap(({ callbacks, overdue }) => [...callbacks, ...overdue]);
+    for (const pending of all) {
+      const begun = await beginCallback(store, pending);
+      if (!('lease' in begun)) throw new Error(`the callback of ${pending.jobId} cannot begin`);
       const { lease, url, attempt } = begun;
       const data = { url, statusCode: 200, attempt, willRetry: false };
-      await recordCallback(store, debt, { lease, type: 'callback_sent', data, retryMs: null });
+      await recordCallback(store, pending, { lease, type: 'callback_sent', data, retryMs: null });
     }
     return all.length;
   }
 
-  it('has its callbacks sent that are owed, and those of ended jobs again', async () => {
+  it('contains pending callbacks that are sent, and ended jobs whose callbacks are sent again', async () => {
     const calling = jobs.filter(({ job }) => job.callbackUrl !== null && ['completed', 'dead'].includes(job.status));
     const isSettled = ({ job }: (typeof jobs)[number]) =>
       job.events.some(({ type, data }) => type === 'callback_sent' && !(data as { willRetry: boolean }).willRetry);

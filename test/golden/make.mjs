@@ -1,6 +1,6 @@
-// node test/golden/make.mjs: write down what this release leaves in Redis, as test/golden/<version>.json. Do so last thing
-// before a release. The file of a version that was released never changes again, since golden.test.ts holds every later
-// release to it; while a version is worked on, make its file anew whenever what is stored changes.
+// node test/golden/make.mjs: write what this release leaves in Redis to test/golden/<version>.json. Run it as the last step
+// before a release. The file of a released version must never change again, because golden.test.ts checks every later
+// release with it. Until the release, run it again whenever what is stored changes.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ await redis.connect();
 const store = y.createStore(redis, { keyPrefix: PREFIX, eventsPerJob: 10, logsPerJob: 3 });
 await y.prepareRedis(store);
 
-/** Create a job, and do with it what these say, one after the other. */
+/** Create a job, and apply these steps to it in order. */
 async function make(fields, ...steps) {
   const { space = SPACES[0], ...request } = fields;
   const { id } = await y.createJob(store, space, createJobRequest.parse({ name: 'work', ...request }));
@@ -94,7 +94,7 @@ await make(
   logs({ message: 'a' }, { message: 'b' }),
   logs({ message: 'c' }, { message: 'd' }),
 );
-// Ended, with callbacks that are owed, under way, due again, and settled.
+// Ended, with callbacks that are pending, in progress, due again, and settled.
 await make({}, ...run, complete({ ok: [] }));
 await make({}, ...run, beat('keepalive'), beat('progress', { percent: 100, message: 'ö' }), complete(null));
 await make({ callbackUrl: HOOK }, ...run, complete('done'));
@@ -120,7 +120,7 @@ await y.createKey(store, {
 });
 await y.markStep(store, y.partitionOf(SPACES[2]), 0);
 
-/** One command that makes a key as it is. */
+/** Return the command that creates a key with its current value. */
 async function commandOf(name) {
   const type = await redis.type(name);
   if (type === 'string') return ['SET', name, await redis.get(name)];
@@ -130,7 +130,7 @@ async function commandOf(name) {
   return ['ZADD', name, ...flat.flatMap((word, i) => (i % 2 === 0 ? [flat[i + 1], word] : []))];
 }
 
-/** What this release shows of it. */
+/** Return what this release returns for a space. */
 async function shownOf(spaceId) {
   const ids = await redis.zrange(store.keys.jobs(spaceId), 0, -1);
   const query = { mode: 'latest', bound: null, limit: 100, levels: null, terms: [] };
@@ -144,7 +144,7 @@ async function shownOf(spaceId) {
   return { spaceId, jobs, counts, names: named, queue: await redis.zrange(store.keys.queue(spaceId), 0, -1) };
 }
 
-// So that every callback is due for whoever reads the dump, also the one that is under way.
+// Wait, so that every callback is due when the dump is read, also the one in progress.
 await new Promise((resolve) => setTimeout(resolve, y.CALLBACK_LEASE_MS + 1_000));
 const names = (await redis.keys(`${PREFIX}:*`)).sort();
 const dump = {

@@ -1,13 +1,13 @@
 import { expect, it } from '@jest/globals';
 import { find, LEAST, type Manifest, render } from './chart.js';
-import { afterAnHour, FOUND, grows, runPromtool, type Series, stays } from './promtool.js';
+import { AS_EXPECTED, afterAnHour, grows, runPromtool, type Series, stays } from './promtool.js';
 
 const { groups } = find(render({ ...LEAST, monitoring: { rules: { enabled: true } } }), 'PrometheusRule').spec;
 
-/** An hour of an installation with which nothing is wrong. */
+/** Metrics of an hour of a healthy installation. */
 const HEALTHY: Series = {
   'yardmaster_sweep_age_seconds{pod="scheduler-1"}': stays(0.3),
-  // One of them is enough.
+  // One sweeping scheduler is enough.
   'yardmaster_sweep_age_seconds{pod="scheduler-2"}': stays(400),
   'yardmaster_deadline_lag_seconds_bucket{le="1"}': grows(30),
   'yardmaster_deadline_lag_seconds_bucket{le="10"}': grows(30),
@@ -35,7 +35,7 @@ const HEALTHY: Series = {
   'nodejs_eventloop_lag_p99_seconds{pod="api-1"}': stays(0.02),
 };
 
-/** What is otherwise when an alert, and it alone, is due. */
+/** The metrics that differ when exactly one alert must fire. */
 const WRONG: Record<string, Series> = {
   YardmasterNoScheduler: {
     'yardmaster_sweep_age_seconds{pod="scheduler-1"}': '0x5 stale',
@@ -48,7 +48,7 @@ const WRONG: Record<string, Series> = {
   YardmasterJobsNotAcked: { yardmaster_jobs_redelivered_total: grows(20) },
   YardmasterJobsDie: { 'yardmaster_job_transitions_total{from="running",to="dead"}': grows(1) },
   YardmasterErrors: { 'yardmaster_http_request_duration_seconds_count{status="503"}': grows(100) },
-  // Each of these requests is answered 503, too.
+  // Each of these requests also gets a 503.
   YardmasterOverloaded: {
     yardmaster_overloaded_total: grows(100),
     'yardmaster_http_request_duration_seconds_count{status="503"}': grows(101),
@@ -72,40 +72,40 @@ function scraped(series: string, instance: string): string {
   return `${name}{${labels ? `${labels},` : ''}${added}}`;
 }
 
-/** Whether just these alerts are firing in the end. */
+/** Check that exactly these alerts fire at the end. */
 function firing(series: Series, expected: string[], instance = 'yard') {
   const all = Object.entries(series).map(([name, values]) => [scraped(name, instance), values]);
   const query = 'max by (alertname) (ALERTS{alertstate="firing"})';
-  const gives = Object.fromEntries(expected.map((alert) => [`{alertname="${alert}"}`, 1]));
-  return afterAnHour(Object.fromEntries(all), [{ query, gives }], groups);
+  const samples = Object.fromEntries(expected.map((alert) => [`{alertname="${alert}"}`, 1]));
+  return afterAnHour(Object.fromEntries(all), [{ query, samples }], groups);
 }
 
-it('has rules that promtool accepts', () => {
-  const { status, said } = runPromtool(['check', 'rules', 'rules.json'], { 'rules.json': { groups } });
-  expect({ status, said }).toEqual({
+it('renders alert rules that promtool accepts', () => {
+  const { status, output } = runPromtool(['check', 'rules', 'rules.json'], { 'rules.json': { groups } });
+  expect({ status, output }).toEqual({
     status: 0,
-    said: expect.stringContaining(`${Object.keys(WRONG).length} rules found`),
+    output: expect.stringContaining(`${Object.keys(WRONG).length} rules found`),
   });
 });
 
-it('is quiet while nothing is wrong', () => {
-  expect(firing(HEALTHY, [])).toEqual(FOUND);
+it('fires no alert for a healthy installation', () => {
+  expect(firing(HEALTHY, [])).toEqual(AS_EXPECTED);
 });
 
-it('knows for each alert what is wrong then', () => {
+it('has a faulty installation for each alert', () => {
   expect(groups[0].rules.map(({ alert }: Manifest) => alert).sort()).toEqual(Object.keys(WRONG).sort());
 });
 
-it.each(Object.entries(WRONG))('gives alert %s, and no other', (alert, wrong) => {
-  expect(firing({ ...HEALTHY, ...wrong }, [alert])).toEqual(FOUND);
+it.each(Object.entries(WRONG))('fires alert %s and no other', (alert, wrong) => {
+  expect(firing({ ...HEALTHY, ...wrong }, [alert])).toEqual(AS_EXPECTED);
 });
 
-it('gives alert YardmasterErrors when only gateways are there, which export no yardmaster_overloaded_total', () => {
+it('fires alert YardmasterErrors with gateways alone, which export no yardmaster_overloaded_total', () => {
   const { yardmaster_overloaded_total: _, ...gateways } = { ...HEALTHY, ...WRONG.YardmasterErrors };
-  expect(firing(gateways, ['YardmasterErrors'])).toEqual(FOUND);
+  expect(firing(gateways, ['YardmasterErrors'])).toEqual(AS_EXPECTED);
 });
 
-it('leaves other releases to their own rules', () => {
+it('fires no alert for the metrics of another release', () => {
   const all = Object.assign({}, HEALTHY, ...Object.values(WRONG));
-  expect(firing(all, ['YardmasterNoScheduler'], 'another')).toEqual(FOUND);
+  expect(firing(all, ['YardmasterNoScheduler'], 'another')).toEqual(AS_EXPECTED);
 });

@@ -8,20 +8,20 @@ const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, im
 export const CHART = path('helm/yardmaster');
 export const TOOLS = path('.cache/helm-tools');
 
-/** The oldest Kubernetes that the chart is for, and the newest whose schemas scripts/helm-tools.mjs makes. */
+/** The oldest Kubernetes that the chart supports, and the newest whose schemas scripts/helm-tools.mjs makes. */
 export const KUBERNETES = ['1.27.16', '1.37.0'] as const;
 
 export const readFile = (relative: string) => readFileSync(path(relative), 'utf8');
 
-/** Sets of values, by name. The example of KEDA is a resource, not values. */
+/** Names of sets of values. The example of KEDA is a resource, not values. */
 export const VALUE_SETS = readdirSync(path('helm/examples')).filter((file) => file !== 'keda.yaml');
 
-/** Values with which the chart renders, and which say nothing more. */
+/** The fewest values with which the chart renders. */
 export const LEAST = { redis: { existingSecret: { name: 'redis' } } };
-/** The least with a Redis in the release. */
+/** The fewest values with a Redis in the release. */
 export const TRIAL = { redis: { internal: { enabled: true } } };
 
-// biome-ignore lint/suspicious/noExplicitAny: what Kubernetes calls an object; kubeconform checks its shape
+// biome-ignore lint/suspicious/noExplicitAny: a Kubernetes object; kubeconform checks its shape
 export type Manifest = any;
 
 export interface Outcome {
@@ -51,7 +51,7 @@ export function template(values: object | string, options: RenderOptions = {}): 
   return tool('helm', args, typeof values === 'string' ? '' : JSON.stringify(values));
 }
 
-/** Render the chart and read what comes out. */
+/** Render the chart and parse the manifests. */
 export function render(values: object | string, options: RenderOptions = {}): Manifest[] {
   const { status, stdout, stderr } = template(values, options);
   if (status !== 0) throw new Error(stderr);
@@ -63,7 +63,7 @@ export const manifestsIn = (yaml: string): Manifest[] =>
     .map((document) => document.toJS())
     .filter((manifest) => manifest !== null);
 
-/** The one manifest of a kind and, if there are more, whose name ends so. */
+/** Find the only manifest of a kind whose name has this end. */
 export function find(manifests: Manifest[], kind: string, nameEnd = ''): Manifest {
   const found = manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name.endsWith(nameEnd));
   if (found.length !== 1) throw new Error(`${found.length} of ${kind} …${nameEnd}`);
@@ -72,12 +72,12 @@ export function find(manifests: Manifest[], kind: string, nameEnd = ''): Manifes
 
 export const COMPONENTS = ['api', 'gateway', 'scheduler'] as const;
 
-/** A manifest of this kind that has the label of the component. */
+/** Find the manifest of a kind with the label of a component. */
 export function ofComponent(manifests: Manifest[], kind: string, component: string): Manifest {
   const isOf = ({ metadata }: Manifest) => metadata.labels['app.kubernetes.io/component'] === component;
   return find(manifests.filter(isOf), kind);
 }
 
-/** The container of a component. */
+/** Find the container of a component. */
 export const containerOf = (manifests: Manifest[], component: string): Manifest =>
   ofComponent(manifests, 'Deployment', component).spec.template.spec.containers[0];

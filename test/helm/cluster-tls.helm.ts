@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 import { containerOf, find, readFile, render } from './chart.js';
 import { type Running, run } from './rendered-process.js';
 
-// helm/examples/cluster-tls.yaml says in a comment which URL belongs to the volume that it mounts: both are tried.
+// A comment in helm/examples/cluster-tls.yaml shows the URL that belongs to its volume. This test uses both.
 
 let cluster: RedisCluster;
 let mounted: string;
@@ -36,7 +36,7 @@ afterAll(async () => {
   if (mounted) await rm(mounted, { recursive: true });
 });
 
-it('reaches a cluster by the certificates that the example mounts', async () => {
+it('connects to a Redis cluster with the certificates that cluster-tls.yaml mounts', async () => {
   const manifests = render('cluster-tls.yaml');
   const container = containerOf(manifests, 'api');
   const [{ mountPath }] = container.volumeMounts;
@@ -59,6 +59,6 @@ it('reaches a cluster by the certificates that the example mounts', async () => 
   const http = new HttpClient(`http://127.0.0.1:${port}`);
   const status = () => http.call('GET', '/readyz').then((response) => response.status, String);
   await until(async () => (await status()) === 200 || api?.child.exitCode !== null);
-  expect({ status: await status(), said: api.output() }).toMatchObject({ status: 200 });
+  expect({ status: await status(), output: api.output() }).toMatchObject({ status: 200 });
   http.close();
 });

@@ -9,13 +9,13 @@ const selectorOf = (component: string, release = 'yard') => ({
   'app.kubernetes.io/component': component,
 });
 
-describe.each(EACH)('with %s, %s', (file, component) => {
+describe.each(EACH)('chart with %s: %s', (file, component) => {
   const manifests = rendered.get(file) as Manifest[];
   const deployment = ofComponent(manifests, 'Deployment', component);
   const pod = deployment.spec.template;
   const [container] = pod.spec.containers;
 
-  it('has one selector for Deployment, Service, disruption budget and autoscaler, which its pods have', () => {
+  it('has one selector for Deployment, Service and disruption budget, which matches its pods', () => {
     const labels = selectorOf(component);
     expect(deployment.spec.selector).toEqual({ matchLabels: labels });
     expect(pod.metadata.labels).toMatchObject(labels);
@@ -28,7 +28,7 @@ describe.each(EACH)('with %s, %s', (file, component) => {
       expect(labelSelector.matchLabels).toEqual(labels);
   });
 
-  it('has an autoscaler of that Deployment, or a number of replicas, but not both', () => {
+  it('has either an autoscaler or a number of replicas', () => {
     const scalers = manifests.filter(
       ({ kind, metadata }) => kind === 'HorizontalPodAutoscaler' && metadata.name.endsWith(`-${component}`),
     );
@@ -39,12 +39,12 @@ describe.each(EACH)('with %s, %s', (file, component) => {
         kind: 'Deployment',
         name: deployment.metadata.name,
       });
-      // Utilization is of what is requested.
+      // Utilization is relative to the request.
       expect(container.resources.requests.cpu).toBeDefined();
     }
   });
 
-  it('has all three probes, on the port that its Service leads to', () => {
+  it('has all three probes on the port of its Service', () => {
     expect(container.ports).toEqual([{ name: 'http', containerPort: 8080 }]);
     expect(ofComponent(manifests, 'Service', component).spec.ports[0].targetPort).toBe('http');
     expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'http' });
@@ -52,14 +52,14 @@ describe.each(EACH)('with %s, %s', (file, component) => {
     expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'http' });
   });
 
-  it('gives the process longer than its sleep and its drain together, and tells it how long that is', () => {
+  it('has a grace period longer than its sleep and its drain together', () => {
     const { data } = find(manifests, 'ConfigMap', '-config');
     const sleep = Number(/(\d+)\)$/.exec(container.lifecycle.preStop.exec.command.at(-1))?.[1]) / 1000;
     expect(sleep).toBeGreaterThanOrEqual(5);
     expect(pod.spec.terminationGracePeriodSeconds).toBe(sleep + Number(data.SHUTDOWN_SECONDS) + 10);
   });
 
-  it('runs without rights', () => {
+  it('runs without privileges', () => {
     expect(pod.spec).toMatchObject({
       automountServiceAccountToken: false,
       enableServiceLinks: false,
@@ -82,7 +82,7 @@ describe.each(EACH)('with %s, %s', (file, component) => {
     });
   });
 
-  it('is given the secrets that it needs, and no others', () => {
+  it('gets exactly the secrets that it needs', () => {
     const names = container.env.filter(({ valueFrom }: Manifest) => valueFrom).map(({ name }: Manifest) => name);
     const own = {
       api: ['ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET'],
@@ -93,14 +93,14 @@ describe.each(EACH)('with %s, %s', (file, component) => {
   });
 });
 
-describe('an update', () => {
+describe('update of a release', () => {
   const manifests = rendered.get('minimal.yaml') as Manifest[];
 
   it.each([
     ['api', 0],
     ['gateway', 0],
     ['scheduler', 1],
-  ])('of %s takes away at most %d pods before new ones are ready', (component, atMost) => {
+  ])('stops pods of the %s only down to %d below the replicas before new ones are ready', (component, atMost) => {
     expect(ofComponent(manifests, 'Deployment', component).spec.strategy.rollingUpdate.maxUnavailable).toBe(atMost);
   });
 
@@ -111,23 +111,23 @@ describe('an update', () => {
     ['a variable', { config: { LOG_LEVEL: 'debug' } }],
     ['the drain', { shutdown: { drainSeconds: 30 } }],
     ['the admin key', { adminKey: { value: 'another-key-of-the-operator-with-32' } }],
-  ])('of %s makes new pods', (_, values) => {
+  ])('restarts the pods after a change of %s', (_, values) => {
     expect(annotationsOf(values)).not.toEqual(annotationsOf({}));
   });
 
-  it('of nothing makes no new pods, though secrets are drawn anew where there is no cluster', () => {
+  it('restarts no pods without a change, although secrets differ when rendered without a cluster', () => {
     expect(annotationsOf({})).toEqual(annotationsOf({}));
   });
 });
 
-it('has two schedulers by default, and liveness probes that outwait five minutes without Redis', () => {
+it('runs two schedulers by default, whose liveness probes tolerate five minutes without Redis', () => {
   const manifests = rendered.get('minimal.yaml') as Manifest[];
   expect(ofComponent(manifests, 'Deployment', 'scheduler').spec.replicas).toBe(2);
   const { periodSeconds, failureThreshold } = containerOf(manifests, 'scheduler').livenessProbe;
   expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(300);
 });
 
-it('writes numbers as the processes read them, and times and flags too', () => {
+it('writes numbers, times and flags in the form that the processes read', () => {
   const { data } = find(rendered.get('everything.yaml') as Manifest[], 'ConfigMap', '-config');
   expect(data).toMatchObject({
     MAX_BODY_BYTES: '2097152',
@@ -138,7 +138,7 @@ it('writes numbers as the processes read them, and times and flags too', () => {
   });
 });
 
-it('keeps selectors as they are whatever else is set', () => {
+it('keeps selectors unchanged with any other values', () => {
   const [minimal, everything] = ['minimal.yaml', 'everything.yaml'].map((file) => rendered.get(file) as Manifest[]);
   for (const component of COMPONENTS) {
     expect(ofComponent(everything as Manifest[], 'Deployment', component).spec.selector).toEqual(
@@ -150,7 +150,7 @@ it('keeps selectors as they are whatever else is set', () => {
   expect(ofComponent(relabelled, 'Deployment', 'api').spec.template.metadata.labels).toEqual(selectorOf('api'));
 });
 
-it('labels everything with commonLabels, which yield to every other label', () => {
+it('labels everything with commonLabels, which every other label overrides', () => {
   const team = { team: 'platform' };
   for (const { metadata } of rendered.get('everything.yaml') as Manifest[]) {
     expect(metadata.labels).toMatchObject(team);
@@ -166,7 +166,7 @@ it('labels everything with commonLabels, which yield to every other label', () =
   }
 });
 
-it('cuts long names so that all of them are names', () => {
+it('truncates long names to the length that Kubernetes allows', () => {
   const release = 'a-release-whose-name-is-as-long-as-helm-takes-it-at-most';
   const names = render('everything.yaml').concat(render(TRIAL, { release: release.slice(0, 53) }));
   for (const { metadata } of names) expect(metadata.name.length).toBeLessThanOrEqual(53);

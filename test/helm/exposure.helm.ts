@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { VARIABLES } from '@yardmaster/runtime';
 import { find, LEAST, type Manifest, ofComponent, render } from './chart.js';
 
-describe('from outside', () => {
+describe('exposure of a release', () => {
   const manifests = render('everything.yaml');
   const services = (component: string) => ofComponent(manifests, 'Service', component).metadata.name;
 
-  it('an Ingress leads to the API and one to the streams, and to nothing else', () => {
+  it('routes with Ingresses to the API and to the streams, and to nothing else', () => {
     const paths = manifests
       .filter(({ kind }) => kind === 'Ingress')
       .flatMap(({ spec }) => spec.rules)
@@ -26,7 +26,7 @@ describe('from outside', () => {
     );
   });
 
-  it('streams outlast the time-outs of ingress-nginx, and their tokens stay out of its log', () => {
+  it('keeps streams open beyond the time-outs of ingress-nginx, and their tokens out of its log', () => {
     const { annotations } = find(manifests, 'Ingress', '-gateway').metadata;
     expect(annotations).toEqual({
       'example.com/dns': 'true',
@@ -39,15 +39,18 @@ describe('from outside', () => {
     ]);
   });
 
-  it.each(['production.yaml', 'everything.yaml'])('a body that is too large reaches the API with %s', (file) => {
-    const rendered = render(file);
-    const { annotations } = find(rendered, 'Ingress', '-api').metadata;
-    const { MAX_BODY_BYTES = VARIABLES.MAX_BODY_BYTES.default } = find(rendered, 'ConfigMap', '-config').data;
-    const [, megabytes] = /^(\d+)m$/.exec(annotations['nginx.ingress.kubernetes.io/proxy-body-size']) ?? [];
-    expect(Number(megabytes) * 1_048_576).toBeGreaterThan(Number(MAX_BODY_BYTES));
-  });
+  it.each(['production.yaml', 'everything.yaml'])(
+    'lets bodies over the limit reach the API, which refuses them, with %s',
+    (file) => {
+      const rendered = render(file);
+      const { annotations } = find(rendered, 'Ingress', '-api').metadata;
+      const { MAX_BODY_BYTES = VARIABLES.MAX_BODY_BYTES.default } = find(rendered, 'ConfigMap', '-config').data;
+      const [, megabytes] = /^(\d+)m$/.exec(annotations['nginx.ingress.kubernetes.io/proxy-body-size']) ?? [];
+      expect(Number(megabytes) * 1_048_576).toBeGreaterThan(Number(MAX_BODY_BYTES));
+    },
+  );
 
-  it('an HTTPRoute does the same, streams without a time-out', () => {
+  it('routes with an HTTPRoute to the API and to the streams, without a time-out for streams', () => {
     const { rules } = find(manifests, 'HTTPRoute').spec;
     const rows = rules.map(({ matches, timeouts, backendRefs: contextRefs }: Manifest) => [
       matches.map(({ path }: Manifest) => path.value),
@@ -60,7 +63,7 @@ describe('from outside', () => {
     ]);
   });
 
-  it('nothing is reachable unless that is asked for', () => {
+  it('renders no Ingress and no HTTPRoute by default', () => {
     const kinds = render(LEAST).map(({ kind }) => kind);
     expect(kinds.filter((kind) => ['Ingress', 'HTTPRoute'].includes(kind))).toEqual([]);
   });

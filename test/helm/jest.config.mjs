@@ -1,5 +1,5 @@
-// npm run test:helm: the chart, with helm and kubeconform, which are made from Go modules first, and with promtool. Other
-// machines may have neither, so the tests are called *.helm.ts and npm test does not see them.
+// npm run test:helm: test the chart with helm and kubeconform, which are built from Go modules first, and with promtool.
+// A machine may have neither, so the tests have the names *.helm.ts, which npm test does not match.
 import base from '../../jest.config.mjs';
 
 /** @type {import('jest').Config} */

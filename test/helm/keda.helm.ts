@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { type Manifest, readFile } from './chart.js';
-import { afterAnHour, FOUND, stays } from './promtool.js';
+import { AS_EXPECTED, afterAnHour, stays } from './promtool.js';
 
 const { triggers } = parse(readFile('helm/examples/keda.yaml')).spec;
 const [depth, age]: [string, string] = triggers.map(({ metadata }: Manifest) => metadata.query);
@@ -15,17 +15,17 @@ const queue = Object.fromEntries(
 );
 
 it.each([
-  ['counts a job once, however many schedulers tell of it', { ...up(1), ...queue }, { '{}': 12 }, { '{}': 40 }],
-  ['takes a space that is not exported for an empty one', up(1), { '{}': 0 }, { '{}': 0 }],
-  ['does not take an outage of Redis for an empty queue', up(0), {}, {}],
-])('%s', (_, series, waiting, oldest) => {
+  ['counts a job once although several schedulers export it', { ...up(1), ...queue }, { '{}': 12 }, { '{}': 40 }],
+  ['treats a space that is not exported as empty', up(1), { '{}': 0 }, { '{}': 0 }],
+  ['does not treat an outage of Redis as an empty queue', up(0), {}, {}],
+])('the KEDA example %s', (_, series, waiting, oldest) => {
   const expected = [
-    { query: depth, gives: waiting },
-    { query: age, gives: oldest },
+    { query: depth, samples: waiting },
+    { query: age, samples: oldest },
   ];
-  expect(afterAnHour(series, expected)).toEqual(FOUND);
+  expect(afterAnHour(series, expected)).toEqual(AS_EXPECTED);
 });
 
-it('has KEDA keep the workers when there is no figure', () => {
+it('the KEDA example keeps the number of workers without a metric', () => {
   for (const { metadata } of triggers) expect(metadata.ignoreNullValues).toBe('false');
 });

@@ -47,16 +47,16 @@ for (const [groupVersion, kinds] of Object.entries(RESOURCES)) {
 }
 
 export interface FakeKubernetes {
-  /** Flags with which Helm talks to it. */
+  /** Flags that make Helm use it. */
   flags: string[];
-  /** What is stored, by path. */
+  /** Stored objects, by path. */
   objects: Map<string, Manifest>;
   /** Paths of objects that were changed by a patch. */
   patched: string[];
   stop(): Promise<void>;
 }
 
-/** Apply a merge patch; what a strategic one has besides is not in those of the tests. */
+/** Apply a merge patch. The tests do not use other features of strategic merge patches. */
 function merged(target: Manifest, patch: Manifest): Manifest {
   if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) return patch;
   const result = { ...target };
@@ -67,7 +67,7 @@ function merged(target: Manifest, patch: Manifest): Manifest {
   return result;
 }
 
-/** What a client sent; nobody needs the options of a DELETE. */
+/** Parse the body of a request. The options of a DELETE are not needed. */
 function parsed(body: Buffer, type = ''): Manifest {
   if (type.includes('protobuf')) return readProtobufSecret(body);
   return body.length > 0 ? JSON.parse(String(body)) : undefined;
@@ -81,8 +81,8 @@ function isSelected(labels: Record<string, string> = {}, selector: string | null
 }
 
 /**
- * An API server of just as much as Helm needs to install, upgrade and uninstall the chart: it stores objects, and runs
- * nothing.
+ * Start an API server with the parts that Helm needs to install, upgrade and uninstall the chart. It stores objects, and
+ * runs nothing.
  */
 export async function startFakeKubernetes(): Promise<FakeKubernetes> {
   const objects = new Map<string, Manifest>();
@@ -91,7 +91,7 @@ export async function startFakeKubernetes(): Promise<FakeKubernetes> {
 
   const verbs: Record<string, (path: string, body: Manifest, selector: string | null) => Manifest | undefined> = {
     GET(path, _, selector) {
-      // A collection ends in the name of a resource, and stands in a namespace.
+      // The path of a collection ends with a resource in a namespace.
       if (!/\/namespaces\/[^/]+\/[^/]+$/.test(path)) return objects.get(path);
       const items = [...objects].filter(([name]) => name.startsWith(`${path}/`)).map(([, object]) => object);
       const kind = `${items[0]?.kind ?? 'Secret'}List`;

@@ -1,7 +1,7 @@
 import { readFile } from './chart.js';
 
-/** What prom-client exports besides, as far as the chart asks for it. */
-const OF_THE_PROCESS = [
+/** Metrics of prom-client that the chart uses. */
+const PROCESS_METRICS = [
   'nodejs_eventloop_lag_p99_seconds',
   'process_cpu_seconds_total',
   'process_resident_memory_bytes',
@@ -10,13 +10,13 @@ const OF_THE_PROCESS = [
 const ROW = /^\| `(yardmaster_\w+)` \| \w+ \| (.*?) \|/gm;
 
 /**
- * Labels of every metric, by its name, as docs/metrics.md has them, which is held against what the processes export.
- * Histograms are there without _bucket, _sum and _count.
+ * Labels of every metric by name, from docs/metrics.md, which another test compares with the exported metrics. Names of
+ * histograms have no _bucket, _sum and _count.
  */
 export const METRICS: Record<string, readonly string[]> = Object.fromEntries([
   ...[...readFile('docs/metrics.md').matchAll(ROW)].map(([, name, labels]) => [
     name,
     [...(labels as string).matchAll(/`(\w+)`/g)].map(([, label]) => label),
   ]),
-  ...OF_THE_PROCESS.map((name) => [name, []]),
+  ...PROCESS_METRICS.map((name) => [name, []]),
 ]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { COMPONENTS, containerOf, find, LEAST, type Manifest, ofComponent, readFile, render, TRIAL } from './chart.js';
 import { METRICS } from './metric-names.js';
-import { afterAnHour, FOUND } from './promtool.js';
+import { AS_EXPECTED, afterAnHour } from './promtool.js';
 import { portBehind } from './rendered-process.js';
 
 const dashboard = JSON.parse(readFile('helm/yardmaster/dashboards/yardmaster.json'));
@@ -10,7 +10,7 @@ const panels: Manifest[] = dashboard.panels.filter(({ type }: Manifest) => type 
 const everything = render('everything.yaml');
 const rules: Manifest[] = find(everything, 'PrometheusRule').spec.groups[0].rules;
 
-/** Labels that Prometheus adds to every series that the ServiceMonitor scrapes, and that are asked for. */
+/** Labels that Prometheus adds to every scraped series, and that queries use. */
 const TARGET_LABELS = ['namespace', 'pod', 'app_kubernetes_io_instance', 'app_kubernetes_io_component'];
 
 const QUERIES: [where: string, query: string][] = [
@@ -25,8 +25,8 @@ const QUERIES: [where: string, query: string][] = [
 const metricsIn = (query: string) =>
   [...query.matchAll(/\b(?:yardmaster|nodejs|process)_\w+/g)].map(([name]) => name.replace(/_(bucket|sum|count)$/, ''));
 
-describe.each(QUERIES)('%s: %s', (_, query) => {
-  it('asks for metrics that there are, by labels that they have', () => {
+describe.each(QUERIES)('query of %s: %s', (_, query) => {
+  it('uses only existing metrics and labels', () => {
     const names = metricsIn(query);
     expect(names.length).toBeGreaterThan(0);
     expect(names.filter((name) => METRICS[name] === undefined)).toEqual([]);
@@ -36,7 +36,7 @@ describe.each(QUERIES)('%s: %s', (_, query) => {
     expect([...selected, ...grouped].filter((label) => !known.includes(label))).toEqual([]);
   });
 
-  it('joins what every scheduler exports alike by max', () => {
+  it('aggregates by max what every scheduler exports', () => {
     const gauges = [
       ...query.matchAll(
         /(\w+)(?: by \([^)]+\))?\s*\((yardmaster_(?:queue|callbacks_owed|callbacks_late|backlog)\w*)\{/g,
@@ -46,27 +46,27 @@ describe.each(QUERIES)('%s: %s', (_, query) => {
   });
 });
 
-describe('the dashboard', () => {
-  it('shows every metric that there is', () => {
+describe('Grafana dashboard', () => {
+  it('shows every metric', () => {
     const shown = new Set(panels.flatMap(({ targets }) => targets).flatMap(({ expr }: Manifest) => metricsIn(expr)));
     expect([...shown].sort()).toEqual(Object.keys(METRICS).sort());
   });
 
-  it('asks nothing that Prometheus cannot read', () => {
+  it('has only queries that Prometheus can parse', () => {
     const queries: string[] = panels.flatMap(({ targets }) => targets).map(({ expr }: Manifest) => expr);
-    // As Grafana would fill them in.
+    // Replace variables as Grafana does.
     const filled = queries.map((query) =>
       query.replaceAll(/\$__(rate_interval|range)/g, '5m').replaceAll(/\$\w+/g, '.*'),
     );
     expect(
       afterAnHour(
         {},
-        filled.map((query) => ({ query, gives: {} })),
+        filled.map((query) => ({ query, samples: {} })),
       ),
-    ).toEqual(FOUND);
+    ).toEqual(AS_EXPECTED);
   });
 
-  it('lets its reader choose the data source, the namespace, the release and the space', () => {
+  it('has variables for the data source, the namespace, the release and the space', () => {
     const names = dashboard.templating.list.map(({ name }: Manifest) => name);
     expect(names).toEqual(['datasource', 'namespace', 'release', 'space']);
     for (const { datasource, targets } of panels) {
@@ -78,7 +78,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('has panels that do not lie on each other, each with an id of its own', () => {
+  it('has panels with unique ids that do not overlap', () => {
     expect(new Set(dashboard.panels.map(({ id }: Manifest) => id)).size).toBe(dashboard.panels.length);
     const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }: Manifest) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
@@ -87,7 +87,7 @@ describe('the dashboard', () => {
     expect(Math.max(...cells.map((cell: string) => Number(cell.split(',')[0])))).toBe(23);
   });
 
-  it('comes whole to the sidecar of Grafana', () => {
+  it('is rendered unchanged for the sidecar of Grafana', () => {
     const { metadata, data } = find(everything, 'ConfigMap', '-dashboard');
     expect(metadata.labels.grafana_dashboard).toBe('1');
     expect(metadata.annotations).toEqual({ grafana_folder: 'Jobs' });
@@ -95,11 +95,11 @@ describe('the dashboard', () => {
   });
 });
 
-describe('the ServiceMonitor', () => {
+describe('ServiceMonitor of a release', () => {
   const monitor = find(everything, 'ServiceMonitor');
   const [endpoint] = monitor.spec.endpoints;
 
-  /** Names of the Services that it finds. */
+  /** List the names of the Services that it selects. */
   function found(manifests: Manifest[]): string[] {
     const { matchLabels, matchExpressions } = monitor.spec.selector;
     const finds = (labels: Record<string, string>) =>
@@ -111,18 +111,18 @@ describe('the ServiceMonitor', () => {
     return services.map(({ metadata }) => metadata.name);
   }
 
-  it('finds the Services of the three components, not that of Redis, and no other release', () => {
+  it('selects the Services of the three components, and not those of Redis and other releases', () => {
     expect(found(everything)).toEqual(COMPONENTS.map((component) => `dispatch-${component}`));
     expect(found(render(TRIAL, { release: 'another' }))).toEqual([]);
   });
 
-  it.each(COMPONENTS)('reaches /metrics of %s by a port that its Service has', (component) => {
+  it.each(COMPONENTS)('scrapes /metrics of %s on a port of its Service', (component) => {
     const service = ofComponent(everything, 'Service', component);
     const port = portBehind(service, containerOf(everything, component), endpoint.port);
     expect([port, endpoint.path]).toEqual([8080, '/metrics']);
   });
 
-  it('leaves out no pod, ready or not, and sends callers to none that is not ready', () => {
+  it('scrapes pods that are not ready, while Services send no callers to them', () => {
     const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true } } });
     const { endpoints } = find(manifests, 'ServiceMonitor').spec;
     expect(endpoints).toEqual([{ port: 'http', path: '/metrics', interval: '30s' }]);
@@ -132,14 +132,14 @@ describe('the ServiceMonitor', () => {
   });
 
   it.each([
-    ['no time-out of its own, which the operator would refuse above a shorter interval', { interval: '5s' }],
+    ['no time-out by default, because the operator refuses one above the interval', { interval: '5s' }],
     ['the time-out that is set', { interval: '1m', scrapeTimeout: '20s' }],
-  ])('gives a scrape %s', (_, times) => {
+  ])('sets for scrapes %s', (_, times) => {
     const manifests = render({ ...LEAST, monitoring: { serviceMonitor: { enabled: true, ...times } } });
     expect(find(manifests, 'ServiceMonitor').spec.endpoints).toEqual([{ port: 'http', path: '/metrics', ...times }]);
   });
 
-  it('adds the labels that rules and dashboard go by, from labels that the Services have', () => {
+  it('adds the labels that rules and dashboard use, from labels of the Services', () => {
     const { targetLabels } = monitor.spec;
     const added = targetLabels.map((label: string) => label.replaceAll(/[./]/g, '_'));
     expect(added).toEqual(TARGET_LABELS.slice(2));
@@ -150,13 +150,13 @@ describe('the ServiceMonitor', () => {
     }
   });
 
-  it('adds no label that a metric has itself, which Prometheus would rename', () => {
+  it('adds no label of a metric, because Prometheus would rename it', () => {
     const added = [...TARGET_LABELS, 'job', 'instance', 'service', 'endpoint', 'container', 'node'];
     expect(Object.entries(METRICS).filter(([, labels]) => labels.some((label) => added.includes(label)))).toEqual([]);
   });
 });
 
-it('has the alerts that docs/operate.md lists', () => {
+it('renders the alerts that docs/operate.md lists', () => {
   const cells = [...readFile('docs/operate.md').matchAll(/^\| (`Yardmaster.+?) \|/gm)].map(
     ([, cell]) => cell as string,
   );
@@ -166,12 +166,12 @@ it('has the alerts that docs/operate.md lists', () => {
   expect(listed.sort()).toEqual(own.map(({ alert }: Manifest) => alert).sort());
 });
 
-it('scales the gateway on a metric that it exports', () => {
+it('scales the gateway by a metric that it exports', () => {
   const metric = ofComponent(everything, 'HorizontalPodAutoscaler', 'gateway').spec.metrics[1].pods.metric.name;
   expect(METRICS[metric]).toBeDefined();
 });
 
-it('makes nothing for operators that are not there', () => {
+it('renders no custom resources by default', () => {
   const kinds = render(LEAST).map(({ apiVersion }) => apiVersion.split('/')[0]);
   expect(new Set(kinds)).toEqual(new Set(['apps', 'policy', 'v1']));
 });

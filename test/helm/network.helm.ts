@@ -4,7 +4,7 @@ import { isPublic } from '../../apps/scheduler/src/callbacks/ssrf-guard.js';
 import { COMPONENTS, LEAST, type Manifest, ofComponent, render, TRIAL } from './chart.js';
 
 const policyOf = (manifests: Manifest[], component: string) => ofComponent(manifests, 'NetworkPolicy', component).spec;
-const walled = { networkPolicy: { enabled: true } };
+const withPolicies = { networkPolicy: { enabled: true } };
 const TO_DNS = [
   { protocol: 'UDP', port: 53 },
   { protocol: 'TCP', port: 53 },
@@ -16,7 +16,7 @@ function add(list: BlockList, cidr: string): void {
   list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** What rules of egress say of addresses, on any port: whether they let a connection to one through. */
+/** Return a function that checks whether rules of egress allow connections to an address on any port. */
 function reachOf(egress: Manifest[]): (address: string) => boolean {
   const blocks = egress
     .filter(({ ports }) => !ports)
@@ -33,12 +33,12 @@ function reachOf(egress: Manifest[]): (address: string) => boolean {
   };
 }
 
-describe('the scheduler', () => {
-  const { egress, ingress } = policyOf(render({ ...LEAST, ...walled }), 'scheduler');
+describe('network policy of the scheduler', () => {
+  const { egress, ingress } = policyOf(render({ ...LEAST, ...withPolicies }), 'scheduler');
   const reaches = reachOf(egress);
 
   it.each(['1.1.1.1', '93.184.216.34', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])(
-    'reaches the public: %s',
+    'allows the public address %s',
     (address) => expect(reaches(address)).toBe(true),
   );
 
@@ -65,13 +65,13 @@ describe('the scheduler', () => {
     '2001:0:a00:1::1',
     '2001:db8::1',
     'ff02::1',
-  ])('does not reach the inside: %s', (address) => expect(reaches(address)).toBe(false));
+  ])('forbids the internal address %s', (address) => expect(reaches(address)).toBe(false));
 
-  it('reaches of IPv4 and IPv6 what the process itself takes for public', () => {
+  it('allows exactly the IPv4 and IPv6 addresses that the process considers public', () => {
     const octets = Array.from({ length: 256 }, (_, i) => i);
     const addresses = [
       ...octets.flatMap((a) => octets.map((b) => `${a}.${b}.255.254`)),
-      // Where small networks are set apart.
+      // Ranges with small reserved networks.
       ...[0, 31, 52, 88, 168, 175].flatMap((b) => octets.map((c) => `192.${b}.${c}.1`)),
       ...octets.flatMap((c) => [`198.51.${c}.1`, `203.0.${c}.1`, `168.63.129.${c}`]),
       ...octets.flatMap((a) => octets.map((b) => `${(a * 256 + b).toString(16)}::1`)),
@@ -81,12 +81,12 @@ describe('the scheduler', () => {
     expect(addresses.filter((address) => reaches(address) !== isPublic(address))).toEqual([]);
   });
 
-  it('reaches DNS, Redis and the outside, and serves its one port', () => {
+  it('allows DNS, Redis and public addresses, and calls to its port', () => {
     expect(egress.map(({ ports }: Manifest) => ports)).toEqual([TO_DNS, [{ protocol: 'TCP', port: 6379 }], undefined]);
     expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'http' }] }]);
   });
 
-  it('keeps every exception inside the network that it is taken from', () => {
+  it('has only exceptions inside the network that they restrict', () => {
     for (const { ipBlock } of egress[2].to) {
       const list = new BlockList();
       add(list, ipBlock.cidr);
@@ -101,15 +101,15 @@ describe('the scheduler', () => {
   });
 });
 
-describe.each(['api', 'gateway'])('%s', (component) => {
-  it('reaches DNS and Redis alone, and is reached on its one port by everybody', () => {
-    const { policyTypes, egress, ingress } = policyOf(render({ ...LEAST, ...walled }), component);
+describe.each(['api', 'gateway'])('network policy of the %s', (component) => {
+  it('allows only DNS and Redis, and calls from every client to its port', () => {
+    const { policyTypes, egress, ingress } = policyOf(render({ ...LEAST, ...withPolicies }), component);
     expect(policyTypes).toEqual(['Ingress', 'Egress']);
     expect(egress.map(({ ports }: Manifest) => ports)).toEqual([TO_DNS, [{ protocol: 'TCP', port: 6379 }]]);
     expect(ingress).toEqual([{ ports: [{ protocol: 'TCP', port: 'http' }] }]);
   });
 
-  it('is reached by the clients that are named, and by `helm test`', () => {
+  it('allows calls from the configured clients and from `helm test`', () => {
     const { ingress } = policyOf(render('production.yaml'), component);
     expect(ingress).toHaveLength(1);
     expect(ingress[0].from).toHaveLength(4);
@@ -117,12 +117,12 @@ describe.each(['api', 'gateway'])('%s', (component) => {
   });
 });
 
-describe('the internal Redis', () => {
-  const manifests = render({ ...TRIAL, ...walled });
+describe('network policy of the internal Redis', () => {
+  const manifests = render({ ...TRIAL, ...withPolicies });
   const labelsOf = (component: string) =>
     ofComponent(manifests, component === 'redis' ? 'StatefulSet' : 'Deployment', component).spec.selector;
 
-  it('is reached by the three components and nobody else, and reaches nobody', () => {
+  it('allows calls from the three components only, and no connections to others', () => {
     const { ingress, egress } = policyOf(manifests, 'redis');
     expect(egress).toEqual([]);
     expect(ingress).toEqual([
@@ -133,7 +133,7 @@ describe('the internal Redis', () => {
     ]);
   });
 
-  it.each(COMPONENTS)('is where %s may go', (component) => {
+  it.each(COMPONENTS)('matches the rule that lets the %s connect to Redis', (component) => {
     expect(policyOf(manifests, component).egress[1]).toEqual({
       ports: [{ protocol: 'TCP', port: 6379 }],
       to: [{ podSelector: labelsOf('redis') }],

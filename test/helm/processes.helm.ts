@@ -8,7 +8,7 @@ import { METRICS } from './metric-names.js';
 import { environmentOf, portBehind, portOf, type Running, run, secretValue } from './rendered-process.js';
 import { type RenderedRedis, startRenderedRedis } from './rendered-redis.js';
 
-// What is rendered is run: the same commands, environment, probes and hooks, but for hosts and ports.
+// Run the rendered commands, environment, probes and hooks, with other hosts and ports.
 
 const manifests = render('trial.yaml');
 const generated = find(manifests, 'Secret', '-generated').metadata.name;
@@ -19,7 +19,7 @@ let redisUrl: string;
 const ports = new Map<string, number>();
 const running = new Map<string, Running>();
 
-/** Ask a process what a probe of its container asks. */
+/** Run a probe of a container against its process. */
 async function probe(component: string, name: string): Promise<number> {
   const container = containerOf(manifests, component);
   const { path, port } = container[`${name}Probe`].httpGet;
@@ -34,7 +34,7 @@ async function probe(component: string, name: string): Promise<number> {
   }
 }
 
-/** Run the script of `helm test`, with the Services' names replaced by where the processes are. */
+/** Run the script of `helm test`, with the addresses of the processes instead of the Services. */
 function helmTest(): Running {
   const pod = manifests.find(({ kind }) => kind === 'Pod');
   const command: string[] = pod.spec.containers[0].command.map((argument: string) => {
@@ -70,16 +70,16 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-it('gives the internal Redis its settings, and lets nobody in without the password', async () => {
-  const stranger = new Redis(redis.port, '127.0.0.1', { lazyConnect: true, retryStrategy: null });
-  stranger.on('error', () => undefined); // What it is refused with is asked below.
-  await expect(stranger.get('key')).rejects.toThrow('NOAUTH');
-  stranger.disconnect();
+it('configures the internal Redis, which refuses clients without the password', async () => {
+  const withoutPassword = new Redis(redis.port, '127.0.0.1', { lazyConnect: true, retryStrategy: null });
+  withoutPassword.on('error', () => undefined); // The next line checks the error.
+  await expect(withoutPassword.get('key')).rejects.toThrow('NOAUTH');
+  withoutPassword.disconnect();
   expect(await redis.probe('another')).not.toBe(0);
 
-  const friend = new Redis(redisUrl);
-  const settings = await friend.config('GET', 'append*', 'maxmemory*', 'save', 'hash-max-ziplist-value');
-  friend.disconnect();
+  const withPassword = new Redis(redisUrl);
+  const settings = await withPassword.config('GET', 'append*', 'maxmemory*', 'save', 'hash-max-ziplist-value');
+  withPassword.disconnect();
   const pairs = Object.fromEntries(
     (settings as string[]).flatMap((name, i, all) => (i % 2 ? [] : [[name, all[i + 1]]])),
   );
@@ -93,13 +93,13 @@ it('gives the internal Redis its settings, and lets nobody in without the passwo
   });
 });
 
-describe.each(COMPONENTS)('%s', (component) => {
+describe.each(COMPONENTS)('rendered %s', (component) => {
   it.each(['startup', 'readiness', 'liveness'])('passes its %s probe', async (name) => {
     await until(async () => (await probe(component, name)) === 200);
   });
 });
 
-describe('where the ServiceMonitor scrapes', () => {
+describe('rendered ServiceMonitor', () => {
   const monitor = find(render('everything.yaml'), 'ServiceMonitor').spec.endpoints[0];
   const scrape = async (component: string) => {
     const service = ofComponent(manifests, 'Service', component);
@@ -110,39 +110,39 @@ describe('where the ServiceMonitor scrapes', () => {
     return { status, names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string) };
   };
 
-  it.each(COMPONENTS)('%s tells its metrics', async (component) => {
+  it.each(COMPONENTS)('scrapes the metrics of the %s', async (component) => {
     const { status, names } = await scrape(component);
     expect(status).toBe(200);
     expect(names).toContain('yardmaster_build_info');
   });
 
-  it('there is every metric that the dashboard and the alerts ask for', async () => {
-    const told = (await Promise.all(COMPONENTS.map(scrape))).flatMap(({ names }) => names);
-    expect(Object.keys(METRICS).filter((name) => !told.includes(name))).toEqual([]);
+  it('scrapes every metric that the dashboard and the alerts use', async () => {
+    const exported = (await Promise.all(COMPONENTS.map(scrape))).flatMap(({ names }) => names);
+    expect(Object.keys(METRICS).filter((name) => !exported.includes(name))).toEqual([]);
   });
 });
 
-it('serves the owner of the admin key', async () => {
+it('the rendered API accepts the admin key', async () => {
   const http = new HttpClient(`http://127.0.0.1:${ports.get('api')}`);
   const created = await http.call('POST', '/api/v1/spaces/demo/jobs', { key: adminKey, body: { name: 'hello' } });
   http.close();
   expect(created.status).toBe(201);
 });
 
-it('checks what is stored from within a pod, by the command that docs/operate.md shows', async () => {
+it('runs fsck in a pod by the command of docs/operate.md', async () => {
   const [, pod = '', command = ''] =
     /exec deploy\/yardmaster-(\w+) -- (node .*)$/m.exec(readFile('docs/operate.md')) ?? [];
   const environment = environmentOf(manifests, containerOf(manifests, pod));
   const fsck = run(command.split(' '), { ...environment, REDIS_URL: redisUrl });
-  expect({ code: await fsck.exit, said: fsck.output() }).toMatchObject({ code: 0 });
+  expect({ code: await fsck.exit, output: fsck.output() }).toMatchObject({ code: 0 });
 });
 
-it('passes `helm test`', async () => {
+it('passes `helm test` while all processes are ready', async () => {
   const test = helmTest();
-  expect({ code: await test.exit, said: test.output() }).toMatchObject({ code: 0 });
+  expect({ code: await test.exit, output: test.output() }).toMatchObject({ code: 0 });
 });
 
-it('sleeps and then stops as it is told to, with exit code 0', async () => {
+it('each process serves during its preStop hook, and exits with 0 on SIGTERM', async () => {
   const stopped = await Promise.all(
     COMPONENTS.map(async (component) => {
       const { child, exit } = running.get(component) as Running;
@@ -158,11 +158,11 @@ it('sleeps and then stops as it is told to, with exit code 0', async () => {
   expect(await helmTest().exit).toBe(1);
 });
 
-it('lets the internal Redis write what it has and exit 0', async () => {
+it('the internal Redis saves its data and exits with 0', async () => {
   expect(await redis.stop()).toBe(0);
 });
 
-it('runs only programs that the images have', () => {
+it('the components run only programs of their image', () => {
   const commands: Manifest[] = COMPONENTS.map((component) => containerOf(manifests, component).command[0]);
   expect(commands).toEqual(['node', 'node', 'node']);
 });

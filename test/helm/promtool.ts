@@ -4,43 +4,43 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installed } from '../support/installed.js';
 
-/** Figures every 30 s, by series, in promtool's notation. */
+/** Values every 30 s, by series, in the notation of promtool. */
 export type Series = Record<string, string>;
 
-/** For an hour: a figure that stays, or one that grows by so much each time. */
+/** Write an hour of a constant value, or of one that grows by this much every 30 s. */
 export const stays = (value: number) => `${value}+0x120`;
 export const grows = (by: number) => `0+${by}x120`;
 
 export interface Expectation {
   query: string;
-  /** What it gives near the end of the hour: figures by their labels, as promtool writes these. */
-  gives: Record<string, number>;
+  /** Its samples near the end of the hour: values by labels, in the notation of promtool. */
+  samples: Record<string, number>;
 }
 
-export interface Verdict {
-  /** 0 when all is as expected. */
+export interface PromtoolResult {
+  /** 0 if all is as expected. */
   status: number | null;
-  said: string;
+  output: string;
 }
 
-export const FOUND: Verdict = { status: 0, said: '' };
+export const AS_EXPECTED: PromtoolResult = { status: 0, output: '' };
 
 const promtool = installed('promtool', 'prometheus');
 
-/** Run promtool on files that are there only for it. Files are JSON, which is YAML. */
-export function runPromtool(args: string[], files: Record<string, unknown>): Verdict {
+/** Run promtool on temporary files. They are JSON, which is also YAML. */
+export function runPromtool(args: string[], files: Record<string, unknown>): PromtoolResult {
   const folder = mkdtempSync(join(tmpdir(), 'yardmaster-promtool-'));
   try {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), JSON.stringify(content));
     const { status, stdout, stderr } = spawnSync(promtool, args, { cwd: folder, encoding: 'utf8' });
-    return { status, said: stdout + stderr };
+    return { status, output: stdout + stderr };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Let promtool run rules over an hour of these series, and ask what is expected near its end. */
-export function afterAnHour(series: Series, expected: Expectation[], groups: unknown[] = []): Verdict {
+/** Evaluate rules over an hour of these series with promtool, and check the expected samples near its end. */
+export function afterAnHour(series: Series, expected: Expectation[], groups: unknown[] = []): PromtoolResult {
   const test = {
     rule_files: ['rules.json'],
     evaluation_interval: '30s',
@@ -48,14 +48,17 @@ export function afterAnHour(series: Series, expected: Expectation[], groups: unk
       {
         interval: '30s',
         input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-        promql_expr_test: expected.map(({ query, gives }) => ({
+        promql_expr_test: expected.map(({ query, samples }) => ({
           expr: query,
           eval_time: '58m',
-          exp_samples: Object.entries(gives).map(([labels, value]) => ({ labels, value })),
+          exp_samples: Object.entries(samples).map(([labels, value]) => ({ labels, value })),
         })),
       },
     ],
   };
-  const { status, said } = runPromtool(['test', 'rules', 'test.json'], { 'rules.json': { groups }, 'test.json': test });
-  return { status, said: status === 0 ? '' : said };
+  const { status, output } = runPromtool(['test', 'rules', 'test.json'], {
+    'rules.json': { groups },
+    'test.json': test,
+  });
+  return { status, output: status === 0 ? '' : output };
 }

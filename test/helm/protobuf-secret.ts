@@ -1,11 +1,11 @@
 import type { Manifest } from './chart.js';
 
-// Helm stores its releases in Secrets that it sends as Protocol Buffers, whatever the server would rather have. Of
-// k8s.io/api/core/v1/generated.proto just what those have.
+// Helm stores its releases in Secrets that it always sends as Protocol Buffers. This file parses the fields of
+// k8s.io/api/core/v1/generated.proto that they use.
 
 type Field = [number: number, bytes: Buffer];
 
-/** The fields of a message that are bytes, text or messages; numbers are passed over. */
+/** Iterate over the fields of a message that are bytes, texts or messages; numbers are skipped. */
 function* fieldsOf(message: Buffer): Generator<Field> {
   let at = 0;
   const varint = () => {
@@ -35,7 +35,7 @@ function mapOf(message: Buffer, number: number, encoding: BufferEncoding): Recor
   return Object.fromEntries(entries.map(([, entry]) => [String(first(entry, 1)), first(entry, 2).toString(encoding)]));
 }
 
-/** Read a Secret as the API server would: behind the magic number stands an envelope, in it the Secret. */
+/** Parse a Secret as the API server does: after the magic number comes an envelope that contains the Secret. */
 export function readProtobufSecret(body: Buffer): Manifest {
   const secret = first(body.subarray('k8s\0'.length), 2);
   const metadata = first(secret, 1);

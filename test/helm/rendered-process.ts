@@ -5,14 +5,14 @@ import type { Manifest } from './chart.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Read one key of a rendered Secret, as a pod would get it. */
+/** Read one key of a rendered Secret, as a pod gets it. */
 export function secretValue(manifests: Manifest[], name: string, key: string): string {
   const secret = manifests.find(({ kind, metadata }) => kind === 'Secret' && metadata.name === name);
   if (secret?.data[key] === undefined) throw new Error(`no key ${key} in a Secret ${name}`);
   return Buffer.from(secret.data[key], 'base64').toString();
 }
 
-/** The environment that Kubernetes would give a container: its ConfigMaps, and then each variable of `env`. */
+/** Return the environment of a container: its ConfigMaps, and then each variable of `env`. */
 export function environmentOf(manifests: Manifest[], container: Manifest): Record<string, string> {
   const environment: Record<string, string> = {};
   for (const { configMapRef } of container.envFrom ?? []) {
@@ -29,16 +29,16 @@ export function environmentOf(manifests: Manifest[], container: Manifest): Recor
 
 export interface Running {
   child: ChildProcess;
-  /** All it has printed so far. */
+  /** All of its output so far. */
   output: () => string;
   /** Resolves with its exit code. */
   exit: Promise<number | null>;
 }
 
 /**
- * Run a rendered command as the image would: in the folder of the application, with just this environment.
+ * Run a rendered command as the image does: in the folder of the application, with exactly this environment.
  *
- * @param programs what stands on this machine for the programs of an image, with arguments; `node` is this one
+ * @param programs commands of this machine, with arguments, that replace programs of the image; `node` is always replaced
  */
 export function run(command: string[], env: Record<string, string>, programs: Record<string, string[]> = {}): Running {
   const [name = '', ...args] = command;
@@ -51,13 +51,13 @@ export function run(command: string[], env: Record<string, string>, programs: Re
   return { child, output: () => output, exit };
 }
 
-/** The port that a probe's name or number stands for. */
+/** Return the port of a probe, which has a name or a number. */
 export function portOf(container: Manifest, probed: string | number): number {
   if (typeof probed === 'number') return probed;
   return container.ports.find(({ name }: Manifest) => name === probed).containerPort;
 }
 
-/** The port of its container that a Service's port of this name leads to. */
+/** Return the port of the container behind a named port of a Service. */
 export function portBehind(service: Manifest, container: Manifest, name: string): number {
   const { targetPort } = service.spec.ports.find((port: Manifest) => port.name === name);
   return portOf(container, targetPort);

@@ -17,8 +17,8 @@ export interface RenderedRedis extends Running {
 }
 
 /**
- * Start the rendered StatefulSet's command with a redis-server of this machine. Its volumes are folders, the port is a
- * free one; all else is as rendered.
+ * Start the command of the rendered StatefulSet with a redis-server of this machine. Its volumes are folders, and its port
+ * is a free one. Everything else is as rendered.
  */
 export async function startRenderedRedis(manifests: Manifest[]): Promise<RenderedRedis> {
   const { spec } = find(manifests, 'StatefulSet').spec.template;
@@ -44,7 +44,7 @@ export async function startRenderedRedis(manifests: Manifest[]): Promise<Rendere
   }
 
   const server = [binary.command, ...binary.args];
-  // Debian's packages put both into one folder.
+  // The packages of Debian install both into one folder.
   const client = server.map((part) => part.replace(/(redis|valkey)-server$/, '$1-cli'));
   const programs = { 'redis-server': server, 'redis-cli': client };
   const environment: Record<string, string> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHART, KUBERNETES, readFile, TOOLS, template, tool, VALUE_SETS } from './chart.js';
 
-/** As scripts/helm-schemas.mjs names its files. */
+/** Names of the files of scripts/helm-schemas.mjs. */
 const FILES = '{{.Group}}_{{.ResourceKind}}_{{.ResourceAPIVersion}}.json';
 
 function conforms(yaml: string, kubernetes: string) {
@@ -16,13 +16,13 @@ function conforms(yaml: string, kubernetes: string) {
 
 const EACH = VALUE_SETS.flatMap((file) => KUBERNETES.map((kubernetes) => [file, kubernetes] as const));
 
-it.each(VALUE_SETS)('has nothing to find fault with: %s', (file) => {
+it.each(VALUE_SETS)('passes helm lint with %s', (file) => {
   const args = ['lint', '--strict', '--kube-version', KUBERNETES[1], CHART, '--values', `${CHART}/../examples/${file}`];
   const { status, stdout } = tool('helm', args);
   expect({ status, complaints: stdout.match(/^\[(WARNING|ERROR)\].*/gm) }).toEqual({ status: 0, complaints: null });
 });
 
-it.each(EACH)('renders what Kubernetes knows, and no field more: %s on %s', (file, kubernetes) => {
+it.each(EACH)('renders only valid resources with known fields, with %s for Kubernetes %s', (file, kubernetes) => {
   const { stdout, stderr } = template(file, { kubernetes });
   expect(stderr).toBe('');
   const { faults, valid } = conforms(stdout, kubernetes);
@@ -30,15 +30,15 @@ it.each(EACH)('renders what Kubernetes knows, and no field more: %s on %s', (fil
   expect(valid).toBe(stdout.match(/^kind:/gm)?.length);
 });
 
-it('has an example for KEDA that its resource definition accepts', () => {
+it('has an example for KEDA that conforms to its resource definition', () => {
   expect(conforms(readFile('helm/examples/keda.yaml'), KUBERNETES[1])).toEqual({ faults: [], valid: 1 });
 });
 
-describe('the check itself', () => {
+describe('check of rendered resources', () => {
   it.each([
-    ['a field that there is not', 'spec:', 'spec:\n  replica: 2'],
-    ['a value of another type', 'replicas: 2', 'replicas: many'],
-    ['a value that is not one of the list', 'imagePullPolicy: IfNotPresent', 'imagePullPolicy: 7'],
+    ['an unknown field', 'spec:', 'spec:\n  replica: 2'],
+    ['a value of the wrong type', 'replicas: 2', 'replicas: many'],
+    ['a value that is not in the enumeration', 'imagePullPolicy: IfNotPresent', 'imagePullPolicy: 7'],
   ])('refuses %s', (_, from, to) => {
     const yaml = template('minimal.yaml').stdout;
     const deployment = yaml.split(/^---$/m).find((text) => text.includes('kind: Deployment')) as string;
@@ -47,6 +47,6 @@ describe('the check itself', () => {
   });
 });
 
-it('refuses an older Kubernetes by its name', () => {
+it('refuses a Kubernetes that is too old', () => {
   expect(template('minimal.yaml', { kubernetes: '1.26.9' }).stderr).toContain('requires kubeVersion: >=1.27.0-0');
 });

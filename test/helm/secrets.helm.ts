@@ -11,8 +11,8 @@ const decoded = (secret: Manifest): Record<string, string> =>
     Object.entries<string>(secret.data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
   );
 
-describe('without a cluster', () => {
-  it('draws secrets that the processes accept', () => {
+describe('secrets rendered without a cluster', () => {
+  it('are random and valid for the processes', () => {
     const secrets = decoded(find(render(TRIAL), 'Secret'));
     expect(secrets).toEqual({
       'admin-api-key': expect.stringMatching(/^[A-Za-z0-9]{43}$/),
@@ -24,7 +24,7 @@ describe('without a cluster', () => {
     expect(decoded(find(render(TRIAL), 'Secret'))['admin-api-key']).not.toBe(secrets['admin-api-key']);
   });
 
-  it('makes no Secret of its own when all of them exist', () => {
+  it('are not rendered when existing Secrets are set for all', () => {
     const manifests = render('production.yaml');
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
     const refs = COMPONENTS.flatMap((component) => containerOf(manifests, component).env).map(
@@ -39,12 +39,12 @@ describe('without a cluster', () => {
     );
   });
 
-  it('takes another key of an existing Secret', () => {
+  it('can be read from another key of an existing Secret', () => {
     const manifests = render({ redis: { existingSecret: { name: 'stores', key: 'jobs' } } });
     expect(containerOf(manifests, 'scheduler').env[0].valueFrom.secretKeyRef).toEqual({ name: 'stores', key: 'jobs' });
   });
 
-  it('puts values into a Secret that goes with the release', () => {
+  it('are stored in a Secret of the release when they are set as values', () => {
     const given = {
       url: 'rediss://:p%40ss@redis:6380',
       key: 'a-key-of-the-operator-with-32-or-more',
@@ -68,7 +68,7 @@ describe('without a cluster', () => {
     }
   });
 
-  it('leaves callbacks unsigned when it is told so', () => {
+  it('contain no signing secret when signing is disabled', () => {
     const manifests = render({ ...LEAST, callbackSigning: { enabled: false } });
     const namesOf = (component: string) => containerOf(manifests, component).env.map(({ name }: Manifest) => name);
     expect(namesOf('scheduler')).toEqual(['REDIS_URL']);
@@ -77,7 +77,7 @@ describe('without a cluster', () => {
   });
 });
 
-describe('in a cluster', () => {
+describe('secrets installed in a cluster', () => {
   const generated = '/api/v1/namespaces/jobs/secrets/yard-yardmaster-generated';
   let cluster: FakeKubernetes;
   beforeEach(async () => {
@@ -85,19 +85,23 @@ describe('in a cluster', () => {
   });
   afterEach(() => cluster.stop());
 
-  /** Run Helm against the cluster; not synchronously, since the cluster is this process. */
+  /** Run Helm against the cluster; asynchronously, because this process is the cluster. */
   async function helm(verb: string, values: object | null, ...flags: string[]): Promise<string> {
     const chart = values === null ? [] : [CHART, '--values', '-', '--disable-openapi-validation'];
     const args = [verb, 'yard', ...chart, '--namespace', 'jobs', ...cluster.flags, ...flags];
     const child = spawn(`${TOOLS}/bin/helm`, args);
     child.stdin.end(JSON.stringify(values ?? {}));
-    const [said, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    const [output, complaints, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
     if (code !== 0) throw new Error(complaints);
-    return said;
+    return output;
   }
   const secrets = () => decoded(cluster.objects.get(generated));
 
-  it('makes secrets once, and keeps them over upgrades', async () => {
+  it('are made once, and kept over upgrades', async () => {
     await helm('install', TRIAL);
     const first = secrets();
     await helm('upgrade', TRIAL);
@@ -107,7 +111,7 @@ describe('in a cluster', () => {
     expect(cluster.patched).toContain('/api/v1/namespaces/jobs/configmaps/yard-yardmaster-config');
   });
 
-  it('keeps them over an uninstall, and takes them up again', async () => {
+  it('are kept over an uninstall, and used again by the next install', async () => {
     await helm('install', TRIAL);
     const first = secrets();
     await helm('uninstall', null);
@@ -116,7 +120,7 @@ describe('in a cluster', () => {
     expect(secrets()).toEqual(first);
   });
 
-  it('makes what comes to be needed, and forgets nothing that is not needed just now', async () => {
+  it('are made when a later release needs them, and kept when a release does not need them', async () => {
     await helm('install', { ...LEAST, callbackSigning: { enabled: false } });
     const first = secrets();
     expect(Object.keys(first)).toEqual(['admin-api-key']);
@@ -128,7 +132,7 @@ describe('in a cluster', () => {
     expect(secrets()).toEqual(second);
   });
 
-  it('says how to read the admin key and the callback secret of a space, and never what they are', async () => {
+  it('are not shown in the notes, which explain how to read them', async () => {
     const notes = await helm('install', TRIAL);
     const template = `'{{ index .data "admin-api-key" | base64decode }}'`;
     expect(notes).toContain(`get secret yard-yardmaster-generated -o go-template=${template}`);
@@ -136,7 +140,7 @@ describe('in a cluster', () => {
     for (const secret of Object.values(secrets())) expect(notes).not.toContain(secret);
   });
 
-  it('says where secrets are that exist, and nothing of one that is not used', async () => {
+  it('are located by the notes if they already exist, and not mentioned if unused', async () => {
     const existingSecret = { name: 'admins', key: 'admin' };
     const notes = await helm('install', { ...LEAST, adminKey: { existingSecret } }, '--dry-run=client');
     expect(notes).toContain(`get secret admins -o go-template='{{ index .data "admin"`);
@@ -157,7 +161,7 @@ describe('in a cluster', () => {
       'YARDMASTER_URL=https://jobs.example.com\n',
     ],
     ['a Gateway of any name', { httpRoute: { parentRefs: [{ name: 'a' }] } }, 'YARDMASTER_URL=https://HOST\n'],
-  ])('says where it is reached, by %s', async (_, values, line) => {
+  ])('the notes of the chart show the URL of the service, by %s', async (_, values, line) => {
     const enabled = Object.entries(values).map(([key, value]) => [key, { ...(value as object), enabled: true }]);
     const notes = await helm('install', { ...TRIAL, ...Object.fromEntries(enabled) }, '--dry-run=client');
     expect(notes).toContain(line);

@@ -6,7 +6,7 @@ import { LEAST, readFile, TRIAL, template, VALUE_SETS } from './chart.js';
 const at = (path: string, value: unknown): object =>
   path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
 
-describe('unknown values', () => {
+describe('chart values', () => {
   it.each([
     'apis',
     'image.tags',
@@ -34,14 +34,14 @@ describe('unknown values', () => {
     'monitoring.serviceMonitor.scrapeInterval',
     'monitoring.rules.thresholds.deadJob',
     'testPod.image',
-  ])('refuses %s', (path) => {
+  ])('refuse the unknown value %s', (path) => {
     const { status, stderr } = template({ ...LEAST, ...at(path, { of: 'no use' }) });
     expect(status).not.toBe(0);
     expect(stderr).toContain(`additional properties '${path.split('.').at(-1)}' not allowed`);
   });
 });
 
-describe('values of the wrong type or size', () => {
+describe('chart values', () => {
   it.each([
     ['api.replicas', 'two'],
     ['api.replicas', 0],
@@ -71,7 +71,7 @@ describe('values of the wrong type or size', () => {
     ['monitoring.serviceMonitor.scrapeTimeout', '10'],
     ['ingress.hosts', 'jobs.example.com'],
     ['commonLabels', { team: 7 }],
-  ])('refuses %s: %j', (path, value) => {
+  ])('refuse %s: %j', (path, value) => {
     const { status, stderr } = template({ ...LEAST, ...at(path, value) });
     expect(status).not.toBe(0);
     expect(stderr).toContain(`at '/${path.replaceAll('.', '/')}`);
@@ -80,7 +80,7 @@ describe('values of the wrong type or size', () => {
 
 const URL = 'redis://:a:7000@redis.example/1';
 
-describe('values that contradict each other', () => {
+describe('chart values that contradict each other', () => {
   it.each([
     ['no Redis', {}, 'Yardmaster needs a Redis. Set one of:'],
     ['a Secret and a URL', { redis: { url: URL, existingSecret: { name: 'redis' } } }, 'Only one of redis.'],
@@ -96,34 +96,34 @@ describe('values that contradict each other', () => {
       'Only one of callbackSigning.',
     ],
     [
-      'fewer pods at most than at least',
+      'maxReplicas below minReplicas',
       { ...TRIAL, api: { autoscaling: { minReplicas: 11 } } },
       'api.autoscaling.minReplicas (11)',
     ],
-    ['an Ingress of no host', { ...TRIAL, ingress: { enabled: true } }, 'ingress.hosts'],
-    ['a route of no Gateway', { ...TRIAL, httpRoute: { enabled: true } }, 'httpRoute.parentRefs'],
+    ['an Ingress without a host', { ...TRIAL, ingress: { enabled: true } }, 'ingress.hosts'],
+    ['an HTTPRoute without a Gateway', { ...TRIAL, httpRoute: { enabled: true } }, 'httpRoute.parentRefs'],
     [
-      'a port that the policies forget',
+      'a port that the policies do not allow',
       { redis: { url: 'rediss+cluster://:a%40b@one,two:7001' }, networkPolicy: { enabled: true } },
       'redis.url uses port 7001',
     ],
     [
-      'the port of Sentinels that the policies forget',
+      'the port of Sentinels that the policies do not allow',
       { redis: { url: 'redis+sentinel://one,two/primary' }, networkPolicy: { enabled: true } },
       'redis.url uses port 26379',
     ],
-  ])('refuses %s', (_, values, message) => {
+  ])('are refused: %s', (_, values, message) => {
     const { status, stderr } = template(values);
     expect(status).not.toBe(0);
     expect(stderr).toContain(message);
   });
 
-  it('does not take a password for a port', () => {
+  it('are not detected wrongly in a password that looks like a port', () => {
     expect(template({ redis: { url: URL }, networkPolicy: { enabled: true } }).stderr).toBe('');
   });
 });
 
-/** Every Redis that an example or the README of the chart shows. */
+/** Every Redis URL that an example or the README of the chart shows. */
 const SHOWN = ['helm/yardmaster/README.md', ...VALUE_SETS.map((file) => `helm/examples/${file}`)].flatMap((file) =>
   [...readFile(file).matchAll(/redis-url='([^']+)'|name: yardmaster-redis # (\S+)/g)].map(
     ([, a, b]) => (a ?? b) as string,
@@ -139,7 +139,7 @@ it.each([
   'redis+cluster://one:6379,two:6379',
   'rediss+cluster://user:password@one:6379',
   'unix:///run/redis.sock',
-])('takes a Redis at %s, as the processes do', (url) => {
+])('accepts the Redis URL %s, as the processes do', (url) => {
   expect(template({ redis: { url } }).stderr).toBe('');
   expect(VARIABLES.REDIS_URL.schema.safeParse(url).success).toBe(true);
 });

@@ -13,7 +13,7 @@ const readme = readFile('helm/yardmaster/README.md');
 /** Variables that the chart sets by other values, or that no component of it reads. */
 const NOT_CONFIG = ['PORT', 'REDIS_URL', 'DATA_DIR', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET', 'SHUTDOWN_SECONDS'];
 
-it('has every value in the README with its default and its meaning, and a comment on each', () => {
+it('documents every chart value in a comment, and in the README with its default', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/helm-values.mjs', '--check'], {
     cwd: `${CHART}/../..`,
     encoding: 'utf8',
@@ -21,8 +21,8 @@ it('has every value in the README with its default and its meaning, and a commen
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
-describe('the schema', () => {
-  /** Shapes that are Kubernetes' own: their fields are not values of ours. */
+describe('schema of the chart values', () => {
+  /** Types of Kubernetes, whose fields are not values of the chart. */
   const FOREIGN = ['resources', 'probe', 'podSecurityContext', 'securityContext'].map((name) => `#/$defs/${name}`);
   const resolve = (node: Manifest) => (node.$ref ? schema.$defs[node.$ref.split('/').at(-1)] : node);
 
@@ -37,13 +37,13 @@ describe('the schema', () => {
     return Object.entries(value as object).flatMap(([key, inner]) => pathsOf(inner, `${path}.${key}`, properties[key]));
   }
 
-  it('knows just the values that values.yaml has', () => {
-    // Variables that are not set have their own defaults; `global` is what Helm adds.
+  it('has exactly the values of values.yaml', () => {
+    // Variables that are not set have their own defaults; Helm adds `global`.
     const known = pathsIn(schema, '').filter((path) => path !== '.global' && !/^\.config\.(?!HOST)/.test(path));
     expect(known.sort()).toEqual(pathsOf(values, '', schema).sort());
   });
 
-  it('closes every object, but for what Kubernetes checks', () => {
+  it('allows unknown fields only in objects that Kubernetes checks', () => {
     const open: string[] = [];
     (function visit(node: Manifest, path: string) {
       if (node === null || typeof node !== 'object') return;
@@ -53,13 +53,13 @@ describe('the schema', () => {
     expect(open.sort()).toEqual(['/$defs/kubernetes', '/$defs/list/items', '/properties/global']);
   });
 
-  it('knows every variable of the service that the chart does not set itself', () => {
+  it('has every variable of the service that the chart does not set itself', () => {
     const known = Object.keys(schema.properties.config.properties);
     expect(known).toEqual(Object.keys(VARIABLES).filter((name) => !NOT_CONFIG.includes(name)));
   });
 });
 
-it('takes every variable with its default, and hands it on as it is', () => {
+it('passes every variable on unchanged', () => {
   const defaults = Object.entries(VARIABLES)
     .filter(([name, variable]) => variable.default !== null && !NOT_CONFIG.includes(name))
     .map(([name, variable]) => [name, variable.default as string]);
@@ -75,20 +75,20 @@ it('takes every variable with its default, and hands it on as it is', () => {
   }
 });
 
-it.each(COMPONENTS)('gives %s an environment that it starts with', (component) => {
+it.each(COMPONENTS)('renders a valid environment for the %s', (component) => {
   for (const manifests of [render(TRIAL), render('everything.yaml')]) {
     const environment = environmentOf(manifests, containerOf(manifests, component));
     expect(() => readConfig(environment, Object.keys(VARIABLES) as VariableName[])).not.toThrow();
   }
 });
 
-it('says which version of the service it installs', () => {
+it('names the version of the service that it installs', () => {
   const { version } = JSON.parse(readFile('package.json'));
   expect(parse(readFile('helm/yardmaster/Chart.yaml'))).toMatchObject({ version, appVersion: version });
   expect(containerOf(render(LEAST), 'api').image).toBe(`ghcr.io/yardmaster/yardmaster:${version}`);
 });
 
-it('lists every example in the README', () => {
+it('lists every example in the README of the chart', () => {
   const linked = [...readme.matchAll(/\(\.\.\/examples\/(.+?)\)/g)].map(([, file]) => file);
   expect(linked.sort()).toEqual(readdirSync(`${CHART}/../examples`).sort());
 });

@@ -46,7 +46,7 @@ it('lists every endpoint with its scopes in the API reference', () => {
   expect(documented).toEqual(served.sort());
 });
 
-it('says in the README and the API reference where the OpenAPI document is', () => {
+it('links the OpenAPI document in the README and the API reference', () => {
   for (const page of ['README.md', 'docs/api.md']) expect(read(page)).toContain('/api/v1/openapi.json');
 });
 
@@ -59,7 +59,7 @@ it('lists every error code with its status in the API reference', () => {
   );
 });
 
-it('draws every move of the transition table in the README', () => {
+it('draws every transition in the README', () => {
   const drawn = [...read('README.md').matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm)].flatMap(([, from, to, triggers]) =>
     (triggers as string).split(', ').map((trigger) => `${from} ${trigger} ${to}`),
   );

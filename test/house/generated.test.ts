@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-it('ships the scripts as they are in the .lua files', () => {
+it('ships the scripts of the .lua files unchanged', () => {
   expect(() => execFileSync(process.execPath, [`${root}scripts/lua-module.mjs`, '--check'])).not.toThrow();
 });
 
@@ -15,7 +15,7 @@ const files = ['packages/store/src', 'packages/fsck/src'].flatMap((folder) =>
     .map((file) => `${folder}/${file}`),
 );
 
-it.each(files)('%s parses no JSON, has less than 60 lines, and declares its inputs and replies', (file) => {
+it.each(files)('%s parses no JSON, has fewer than 60 lines, and declares its inputs and replies', (file) => {
   const text = readFileSync(root + file, 'utf8');
   expect(text).not.toMatch(/cjson|cmsgpack|^#!/m);
   expect(text.split('\n').length).toBeLessThan(60);

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What each workspace may import of ours, and of the libraries that not everybody may use. */
+/** The packages that each workspace may import. */
 const ALLOWED: Record<string, string[]> = {
   'packages/protocol': ['fastest-levenshtein', 'zod'],
   'packages/redis': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis'],
@@ -73,7 +73,7 @@ function sourcesOf(workspace: string): string[] {
     .map((file) => join(root, workspace, 'src', file));
 }
 
-/** Names of packages that a source imports; files of the same workspace and Node's own modules left out. */
+/** List the packages that a source imports, without files of its workspace and modules of Node. */
 function importsOf(file: string): string[] {
   const specifiers = [...readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
     ([, name]) => name as string,
@@ -88,24 +88,27 @@ function importsOf(file: string): string[] {
     );
 }
 
-describe.each(workspaces)('%s', (workspace) => {
+describe.each(workspaces)('workspace %s', (workspace) => {
   const sources = sourcesOf(workspace);
 
-  it('has its walls written down', () => {
+  it('has a list of allowed imports', () => {
     expect(Object.keys(ALLOWED)).toContain(workspace);
     expect(sources.length).toBeGreaterThan(0);
   });
 
-  it.each(sources.map((file) => relative(root, file)))('%s imports only what its workspace may', (file) => {
-    expect(importsOf(join(root, file)).filter((name) => !ALLOWED[workspace]?.includes(name))).toEqual([]);
-  });
+  it.each(sources.map((file) => relative(root, file)))(
+    '%s imports only packages that its workspace may import',
+    (file) => {
+      expect(importsOf(join(root, file)).filter((name) => !ALLOWED[workspace]?.includes(name))).toEqual([]);
+    },
+  );
 
-  it('declares what it imports, and nothing more', () => {
+  it('declares exactly the packages that it imports', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, workspace, 'package.json'), 'utf8'));
     expect(Object.keys(dependencies).sort()).toEqual([...new Set(sources.flatMap(importsOf))].sort());
   });
 
-  it('reads process.env only in main.ts, and never leaves its own folder by a path', () => {
+  it('reads process.env only in main.ts, and imports no path outside its folder', () => {
     for (const file of sources) {
       const text = readFileSync(file, 'utf8');
       if (!file.endsWith('/main.ts'))

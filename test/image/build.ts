@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { contextFiles } from './context.js';
 import { filledIn, type Instruction, pairsOf, ROOT, readDockerfile } from './dockerfile.js';
 
-/** An image, or a stage on the way to one: a folder that is its root, and what its configuration says. */
+/** An image or a build stage: a folder that is its root, and its configuration. */
 export interface Image {
   root: string;
   env: Record<string, string>;
@@ -20,13 +20,13 @@ export interface Image {
 export interface BuildOptions {
   /** An empty folder. */
   dir: string;
-  /** What is in the images that the stages begin with, by name without tag: folders. */
+  /** Folders with the contents of base images, by name without tag. */
   bases: Record<string, string>;
 }
 
 /**
- * Do what the Dockerfile says, stage by stage, each in a folder that stands for its root. There is no isolation, so a
- * RUN must keep to paths relative to its working folder.
+ * Run the Dockerfile stage by stage, each in a folder as its root. There is no isolation, so a RUN must only use paths
+ * relative to its working folder.
  */
 export function buildImage({ dir, bases }: BuildOptions): Image {
   const { args, stages } = readDockerfile();
@@ -87,11 +87,11 @@ const DO: Record<string, (instruction: Instruction, scene: Scene) => void> = {
 
 function carryOut(instruction: Instruction, scene: Scene): void {
   const step = DO[instruction.keyword];
-  if (step === undefined) throw new Error(`nobody can do ${instruction.keyword} here`);
+  if (step === undefined) throw new Error(`unsupported instruction ${instruction.keyword}`);
   step(instruction, scene);
 }
 
-/** A file to a path or into a folder; of a folder what is in it. */
+/** Copy a file to a path or into a folder, or the contents of a folder. */
 function copy({ flags, words }: Instruction, { image, built }: Scene): void {
   const sources = words.slice(0, -1);
   const named = words.at(-1) as string;
@@ -111,7 +111,7 @@ function copy({ flags, words }: Instruction, { image, built }: Scene): void {
   }
 }
 
-/** What to copy, and where it is below its target; a file has nothing below. */
+/** List what to copy, with paths below the target; empty for a file. */
 interface Found {
   path: string;
   below: string;
@@ -139,7 +139,7 @@ function run({ text }: Instruction, { image }: Scene): void {
   mkdirSync(home, { recursive: true });
   const { status, stdout, stderr } = spawnSync('sh', ['-ec', text], {
     cwd: join(image.root, image.cwd),
-    // The build's own node before any other; npm is the machine's.
+    // The node of the build comes before any other; npm is that of the machine.
     env: {
       ...image.env,
       HOME: home,
@@ -151,7 +151,7 @@ function run({ text }: Instruction, { image }: Scene): void {
   if (status !== 0) throw new Error(`RUN ${text}\n${stdout}${stderr}`);
 }
 
-/** How npm reaches its registry from this machine, which is not the image's business. */
+/** Return the variables by which npm reaches its registry from this machine; they do not belong to the image. */
 const registryOf = (env: NodeJS.ProcessEnv): Record<string, string | undefined> =>
   Object.fromEntries(
     Object.entries({
@@ -165,7 +165,7 @@ const registryOf = (env: NodeJS.ProcessEnv): Record<string, string | undefined> 
     ),
   );
 
-/** All below a folder, relative to it; links are not followed. */
+/** List all paths below a folder, relative to it, without following links. */
 export function pathsIn(folder: string, below = ''): string[] {
   return readdirSync(join(folder, below), { withFileTypes: true })
     .flatMap((entry) => {
@@ -175,7 +175,7 @@ export function pathsIn(folder: string, below = ''): string[] {
     .sort();
 }
 
-/** Take the right to write from all of it, as a read-only file system does. */
+/** Remove write permissions from all files, as a read-only file system does. */
 export function makeReadOnly(folder: string): void {
   for (const path of [...pathsIn(folder), '.'].map((name) => join(folder, name)))
     if (!lstatSync(path).isSymbolicLink()) chmodSync(path, statSync(path).mode & 0o7555);

@@ -9,7 +9,7 @@ import { ROOT } from './dockerfile.js';
 const compose = readCompose();
 const ours = Object.entries(compose.services).filter(([, { image }]) => image.includes('yardmaster'));
 
-/** The specification's schema, and rules of a linter, less its taste in the order of lines. */
+/** The schema of the specification and the rules of a linter, without rules about the order of lines. */
 function lint(): string[] {
   const dclint = `${ROOT}node_modules/dclint/bin/dclint.cjs`;
   const { stdout, stderr } = spawnSync(process.execPath, [dclint, '--quiet', '--formatter', 'json', COMPOSE_FILE], {
@@ -21,23 +21,23 @@ function lint(): string[] {
 }
 
 const MEANT = [
-  'no-build-and-image', // The image is built here, and has the name under which it is published.
-  'no-unbound-port-interfaces', // It does not see the address within the variable's default.
+  'no-build-and-image', // The image is built here under the name under which it is published.
+  'no-unbound-port-interfaces', // The rule does not find the address in the default of the variable.
 ];
 
 describe('docker-compose.yml', () => {
-  it('is as the Compose Specification says', () => {
+  it('conforms to the Compose Specification', () => {
     expect(lint()).toEqual([]);
   });
 
-  it('has the image of this version, and tells how to build it', () => {
+  it('uses the image of this version, and can build it', () => {
     const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
     for (const [, service] of ours) {
       expect(service).toMatchObject({ image: `ghcr.io/yardmaster/yardmaster:${version}`, build: '.' });
     }
   });
 
-  it('passes on every variable but those that it is built around', () => {
+  it('passes on every variable except those that it sets itself', () => {
     const fixed = ['PORT', 'HOST', 'REDIS_URL', 'DATA_DIR', 'TRUSTED_PROXIES', 'SHUTDOWN_SECONDS'];
     const expected = Object.keys(VARIABLES).filter((name) => !fixed.includes(name));
     for (const name of ['api', 'gateway', 'scheduler'])
@@ -47,7 +47,7 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it.each(Object.keys(compose.services))('%s has no more rights than it needs, and no endless log', (name) => {
+  it.each(Object.keys(compose.services))('gives %s minimal privileges and a bounded log', (name) => {
     expect(compose.services[name]).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -56,7 +56,7 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('gives each that stays a health check, a restart and time to end', () => {
+  it('gives each long-lived service a health check, a restart policy and a grace period', () => {
     for (const [name, service] of Object.entries(compose.services).filter(([name]) => name !== 'secrets'))
       expect({ name, service }).toMatchObject({
         name,
@@ -64,14 +64,14 @@ describe('docker-compose.yml', () => {
       });
   });
 
-  it('shows one address, to this machine only', () => {
+  it('publishes a single port, to this machine only', () => {
     const shown = Object.values(compose.services).flatMap((service) => (service as { ports?: string[] }).ports ?? []);
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how Compose spells a variable
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose writes variables like this
     expect(shown).toEqual(['${YARDMASTER_ADDRESS:-127.0.0.1:8080}:80']);
   });
 });
 
-it('the Dockerfile has no fault that a linter knows', () => {
+it('the Dockerfile passes a linter', () => {
   expect(validate(readFileSync(`${ROOT}Dockerfile`, 'utf8')).map(({ message, range }) => ({ message, range }))).toEqual(
     [],
   );

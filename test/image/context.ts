@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { ROOT } from './dockerfile.js';
 
-/** Its types name a default export, which is the module itself. */
+/** The types declare a default export, but the module itself is the function. */
 const dockerignore: () => Rules = createRequire(import.meta.url)('@balena/dockerignore');
 
 interface Rules {
@@ -13,13 +13,13 @@ interface Rules {
 
 const patterns = readFileSync(`${ROOT}.dockerignore`, 'utf8');
 
-/** Whether .dockerignore keeps a path of the repository from the build. */
+/** Return whether .dockerignore excludes a path of the repository from the build. */
 export const isIgnored = (path: string): boolean => dockerignore().add(patterns).ignores(path);
 
-/** Too many files to ask about each; tests ask about some of them. */
+/** Folders with too many files to check each; tests check some of them. */
 const NEVER = new Set(['node_modules', '.git', '.cache']);
 
-/** Files that a build is given, relative to the repository. */
+/** List the files of the build context, relative to the repository. */
 export function contextFiles(): string[] {
   const ignore = dockerignore().add(patterns);
   const files: string[] = [];

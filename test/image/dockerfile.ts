@@ -4,36 +4,36 @@ import { DockerfileParser, type From, type ModifiableInstruction } from 'dockerf
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** One line of a Dockerfile, its variables still to be filled in. */
+/** One instruction of a Dockerfile, with variables not replaced yet. */
 export interface Instruction {
   keyword: string;
   /** `from`, `chown` … */
   flags: Record<string, string>;
-  /** All behind keyword and flags, over as many lines as it has. */
+  /** The text after keyword and flags, of all its lines. */
   text: string;
   words: string[];
 }
 
 export interface Stage {
-  /** The image it begins with, or the stage. */
+  /** The base image or stage. */
   base: string;
   name: string;
   instructions: Instruction[];
 }
 
 export interface Dockerfile {
-  /** Values of `ARG` in front of the first stage. */
+  /** Values of `ARG` before the first stage. */
   args: Record<string, string>;
   stages: Stage[];
 }
 
-/** `A=1 B="two words"`, over several lines. */
+/** Parse `A=1 B="two words"`, over several lines. */
 export function pairsOf(text: string): Record<string, string> {
   const pairs = text.matchAll(/([\w.]+)=(?:"((?:[^"\\]|\\.)*)"|(\S+))/g);
   return Object.fromEntries([...pairs].map(([, name, quoted, bare]) => [name, quoted ?? bare ?? '']));
 }
 
-/** Fill in `${NAME}`. @throws for one that nobody has set */
+/** Replace `${NAME}` by its value. @throws for a variable without a value */
 export function filledIn(text: string, values: Record<string, string>): string {
   return text.replace(/\$\{(\w+)\}/g, (_, name) => {
     if (values[name] === undefined) throw new Error(`no value for ${name}`);
@@ -41,7 +41,7 @@ export function filledIn(text: string, values: Record<string, string>): string {
   });
 }
 
-/** Read the repository's Dockerfile. */
+/** Parse the Dockerfile of the repository. */
 export function readDockerfile(): Dockerfile {
   const parsed = DockerfileParser.parse(readFileSync(`${ROOT}Dockerfile`, 'utf8'));
   const args: Record<string, string> = {};

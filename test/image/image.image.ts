@@ -22,7 +22,7 @@ import { isIgnored } from './context.js';
 import { ROOT, readDockerfile } from './dockerfile.js';
 import { nodeBinary } from './node-binary.js';
 
-/** Most that the app may take, without node and what is below it. */
+/** Largest size of the app, without node and the base image. */
 const MOST_MB = 25;
 
 const ADMIN_KEY = 'admin-key-of-the-image-of-yardmaster';
@@ -37,7 +37,7 @@ const running = new Set<ChildProcess>();
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'yardmaster-image-'));
-  chmodSync(dir, 0o755); // The processes are somebody else.
+  chmodSync(dir, 0o755); // The processes run as another user.
   const slim = join(dir, 'base');
   mkdirSync(join(slim, 'usr/local/bin'), { recursive: true });
   copyFileSync(nodeBinary(readDockerfile().args.NODE_VERSION as string), join(slim, 'usr/local/bin/node'));
@@ -102,8 +102,8 @@ async function createJob(url: string): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-describe('the image', () => {
-  it('says how it is run', () => {
+describe('built image', () => {
+  it('has the metadata with which it is run', () => {
     expect(image).toMatchObject({
       cwd: '/app',
       user: '1000:1000',
@@ -120,13 +120,13 @@ describe('the image', () => {
     });
   });
 
-  it('is small', () => {
+  it('is smaller than the limit', () => {
     const bytes = files.reduce((sum, file) => sum + lstatSync(join(app, file)).size, 0);
     process.stdout.write(`The app takes ${(bytes / 1e6).toFixed(1)} MB in ${files.length} files\n`);
     expect(bytes / 1e6).toBeLessThan(MOST_MB);
   });
 
-  it('holds no sources, no tests, nothing to build with, and nothing that a machine has lying about', () => {
+  it('contains no sources, no tests, no build tools and no files of the build machine', () => {
     const ours = files.filter((file) => !file.startsWith('node_modules/'));
     expect(
       ours.filter((file) =>
@@ -146,7 +146,7 @@ describe('the image', () => {
     expect(existsSync(join(app, 'packages/store/dist/script/scripts.generated.js'))).toBe(true);
   });
 
-  it('holds the packages that the lock file has for production, and no others', () => {
+  it('contains exactly the production packages of the lock file', () => {
     const packages = files.filter(
       (file) =>
         /(^|\/)node_modules\/(@[^/]+\/)?[^/@.][^/]*$/.test(file) && !lstatSync(join(app, file)).isSymbolicLink(),
@@ -157,7 +157,7 @@ describe('the image', () => {
     expect(files.filter((file) => /node_modules\/(typescript|jest|@biomejs|@swc)$/.test(file))).toEqual([]);
   });
 
-  it('leads nowhere outside itself', () => {
+  it('contains no link to a path outside', () => {
     const links = files.filter((file) => lstatSync(join(app, file)).isSymbolicLink());
     expect(links.length).toBeGreaterThan(5);
     const out = links.filter((link) => relative(realpathSync(app), realpathSync(join(app, link))).startsWith('..'));
@@ -165,8 +165,8 @@ describe('the image', () => {
   });
 });
 
-describe('from the image', () => {
-  it.each(['api', 'standalone'])('%s takes a job, and ends with 0 on SIGTERM', async (name) => {
+describe('processes of the built image', () => {
+  it.each(['api', 'standalone'])('%s accepts a job, and exits with 0 on SIGTERM', async (name) => {
     const { child, ended, url } = await serve(
       name === 'standalone' ? image.cmd : ['node', `apps/${name}/dist/main.js`],
     );
@@ -175,13 +175,13 @@ describe('from the image', () => {
     expect(await ended).toBe(0);
   });
 
-  it.each(['gateway', 'scheduler'])('%s gets ready, and ends with 0 on SIGTERM', async (name) => {
+  it.each(['gateway', 'scheduler'])('%s becomes ready, and exits with 0 on SIGTERM', async (name) => {
     const { child, ended } = await serve(['node', `apps/${name}/dist/main.js`]);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
   });
 
-  it('the command line watches a job through a gateway to its end', async () => {
+  it('the command line watches a job through a gateway until it ends', async () => {
     const api = await serve(['node', 'apps/api/dist/main.js']);
     const gateway = await serve(['node', 'apps/gateway/dist/main.js']);
     const id = await createJob(api.url);
@@ -193,7 +193,7 @@ describe('from the image', () => {
     expect(watch.output()).toContain('killed');
   });
 
-  it('nothing was written', () => {
+  it('do not write to the file system of the image', () => {
     expect(pathsIn(app)).toEqual(files);
   });
 });

@@ -1,5 +1,5 @@
-// npm run test:image: what the Dockerfile and docker-compose.yml say, done without Docker. It installs packages, twice, so
-// npm test leaves it out.
+// npm run test:image: run the steps of the Dockerfile and of docker-compose.yml without Docker. npm test excludes these
+// tests because they install packages twice.
 import base from '../../jest.config.mjs';
 
 /** @type {import('jest').Config} */

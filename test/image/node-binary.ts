@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './dockerfile.js';
 
-/** Get node of a major release from the registry, into .cache/node; once. @returns its path */
+/** Download node of a major release from the registry into .cache/node, once. @returns its path */
 export function nodeBinary(major: string): string {
   const kept = join(ROOT, '.cache/node', major);
   if (existsSync(kept)) return kept;

@@ -13,17 +13,17 @@ export interface ApiProcess {
   append(jobId: string, batch: CallOptions): Promise<HttpResponse>;
   /** Read a path below /api/v1, as admin. */
   read(path: string): Promise<HttpResponse>;
-  /** The most memory that the process has ever had, in megabytes. */
+  /** Peak memory of the process, in megabytes. */
   peakMegabytes(): number;
-  /** End it, and expect that it ends well. */
+  /** Stop it, and expect exit code 0. */
   stop(): Promise<void>;
 }
 
 /**
- * Have another process in front of the jobs of a service, for all tests of the file: its memory is its own, and its
- * requests run beside the others.
+ * Start another API process for the jobs of a service, for all tests of the file. It has its own memory, and its requests
+ * run in parallel with the others.
  *
- * @param redis that of the service when it is not the shared one: this process then has the default time-outs
+ * @param redis the service's Redis, if it is not the shared one; the process then has the default time-outs
  */
 export const withApiProcess = (service: Pick<TestService, 'prefix'>, redis?: { readonly url: string }): ApiProcess =>
   during(

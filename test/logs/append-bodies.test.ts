@@ -33,7 +33,7 @@ const refuses = (batch: CallOptions, refusal: Refusal) => expectRefused(service,
 const NONE = invalid('logs must have at least one entry');
 const NO_JSON = ['["a",]', '[,"a"]', '["a"]["b"]', '["a"}', '["a', '{"logs":["a"', '{"logs":["a"]]', '{"logs" ["a"]}'];
 
-describe('JSON is refused', () => {
+describe('JSON body of logs', () => {
   it.each<[error: string, bodies: string[]]>([
     ['body must be an array of entries, or an object with logs', ['null', '5', 'true', '"a line"', '""']],
     ['logs is required', ['{}', '{"log":["a"]}', '{"message":"a"}', '{"__proto__":{"logs":["a"]}}']],
@@ -41,14 +41,14 @@ describe('JSON is refused', () => {
     ['logs must have at least one entry', ['[]', ' [ ] ', '{"logs":[]}']],
     ['logs must be given once', ['{"logs":["a"],"logs":["b"]}']],
     ['body must be valid JSON', [...NO_JSON, '[', 'nope', ' \n', '\0', '"a"\n"b"', '"a', '{"x":nope,"logs":["a"]}']],
-  ])('because %s', async (error, bodies) => {
+  ])('is refused with "%s"', async (error, bodies) => {
     for (const raw of bodies) {
       await refuses(asJson(raw), invalid(error));
       await refuses(gzipped(asJson(raw)), invalid(error));
     }
   });
 
-  it('because of more than 100 fields, or of one that is larger than an entry may be', async () => {
+  it('is refused with more than 100 fields, or with one field that is larger than an entry may be', async () => {
     const fields = (count: number) => Array.from({ length: count }, (_, n) => `"field-${n}":${n}`);
     await refuses(asJson(`{${fields(100)},"logs":["a"]}`), invalid('body must have at most 100 fields'));
     const note = asJson(`{"note":"${'x'.repeat(16_384)}","logs":["a"]}`);
@@ -58,7 +58,7 @@ describe('JSON is refused', () => {
   });
 });
 
-describe('a batch without entries is refused:', () => {
+describe('batch of logs without entries', () => {
   const CHUNKS = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
   it.each<[what: string, batch: CallOptions]>([
     ['no body', {}],
@@ -73,28 +73,28 @@ describe('a batch without entries is refused:', () => {
       `${JSON.stringify(raw)} as NDJSON`,
       asNdjson(raw),
     ]),
-  ])('%s', async (_, batch) => {
+  ])('is refused: %s', async (_, batch) => {
     await refuses(batch, NONE);
   });
 });
 
-describe('invalid UTF-8 is refused', () => {
+describe('body of logs', () => {
   const bytes = (text: string) => Buffer.from(text, 'latin1');
   it.each<[what: string, batch: Buffer, as: typeof asJson]>([
     ['in a message', bytes('["a","\xff"]'), asJson],
     ['as a surrogate', bytes('["\xed\xa0\x80"]'), asJson],
-    ['cut short at the end', bytes('["a\xe2\x82'), asJson],
+    ['truncated at the end', bytes('["a\xe2\x82'), asJson],
     ['as UTF-16', Buffer.from('["ÿ"]', 'utf16le'), asJson],
     ['in the third line', bytes('"a"\n"b"\n"\xc3("\n'), asNdjson],
-    ['cut short at the end of a line', bytes('"a"\n"\xf0\x9f\x9a'), asNdjson],
+    ['truncated at the end of a line', bytes('"a"\n"\xf0\x9f\x9a'), asNdjson],
     ['as an overlong line feed', bytes('"a"\xc0\x8a"b"'), asNdjson],
-  ])('%s', async (_, raw, as) => {
+  ])('is refused for invalid UTF-8 %s', async (_, raw, as) => {
     await refuses(as(raw), invalid('body must be valid UTF-8'));
     await refuses(gzipped(as(raw)), invalid('body must be valid UTF-8'));
   });
 });
 
-describe('a type or an encoding that logs do not have is refused:', () => {
+describe('body of logs', () => {
   const NO_TYPE = unsupported('Content-Type must be application/json or application/x-ndjson');
   const NO_CHARSET = unsupported('charset must be utf-8');
 
@@ -110,7 +110,7 @@ describe('a type or an encoding that logs do not have is refused:', () => {
     ['application/json; charset=latin1', NO_CHARSET],
     ['application/x-ndjson;charset=utf-16', NO_CHARSET],
     ['application/ndjson; charset=', NO_CHARSET],
-  ])('the type %s', async (type, refusal) => {
+  ])('is refused with the Content-Type %s', async (type, refusal) => {
     await refuses({ raw: '["a"]', headers: { 'content-type': type } }, refusal);
   });
 
@@ -121,17 +121,17 @@ describe('a type or an encoding that logs do not have is refused:', () => {
     ['gzip, gzip', gzipSync(gzipSync('["a"]'))],
     ['identity, gzip', gzipSync('["a"]')],
     ['*', Buffer.from('["a"]')],
-  ])('the encoding %s', async (encoding, raw) => {
+  ])('is refused with the Content-Encoding %s', async (encoding, raw) => {
     const refusal = unsupported('Content-Encoding must be gzip or identity');
     await refuses({ raw, headers: { 'content-encoding': encoding } }, refusal);
   });
 });
 
-describe('what is not gzip is refused:', () => {
+describe('gzip body of logs', () => {
   const BROKEN = invalid('body must be valid gzip');
   const HALF = gzipSync(JSON.stringify(entriesOf(1_000)));
 
-  /** A stream whose bytes from `at` on, counted from the end when negative, are these. */
+  /** Return a valid stream with other bytes from `at` on, which counts from the end when negative. */
   function patched(at: number, ...bytes: number[]): Buffer {
     const stream = gzipSync('["a"]');
     stream.set(bytes, at < 0 ? stream.length + at : at);
@@ -145,17 +145,17 @@ describe('what is not gzip is refused:', () => {
     ['zlib', deflateSync('["a"]')],
     ['Brotli', brotliCompressSync('["a"]')],
     ['a header and nothing else', gzipSync('["a"]').subarray(0, 10)],
-    ['another method than deflate', patched(2, 7)],
-    ['a block that cannot be', patched(10, 0xff, 0xff)],
+    ['a method other than deflate', patched(2, 7)],
+    ['an invalid block', patched(10, 0xff, 0xff)],
     ['a wrong checksum', patched(-8, 0, 0, 0, 0)],
     ['a wrong length', patched(-4, 9, 0, 0, 0)],
-    ['a second member that is cut off', Buffer.concat([gzipSync('["a"]'), gzipSync(' ').subarray(0, -3)])],
+    ['a second member that is truncated', Buffer.concat([gzipSync('["a"]'), gzipSync(' ').subarray(0, -3)])],
     ['half of a large batch', HALF.subarray(0, HALF.length / 2)],
-  ])('%s', async (_, raw) => {
+  ])('is refused when it is %s', async (_, raw) => {
     await refuses({ raw, headers: { 'content-encoding': 'gzip' } }, BROKEN);
   });
 
-  it('a batch that is cut off anywhere', async () => {
+  it('is refused when it is truncated at any byte', async () => {
     const { raw, headers } = gzipped(written('NDJSON', entriesOf(20)));
     for (let length = 1; length < raw.length; length++) {
       const { status, body } = await append(service, id, { raw: (raw as Buffer).subarray(0, length), headers });
@@ -164,21 +164,21 @@ describe('what is not gzip is refused:', () => {
   });
 });
 
-it('a job gives its first entry seq 1 after any number of refusals', async () => {
+it('gives the first log entry of a job seq 1 after refused bodies', async () => {
   await appendOk(service, id, ['first']);
 });
 
-// A batch is taken apart by its brackets before its entries are parsed. Whatever comes, it must be read as JSON.parse
-// reads it, or refused where that refuses it.
-describe('a batch of random pieces', () => {
+// A batch is split by its brackets before its entries are parsed. Any text must be read as JSON.parse reads it, and
+// refused where JSON.parse refuses it.
+describe('random batch of logs', () => {
   const TOKENS = ['"a"', '"b"', '"\\""', '"[{,"', '"\\\\"', '{"message":"m"}', '{"message":"}"}', '"é🚂"', ' ', '\n'];
   const JOINTS = [',', ',', ',', ',,', ':', '[', ']', '{', '}', '"', '\\', '1', 'tru', '"logs"', ''];
 
-  /** One of the usual texts, as often as this; else any joint. */
+  /** Draw one of the usual texts with this probability, otherwise any joint. */
   const mostly = (random: Random, likelihood: number, usual: readonly string[]) =>
     random.of(random.chance(likelihood) ? usual : JOINTS);
 
-  /** Entries with something between them, most of it commas; in brackets, most of them right. */
+  /** Draw entries, mostly separated by commas and mostly in correct brackets. */
   function bodyOf(random: Random): string {
     const entries = [mostly(random, 0.9, TOKENS)];
     for (let more = random.below(5); more > 0; more--)
@@ -190,7 +190,7 @@ describe('a batch of random pieces', () => {
     return `{${other}${key}:${list}${mostly(random, 0.9, ['}'])}`;
   }
 
-  /** The messages of a batch; null when it is invalid. */
+  /** Return the messages of a batch; null if it is invalid. */
   function messagesIn(body: string): string[] | null {
     try {
       const value = JSON.parse(body);
@@ -204,7 +204,7 @@ describe('a batch of random pieces', () => {
   }
 
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
-  it(`is stored as JSON is read, or refused: SEED=${seed}`, async () => {
+  it(`is stored as JSON.parse reads it, or refused: SEED=${seed}`, async () => {
     const random = new Random(seed);
     const job = (await createJob(service, 'grammar')).id;
     const expected: string[] = [];
@@ -218,7 +218,7 @@ describe('a batch of random pieces', () => {
       if (messages === null) refused++;
     }
     expect(messagesOf(await readLogs(service, job))).toEqual(expected);
-    // Both happen, or the test shows nothing.
+    // Both must happen, otherwise the test proves nothing.
     expect(refused).toBeGreaterThan(150);
     expect(refused).toBeLessThan(1_350);
   });

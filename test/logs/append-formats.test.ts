@@ -35,15 +35,15 @@ async function expectStored(batch: Batch, entries: Parameters<typeof asRead>[1])
   await expectRead(entries);
 }
 
-/** Expect these entries behind all that were known so far. */
+/** Expect these entries after all earlier ones. */
 async function expectRead(entries: Parameters<typeof asRead>[1]): Promise<void> {
   const logs = await readLogs(service, id, next - 1);
   expect(logs).toEqual(asRead(id, entries, logs, next));
   next += entries.length;
 }
 
-/** Send a batch as chunks of so many bytes, each written when the one before is on its way. */
-function appendInPieces({ raw, headers }: Batch, size: number): Promise<number | undefined> {
+/** Send a batch in chunks of this many bytes, each after the previous one was written. */
+function appendInChunks({ raw, headers }: Batch, size: number): Promise<number | undefined> {
   const bytes = Buffer.from(raw as Buffer);
   return new Promise((resolve, reject) => {
     const request = http.request(`${service.url}/api/v1/jobs/${id}/logs`, {
@@ -61,22 +61,22 @@ function appendInPieces({ raw, headers }: Batch, size: number): Promise<number |
   });
 }
 
-describe.each(FORMS)('appending $form', ({ write }) => {
-  it.each([1, 7, 1_000])('stores a batch of %i entries as they were sent, behind those before', async (count) => {
+describe.each(FORMS)('appending logs as $form', ({ write }) => {
+  it.each([1, 7, 1_000])('stores a batch of %i entries as sent, after the earlier entries', async (count) => {
     await expectStored(write(entriesOf(count)), entriesOf(count));
   });
 
   it.each([
-    // A piece of one byte ends within characters, escapes, line ends and the header of gzip.
+    // A chunk of one byte ends within characters, escapes, line ends and the header of gzip.
     { size: 1, entries: ['größer 🚂', { message: 'a\r\nb', source: '日本' }] },
     { size: 1_001, entries: entriesOf(300) },
-  ])('stores a batch that arrives in pieces of $size bytes', async ({ size, entries }) => {
-    expect(await appendInPieces(write(entries), size)).toBe(200);
+  ])('stores a batch that arrives in chunks of $size bytes', async ({ size, entries }) => {
+    expect(await appendInChunks(write(entries), size)).toBe(200);
     await expectRead(entries);
   });
 });
 
-describe('one entry is stored from', () => {
+describe('appending one log entry', () => {
   const text = '{"message":"größer 🚂"}';
   const array = `[${text}]`;
   const typed = (raw: string, type: string): Batch => ({ raw, headers: { 'content-type': type } });
@@ -98,12 +98,12 @@ describe('one entry is stored from', () => {
     ['identity', { raw: array, headers: { 'content-encoding': 'identity' } }],
     ['gzip of two members', { ...encoded('gzip'), raw: Buffer.concat([gzipSync('['), gzipSync(`${text}]`)]) }],
     ['gzip that is stored, not deflated', { ...encoded('gzip'), raw: gzipSync(array, { level: 0 }) }],
-  ])('%s', async (_, batch) => {
+  ])('accepts %s', async (_, batch) => {
     await expectStored(batch, ['größer 🚂']);
   });
 });
 
-describe('NDJSON', () => {
+describe('appending logs as NDJSON', () => {
   it.each([
     ['line feeds', '"a"\n"b"'],
     ['a line feed at the end', '"a"\n"b"\n'],
@@ -112,17 +112,17 @@ describe('NDJSON', () => {
     ['blank lines of CRLF', '\r\n"a"\r\n\r\n"b"\r\n\r\n'],
     ['lines of white space', '  \n"a"\n\t \n"b"\n '],
     ['white space around its entries', '  "a"\t\n\t{ "message" : "b" } '],
-  ])('may have %s', async (_, raw) => {
+  ])('accepts %s', async (_, raw) => {
     await expectStored(asNdjson(raw), ['a', 'b']);
   });
 
-  it('ends its lines at line feeds only', async () => {
-    // JSON writes the last three as escapes; the others are in the line as they are.
+  it('ends lines only at line feeds', async () => {
+    // JSON escapes the last three; the line contains the others unchanged.
     const messages = ['a\u2028b', 'a\u2029b', 'a\u0085b', 'a\u000bb', 'a\nb', 'a\r\nb'];
     await expectStored(written('NDJSON', messages), messages);
   });
 
-  it('may have 1 000 entries and any number of blank lines', async () => {
+  it('accepts 1 000 entries with any number of blank lines', async () => {
     const entries = entriesOf(1_000);
     await expectStored(asNdjson(entries.map((entry) => `${JSON.stringify(entry)}\n\n\n`).join('')), entries);
   });

@@ -9,8 +9,8 @@ import { append, appendOk, asRead, entriesOf, FORMATS, gzipped } from './entries
 import { messagesOf, range, readLogs, seqsOf } from './reading.js';
 
 const service = withService();
-/** A service whose jobs are neither waited for nor kept for long. */
-const brief = withService({ DELIVERY_TIMEOUT_SECONDS: '0.5', RETENTION_SECONDS: '1', MAX_LOG_ENTRIES: '5000' });
+/** A service with a short delivery time-out and a short retention. */
+const shortLived = withService({ DELIVERY_TIMEOUT_SECONDS: '0.5', RETENTION_SECONDS: '1', MAX_LOG_ENTRIES: '5000' });
 
 const read = async (id: string, of: TestService = service) => (await of.call('GET', `/jobs/${id}`)).body;
 const post = async (id: string, verb: string, body?: unknown) => {
@@ -18,7 +18,7 @@ const post = async (id: string, verb: string, body?: unknown) => {
   if (response.status !== 200) throw new Error(`${verb}: ${response.text}`);
 };
 
-/** Everything about a job but its logs. */
+/** Read everything about a job except its logs. */
 const stateOf = async (id: string) => ({
   job: await read(id),
   progress: (await service.call('GET', `/jobs/${id}/progress`)).body,
@@ -26,8 +26,8 @@ const stateOf = async (id: string) => ({
   record: await service.redis.hgetall(service.store.keys.job(id)),
 });
 
-/** Wait until Redis' clock has moved on: what is written from here on has another time. */
-async function aMomentLater(): Promise<void> {
+/** Wait for the next millisecond of the clock of Redis, so that later writes have another time. */
+async function untilLaterMillisecond(): Promise<void> {
   const before = await redisNow(service.store);
   await until(async () => (await redisNow(service.store)) > before);
 }
@@ -56,10 +56,10 @@ it.each<[what: string, make: () => Promise<string>]>([
   ['completed', inStatus('completed')],
   ['dead', inStatus('dead')],
   ['killed', inStatus('killed')],
-])('a job that is %s takes logs, and nothing else of it changes', async (_, make) => {
+])('stores logs of a job that is %s, and changes nothing else of the job', async (_, make) => {
   const id = await make();
   const before = await stateOf(id);
-  await aMomentLater();
+  await untilLaterMillisecond();
 
   await appendOk(service, id, entriesOf(20));
 
@@ -68,7 +68,7 @@ it.each<[what: string, make: () => Promise<string>]>([
   expect(logs).toEqual(asRead(id, entriesOf(20), logs));
 });
 
-it('logs stay with a job from its creation to its end, in one numbering, and are no events', async () => {
+it('numbers the logs of a job in one sequence from its creation to its end, and adds no events for them', async () => {
   const { id } = await createJob(service, 'lifecycle');
   const steps: [verb: string, event: string, body?: unknown][] = [
     ['claim', 'delivered'],
@@ -91,10 +91,15 @@ it('logs stay with a job from its creation to its end, in one numbering, and are
   expect((await read(id)).events.map(({ type }: { type: string }) => type)).toEqual(types);
 });
 
-describe('logs are no sign of life:', () => {
+describe('appending logs does not extend a window:', () => {
   it.each([
-    { what: 'a job whose worker sends nothing else times out', status: 'running', becomes: 'dead', of: service },
-    { what: 'a job that is not acked goes back to its queue', status: 'delivered', becomes: 'pending', of: brief },
+    { what: 'a running job whose worker only sends logs times out', status: 'running', becomes: 'dead', of: service },
+    {
+      what: 'a delivered job that gets logs but no ack is pending again',
+      status: 'delivered',
+      becomes: 'pending',
+      of: shortLived,
+    },
   ] as const)('$what', async ({ status, becomes, of }) => {
     const id = await jobIn(of, status, 'silent', { timeoutSeconds: 0.5, maxRetries: 0 });
     let sent = 0;
@@ -105,31 +110,31 @@ describe('logs are no sign of life:', () => {
   });
 });
 
-it('logs of one job are not those of another', async () => {
+it('keeps the logs of each job apart', async () => {
   const ids = await Promise.all(['a', 'b', 'c'].map(async () => (await createJob(service, 'apart')).id));
   for (const [n, id] of ids.entries()) await appendOk(service, id, entriesOf(n + 1));
   for (const [n, id] of ids.entries()) expect(await readLogs(service, id)).toHaveLength(n + 1);
 });
 
-it('of more logs than are kept, those of two batches of 5 000, the newest 10 000 are', async () => {
-  const { id } = await createJob(brief, 'many');
+it('keeps the newest 10 000 log entries of a job, also of batches of 5 000', async () => {
+  const { id } = await createJob(shortLived, 'many');
   const texts = (from: number, to: number) => range(from, to).map((n) => `"line ${n}"`);
   for (const from of [1, 5_001]) {
     const batch = gzipped(FORMATS.NDJSON(texts(from, from + 4_999)));
-    expect((await append(brief, id, batch)).body).toMatchObject({ inserted: 5_000, fromSeq: from });
+    expect((await append(shortLived, id, batch)).body).toMatchObject({ inserted: 5_000, fromSeq: from });
   }
-  expect(seqsOf(await readLogs(brief, id))).toEqual(range(1, 10_000));
-  await appendOk(brief, id, ['line 10001', 'line 10002'], 10_001);
-  expect(messagesOf(await readLogs(brief, id))).toEqual(range(3, 10_002).map((n) => `line ${n}`));
+  expect(seqsOf(await readLogs(shortLived, id))).toEqual(range(1, 10_000));
+  await appendOk(shortLived, id, ['line 10001', 'line 10002'], 10_001);
+  expect(messagesOf(await readLogs(shortLived, id))).toEqual(range(3, 10_002).map((n) => `line ${n}`));
 });
 
-it('logs go with their job, also when its worker appends until then; those of a job that goes on stay', async () => {
-  const open = await jobIn(brief, 'pending', 'open');
-  await appendOk(brief, open, ['kept']);
-  const ended = [await jobIn(brief, 'killed', 'ended'), await jobIn(brief, 'killed', 'ended')];
+it('purges logs with their job, even while workers append, and keeps the logs of other jobs', async () => {
+  const open = await jobIn(shortLived, 'pending', 'open');
+  await appendOk(shortLived, open, ['kept']);
+  const ended = [await jobIn(shortLived, 'killed', 'ended'), await jobIn(shortLived, 'killed', 'ended')];
   const appendUntilGone = async (id: string) => {
     for (;;) {
-      const { status, body } = await append(brief, id, { body: entriesOf(50) });
+      const { status, body } = await append(shortLived, id, { body: entriesOf(50) });
       if (status !== 200) return { status, body };
     }
   };
@@ -137,7 +142,7 @@ it('logs go with their job, also when its worker appends until then; those of a 
   const last = await Promise.all([...ended, ...ended].map(appendUntilGone));
 
   expect(last).toEqual(Array(4).fill({ status: 404, body: { error: 'Job not found', code: 'JOB_NOT_FOUND' } }));
-  const keys = await keysOf(brief.redis, brief.prefix);
+  const keys = await keysOf(shortLived.redis, shortLived.prefix);
   expect(keys.filter((key) => ended.some((id) => key.includes(id)))).toEqual([]);
-  expect(messagesOf(await readLogs(brief, open))).toEqual(['kept']);
+  expect(messagesOf(await readLogs(shortLived, open))).toEqual(['kept']);
 });

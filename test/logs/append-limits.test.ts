@@ -36,31 +36,31 @@ const refuses = (batch: CallOptions, refusal: Refusal) => expectRefused(service,
 
 const newJob = async () => (await createJob(service, 'limits')).id;
 
-/** Expect that a job of its own takes a batch, and that its messages are these. */
-async function takes(batch: CallOptions, messages: readonly string[]): Promise<void> {
+/** Expect that a new job accepts a batch, and that its messages are these. */
+async function accepts(batch: CallOptions, messages: readonly string[]): Promise<void> {
   const job = await newJob();
   expect(await append(service, job, batch)).toMatchObject(appended(messages.length));
   expect(messagesOf(await readLogs(service, job))).toEqual(messages);
 }
 
-/** A batch that is padded to so many bytes with white space, which every format ignores. */
+/** Pad a batch to this many bytes with white space, which every format ignores. */
 const padded = ({ raw, headers }: Batch, bytes: number): Batch => ({ raw: `${raw}`.padEnd(bytes, ' '), headers });
 
-describe('a batch', () => {
+describe('batch of logs', () => {
   const WIRE = 1_048_576;
   const INFLATED = 5_242_880;
   const OVER_WIRE = tooLarge(`body must be at most ${WIRE} bytes`);
   const OVER_INFLATED = tooLarge(`body must be at most ${INFLATED} bytes inflated`);
   const OVER_COUNT = tooLarge('logs must have at most 1000 entries');
 
-  /** 1 000 messages that come to just under 5 MB, which leaves the exact size to the padding. */
+  /** 1 000 messages of just under 5 MB together; the padding sets the exact size. */
   const largest = Array.from({ length: 1_000 }, (_, n) => `${n} `.padEnd(5_200, 'x'));
 
-  it('may have exactly 1 MB on the wire, and no more', async () => {
+  it('is accepted with 1 MB on the wire, and refused above that', async () => {
     const messages = largest.slice(0, 150);
     const batch = written('an array', messages);
     const more = padded(batch, WIRE + 1);
-    await takes(padded(batch, WIRE), messages);
+    await accepts(padded(batch, WIRE), messages);
     await refuses(more, OVER_WIRE);
     const chunked = { ...more.headers, 'content-length': undefined, 'transfer-encoding': 'chunked' };
     await refuses({ ...more, headers: chunked }, OVER_WIRE);
@@ -68,29 +68,29 @@ describe('a batch', () => {
     await refuses({ raw: stored, headers: { ...more.headers, 'content-encoding': 'gzip' } }, OVER_WIRE);
   });
 
-  it.each(FORMAT_NAMES)('may have exactly 5 MB inflated, and no more, as %s', async (format) => {
+  it.each(FORMAT_NAMES)('is accepted with 5 MB inflated, and refused above that, as %s', async (format) => {
     const batch = written(format, largest);
-    await takes(gzipped(padded(batch, INFLATED)), largest);
+    await accepts(gzipped(padded(batch, INFLATED)), largest);
     await refuses(gzipped(padded(batch, INFLATED + 1)), OVER_INFLATED);
   });
 
-  it('may have 5 MB in all members of its gzip, and no more', async () => {
+  it('is accepted with 5 MB in all members of its gzip together, and refused above that', async () => {
     const blank = gzipSync(' '.repeat(INFLATED / 2));
     const batch = (...members: Buffer[]) => ({ raw: Buffer.concat(members), headers: { 'content-encoding': 'gzip' } });
-    await takes(batch(blank, gzipSync('["a"]')), ['a']);
+    await accepts(batch(blank, gzipSync('["a"]')), ['a']);
     await refuses(batch(blank, blank, gzipSync('["a"]')), OVER_INFLATED);
   });
 
-  it.each(FORMS)('may have 1 000 entries, and no more, as $form', async ({ write }) => {
+  it.each(FORMS)('is accepted with 1 000 entries, and refused above that, as $form', async ({ write }) => {
     expect(await append(service, await newJob(), write(entriesOf(1_000)))).toMatchObject(appended(1_000));
     await refuses(write(entriesOf(1_001)), OVER_COUNT);
   });
 
-  it.each(FORMAT_NAMES)('of as many entries as 5 MB hold is refused, as %s', async (format) => {
+  it.each(FORMAT_NAMES)('is refused with as many entries as fit into 5 MB, as %s', async (format) => {
     await refuses(gzipped(FORMATS[format](Array<string>((INFLATED - 100) / 4).fill('""'))), OVER_COUNT);
   });
 
-  it('of NDJSON is refused for a line of megabytes, whether or not it ends', async () => {
+  it('is refused as NDJSON for a line of several megabytes, whether or not the line ends', async () => {
     const line = `"${'x'.repeat(10 * WIRE)}"`;
     await refuses(gzipped(asNdjson(`"a"\n${line}\n"b"`)), OVER_INFLATED);
     await refuses(gzipped(asNdjson(line.slice(0, -1))), OVER_INFLATED);
@@ -99,25 +99,26 @@ describe('a batch', () => {
   });
 });
 
-describe('an entry', () => {
+describe('log entry', () => {
   const LIMIT = 16_384;
   const refusalOf = (format: Format) =>
     tooLarge(`${format === 'NDJSON' ? 'line 2' : 'logs[1]'} must be at most ${LIMIT} bytes of JSON`);
-  const isTaken = async (job: string, entry: Entry) => (await append(service, job, { body: [entry] })).status === 200;
+  const isAccepted = async (job: string, entry: Entry) =>
+    (await append(service, job, { body: [entry] })).status === 200;
 
-  /** The most times a piece may be repeated: what is one longer is refused. */
+  /** Find how often a text may be repeated before the entry is refused. */
   async function mostOf(make: (times: number) => Entry): Promise<number> {
     const job = await newJob();
     let [fits, over] = [0, 2 * LIMIT];
     while (over - fits > 1) {
       const middle = Math.floor((fits + over) / 2);
-      if (await isTaken(job, make(middle))) fits = middle;
+      if (await isAccepted(job, make(middle))) fits = middle;
       else over = middle;
     }
     return fits;
   }
 
-  /** What an entry of 16 KB may be made of, and how many bytes of JSON each repetition is. */
+  /** Contents of an entry of 16 KB, and the bytes of JSON per repetition. */
   const MEASURES: [what: string, bytes: number, make: (times: number) => Entry][] = [
     ['ASCII', 1, (times) => 'x'.repeat(times)],
     ['characters of 2 bytes', 2, (times) => 'é'.repeat(times)],
@@ -131,9 +132,9 @@ describe('an entry', () => {
     ['keys of metadata', 3, (times) => ({ message: '', metadata: { ['日'.repeat(times)]: 1 } })],
   ];
 
-  it.each(MEASURES)('of %s may be 16 KB of JSON, and no more', async (_, bytes, make) => {
+  it.each(MEASURES)('is accepted with 16 KB of JSON, and refused above that, made of %s', async (_, bytes, make) => {
     const most = await mostOf(make);
-    // What is not repeated, such as the time of storage, is some bytes as well.
+    // The rest of the entry, such as the time of storage, also has some bytes.
     expect(most * bytes).toBeGreaterThan(LIMIT - 100);
     expect(most * bytes).toBeLessThanOrEqual(LIMIT);
     const largest = make(most);
@@ -146,14 +147,14 @@ describe('an entry', () => {
     }
   });
 
-  it('is measured with all that is kept of it', async () => {
+  it('is measured by everything that is stored of it', async () => {
     const job = await newJob();
     const part = 'x'.repeat(5_400);
     const metadata = { part };
-    expect(await isTaken(job, { message: part, source: part, metadata })).toBe(true);
-    expect(await isTaken(job, { message: part + part, source: part })).toBe(true);
-    expect(await isTaken(job, { message: part + part, source: part, metadata })).toBe(false);
-    expect(await isTaken(job, { message: part, source: part, metadata: { part, more: part } })).toBe(false);
+    expect(await isAccepted(job, { message: part, source: part, metadata })).toBe(true);
+    expect(await isAccepted(job, { message: part + part, source: part })).toBe(true);
+    expect(await isAccepted(job, { message: part + part, source: part, metadata })).toBe(false);
+    expect(await isAccepted(job, { message: part, source: part, metadata: { part, more: part } })).toBe(false);
   });
 
   const SPELLINGS: [what: string, spell: (bytes: number) => string][] = [
@@ -162,7 +163,7 @@ describe('an entry', () => {
     ['escapes', (bytes) => `"${'\\u0061'.repeat(bytes / 6)}"`],
   ];
 
-  it.each(SPELLINGS)('may be sent at three times the length at which it is kept, with %s', async (_, spell) => {
+  it.each(SPELLINGS)('is accepted when it is sent at three times its stored length, with %s', async (_, spell) => {
     for (const format of FORMAT_NAMES) {
       const batch = FORMATS[format](['"a"', spell(2.9 * LIMIT), '"b"']);
       expect(await append(service, await newJob(), batch)).toMatchObject(appended(3));
@@ -172,21 +173,24 @@ describe('an entry', () => {
   it.each([
     ...SPELLINGS,
     ['brackets', (bytes: number) => `${'['.repeat(bytes / 2)}${']'.repeat(bytes / 2)}`],
-    ['what is no JSON', (bytes: number) => 'x'.repeat(bytes)],
-  ] as typeof SPELLINGS)('is refused unparsed when it is sent at a greater length still, with %s', async (_, spell) => {
-    for (const format of FORMAT_NAMES)
-      await refuses(FORMATS[format](['"a"', spell(4.1 * LIMIT), '"b"']), refusalOf(format));
-  });
+    ['text that is not JSON', (bytes: number) => 'x'.repeat(bytes)],
+  ] as typeof SPELLINGS)(
+    'is refused without parsing when it is sent at more than four times the limit, with %s',
+    async (_, spell) => {
+      for (const format of FORMAT_NAMES)
+        await refuses(FORMATS[format](['"a"', spell(4.1 * LIMIT), '"b"']), refusalOf(format));
+    },
+  );
 
-  it('that grows when it is written as JSON is refused for what it would be', async () => {
-    // 1e20 is written as 21 digits.
+  it('is refused when it exceeds the limit only after it is written as JSON again', async () => {
+    // JSON.stringify writes 1e20 as 21 digits.
     const text = `{"message":"m","metadata":{"a":[${Array(1_500).fill('1e20')}]}}`;
     expect(text.length).toBeLessThan(LIMIT);
     await refuses(FORMATS['an array'](['"a"', text]), refusalOf('an array'));
   });
 });
 
-describe('a service with limits of its own', () => {
+describe('service with its own limits', () => {
   const own = withService({
     MAX_LOG_ENTRIES: '3',
     MAX_LOG_WIRE_BYTES: '4000',
@@ -198,7 +202,7 @@ describe('a service with limits of its own', () => {
   });
   const padding = (bytes: number) => asJson('["a"]'.padEnd(bytes));
 
-  it('refuses logs above each of them', async () => {
+  it('refuses logs above each configured limit', async () => {
     const job = (await createJob(own, 'own')).id;
     const refused: [batch: Batch, error: string][] = [
       [written('an array', entriesOf(4)), 'logs must have at most 3 entries'],
@@ -211,7 +215,7 @@ describe('a service with limits of its own', () => {
     for (const [batch, error] of refused) await expectRefused(own, job, batch, tooLarge(error));
   });
 
-  it('takes logs up to each of them, and other bodies up to theirs', async () => {
+  it('accepts logs up to each configured limit, and other bodies up to theirs', async () => {
     const job = await jobIn(own, 'running', 'own');
     await appendOk(own, job, entriesOf(3));
     expect(await append(own, job, padding(3_000))).toMatchObject(appended(1, 4));

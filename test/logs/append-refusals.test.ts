@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 const refuses = (batch: CallOptions, refusal: Refusal) => expectRefused(service, id, batch, refusal);
 
-/** What an entry, or a field of it, is called in a refusal. */
+/** Return the name of an entry, or of a field of it, in an error. */
 function nameOf(format: Format, index: number, field: string): string {
   if (format !== 'NDJSON') return `logs[${index}]${field === '' ? '' : `.${field}`}`;
   return `line ${index + 1}${field === '' ? '' : `: ${field}`}`;
@@ -86,21 +86,21 @@ const FAULTS: Fault[] = [
 
 const short = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-describe.each(FORMAT_NAMES)('a batch as %s is refused for its entries:', (format) => {
+describe.each(FORMAT_NAMES)('batch of logs as %s', (format) => {
   const fine = Array<string>(7).fill('"fine"');
 
   it.each(FAULTS.map((fault, n) => ({ title: short(fault[0]), fault, index: [0, 3, 6][n % 3] as number })))(
-    '$title at place $index',
+    'is refused for the entry $title at index $index',
     async ({ fault: [text, field, rule], index }) => {
       await refuses(FORMATS[format](fine.with(index, text)), invalid(`${nameOf(format, index, field)} ${rule}`));
     },
   );
 
-  it('the only one', async () => {
+  it('is refused for its only entry', async () => {
     await refuses(FORMATS[format](['5']), invalid(`${nameOf(format, 0, '')} ${ENTRY}`));
   });
 
-  it('the last of 1 000, gzipped', async () => {
+  it('is refused for the last of 1 000 entries, gzipped', async () => {
     const texts = [...Array<string>(999).fill('"fine"'), '{"message":5}'];
     await refuses(gzipped(FORMATS[format](texts)), invalid(`${nameOf(format, 999, 'message')} ${STRING}`));
   });
@@ -113,7 +113,7 @@ describe.each(FORMAT_NAMES)('a batch as %s is refused for its entries:', (format
     return { ...invalid(details[0]?.message as string), details };
   };
 
-  it('several, each of which it names', async () => {
+  it('is refused for several entries, with a detail for each fault', async () => {
     const texts = ['"fine"', '{"message":5,"level":"loud","metadata":[]}', '"fine"', 'null', '{"source":5}'];
     const refusal = several([
       [1, 'message', STRING],
@@ -126,33 +126,33 @@ describe.each(FORMAT_NAMES)('a batch as %s is refused for its entries:', (format
     await refuses(FORMATS[format](texts), refusal);
   });
 
-  it('1 000, of which it names the first 20', async () => {
+  it('is refused for 1 000 entries, with details of the first 20 faults', async () => {
     const texts = Array<string>(1_000).fill('{"message":5}');
     await refuses(FORMATS[format](texts), several(Array.from({ length: 20 }, (_, n) => [n, 'message', STRING])));
   });
 });
 
-describe('NDJSON is refused', () => {
+describe('NDJSON batch of logs', () => {
   it.each([
-    ['a word that is no JSON', '"a"\n\nb\n"c"', 3],
+    ['a word that is not JSON', '"a"\n\nb\n"c"', 3],
     ['two entries on a line', '"a" "b"\n"c"', 1],
     ['a comma between lines', '"a",\n"b"', 1],
-    ['an entry that goes on in the next line', '"a"\n{"message":\n"b"', 2],
-    ['a line that stops', '"a"\r\n\r\n{"message":"b"', 3],
-    ['a carriage return for a line end', '"a"\r"b"', 1],
+    ['an entry that continues on the next line', '"a"\n{"message":\n"b"', 2],
+    ['an incomplete line', '"a"\r\n\r\n{"message":"b"', 3],
+    ['a carriage return as line end', '"a"\r"b"', 1],
     ['a NUL', '"a"\n\0\n"b"', 2],
-  ])('for %s, with the number of its line', async (_, raw, line) => {
+  ])('is refused for %s, with the number of the line', async (_, raw, line) => {
     await refuses(asNdjson(raw), invalid(`line ${line} must be valid JSON`));
   });
 
   it.each([
     ['blank lines', '\n\n"a"\n \n'],
     ['blank lines of CRLF', '\r\n\r\n"a"\r\n\r\n'],
-  ])('for a field, with the number of its line behind %s', async (_, before) => {
+  ])('is refused for a field, with the number of the line after %s', async (_, before) => {
     await refuses(asNdjson(`${before}{"message":"m","level":"loud"}\n`), invalid(`line 5: level ${LEVEL}`));
   });
 
-  it('for several faults, those of lines that are no JSON among them', async () => {
+  it('is refused for several faults, including lines that are not JSON', async () => {
     const messages = [
       'line 1 must be valid JSON',
       `line 3: level ${LEVEL}`,
@@ -164,18 +164,18 @@ describe('NDJSON is refused', () => {
     await refuses(asNdjson(raw), { ...invalid(messages[0] as string), details });
   });
 
-  it('when it is a batch in the form of JSON', async () => {
+  it('is refused when it is a JSON batch', async () => {
     await refuses(asNdjson('["a","b"]'), invalid(`line 1 ${ENTRY}`));
     await refuses(asNdjson('{"logs":["a"]}'), invalid('line 1: message is required'));
   });
 });
 
 // Contract §2: path, key, scope, body, and then the job.
-describe('a batch is refused for the first that is wrong of', () => {
+describe('batch of logs with several faults', () => {
   const UNKNOWN = 'aa00000000000000000000000000';
   const WRONG_KEY = `ym_${'a'.repeat(16)}_${'0'.repeat(64)}`;
 
-  /** Bodies from the one that is refused first to the good one. */
+  /** Invalid bodies, in the order in which their faults are checked. */
   const BAD: CallOptions[] = [
     { raw: 'x'.repeat(1_048_577) },
     { raw: '["a"]', headers: { 'content-type': 'text/plain' } },
@@ -200,7 +200,7 @@ describe('a batch is refused for the first that is wrong of', () => {
     paths?: string[];
   }
 
-  /** The outcomes of every body with every key on every path; equal ones once. */
+  /** Send every body with every key to every path, and return the distinct outcomes. */
   async function outcomes({ bodies = [...BAD, ...GOOD], keys, paths = [id, UNKNOWN, 'nope'] }: Tries) {
     const different = new Set<string>();
     for (const path of paths)
@@ -212,7 +212,7 @@ describe('a batch is refused for the first that is wrong of', () => {
     return [...different];
   }
 
-  it('path, key, scope, body, job', async () => {
+  it('is refused for the first fault in the order path, key, scope, body, job', async () => {
     expect(await outcomes({ keys: [undefined, WRONG_KEY, key.all], paths: [`${id}/more`, `${id}/logs`] })).toEqual([
       '404 NOT_FOUND No such path',
     ]);
@@ -238,6 +238,6 @@ describe('a batch is refused for the first that is wrong of', () => {
   });
 });
 
-it('a job gives its first entry seq 1 after any number of refusals', async () => {
+it('gives the first log entry of a job seq 1 after refused batches', async () => {
   await appendOk(service, id, ['first']);
 });

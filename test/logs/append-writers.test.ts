@@ -6,7 +6,7 @@ import { withApiProcess } from './api-process.js';
 import { append, FORMS } from './entries.js';
 import { messagesOf, range, readLogs, seqsOf } from './reading.js';
 
-/** Two processes in front of the same jobs. */
+/** Two API processes for the same jobs. */
 const service = withService();
 const apis = [service, withApiProcess(service)];
 
@@ -19,7 +19,7 @@ interface Appended {
 
 const pick = <T>(from: readonly T[], n: number) => from[n % from.length] as T;
 
-/** Append a batch whose size, format and encoding differ from those of others. */
+/** Append a batch with its own size, format and encoding. */
 async function write(id: string, writer: number, batch: number): Promise<Appended> {
   const size = 1 + ((writer * 7 + batch * 13) % 40);
   const messages = range(1, size).map((line) => `writer ${writer}, batch ${batch}, line ${line}`);
@@ -28,7 +28,7 @@ async function write(id: string, writer: number, batch: number): Promise<Appende
   return { messages, ...body };
 }
 
-/** Expect what every answer says, and nothing else. */
+/** Expect exactly the entries that the responses report. */
 function expectAll(logs: readonly LogEntry[], batches: readonly Appended[]): void {
   expect(seqsOf(logs)).toEqual(range(1, batches.flatMap(({ messages }) => messages).length));
   for (const { messages, inserted, fromSeq, toSeq } of batches) {
@@ -39,7 +39,7 @@ function expectAll(logs: readonly LogEntry[], batches: readonly Appended[]): voi
   }
 }
 
-it('every batch of 20 writers at once is kept whole and in the order of its writer', async () => {
+it('stores every batch of 20 concurrent writers unbroken and in the order of its writer', async () => {
   const { id } = await createJob(service, 'writers');
   const done = await Promise.all(
     range(1, 20).map(async (writer) => {
@@ -55,7 +55,7 @@ it('every batch of 20 writers at once is kept whole and in the order of its writ
   }
 });
 
-it('every batch is kept whole when they are sent without waiting for answers', async () => {
+it('stores every batch unbroken when batches are sent without waiting for responses', async () => {
   const { id } = await createJob(service, 'writers');
   const sent = await Promise.all(range(1, 80).map((writer) => write(id, writer, 1)));
   expectAll(await readLogs(service, id), sent);

@@ -14,10 +14,10 @@ const docs = readFileSync(`${root}docs/logs.md`, 'utf8');
 
 const service = withService();
 
-it('shows a destination for pino that stores what is logged', async () => {
+it('stores what pino logs through the destination that docs/logs.md shows', async () => {
   const { id } = await createJob(service, 'docs');
   const code = /```js\n(.*?)```/s.exec(docs)?.[1] as string;
-  // In the folder of the tests, where pino is found.
+  // In the folder of the tests, from which Node can resolve pino.
   const file = `${root}test/logs/pino-of-the-docs.tmp.mjs`;
   const more = `
     log.child({ page: 7 }).error(new RangeError('too wide'));
@@ -61,7 +61,7 @@ it('shows a destination for pino that stores what is logged', async () => {
   ]);
 });
 
-it('says the limits as they are', () => {
+it('lists the limits of logs in docs/logs.md with their defaults', () => {
   const rows = [...docs.matchAll(/^\| [^|]+ \| (?:the newest )?([\d ]+)(?: (MB|KB))? \| `(\w+)` \|$/gm)];
   const units: Record<string, number> = { MB: 1_048_576, KB: 1_024 };
   expect(rows.length).toBe(5);

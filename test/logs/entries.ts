@@ -5,7 +5,7 @@ import type { LogEntry, LogLevel } from '@yardmaster/protocol';
 import type { CallOptions, HttpResponse } from '../support/http.js';
 import type { TestService } from '../support/service.js';
 
-// How batches of logs are written, stored and refused, and what they must read as.
+// How batches of logs are written, stored, refused and returned.
 
 /** One entry as a worker sends it (§4.12). */
 export type Entry =
@@ -23,7 +23,7 @@ export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as co
 export const asJson = (raw: string | Buffer): Batch => ({ raw, headers: { 'content-type': 'application/json' } });
 export const asNdjson = (raw: string | Buffer): Batch => ({ raw, headers: { 'content-type': 'application/x-ndjson' } });
 
-/** The formats of §4.12, made of entries that are JSON text already, since a value could not say all that text can. */
+/** The formats of §4.12, made of entries that are JSON text, because a value cannot express all that text can. */
 export const FORMATS = {
   'an array': (texts: readonly string[]) => asJson(`[${texts.join(',')}]`),
   'an object with logs': (texts: readonly string[]) => asJson(`{"logs":[${texts.join(',')}]}`),
@@ -48,7 +48,7 @@ export const FORMS = FORMAT_NAMES.flatMap((format) => [
   { form: `${format}, gzipped`, write: (entries: readonly unknown[]) => gzipped(written(format, entries)) },
 ]);
 
-/** Every shape that an entry may have, in turn. */
+/** Every shape of an entry. */
 const SHAPES: readonly ((n: number) => Entry)[] = [
   (n) => `line ${n}`,
   (n) => ({ message: `line ${n}` }),
@@ -65,11 +65,11 @@ const SHAPES: readonly ((n: number) => Entry)[] = [
   }),
 ];
 
-/** As many entries, of every shape in turn, no two alike. */
+/** Make this many different entries, of each shape in rotation. */
 export const entriesOf = (count: number): Entry[] =>
   Array.from({ length: count }, (_, n) => (SHAPES[n % SHAPES.length] as (typeof SHAPES)[number])(n));
 
-/** What a batch must read as, given what was read; what its entries leave out has its default. */
+/** Return the entries that a batch must be stored as, with defaults and with the `createdAt` of the logs that were read. */
 export function asRead(jobId: string, entries: readonly Entry[], logs: readonly LogEntry[], fromSeq = 1): LogEntry[] {
   const createdAt = logs[0]?.createdAt as string;
   return entries.map((entry, i) => {
@@ -90,13 +90,13 @@ export function asRead(jobId: string, entries: readonly Entry[], logs: readonly 
 export const append = (service: Pick<TestService, 'call'>, id: string, batch: CallOptions): Promise<HttpResponse> =>
   service.call('POST', `/jobs/${id}/logs`, batch);
 
-/** The answer to a batch that was stored. */
+/** Return the response to a batch that was stored. */
 export const appended = (inserted: number, fromSeq = 1) => ({
   status: 200,
   body: { success: true, inserted, fromSeq, toSeq: fromSeq + inserted - 1 },
 });
 
-/** Append what must be taken; the job's next seq is `fromSeq`. */
+/** Append entries that must be accepted; the job's next seq is `fromSeq`. */
 export async function appendOk(
   service: Pick<TestService, 'call'>,
   id: string,
@@ -107,7 +107,7 @@ export async function appendOk(
   expect({ status, body }).toEqual(appended(entries.length, fromSeq));
 }
 
-/** Where Redis keeps the entries of a job. */
+/** Return the key of the log entries of a job. */
 export const logsKey = ({ store }: Pick<TestService, 'store'>, id: string) => `${store.keys.job(id)}:logs`;
 
 export interface Refusal {
@@ -121,7 +121,7 @@ export const invalid = (error: string): Refusal => ({ status: 400, code: 'INVALI
 export const tooLarge = (error: string): Refusal => ({ status: 413, code: 'TOO_LARGE', error });
 export const unsupported = (error: string): Refusal => ({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE', error });
 
-/** Expect that a job without logs refuses a batch and keeps nothing of it. */
+/** Expect that a batch for a job without logs is refused and that none of it is stored. */
 export async function expectRefused(service: TestService, id: string, batch: CallOptions, refusal: Refusal) {
   const { status, body } = await append(service, id, batch);
   expect({ status, ...body }).toEqual(refusal);

@@ -3,7 +3,7 @@ import { withRedis } from '../support/own-redis.js';
 import { withService } from '../support/service.js';
 import { jobWithLogs, type Query, range, readPage, seqsOf, walk } from './reading.js';
 
-// A Redis of its own, and the API alone: its counters count the commands of reads only.
+// A Redis of its own, and only the API, so that the counters of Redis count the commands of reads.
 const redis = withRedis();
 const service = withService({}, { app: 'api', redis });
 
@@ -17,13 +17,13 @@ beforeAll(async () => {
   jobId = await jobWithLogs(service, range(1, COUNT).map(message));
 });
 
-/** What Redis does while something is read: scripts, all commands, and bytes that it sends. */
+/** Count scripts, all commands, and bytes sent by Redis during a read. */
 async function costOf(read: () => Promise<void>) {
   await service.redis.config('RESETSTAT');
   await read();
   const bytes = Number(/^total_net_output_bytes:(\d+)/m.exec(await service.redis.info('stats'))?.[1]);
   const stats = await service.redis.info('commandstats');
-  // Not the service's own watch, nor this test.
+  // Without the commands of the service's checks and of this test.
   const calls = [...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].filter(
     ([, name = '']) => !/^(ping|info|config.*|client.*)$/.test(name),
   );
@@ -34,10 +34,10 @@ async function costOf(read: () => Promise<void>) {
 it.each<[what: string, q: string, finds: number[]]>([
   ['nothing', 'none of these', []],
   ['one entry', 'unique', [5_000]],
-])('a search of 10 000 entries reads each once, in few portions, to find %s', async (_, q, finds) => {
+])('reads each of 10 000 log entries once, in few portions, for a search that finds %s', async (_, q, finds) => {
   const { scripts, calls, bytes } = await costOf(async () => {
-    const met = await walk('forwards', (bound) => readPage(service, jobId, { ...bound, q }));
-    expect(seqsOf(met)).toEqual(finds);
+    const found = await walk('forwards', (bound) => readPage(service, jobId, { ...bound, q }));
+    expect(seqsOf(found)).toEqual(finds);
   });
   expect(scripts).toBeLessThanOrEqual(20);
   expect(calls).toBeLessThanOrEqual(600);
@@ -45,7 +45,7 @@ it.each<[what: string, q: string, finds: number[]]>([
 });
 
 it.each<[query: Query]>([[{ after: 4_000 }], [{ before: 4_000 }], [{}]])(
-  'a page of %j reads itself only',
+  'reads only the entries of the page for the query %j',
   async (query) => {
     const { scripts, calls, bytes } = await costOf(async () => {
       expect((await readPage(service, jobId, { ...query, limit: 100 })).logs).toHaveLength(100);
@@ -56,7 +56,7 @@ it.each<[query: Query]>([[{ after: 4_000 }], [{ before: 4_000 }], [{}]])(
   },
 );
 
-it('a search that finds many stops reading when its page is full', async () => {
+it('stops a search of logs when its page is full', async () => {
   const { bytes } = await costOf(async () => {
     const { logs, cursor } = await readPage(service, jobId, { after: 0, q: 'usual', limit: 50 });
     expect([logs.length, cursor.hasMore]).toEqual([50, true]);
@@ -64,11 +64,11 @@ it('a search that finds many stops reading when its page is full', async () => {
   expect(bytes).toBeLessThan((COUNT / 2) * ENTRY_BYTES);
 });
 
-it('entries as large as may be are read in portions with which Redis is not busy for long', async () => {
+it('reads log entries of the largest size in portions of less than 2 MB', async () => {
   const large = await jobWithLogs(service, Array(200).fill('x'.repeat(16_000)));
   const { scripts, bytes } = await costOf(async () => {
-    const met = await walk('forwards', (bound) => readPage(service, large, { ...bound, q: 'none of these' }));
-    expect(met).toEqual([]);
+    const found = await walk('forwards', (bound) => readPage(service, large, { ...bound, q: 'none of these' }));
+    expect(found).toEqual([]);
   });
   expect(bytes / scripts).toBeLessThan(2 * 1_048_576);
 });

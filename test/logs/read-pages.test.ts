@@ -9,7 +9,7 @@ const service = withService();
 /** Entries 1 to 10, the even ones of level warn. */
 let ten: string;
 let empty: string;
-/** One entry of each level, in the order of their weight. */
+/** One entry of each level, in ascending order. */
 let levels: string;
 /** 600 entries. */
 let many: string;
@@ -27,9 +27,9 @@ beforeAll(async () => {
   many = await jobWithLogs(service, range(1, 600).map(String));
 });
 
-const MOST = 2 ** 53 - 1;
+const LARGEST_SEQ = 2 ** 53 - 1;
 
-/** The page that a query must have of ten entries: its seqs, or the bound of an empty page, and whether there are more. */
+/** The expected page of ten entries: its seqs or, if empty, its bound, and whether there are more. */
 const PAGES: [query: Query, seqs: number[] | { bound: number }, hasMore?: boolean][] = [
   [{}, range(1, 10)],
   [{ limit: 10 }, range(1, 10)],
@@ -45,7 +45,7 @@ const PAGES: [query: Query, seqs: number[] | { bound: number }, hasMore?: boolea
   [{ after: 1, limit: 9 }, range(2, 10)],
   [{ after: 9 }, [10]],
   [{ after: 10 }, { bound: 10 }],
-  [{ after: MOST }, { bound: MOST }],
+  [{ after: LARGEST_SEQ }, { bound: LARGEST_SEQ }],
   [{ after: 2, level: 'warn', limit: 2 }, [4, 6], true],
   [{ after: 6, level: 'warn', limit: 2 }, [8, 10]],
   [{ after: 3, q: 'nothing' }, { bound: 3 }],
@@ -55,7 +55,7 @@ const PAGES: [query: Query, seqs: number[] | { bound: number }, hasMore?: boolea
   [{ before: 2 }, [1]],
   [{ before: 1 }, { bound: 1 }],
   [{ before: 0 }, { bound: 0 }],
-  [{ before: MOST, limit: 2 }, [9, 10], true],
+  [{ before: LARGEST_SEQ, limit: 2 }, [9, 10], true],
   [{ before: 9, level: 'warn', limit: 2 }, [6, 8], true],
   [{ before: 10, q: 'entry 1' }, [1]],
   [{ before: 7, q: 'nothing' }, { bound: 7 }],
@@ -67,7 +67,7 @@ const modeOf = ({ after, before }: Query) => {
 };
 
 it.each(PAGES.map(([query, seqs, hasMore = false]) => ({ title: queryText(query), query, seqs, hasMore })))(
-  'a page of ten entries with "$title" has seqs $seqs',
+  'returns for the query "$title" on ten log entries the seqs $seqs',
   async ({ query, seqs, hasMore }) => {
     const { logs, cursor } = await readPage(service, ten, query);
     const [oldestSeq, newestSeq] = Array.isArray(seqs) ? [seqs[0], seqs.at(-1)] : [seqs.bound, seqs.bound];
@@ -79,15 +79,15 @@ it.each(PAGES.map(([query, seqs, hasMore = false]) => ({ title: queryText(query)
 it.each<[query: Query, bound: number]>([
   [{}, 0],
   [{ after: 5 }, 5],
-  [{ before: MOST }, MOST],
+  [{ before: LARGEST_SEQ }, LARGEST_SEQ],
   [{ q: 'x', level: 'info' }, 0],
-])('a page of a job without logs is empty with the bound that was asked for: %j', async (query, bound) => {
+])('returns an empty page with the requested bound for a job without logs: %j', async (query, bound) => {
   const cursor = { mode: modeOf(query), oldestSeq: bound, newestSeq: bound, hasMore: false };
   expect(await readPage(service, empty, query)).toEqual({ logs: [], cursor });
 });
 
 it.each(['9007199254740993', '99999999999999999999', '9'.repeat(400)])(
-  'a bound beyond what a double can count is behind every entry: %s',
+  'treats a bound beyond the precision of a double as after every log entry: %s',
   async (bound) => {
     const before = await readPage(service, ten, `limit=2&before=${bound}`);
     expect(before.cursor).toEqual({ mode: 'before', oldestSeq: 9, newestSeq: 10, hasMore: true });
@@ -105,7 +105,7 @@ const NINES = '9'.repeat(400);
 
 it.each(
   Object.entries({ '': 200, 1: 1, '007': 7, 499: 499, 500: 500, 501: 500, 99999999999999999999: 500, [NINES]: 500 }),
-)('the limit %s serves %i entries, in each mode', async (limit, served) => {
+)('returns for the limit %s a page of %i log entries, in each mode', async (limit, served) => {
   const pages: string[][] = [];
   for (const bound of ['', 'after=50', 'before=551'])
     pages.push(messagesOf((await readPage(service, many, `${bound}${limit && `&limit=${limit}`}`)).logs));
@@ -125,14 +125,14 @@ it.each<[shown: string[], queries: string[]]>([
   [['trace', 'debug', 'fatal'], ['level=fatal&level=trace,debug']],
   [ALL, [`level=${ALL.join(',')}`, '', 'q=', 'q=%20', 'q=+%09%0A', 'q=%22%22', 'q=%22', 'q=%22%22+%22%22']],
   [ALL, ['unknown=1', 'levels=warn', 'limit[]=x', '__proto__=1', '&&=&']],
-])('levels %j are shown, however it is written', async (shown, queries) => {
+])('returns the levels %j for each spelling of the query', async (shown, queries) => {
   for (const query of queries) {
     const { logs } = await readPage(service, levels, query);
     expect({ query, shown: messagesOf(logs) }).toEqual({ query, shown });
   }
 });
 
-describe('a query is refused:', () => {
+describe('query of logs', () => {
   const NO_INTEGER = ['', 'abc', '1.5', '1.0', '-1', '1e2', '0x1', '%2B1', '%201', '1%20', '1%00', 'null', '%EF%BC%91'];
   const LIMIT = 'limit must be an integer of at least 1';
   const AFTER = 'after must be an integer of at least 0';
@@ -154,14 +154,14 @@ describe('a query is refused:', () => {
     [LEVEL, ['level=warn&level=', 'level=warn&level=unknown', 'level=__proto__']],
     [LONG, [`q=${'x'.repeat(501)}`, `q=${encodeURIComponent('🚂'.repeat(501))}`]],
     ['q must have at most 32 terms', [`q=${Array(33).fill('x').join('+')}`]],
-  ])('%s', async (error, queries) => {
+  ])('is refused with "%s"', async (error, queries) => {
     for (const query of queries) {
       const { status, body } = await service.call('GET', `/jobs/${levels}/logs?${query}`);
       expect({ query, status, body }).toEqual({ query, status: 400, body: { error, code: 'INVALID_REQUEST' } });
     }
   });
 
-  it('with each of its faults', async () => {
+  it('is refused with a detail for each of its faults', async () => {
     const { status, body } = await service.call('GET', `/jobs/${levels}/logs?limit=x&after=x&before=x&level=x&q=1&q=2`);
     const details = [LIMIT, AFTER, BEFORE, LEVEL, 'q must be given once'].map((message) => ({
       path: message.split(' ')[0],
@@ -176,16 +176,16 @@ it.each([
   ['500 characters', 'x'.repeat(500), 'X'.repeat(600)],
   ['500 characters of two units each', '🚂'.repeat(500), `${'🚂'.repeat(500)}.`],
   ['32 terms', range(1, 32).join(' '), range(1, 40).join('-')],
-])('a search may have %s', async (_, q, message) => {
+])('accepts a search with %s', async (_, q, message) => {
   const jobId = await jobWithLogs(service, ['other', message, 'x']);
   expect(messagesOf((await readPage(service, jobId, { q })).logs)).toEqual([message]);
 });
 
-it('a read is refused for the first that is wrong of key, scope, query, job', async () => {
+it('refuses a read of logs for the first fault in the order key, scope, query, job', async () => {
   const { id } = await createJob(service, 'own');
   const scopeless = (await service.key(['jobs:poll'])).key;
   const elsewhere = (await service.key(['jobs:read'], { spaceId: 'other' })).key;
-  const answers: unknown[] = [];
+  const responses: unknown[] = [];
   for (const [key, path] of [
     ['garbage', '/jobs/nope/logs?limit=0'],
     [scopeless, '/jobs/nope/logs?limit=0'],
@@ -195,9 +195,9 @@ it('a read is refused for the first that is wrong of key, scope, query, job', as
     [elsewhere, `/jobs/${id}/logs?after=0`],
   ] as const) {
     const { status, body } = await service.call('GET', path, { key });
-    answers.push([status, body.code]);
+    responses.push([status, body.code]);
   }
-  expect(answers).toEqual([
+  expect(responses).toEqual([
     [401, 'UNAUTHENTICATED'],
     [403, 'FORBIDDEN'],
     [400, 'INVALID_REQUEST'],

@@ -5,70 +5,74 @@ import { Random } from '../support/random.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { appendOk, logsKey } from './entries.js';
-import { type Kept, type Question, randomBatch, randomQuestion } from './questions.js';
+import { type RandomQuery, randomBatch, randomQuery, type StoredEntry } from './random-queries.js';
 import { type Direction, jobWithLogs, messagesOf, type Query, range, readPage, seqsOf, walk } from './reading.js';
 
-/** More than the service reads from Redis at once, and few enough that many are dropped on the way. */
+/** More entries than one read from Redis returns, and few enough that many are dropped during the tests. */
 const KEPT = 2_500;
 
 const service = withService({ LOGS_PER_JOB: `${KEPT}` });
 
 const DIRECTIONS: Direction[] = ['forwards', 'backwards'];
 
-describe('a page is what an array would give, whatever is appended and asked', () => {
-  /** Some of the entries are so large that few of them are read at once. */
+describe('random queries of random logs', () => {
+  /** Draw entries, some of them so large that few fit into one portion. */
   const drawBatch = (random: Random) =>
     randomBatch(random).map(({ level, message }) => ({
       level,
       message: random.chance(0.1) ? `${message} ${'~'.repeat(3_000)}` : message,
     }));
 
-  /** The answer to a question. A service that lacks time stops early: on a busy machine the question is asked again. */
-  async function ask(jobId: string, query: string, limit = 200) {
+  /** Read a page. A slow service may stop a search early, so the query is repeated on a busy machine. */
+  async function read(jobId: string, query: string, limit = 200) {
     for (let attempt = 1; ; attempt++) {
       const { logs, cursor } = await readPage(service, jobId, query);
-      const isCutShort = cursor.hasMore && logs.length < Math.min(limit, 500);
-      if (!isCutShort || attempt === 10)
+      const isIncomplete = cursor.hasMore && logs.length < Math.min(limit, 500);
+      if (!isIncomplete || attempt === 10)
         return { logs: logs.map(({ level, message, seq }) => ({ level, message, seq })), cursor };
     }
   }
 
-  async function expectResponse(jobId: string, kept: readonly Kept[], { asked, query }: Question): Promise<void> {
-    const response = { query, ...(await ask(jobId, query, asked.limit)) };
-    const expected = { query, ...pageOf(kept, asked) };
-    // Nearly always they are equal, which this finds sooner.
+  async function expectResponse(
+    jobId: string,
+    kept: readonly StoredEntry[],
+    { parsed, query }: RandomQuery,
+  ): Promise<void> {
+    const response = { query, ...(await read(jobId, query, parsed.limit)) };
+    const expected = { query, ...pageOf(kept, parsed) };
+    // Nearly always they are equal, and this comparison is faster.
     if (JSON.stringify(response) !== JSON.stringify(expected)) expect(response).toEqual(expected);
   }
 
-  // A seed that is different each time finds other cases; the title shows it, so that a failure can be seen again.
+  // A different seed in each run finds other cases; the title shows it, so that a failure can be repeated.
   it.each([
     { seed: 1, first: 0 },
     { seed: 2, first: KEPT - 300 },
     { seed: Date.now(), first: KEPT - 300 },
-  ])('(seed $seed, from $first entries on)', async ({ seed, first }) => {
+  ])('return the page that the model returns (seed $seed, from $first entries on)', async ({ seed, first }) => {
     const random = new Random(seed);
-    let kept: Kept[] = [];
-    const add = (batch: Omit<Kept, 'seq'>[]) => {
+    let kept: StoredEntry[] = [];
+    const add = (batch: Omit<StoredEntry, 'seq'>[]) => {
       const next = (kept.at(-1)?.seq ?? 0) + 1;
       kept = [...kept, ...batch.map(({ level, message }, i) => ({ level, message, seq: next + i }))].slice(-KEPT);
     };
     while (kept.length < first) add(drawBatch(random));
     const jobId = await jobWithLogs(service, kept);
 
-    for (let round = 0; round < 30; round++) {
+    for (let batchNumber = 0; batchNumber < 30; batchNumber++) {
       const batch = drawBatch(random);
       await appendOk(service, jobId, batch, (kept.at(-1)?.seq ?? 0) + 1);
       add(batch);
       expect(await service.redis.llen(logsKey(service, jobId))).toBe(kept.length);
-      for (let question = 0; question < 12; question++) {
-        await expectResponse(jobId, kept, randomQuestion(random, kept.at(-1)?.seq as number));
+      for (let n = 0; n < 12; n++) {
+        await expectResponse(jobId, kept, randomQuery(random, kept.at(-1)?.seq as number));
       }
     }
   });
 });
 
-// What is read from Redis at once is a round number, and mistakes are likely at its ends.
-it('a search finds the first and the last entries of a job of any size, either way', async () => {
+// One portion is a round number of entries, and mistakes are likely at its ends.
+it('finds the first and the last log entries of a job of any size, in both directions', async () => {
   const jobId = await jobWithLogs(service, []);
   let count = 0;
   for (const size of [1, 2, 19, 20, 21, 999, 1_000, 1_001, 1_019, 1_020, 1_021, 2_000, 2_001]) {
@@ -79,20 +83,20 @@ it('a search finds the first and the last entries of a job of any size, either w
     const wanted = [...new Set([1, 2, size - 1, size])].filter((n) => n >= 1 && n <= size);
     for (const n of wanted) {
       for (const direction of DIRECTIONS) {
-        const met = await walk(direction, (bound) => readPage(service, jobId, { ...bound, q: `"number ${n}."` }));
-        expect({ size, direction, met: seqsOf(met) }).toEqual({ size, direction, met: [n] });
+        const found = await walk(direction, (bound) => readPage(service, jobId, { ...bound, q: `"number ${n}."` }));
+        expect({ size, direction, found: seqsOf(found) }).toEqual({ size, direction, found: [n] });
       }
     }
   }
 });
 
-describe('while a worker appends and the oldest entries are dropped,', () => {
+describe('paging through logs while a worker appends and the oldest entries are dropped', () => {
   const entry = (n: number) => ({
     message: `entry ${n} is ${n % 40 === 0 ? 'rare' : 'frequent'} ${'~'.repeat(400)}`,
     level: (n % 3 === 0 ? 'warn' : 'info') as LogLevel,
   });
 
-  /** Append batch after batch from this number on, until it is stopped. */
+  /** Append batches, from this number on, until `stop` is called. */
   function startWriter(jobId: string, from: number) {
     let written = from - 1;
     let isStopped = false;
@@ -128,31 +132,31 @@ describe('while a worker appends and the oldest entries are dropped,', () => {
     DIRECTIONS.map((direction) => ({ what, filter, passes, direction })),
   );
 
-  it.each(walks)('a walk $direction with $what meets each entry that stays once, in order', async (row) => {
+  it.each(walks)('returns each entry that stays exactly once and in order, $direction with $what', async (row) => {
     const { direction, filter, passes } = row;
     const began = KEPT + 100;
     const jobId = await jobWithLogs(service, range(1, began).map(entry));
     const writer = startWriter(jobId, began + 1);
     let known = began;
-    const met = await walk(direction, async (bound) => {
+    const found = await walk(direction, async (bound) => {
       known = await writer.advanced();
       return readPage(service, jobId, { ...filter, ...bound, limit: 200 });
     });
     const written = await writer.stop();
 
-    const seqs = seqsOf(met);
-    expect(messagesOf(met)).toEqual(seqs.map((n) => entry(n).message));
+    const seqs = seqsOf(found);
+    expect(messagesOf(found)).toEqual(seqs.map((n) => entry(n).message));
     expect(seqs).toEqual([...new Set(seqs)].filter(passes).sort((a, b) => a - b));
-    // Forwards, what was stored before the last page was asked for is met as well.
+    // Forwards, entries that were stored before the last page was requested must be returned too.
     const last = direction === 'forwards' ? known : began;
     const missed = range(written - KEPT + 1, last).filter((n) => passes(n) && !seqs.includes(n));
     expect(missed).toEqual([]);
   });
 });
 
-describe('of more megabytes than one request looks through,', () => {
+describe('paging through more megabytes of logs than one request searches', () => {
   const COUNT = 1_100;
-  /** Entries at both ends, neighbours, and some wide apart. */
+  /** Entries at both ends, adjacent ones, and distant ones. */
   const NEEDLES = [1, 2, 300, 511, 512, 513, 1_000, 1_099, 1_100];
   const isWarning = (n: number) => n % 3 === 0;
 
@@ -172,14 +176,14 @@ describe('of more megabytes than one request looks through,', () => {
     ['a level', { level: 'warn', limit: 500 }, range(1, COUNT).filter(isWarning)],
     ['no filter', { limit: 500 }, range(1, COUNT)],
   ];
-  it.each(WALKS)('a walk either way with %s meets each match once', async (_, query, finds) => {
+  it.each(WALKS)('returns each match exactly once in both directions, with %s', async (_, query, finds) => {
     for (const direction of DIRECTIONS) {
-      const met = await walk(direction, (bound) => readPage(service, jobId, { ...query, ...bound }));
-      expect(seqsOf(met)).toEqual(finds);
+      const found = await walk(direction, (bound) => readPage(service, jobId, { ...query, ...bound }));
+      expect(seqsOf(found)).toEqual(finds);
     }
   });
 
-  /** Read a page that is empty, as its search has stopped early, and return its cursor. */
+  /** Read an empty page of a search that stopped early, and return its cursor. */
   async function stopped(query: Query) {
     const { logs, cursor } = await readPage(service, jobId, query);
     expect(logs).toEqual([]);
@@ -187,7 +191,7 @@ describe('of more megabytes than one request looks through,', () => {
     return cursor;
   }
 
-  it('a search shows how far it has looked, and stops after some 8 MB', async () => {
+  it('returns how far a search has come, and stops it after about 8 MB', async () => {
     const after = await stopped({ after: 2, q: '"needle 1100"' });
     expect(after).toMatchObject({ mode: 'after', oldestSeq: 2 });
     expect(after.newestSeq).toBeGreaterThan(2);
@@ -198,18 +202,18 @@ describe('of more megabytes than one request looks through,', () => {
     expect(before.oldestSeq).toBeLessThan(1_000);
     expect(before.oldestSeq).toBeGreaterThan(1_000 - 600);
 
-    // A client that follows goes on from the newest entry.
+    // A client that follows the logs continues from the newest entry.
     const latest = await stopped({ q: '"hay 3"' });
     expect(latest).toMatchObject({ mode: 'latest', newestSeq: COUNT });
     expect(latest.oldestSeq).toBeLessThan(COUNT);
     expect(latest.oldestSeq).toBeGreaterThan(COUNT - 600);
   });
 
-  it.each(DIRECTIONS)('a search %s without matches gets 300 entries further each time', async (towards) => {
+  it.each(DIRECTIONS)('advances a search %s without matches by at least 300 entries per page', async (towards) => {
     await walk(towards, async (bound) => {
       const from = bound.after ?? bound.before ?? COUNT + 1;
       let page!: LogsPage;
-      // A service that lacks time stops earlier: on a busy machine the question is asked again.
+      // A slow service may stop earlier, so the query is repeated on a busy machine.
       await until(async () => {
         page = await readPage(service, jobId, { ...bound, level: 'fatal' });
         const reached = towards === 'forwards' ? page.cursor.newestSeq : page.cursor.oldestSeq;
@@ -219,7 +223,7 @@ describe('of more megabytes than one request looks through,', () => {
     });
   });
 
-  it('a page that is partly filled keeps the seq of the end that was not searched', async () => {
+  it('keeps the seq of the other end on a page that is partly filled', async () => {
     const forwards = await readPage(service, jobId, { after: 299, q: 'needle', limit: 5 });
     expect(forwards.cursor).toMatchObject({ oldestSeq: 300, hasMore: true });
     expect(forwards.cursor.newestSeq).toBeGreaterThan(forwards.logs.at(-1)?.seq as number);
@@ -228,7 +232,7 @@ describe('of more megabytes than one request looks through,', () => {
     expect(backwards.cursor.oldestSeq).toBeLessThan(backwards.logs[0]?.seq as number);
   });
 
-  it('a search that has looked at the last entry is over', async () => {
+  it('reports no more entries once a search has reached the last entry', async () => {
     const { cursor } = await readPage(service, jobId, { after: COUNT - 10, q: 'nothing' });
     expect(cursor).toEqual({ mode: 'after', oldestSeq: COUNT - 10, newestSeq: COUNT - 10, hasMore: false });
   });

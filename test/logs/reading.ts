@@ -2,15 +2,15 @@ import type { LogEntry, LogsPage } from '@yardmaster/protocol';
 import type { TestService } from '../support/service.js';
 import { type Entry, gzipped, written } from './entries.js';
 
-/** All that these functions need of a service. */
+/** The part of a service that these functions use. */
 type Api = Pick<TestService, 'call'>;
 
 export type Query = Partial<Record<'limit' | 'after' | 'before', number> & Record<'level' | 'q', string>>;
 
-/** Of so many entries, 16 KB each, one batch may have 5 MB. */
+/** Entries per batch: 300 of 16 KB stay below the limit of 5 MB. */
 const BATCH = 300;
 
-/** Create a job with these entries, however many, and return its id. */
+/** Create a job with any number of log entries, and return its id. */
 export async function jobWithLogs(service: Api, entries: readonly Entry[]): Promise<string> {
   const job = await service.call('POST', '/spaces/reading/jobs', { body: { name: 'work' } });
   if (job.status !== 201) throw new Error(`no job: ${job.text}`);
@@ -22,7 +22,7 @@ export async function jobWithLogs(service: Api, entries: readonly Entry[]): Prom
   return job.body.id;
 }
 
-/** A query as a browser writes it. */
+/** Encode a query as a browser does. */
 export const queryText = (query: Query): string =>
   `${new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, `${value}`]))}`;
 
@@ -37,12 +37,11 @@ export async function readPage(service: Api, jobId: string, query: Query | strin
 export type Direction = 'forwards' | 'backwards';
 
 /**
- * Read page after page until there are no more, as any client would: forwards from the oldest entry, or backwards from
- * the newest.
+ * Read pages until there are no more, as a client does: forwards from the oldest entry, or backwards from the newest.
  *
- * @param read reads the page that this bound asks for
+ * @param read reads the page at a bound
  * @param start seq after which to read, when forwards
- * @returns all entries, ascending if each page is and follows the one before
+ * @returns all entries; they ascend if each page ascends and follows the previous one
  * @throws when a cursor leads back to a page that was read
  */
 export async function walk(
@@ -51,10 +50,10 @@ export async function walk(
   start = 0,
 ): Promise<LogEntry[]> {
   const pages: LogEntry[][] = [];
-  const asked = new Set<string>();
+  const requested = new Set<string>();
   for (let bound: Query = direction === 'forwards' ? { after: start } : {}; ; ) {
-    if (asked.has(queryText(bound))) throw new Error(`paging does not get ahead of ${queryText(bound)}`);
-    asked.add(queryText(bound));
+    if (requested.has(queryText(bound))) throw new Error(`paging does not advance beyond ${queryText(bound)}`);
+    requested.add(queryText(bound));
     const { logs, cursor } = await read(bound);
     pages.push(logs);
     if (!cursor.hasMore) return (direction === 'forwards' ? pages : pages.reverse()).flat();
@@ -62,13 +61,13 @@ export async function walk(
   }
 }
 
-/** Read all entries of a job that are kept, after a seq. */
+/** Read all stored log entries of a job after a seq. */
 export const readLogs = (service: Api, jobId: string, after = 0): Promise<LogEntry[]> =>
   walk('forwards', (bound) => readPage(service, jobId, { limit: 500, ...bound }), after);
 
 export const seqsOf = (logs: readonly LogEntry[]) => logs.map(({ seq }) => seq);
 export const messagesOf = (logs: readonly LogEntry[]) => logs.map(({ message }) => message);
 
-/** Whole numbers from one to another, both among them. */
+/** List the whole numbers from one to another, both included. */
 export const range = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);

@@ -12,7 +12,7 @@ async function expectFound(q: string, finds: string[], not: string[]): Promise<v
   expect(messagesOf((await readPage(service, jobId, { q })).logs)).toEqual(finds);
 }
 
-describe('a search finds messages that contain every term:', () => {
+describe('search of logs', () => {
   it.each<Search>([
     ['disk', ['disk', 'a disk full', 'diskette', 'subdisk'], ['', 'disc', 'dis k']],
     ['disk full', ['disk full', 'full disk', 'fulldisk'], ['disk', 'full']],
@@ -22,10 +22,10 @@ describe('a search finds messages that contain every term:', () => {
     ['🚂', ['a 🚂 came'], ['a 🚃 came']],
     ['0', ['0', '10 ms'], ['1', 'null']],
     ['x'.repeat(60), ['x'.repeat(60)], ['x'.repeat(59)]],
-  ])('%s', expectFound);
+  ])('finds messages that contain every term: %s', expectFound);
 });
 
-describe('a search takes what is in quotes as one term:', () => {
+describe('search of logs', () => {
   it.each<Search>([
     ['"disk full"', ['the disk full of it'], ['full disk', 'disk  full', 'disk\nfull']],
     ['"disk full" sda', ['sda: disk full', 'disk full: sda'], ['disk full', 'sda: full disk']],
@@ -43,10 +43,10 @@ describe('a search takes what is in quotes as one term:', () => {
     ['“disk full”', ['full” “disk'], ['disk full']],
     ['"disk"full', ['full of disks'], ['disk', 'full']],
     ['"" disk', ['disk'], ['full']],
-  ])('%j', expectFound);
+  ])('treats a text in quotes as one term: %j', expectFound);
 });
 
-describe('a search takes characters that mean something elsewhere as they are:', () => {
+describe('search of logs', () => {
   it.each<Search>([
     ['.', ['a.b'], ['axb', '']],
     ['.*', ['grep .*'], ['anything', '*.']],
@@ -66,10 +66,10 @@ describe('a search takes characters that mean something elsewhere as they are:',
     ['a&b=c#d', ['?a&b=c#d'], ['a']],
     ['warn,error', ['warn,error'], ['warn', 'error']],
     ['__proto__', ['__proto__'], ['constructor']],
-  ])('%s', expectFound);
+  ])('treats special characters of other query languages literally: %s', expectFound);
 });
 
-describe('a search ignores upper and lower case:', () => {
+describe('search of logs', () => {
   it.each<Search>([
     ['DISK', ['DISK', 'Disk', 'disk'], ['desk']],
     ['"Disk FULL"', ['dISK full'], ['FULL disk']],
@@ -89,10 +89,10 @@ describe('a search ignores upper and lower case:', () => {
     ['ϴ', ['θ', 'Θ', 'ϴ'], ['o']],
     ['i', ['I', 'İ'], ['l']],
     ['𐐀', ['𐐨', '𐐀'], ['𐐩']],
-  ])('%s', expectFound);
+  ])('ignores upper and lower case: %s', expectFound);
 });
 
-it('a search looks at nothing that is stored beside and around the message', async () => {
+it('searches only the messages of logs, not their other fields or the stored form', async () => {
   const jobId = await jobWithLogs(service, [
     {
       message: 'plain',
@@ -120,11 +120,11 @@ it.each<[what: string, message: string, finds: string[], not: string[]]>([
   ['a control character', 'a\u0001b', ['\u0001', 'a\u0001b'], ['u0001', '0', '\\']],
   ['U+0000', 'a\u0000b', ['a\u0000b', '\u0000'], ['u0000', 'ab']],
   ['a backslash', 'a\\b', ['a\\b', '\\'], ['a\\\\b', '\\\\', '\b']],
-  ['what looks like an escape', '\\u00e9 \\n', ['u00E9', '\\n'], ['é', '"\n"']],
+  ['a text that looks like an escape', '\\u00e9 \\n', ['u00E9', '\\n'], ['é', '"\n"']],
   ['a lone surrogate', 'a\ud800b', ['a', 'b'], ['ud800', 'd800', '\\']],
   ['line separators', 'a\u2028b', ['"a\u2028b"'], ['u2028', '2028', 'ab']],
   ['JSON', '["x",{"y":null}]', ['{"y":null}', '["x"', ','], ['{y', '\\"']],
-])('a search sees a message with %s as it was sent', async (_, message, finds, not) => {
+])('searches a log message with %s as it was sent', async (_, message, finds, not) => {
   const jobId = await jobWithLogs(service, [message]);
   const found: string[] = [];
   for (const q of [...finds, ...not]) if ((await readPage(service, jobId, { q })).logs.length === 1) found.push(q);

@@ -10,7 +10,7 @@ import {
   pollJobs,
   redisNow,
 } from '@yardmaster/store';
-import { answer, type Behaviour, hang, raw, reset } from '../support/behaviours.js';
+import { type Behaviour, hang, raw, reset, respondWith } from '../support/behaviours.js';
 import { removeJobs } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
@@ -55,10 +55,10 @@ describe('callbacks', () => {
   });
 
   it.each<[string, Behaviour]>([
-    ['2xx', answer(204)],
-    ['3xx', answer(302, { location: '/' })],
-    ['4xx', answer(404)],
-    ['5xx', answer(500)],
+    ['2xx', respondWith(204)],
+    ['3xx', respondWith(302, { location: '/' })],
+    ['4xx', respondWith(404)],
+    ['5xx', respondWith(500)],
     ['http', raw('HTTP/1.1 999 \r\n\r\n')],
     ['http', raw('nonsense\r\n\r\n')],
     ['network', reset],
@@ -67,7 +67,7 @@ describe('callbacks', () => {
   });
 
   it.each<[string, () => string]>([
-    ['tls', () => receiver.script('/tls', answer(200)).replace('http:', 'https:')],
+    ['tls', () => receiver.script('/tls', respondWith(200)).replace('http:', 'https:')],
     ['dns', () => 'http://no-such-name.invalid/'],
   ])('counts a callback as %s when it reaches no receiver', async (outcome, url) => {
     await expectCounted(url(), outcome);
@@ -78,7 +78,7 @@ describe('callbacks', () => {
     const counts = await Promise.all(PARTITION_TAGS.map((tag) => redis.zcard(store.keys.callbacks(tag))));
     const before = counts.reduce((sum, count) => sum + count, 0);
     const pending = () => value('yardmaster_callbacks_owed');
-    const id = await attempt(receiver.script('/later', answer(503)));
+    const id = await attempt(receiver.script('/later', respondWith(503)));
     await until(async () => (await pending()) === before + 1);
     expect(await value('yardmaster_callbacks_late_seconds')).toBe(0);
     // METRICS_SPACES is 0, so no space is shown.

@@ -1,30 +1,31 @@
 import type { JsonValue } from '@yardmaster/protocol';
 import type { CallbackAttempt, CallbackOutcome, NoAttempt, Relayed } from '@yardmaster/store';
-import { happen } from './happening.js';
+import { recordEvent } from './history.js';
 import { iso, jobFor, jobsIn, type ModelCallback, type ModelJob, type OfJob, Refusal, type World } from './world.js';
 
-// Contract §7, and the life of a callback in packages/store/src/callbacks/outbox.ts.
+// Contract §7, and the states of a callback in packages/store/src/callbacks/outbox.ts.
 
-const AGAIN_MS = 4_000;
-const AGAIN_AT_MOST_MS = 300_000;
+const RELAY_AGAIN_MS = 4_000;
+const RELAY_AGAIN_AT_MOST_MS = 300_000;
 const LEASE_MS = 15_000;
-const PATIENCE_MS = 2_000;
+const LONGEST_WAIT_MS = 2_000;
 
-type Owing = ModelJob & { callback: ModelCallback };
+type JobWithPendingCallback = ModelJob & { callback: ModelCallback };
 
-const owes = (job: ModelJob | undefined): job is Owing => job?.callback?.isOwed === true;
+const hasPendingCallback = (job: ModelJob | undefined): job is JobWithPendingCallback =>
+  job?.callback?.isPending === true;
 
 export function relay(world: World, { partition }: { partition: string }): Relayed {
   const due = jobsIn(world, partition)
-    .filter(owes)
-    .filter(({ callback }) => callback.lookAt <= world.now)
-    .sort((a, b) => a.callback.lookAt - b.callback.lookAt || (a.id < b.id ? -1 : 1))
+    .filter(hasPendingCallback)
+    .filter(({ callback }) => callback.relayAt <= world.now)
+    .sort((a, b) => a.callback.relayAt - b.callback.relayAt || (a.id < b.id ? -1 : 1))
     .slice(0, 100);
   const relayed: Relayed = { isMore: due.length === 100, callbacks: [], overdue: [] };
   for (const { id, callback, request } of due) {
     const waited = world.now - callback.dueSince;
-    callback.lookAt = world.now + Math.min(Math.max(waited, AGAIN_MS), AGAIN_AT_MOST_MS);
-    relayed[waited < AGAIN_MS ? 'callbacks' : 'overdue'].push({
+    callback.relayAt = world.now + Math.min(Math.max(waited, RELAY_AGAIN_MS), RELAY_AGAIN_AT_MOST_MS);
+    relayed[waited < RELAY_AGAIN_MS ? 'callbacks' : 'overdue'].push({
       jobId: id,
       series: callback.series,
       url: request.callbackUrl as string,
@@ -36,13 +37,13 @@ export function relay(world: World, { partition }: { partition: string }): Relay
 export function begin(world: World, { job: id, series }: { job: string; series: number }): CallbackAttempt | NoAttempt {
   const { now } = world;
   const job = world.jobs.get(id);
-  if (!owes(job) || job.callback.series !== series) return { waitMs: null };
+  if (!hasPendingCallback(job) || job.callback.series !== series) return { waitMs: null };
   const { callback, request } = job;
   const { leasedUntil, dueAt } = callback;
-  if (leasedUntil !== null && leasedUntil > now) return { waitMs: Math.min(leasedUntil - now, PATIENCE_MS) };
+  if (leasedUntil !== null && leasedUntil > now) return { waitMs: Math.min(leasedUntil - now, LONGEST_WAIT_MS) };
   if (dueAt !== null && dueAt > now) return { waitMs: dueAt - now };
   callback.leasedUntil = now + LEASE_MS;
-  callback.lookAt = now + LEASE_MS;
+  callback.relayAt = now + LEASE_MS;
   return {
     jobId: id,
     spaceId: job.spaceId,
@@ -61,42 +62,41 @@ export function begin(world: World, { job: id, series }: { job: string; series: 
 
 export type Outcome = CallbackOutcome & { job: string; series: number; lease: string; retryMs: number | null };
 
-/** @returns whether it counted: only what the holder of the latest lease says does, and once */
+/** @returns whether the outcome counted: only that of the latest lease does, and only once */
 export function record(world: World, { job: id, series, lease, type, data, retryMs }: Outcome): boolean {
   const { now } = world;
   const job = world.jobs.get(id);
-  if (!owes(job) || String(job.callback.leasedUntil) !== lease) return false;
+  if (!hasPendingCallback(job) || String(job.callback.leasedUntil) !== lease) return false;
   const { callback } = job;
   if (callback.series !== series) {
-    callback.lookAt = now; // A redelivery was asked for while it was made, and is still to come.
+    callback.relayAt = now; // A redelivery was requested during the attempt, and is still pending.
   } else if (retryMs === null) {
-    callback.isOwed = false;
+    callback.isPending = false;
   } else {
     callback.dueAt = now + retryMs;
     callback.dueSince = callback.dueAt;
-    callback.lookAt = callback.dueAt + AGAIN_MS;
+    callback.relayAt = callback.dueAt + RELAY_AGAIN_MS;
   }
   callback.attempts += 1;
   callback.leasedUntil = null;
-  happen(world, job, type, data as JsonValue);
+  recordEvent(world, job, type, data as JsonValue);
   return true;
 }
 
-/** Statuses by which a receiver says that a later attempt may fare better; so does every 5xx. */
-const PASSING = [408, 425, 429];
+/** Statuses after which a later attempt may succeed, besides every 5xx. */
+const TEMPORARY_STATUSES = [408, 425, 429];
 const REFUSED_ADDRESS = 'address is not public';
 
 /**
- * Decide whether an attempt must be followed by another one (contract §7): after every network error, but not when the
- * address was refused.
+ * Decide whether another attempt must follow (contract §7): after every network error, except a refused address.
  *
- * @param left delays that are left
+ * @param left number of delays that are left
  */
 export function mustRetry({ type, data }: CallbackOutcome, left: number): boolean {
   if (left === 0) return false;
   return type === 'callback_failed'
     ? data.error !== REFUSED_ADDRESS
-    : data.statusCode >= 500 || PASSING.includes(data.statusCode);
+    : data.statusCode >= 500 || TEMPORARY_STATUSES.includes(data.statusCode);
 }
 
 export function redeliver(world: World, { job: id, caller }: OfJob): void {
@@ -106,12 +106,12 @@ export function redeliver(world: World, { job: id, caller }: OfJob): void {
   if (status === 'pending' || status === 'delivered' || status === 'running')
     throw new Refusal('JOB_NOT_ENDED', status);
   if (!callback) throw new Refusal('NO_CALLBACK', status);
-  const isBeingMade = callback.leasedUntil !== null && callback.leasedUntil > now;
-  // One that is not is lost: whatever is still heard of it is not the outcome of what was asked for now.
-  if (!isBeingMade) callback.leasedUntil = null;
-  callback.series = callback.attempts + (isBeingMade ? 1 : 0);
-  callback.isOwed = true;
+  const isInProgress = callback.leasedUntil !== null && callback.leasedUntil > now;
+  // An attempt whose lease has ended is lost: a late outcome of it does not count for the new series.
+  if (!isInProgress) callback.leasedUntil = null;
+  callback.series = callback.attempts + (isInProgress ? 1 : 0);
+  callback.isPending = true;
   callback.dueAt = now;
   callback.dueSince = now;
-  callback.lookAt = now;
+  callback.relayAt = now;
 }

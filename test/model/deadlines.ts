@@ -1,12 +1,12 @@
 import { type Due, type Expired, PARTITION_TAGS, partitionOf } from '@yardmaster/store';
-import { die, failAttempt, takeBack } from './attempts.js';
-import { happen } from './happening.js';
+import { die, failAttempt, returnToQueue } from './attempts.js';
+import { recordEvent } from './history.js';
 import { jobsIn, jobsOf, type ModelJob, type World } from './world.js';
 
-/** How long a job whose callback is owed is kept before its purge is tried again. */
-const PURGE_AGAIN_MS = 60_000;
+/** How long to wait before purging a job again whose callback is pending. */
+const PURGE_RETRY_MS = 60_000;
 
-/** Do what is due in a partition, the oldest deadline first: spec §3, "delivery time-out" and rule 6; purge of what has ended. */
+/** Expire what is due in a partition, oldest deadline first (spec §3, "delivery time-out" and rule 6), and purge ended jobs. */
 export function expire(world: World, { partition }: { partition: string }): Expired {
   const due = dueIn(world, partition);
   const expired: Expired = {
@@ -19,24 +19,24 @@ export function expire(world: World, { partition }: { partition: string }): Expi
     lagMs: 0,
     broken: [],
   };
-  const late: number[] = [];
+  const lagsMs: number[] = [];
   for (const job of due.slice(0, 100)) {
-    const lateMs = world.now - job.deadline;
-    const what = meet(world, job);
-    if (what) expired[what] += 1;
-    if (what !== 'reopened') late.push(lateMs);
+    const lagMs = world.now - job.deadline;
+    const outcome = expireOne(world, job);
+    if (outcome) expired[outcome] += 1;
+    if (outcome !== 'reopened') lagsMs.push(lagMs);
   }
-  return { ...expired, lagMs: late[0] ?? 0 };
+  return { ...expired, lagMs: lagsMs[0] ?? 0 };
 }
 
-/** Jobs whose deadline is over: a window lasts to the end of its last millisecond (contract §8, P4: never early). */
+/** Jobs whose deadline has passed: a window lasts to the end of its last millisecond (contract §8, P4: never early). */
 const dueIn = (world: World, partition: string) =>
   jobsIn(world, partition)
     .filter((job): job is ModelJob & { deadline: number } => job.deadline !== null && job.deadline < world.now)
-    // Of one moment, in the order of their ids, as good as any.
+    // Jobs of the same millisecond are in the order of their ids; any order would do.
     .sort((a, b) => a.deadline - b.deadline || (a.id < b.id ? -1 : 1));
 
-function meet(
+function expireOne(
   world: World,
   job: ModelJob & { deadline: number },
 ): 'redelivered' | 'neverAcked' | 'timedOut' | 'purged' | 'reopened' | null {
@@ -52,17 +52,17 @@ function meet(
       die(world, job, `Job was delivered ${maxDeliveries} times and never acknowledged`); // Contract 2 §6.
       return 'neverAcked';
     }
-    job.queued = job.born; // docs/api.md: at its place by creation.
-    takeBack(world, job);
-    happen(world, job, 'delivery_timeout');
+    job.queuePlace = job.createdPlace; // docs/api.md: at its place by creation.
+    returnToQueue(world, job);
+    recordEvent(world, job, 'delivery_timeout');
     return 'redelivered';
   }
   if (job.status === 'running') {
     failAttempt(world, job, `Job timed out after ${job.request.timeoutSeconds} seconds without a heartbeat`);
     return 'timedOut';
   }
-  if (job.callback?.isOwed) {
-    job.deadline = world.now + PURGE_AGAIN_MS;
+  if (job.callback?.isPending) {
+    job.deadline = world.now + PURGE_RETRY_MS;
     return null;
   }
   world.jobs.delete(job.id);
@@ -70,30 +70,30 @@ function meet(
   return 'purged';
 }
 
-/** How long a delivered or running job may be silent; null for one that is neither. */
+/** The window of a delivered or running job, in milliseconds; null for any other status. */
 function windowOf({ settings }: World, { status, request }: ModelJob): number | null {
   if (status === 'delivered') return settings.deliveryTimeoutMs;
   return status === 'running' ? Math.ceil(request.timeoutSeconds * 1_000) : null;
 }
 
-// Contract 2 §6, "Clock steps": a delivered or running job whose last sign of life is from before a step gets one more
-// window of its own. After a step forward when it is due, after one back at once.
+// Contract 2 §6, "Clock steps": a delivered or running job whose worker last called before a step gets one more window:
+// after a step forward when it is due, after a step back at once.
 
-/** Of a time in the future, which is from before a step back, nothing can be said. */
+/** When the clock last stepped forward. A time in the future is from before a step back, and is ignored. */
 function steppedAt({ now, stepped }: World, partition: string): number {
   const at = stepped.get(partition) ?? 0;
   return at <= now ? at : 0;
 }
 
-/** A scheduler notices a step forward. @returns whether it is the first */
+/** Record that a scheduler noticed a step forward. @returns whether it is the first to notice it */
 export function markStep(world: World, { partition, lookedAt }: { partition: string; lookedAt: number }): boolean {
   if (steppedAt(world, partition) > lookedAt) return false;
   world.stepped.set(partition, world.now);
   return true;
 }
 
-/** A scheduler notices a step back. @returns jobs whose last sign of life is in the future */
-export function bringBack(world: World, { partition }: { partition: string }): number {
+/** Open windows again after a step back. @returns how many jobs had a last call of the worker in the future */
+export function restoreDeadlines(world: World, { partition }: { partition: string }): number {
   let count = 0;
   for (const job of jobsIn(world, partition)) {
     const windowMs = windowOf(world, job);
@@ -104,14 +104,14 @@ export function bringBack(world: World, { partition }: { partition: string }): n
   return count;
 }
 
-/** Where something may be due: by the millisecond, of which the one that is not over yet is none. */
+/** List the partitions in which something may be due, to the millisecond. */
 export function due(world: World): Omit<Due, 'clocks'> {
   const { now } = world;
-  const where = (dueAt: (job: ModelJob) => number | null | undefined) =>
+  const partitionsWith = (dueAt: (job: ModelJob) => number | null | undefined) =>
     PARTITION_TAGS.filter((partition) => jobsIn(world, partition).some((job) => (dueAt(job) ?? now + 1) <= now));
   return {
-    deadlines: where(({ deadline }) => deadline),
-    callbacks: where(({ callback }) => (callback?.isOwed ? callback.lookAt : null)),
+    deadlines: partitionsWith(({ deadline }) => deadline),
+    callbacks: partitionsWith(({ callback }) => (callback?.isPending ? callback.relayAt : null)),
     faults: [],
   };
 }

@@ -2,13 +2,13 @@ import type { JsonObject, JsonValue, NewLog, Progress, Status } from '@yardmaste
 import { STORE_DEFAULTS } from '@yardmaster/store';
 import { ack, complete, fail, heartbeat, kill } from './attempts.js';
 import { redeliver } from './callbacks.js';
-import { claim, create } from './handing-out.js';
+import { claim, create } from './delivering.js';
 import { append } from './logs.js';
 import { newWorld, type OfJob, Refusal, type World } from './world.js';
 
 type JobCall = (world: World, of: OfJob, data: JsonValue) => unknown;
 
-/** The calls that change a job, by the last word of their path. `data` is what the body says. */
+/** The calls that change a job, by the last word of their path. `data` comes from the body. */
 const JOB_CALLS = {
   claim,
   ack,
@@ -30,9 +30,9 @@ export const JOB_VERBS = Object.keys(JOB_CALLS) as JobVerb[];
 /**
  * Call a verb on a job.
  *
- * @param asked.caller the one space that the caller may touch; null, the default, for any
- * @param asked.data what the body says, defaults filled in; the default is null
- * @throws Refusal, and changes nothing then
+ * @param call.caller the one space that the caller may touch; null, the default, for any
+ * @param call.data data of the body, with defaults filled in; the default is null
+ * @throws Refusal; the world is then unchanged
  */
 export function callJob(
   world: World,
@@ -57,10 +57,10 @@ export const CALLS_TO: Record<Status, readonly JobVerb[]> = {
 const SETTINGS = STORE_DEFAULTS;
 
 /**
- * Find out how a verb is refused on a job in a status (spec §3, §7).
+ * Return the refusal of a verb on a job in a status (spec §3, §7).
  *
  * @param callbackUrl of the job; the default is null
- * @returns null when the verb is served
+ * @returns null when the verb is accepted
  */
 export function refusalOf(verb: JobVerb, status: Status, callbackUrl: string | null = null): Refusal | null {
   const world = newWorld(SETTINGS, 0);

@@ -1,8 +1,8 @@
 import type { AppendedLogs, LogEntry, LogsPage, LogsQuery, NewLog } from '@yardmaster/protocol';
-import { tell } from './happening.js';
+import { publish } from './history.js';
 import { iso, jobFor, type OfJob, type World } from './world.js';
 
-// Spec §3 rule 4 and contract §4: in any status, and no sign of life.
+// Spec §3 rule 4 and contract §4: logs are accepted in any status, and are not a heartbeat.
 
 export function append(world: World, { job: id, caller, logs }: OfJob & { logs: NewLog[] }): AppendedLogs {
   const job = jobFor(world, id, caller);
@@ -17,7 +17,7 @@ export function append(world: World, { job: id, caller, logs }: OfJob & { logs: 
   job.logs = job.logs.slice(-world.settings.logsPerJob);
   const toSeq = job.logSeq;
   const data = { fromSeq, toSeq, count: logs.length };
-  tell(world, job, { seq: null, type: 'logs_appended', data, at: world.now });
+  publish(world, job, { seq: null, type: 'logs_appended', data, at: world.now });
   return { success: true, inserted: logs.length, fromSeq, toSeq };
 }
 
@@ -25,8 +25,8 @@ export const read = (world: World, { job, caller, query }: OfJob & { query: Logs
   pageOf(jobFor(world, job, caller).logs, query);
 
 /**
- * Find the page of some entries that a query asks for. Pages are ascending. `hasMore`: more match in the direction of
- * paging. An empty page echoes its bound.
+ * Return the page of some entries that a query selects. Pages are ascending. `hasMore`: more entries match in the
+ * direction of paging. An empty page echoes its bound.
  */
 export function pageOf<E extends Pick<LogEntry, 'seq' | 'level' | 'message'>>(kept: readonly E[], query: LogsQuery) {
   const { mode, bound, limit, levels, terms } = query;

@@ -8,10 +8,10 @@ import {
   type Status,
 } from '@yardmaster/protocol';
 import type { Since, Snapshot } from '@yardmaster/store';
-import { queueOf } from './handing-out.js';
+import { queueOf } from './delivering.js';
 import { iso, jobFor, jobsOf, type ModelJob, type OfJob, type World } from './world.js';
 
-// What readers are shown (spec §2.1, §4.2, §4.5, §4.6).
+// What readers get (spec §2.1, §4.2, §4.5, §4.6).
 
 const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 
@@ -29,7 +29,7 @@ function listed(job: ModelJob): ListedJob {
   };
 }
 
-export function jobShown(job: ModelJob): Job {
+export function jobOf(job: ModelJob): Job {
   const { callbackUrl, callbackHeaders } = job.request;
   return { ...listed(job), callbackUrl, callbackHeaders };
 }
@@ -44,7 +44,7 @@ export function get(world: World, { job: id, caller }: OfJob): JobWithEvents {
     data,
     createdAt: iso(at),
   }));
-  return { ...jobShown(job), events };
+  return { ...jobOf(job), events };
 }
 
 export function progress(world: World, { job: id, caller }: OfJob): LatestProgress {
@@ -52,7 +52,7 @@ export function progress(world: World, { job: id, caller }: OfJob): LatestProgre
   return { jobId: id, progress: latest?.data ?? null, timestamp: isoOrNull(latest?.at ?? null) };
 }
 
-/** Where a stream of the job begins. */
+/** Return the state with which a stream of the job begins. */
 export function snapshot(world: World, { job: id, caller }: OfJob): Snapshot {
   const job = jobFor(world, id, caller);
   return {
@@ -63,12 +63,12 @@ export function snapshot(world: World, { job: id, caller }: OfJob): Snapshot {
     jobName: job.request.name,
     status: job.status,
     progress: job.progress?.data ?? null,
-    // Nothing but its creation has changed a job that has no other event: nobody ran it, so nobody gave a sign of life.
+    // A job whose only event is its creation has not changed since: no worker has called.
     updatedAt: job.events.length === 1 ? null : job.updatedAt,
   };
 }
 
-/** What a stream has missed. `created` is nothing that it could have. */
+/** Return what a stream has missed. A stream cannot miss `created`. */
 export function since(world: World, { job: id, fromSeq }: { job: string; fromSeq: number }): Since {
   const { spaceId, status, request, events, logs, logSeq } = jobFor(world, id, null);
   const jobName = request.name;
@@ -90,11 +90,11 @@ export interface PageOfJobs {
   offset: number;
 }
 
-/** Newest created first. */
+/** List jobs, newest created first. */
 export function list(world: World, { space, status, limit, offset }: PageOfJobs): ListedJob[] {
   return jobsOf(world, space)
     .filter((job) => status === undefined || job.status === status)
-    .sort((a, b) => b.born.ordinal - a.born.ordinal)
+    .sort((a, b) => b.createdPlace.ordinal - a.createdPlace.ordinal)
     .slice(offset, offset + limit)
     .map(listed);
 }
@@ -106,14 +106,14 @@ export function stats(
   const jobs = jobsOf(world, space);
   const counted = STATUSES.map((status) => [status, jobs.filter((job) => job.status === status).length]);
   const queue = queueOf(world, space);
-  const ageOf = (job: ModelJob | undefined) => (job ? Math.max(0, world.now - job.queued.at) / 1_000 : null);
+  const ageOf = (job: ModelJob | undefined) => (job ? Math.max(0, world.now - job.queuePlace.at) / 1_000 : null);
   const known = [...new Set(jobs.map(({ request }) => request.name))];
   const rowOf = (name: string) => {
     const waiting = queue.filter(({ request }) => request.name === name);
     const total = jobs.filter(({ request }) => request.name === name).length;
     return { name, total, pending: waiting.length, oldestPendingAgeSeconds: ageOf(waiting[0]) };
   };
-  // Of names with as many jobs, the last in the order of their bytes first: any order would do.
+  // Names with equally many jobs are in descending order of their bytes; any order would do.
   const most = known.map(rowOf).sort((a, b) => b.total - a.total || (a.name < b.name ? 1 : -1));
   const rows = names.length === 0 ? most.slice(0, limit) : names.map(rowOf);
   return {

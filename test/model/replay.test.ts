@@ -15,18 +15,18 @@ const HOOK = 'https://example.com/hook';
 
 const isoAt = (ms: number) => new Date(START + ms).toISOString();
 
-type Brief = [type: EventType, atMs: number, data?: JsonValue];
+type ShortEvent = [type: EventType, atMs: number, data?: JsonValue];
 
-interface Lived {
+interface HistoryCase {
   title: string;
-  events: Brief[];
-  /** What of the record is not as of a job that waits and was never delivered. */
+  events: ShortEvent[];
+  /** Fields that differ from those of a job which was never delivered. */
   fields?: Partial<JobWithEvents>;
   unrecorded?: Unrecorded;
 }
 
 /** A job with a window of 5 s and one retry. */
-function jobOf({ events, fields }: Lived): JobWithEvents {
+function jobOf({ events, fields }: HistoryCase): JobWithEvents {
   const of = { jobId: 'a', spaceId: 'yard' };
   return {
     ...{ id: 'a', spaceId: 'yard', name: 'work', payload: { n: 1 }, status: 'pending', maxRetries: 1 },
@@ -38,31 +38,31 @@ function jobOf({ events, fields }: Lived): JobWithEvents {
   };
 }
 
-const replayed = (lived: Lived) => replay(jobOf(lived), SETTINGS, lived.unrecorded);
+const replayed = (history: HistoryCase) => replay(jobOf(history), SETTINGS, history.unrecorded);
 
-const CREATED: Brief[] = [['created', 0]];
-const DELIVERED: Brief[] = [...CREATED, ['delivered', 10]];
-const RUNNING: Brief[] = [...DELIVERED, ['acked', 20]];
-const COMPLETED: Brief[] = [...RUNNING, ['completed', 30, [1]]];
+const CREATED: ShortEvent[] = [['created', 0]];
+const DELIVERED: ShortEvent[] = [...CREATED, ['delivered', 10]];
+const RUNNING: ShortEvent[] = [...DELIVERED, ['acked', 20]];
+const COMPLETED: ShortEvent[] = [...RUNNING, ['completed', 30, [1]]];
 
 const SILENT = 'Job timed out after 5 seconds without a heartbeat';
-const silent = (atMs: number): Brief => ['retried', atMs, { error: SILENT, attemptNumber: 1 }];
-const retried = (atMs: number, attemptNumber = 1): Brief => ['retried', atMs, { error: 'no', attemptNumber }];
+const silent = (atMs: number): ShortEvent => ['retried', atMs, { error: SILENT, attemptNumber: 1 }];
+const retried = (atMs: number, attemptNumber = 1): ShortEvent => ['retried', atMs, { error: 'no', attemptNumber }];
 const NEVER_ACKED = 'Job was delivered 2 times and never acknowledged';
-const neverAcked = (atMs: number): Brief => ['dead', atMs, { error: NEVER_ACKED }];
-const killed = (atMs: number): Brief => ['killed', atMs, { reason: null }];
-const sent = (atMs: number, attempt: number, [statusCode, willRetry = false]: [number, boolean?]): Brief => [
+const neverAcked = (atMs: number): ShortEvent => ['dead', atMs, { error: NEVER_ACKED }];
+const killed = (atMs: number): ShortEvent => ['killed', atMs, { reason: null }];
+const sent = (atMs: number, attempt: number, [statusCode, willRetry = false]: [number, boolean?]): ShortEvent => [
   'callback_sent',
   atMs,
   { url: HOOK, statusCode, attempt, willRetry },
 ];
-const failed = (atMs: number, error: string, willRetry: boolean): Brief => [
+const failed = (atMs: number, error: string, willRetry: boolean): ShortEvent => [
   'callback_failed',
   atMs,
   { url: HOOK, error, attempt: 1, willRetry },
 ];
-const AGAIN: Brief[] = [...DELIVERED, ['delivery_timeout', 2_011], ['delivered', 2_100]];
-const SECOND: Brief[] = [...RUNNING, retried(30), ['delivered', 40], ['acked', 50]];
+const AGAIN: ShortEvent[] = [...DELIVERED, ['delivery_timeout', 2_011], ['delivered', 2_100]];
+const SECOND: ShortEvent[] = [...RUNNING, retried(30), ['delivered', 40], ['acked', 50]];
 
 const delivered = { deliveredAt: isoAt(10) };
 const running = { ...delivered, startedAt: isoAt(20), attemptNumber: 1, status: 'running' } as const;
@@ -70,30 +70,34 @@ const completed: Partial<JobWithEvents> = { ...running, status: 'completed', res
 const called = { ...completed, callbackUrl: HOOK };
 const second = { deliveredAt: isoAt(40), startedAt: isoAt(50), attemptNumber: 2 };
 
-describe('replay', () => {
-  it.each<Lived>([
-    { title: 'a job that waits', events: CREATED },
+describe('replay of a history', () => {
+  it.each<HistoryCase>([
+    { title: 'only a creation', events: CREATED },
     { title: 'progress', events: [...RUNNING, ['progress', 30, { percent: 1, message: 'on' }]], fields: running },
     { title: 'a checkpoint', events: [...RUNNING, ['checkpoint', 30, 7]], fields: running },
     { title: 'a completion', events: COMPLETED, fields: completed },
     { title: 'a retry', events: [...RUNNING, retried(30)], fields: { attemptNumber: 1 } },
-    { title: 'a death', events: [...SECOND, ['dead', 60, { error: 'no' }]], fields: { ...second, status: 'dead' } },
+    {
+      title: 'a final failure',
+      events: [...SECOND, ['dead', 60, { error: 'no' }]],
+      fields: { ...second, status: 'dead' },
+    },
     { title: 'a delivery that timed out', events: [...DELIVERED, ['delivery_timeout', 2_011]] },
     {
       title: 'a job that no worker acked',
       events: [...AGAIN, neverAcked(4_101)],
       fields: { deliveredAt: isoAt(2_100), status: 'dead' },
     },
-    { title: 'a silent worker', events: [...RUNNING, silent(5_021)], fields: { attemptNumber: 1 } },
+    { title: 'a worker that stopped calling', events: [...RUNNING, silent(5_021)], fields: { attemptNumber: 1 } },
     {
-      title: 'a time-out, and a keepalive of the attempt before',
+      title: 'a time-out, and a keepalive in the previous attempt',
       events: [...SECOND, ['dead', 5_051, { error: SILENT }]],
       fields: { ...second, status: 'dead' },
-      unrecorded: { keepalives: [{ sentAt: START + 22, answeredAt: START + 29 }] },
+      unrecorded: { keepalives: [{ sentAt: START + 22, endedAt: START + 29 }] },
     },
     { title: 'a kill', events: [...DELIVERED, killed(20)], fields: { ...delivered, status: 'killed' } },
     {
-      title: 'a clock that went back after the creation',
+      title: 'a clock that stepped back after the creation',
       events: [...CREATED, ['delivered', -5]],
       fields: { deliveredAt: isoAt(-5), status: 'delivered' },
     },
@@ -104,26 +108,37 @@ describe('replay', () => {
       fields: called,
     },
     {
-      title: 'a callback that was asked for again',
+      title: 'a callback that was requested again',
       events: [...COMPLETED, sent(40, 1, [200]), sent(50, 2, [200])],
       fields: called,
       unrecorded: { redeliveries: 1 },
     },
-  ])('accepts $title', (lived) => {
-    expect(replayed(lived)).toBeNull();
+  ])('accepts a history with $title', (given) => {
+    expect(replayed(given)).toBeNull();
   });
 
   it.each<[what: string, seqs: number[], says: string | null]>([
     ['accepts a history whose old events were dropped', [2, 3, 4, 5], null],
-    ['finds an event too many dropped', [2, 3, 4, 5, 6], 'the history has 9 events, and must have 10'],
-    ['finds a newer event dropped', [2, 3, 4, 7], 'the history lacks an event before event (a.8)'],
+    [
+      'rejects a history from which one event too many was dropped',
+      [2, 3, 4, 5, 6],
+      'the history has 9 events, and must have 10',
+    ],
+    [
+      'rejects a history from which a newer event was dropped',
+      [2, 3, 4, 7],
+      'the history lacks an event before event (a.8)',
+    ],
   ])('%s', (_what, seqs, says) => {
-    const { events, ...job } = jobOf({ title: '', events: [...COMPLETED, ...Array<Brief>(10).fill(['event', 40])] });
+    const { events, ...job } = jobOf({
+      title: '',
+      events: [...COMPLETED, ...Array<ShortEvent>(10).fill(['event', 40])],
+    });
     const kept = events.filter(({ id }) => !seqs.some((seq) => id === `a.${seq}`));
     expect(replay({ ...job, events: kept }, SETTINGS)).toBe(says);
   });
 
-  it.each<Lived & { says: string }>([
+  it.each<HistoryCase & { says: string }>([
     { title: 'a history without creation', events: DELIVERED.slice(1), says: 'the history begins with delivered' },
     { title: 'a second creation', events: [...CREATED, ...CREATED], says: 'created (a.2) is a second creation' },
     {
@@ -145,8 +160,12 @@ describe('replay', () => {
       events: [...RUNNING, retried(30, 2)],
       says: 'attemptNumber: 2 } must be retried',
     },
-    { title: 'a retry too many', events: [...SECOND, retried(60, 2)], says: 'attemptNumber: 2 } must be dead (a.7)' },
-    { title: 'a death too early', events: [...RUNNING, ['dead', 30, { error: 'no' }]], says: 'must be retried (a.4)' },
+    { title: 'one retry too many', events: [...SECOND, retried(60, 2)], says: 'attemptNumber: 2 } must be dead (a.7)' },
+    {
+      title: 'a final failure before the last attempt',
+      events: [...RUNNING, ['dead', 30, { error: 'no' }]],
+      says: 'must be retried (a.4)',
+    },
     {
       title: 'a delivery that timed out in the last millisecond of its window',
       events: [...DELIVERED, ['delivery_timeout', 2_010]],
@@ -157,7 +176,7 @@ describe('replay', () => {
       events: [...AGAIN, neverAcked(4_100)],
       says: 'came 1 ms before',
     },
-    { title: 'a time-out too many', events: [...AGAIN, ['delivery_timeout', 4_101]], says: 'must be dead (a.5)' },
+    { title: 'one time-out too many', events: [...AGAIN, ['delivery_timeout', 4_101]], says: 'must be dead (a.5)' },
     { title: 'an early time-out', events: [...RUNNING, silent(4_000)], says: 'came 1021 ms before' },
     {
       title: 'an early time-out after an event',
@@ -167,29 +186,39 @@ describe('replay', () => {
     {
       title: 'an early time-out after a keepalive',
       events: [...RUNNING, silent(5_021)],
-      unrecorded: { keepalives: [{ sentAt: START + 120, answeredAt: START + 130 }] },
+      unrecorded: { keepalives: [{ sentAt: START + 120, endedAt: START + 130 }] },
       says: 'came 100 ms before',
     },
-    { title: 'a time-out of a job that waits', events: [...CREATED, silent(9_000)], says: 'the job was pending' },
+    { title: 'a time-out of a pending job', events: [...CREATED, silent(9_000)], says: 'the job was pending' },
     {
-      title: 'another status',
+      title: 'a status that the history contradicts',
       events: [...RUNNING, retried(30)],
       fields: running,
-      says: "status is 'running', and by",
+      says: "status is 'running', but by",
     },
-    { title: 'another result', events: COMPLETED, fields: { ...completed, result: [2] }, says: 'result is [ 2 ], and' },
-    { title: 'a time that is left', events: [...RUNNING, retried(30)], fields: second, says: 'attemptNumber is 2' },
     {
-      title: 'a callback that is not owed',
+      title: 'a result that the history contradicts',
+      events: COMPLETED,
+      fields: { ...completed, result: [2] },
+      says: 'result is [ 2 ], but',
+    },
+    {
+      title: 'a time that a retry must have cleared',
+      events: [...RUNNING, retried(30)],
+      fields: second,
+      says: 'attemptNumber is 2',
+    },
+    {
+      title: 'a callback without a callbackUrl',
       events: [...COMPLETED, sent(40, 1, [200])],
       fields: completed,
-      says: 'callback_sent (a.5) happened while the job was completed, and no callback was owed',
+      says: 'callback_sent (a.5) happened while the job was completed, and no callback was pending',
     },
     {
-      title: 'a callback after one that was delivered',
+      title: 'a callback after one that was accepted',
       events: [...COMPLETED, sent(40, 1, [200]), sent(50, 2, [200])],
       fields: called,
-      says: 'callback_sent (a.6) happened while the job was completed, and no callback was owed',
+      says: 'callback_sent (a.6) happened while the job was completed, and no callback was pending',
     },
     {
       title: 'a callback that came too soon',
@@ -197,31 +226,36 @@ describe('replay', () => {
       fields: called,
       says: 'it came 39 ms too soon',
     },
-    { title: 'a callback left out', events: [...COMPLETED, sent(40, 2, [200])], fields: called, says: 'is attempt 2' },
     {
-      title: 'a callback that is given up',
+      title: 'a skipped attempt of a callback',
+      events: [...COMPLETED, sent(40, 2, [200])],
+      fields: called,
+      says: 'is attempt 2',
+    },
+    {
+      title: 'a callback that is not retried after status 503',
       events: [...COMPLETED, sent(40, 1, [503])],
       fields: called,
-      says: 'callback_sent (a.5) is not to be retried, which is wrong',
+      says: 'callback_sent (a.5) is not retried, which is wrong',
     },
     {
-      title: 'a callback that is given up after a network error',
+      title: 'a callback that is not retried after a network error',
       events: [...COMPLETED, failed(40, 'connection refused', false)],
       fields: called,
-      says: 'callback_failed (a.5) is not to be retried, which is wrong',
+      says: 'callback_failed (a.5) is not retried, which is wrong',
     },
     {
-      title: 'a retry of a callback that was answered',
+      title: 'a retry of a callback after status 404',
       events: [...COMPLETED, sent(40, 1, [404, true])],
       fields: called,
-      says: 'callback_sent (a.5) is to be retried, which is wrong',
+      says: 'callback_sent (a.5) is retried, which is wrong',
     },
-  ])('finds $title', ({ says, ...lived }) => {
-    expect(replayed(lived)).toContain(says);
+  ])('rejects $title', ({ says, ...given }) => {
+    expect(replayed(given)).toContain(says);
   });
 });
 
-it('refuses each verb in each status as the specification says', () => {
+it('refuses each verb in each status as the specification prescribes', () => {
   const rows = JOB_VERBS.map((verb) => [verb, STATUSES.map((status) => refusalOf(verb, status)?.code ?? 'ok')]);
   const [ack, run] = ['JOB_NOT_DELIVERED', 'JOB_NOT_RUNNING'];
   const [heartbeat, end] = ['JOB_KILLED', run].map((killed) => [run, run, 'ok', run, run, killed]);

@@ -9,31 +9,31 @@ import type {
 } from '@yardmaster/protocol';
 import { partitionOf, type StoreSettings } from '@yardmaster/store';
 
-// What the specification says there is, and nothing of how the store keeps it: each verb is a function that changes a
-// world and returns what its caller is told. Times are epoch milliseconds.
+// What the specification defines, without how the store keeps it: each verb is a function that changes a world and
+// returns the response. Times are epoch milliseconds.
 
 export interface ModelEvent {
   seq: number;
   type: EventType;
   data: JsonValue;
   at: number;
-  /** Of the job, once it has happened. */
+  /** Of the job, after the event. */
   status: Status;
 }
 
-/** The callback of an ended job, from the end of the job on (docs of packages/store/src/callbacks/outbox.ts). */
+/** The callback of an ended job (see packages/store/src/callbacks/outbox.ts). */
 export interface ModelCallback {
-  isOwed: boolean;
+  isPending: boolean;
   /** POSTs whose outcome is recorded. */
   attempts: number;
   series: number;
-  /** When the next attempt may begin; null for the first, which may at once. */
+  /** When the next attempt may begin; null before the first, which may begin at once. */
   dueAt: number | null;
-  /** Since when it is due, for the relay. */
+  /** Since when the relay counts it as due. */
   dueSince: number;
-  /** When the relay looks at it. */
-  lookAt: number;
-  /** The attempt that is being made: its lease ends then; null for none. */
+  /** When the relay next returns it. */
+  relayAt: number;
+  /** When the lease of the attempt in progress ends; null if there is no attempt. */
   leasedUntil: number | null;
 }
 
@@ -43,14 +43,14 @@ export interface ModelJob {
   request: CreateJobRequest;
   status: Status;
   attemptNumber: number;
-  /** In a row, with no ack in between. */
+  /** Delivery time-outs since the last ack. */
   deliveryTimeouts: number;
   deliveredAt: number | null;
   startedAt: number | null;
   createdAt: number;
   updatedAt: number;
   result: JsonValue;
-  /** What the last attempt of a dead job failed with. */
+  /** Error of the last attempt of a dead job. */
   error: JsonValue;
   progress: { data: Progress; at: number } | null;
   checkpoint: JsonValue;
@@ -58,23 +58,23 @@ export interface ModelJob {
   logs: LogEntry[];
   /** Seq of the newest log entry; 0 for none. */
   logSeq: number;
-  /** At which something is due; null when nothing is. */
+  /** When the window ends or the job is purged; null for never. */
   deadline: number | null;
   callback: ModelCallback | null;
   /** Place in the space, by creation. */
-  born: Place;
+  createdPlace: Place;
   /** Place in the queue of the space. */
-  queued: Place;
+  queuePlace: Place;
 }
 
-/** A place in an order, and the time that goes with it: never before that of the place in front of it. */
+/** A place in an order, and its time, which is never before that of the previous place. */
 export interface Place {
   ordinal: number;
   at: number;
 }
 
-/** A message about a job, as its space's stream has it. */
-export interface ModelNews {
+/** A message about a job, as published on its space's channel. */
+export interface ModelMessage {
   seq: number | null;
   jobId: string;
   jobName: string;
@@ -89,15 +89,15 @@ export interface World {
   now: number;
   settings: StoreSettings;
   jobs: Map<string, ModelJob>;
-  /** The last place that was given in each space that has jobs. */
+  /** The newest place in each space that has jobs. */
   last: Map<string, Place>;
   /** When a scheduler last noticed that the clock had stepped forward, by partition. */
   stepped: Map<string, number>;
-  /** By job, since calls at once come in any order. */
-  news: Map<string, ModelNews[]>;
+  /** By job, because concurrent calls publish in any order. */
+  messages: Map<string, ModelMessage[]>;
 }
 
-/** A verb's job, by its id, and the one space that the caller may touch; null for any. */
+/** The id of a verb's job, and the one space that the caller may touch; null for any. */
 export interface OfJob {
   job: string;
   caller: string | null;
@@ -119,20 +119,20 @@ export const newWorld = (settings: StoreSettings, now: number): World => ({
   jobs: new Map(),
   last: new Map(),
   stepped: new Map(),
-  news: new Map(),
+  messages: new Map(),
 });
 
-/** A copy that can go another way. Not by structuredClone, which is slower, and gives objects of another realm to jest. */
+/** Copy a world. structuredClone would be slower, and would give jest objects of another realm. */
 export function copyOf(world: World): World {
   const jobs = [...world.jobs].map(([id, job]): [string, ModelJob] => [
     id,
     { ...job, events: [...job.events], logs: [...job.logs], callback: job.callback && { ...job.callback } },
   ]);
-  const { last, stepped, news } = world;
-  return { ...world, jobs: new Map(jobs), last: new Map(last), stepped: new Map(stepped), news: new Map(news) };
+  const { last, stepped, messages } = world;
+  return { ...world, jobs: new Map(jobs), last: new Map(last), stepped: new Map(stepped), messages: new Map(messages) };
 }
 
-/** The next place of a space: at its end. Its time does not go back when the clock does. */
+/** Return the next place of a space, at its end. Its time does not go back when the clock does. */
 export function nextPlace({ now, last }: World, spaceId: string): Place {
   const before = last.get(spaceId) ?? { ordinal: 0, at: 0 };
   const place = { ordinal: before.ordinal + 1, at: Math.max(now, before.at) };
@@ -141,9 +141,9 @@ export function nextPlace({ now, last }: World, spaceId: string): Place {
 }
 
 /**
- * The job that a caller may touch.
+ * Return a job that a caller may touch.
  *
- * @param caller the one space that it may touch; null for any
+ * @param caller the one space that the caller may touch; null for any
  * @throws JOB_NOT_FOUND before FORBIDDEN
  */
 export function jobFor(world: World, id: string, caller: string | null): ModelJob {
@@ -159,5 +159,5 @@ export const jobsOf = (world: World, spaceId: string) =>
 export const jobsIn = (world: World, partition: string) =>
   [...world.jobs.values()].filter((it) => partitionOf(it.spaceId) === partition);
 
-/** A time as it is shown. */
+/** Write a time as responses show it. */
 export const iso = (ms: number) => new Date(ms).toISOString();

@@ -87,7 +87,7 @@ export function makeCopy(number, files) {
     const hasEnded = killOnExit({ pid: -child.pid });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    // A mutant may loop for ever, and then handles no other signal.
+    // A mutant may loop forever, and then only SIGKILL ends it.
     const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), limitMs);
     const [code] = await once(child, 'exit');
     clearTimeout(limit);

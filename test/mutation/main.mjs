@@ -17,7 +17,7 @@ const SOURCES = [
   'apps/gateway/src',
   'apps/scheduler/src/callbacks',
 ];
-const COPIES = 3; // The tests of one keep less than a core busy.
+const COPIES = 3; // The tests of one copy use less than one core.
 
 const { values } = parseArgs({
   options: {
@@ -28,7 +28,7 @@ const { values } = parseArgs({
   },
 });
 
-// What ends this process ends the tests that it runs: its `exit` does.
+// A signal must also end the tests that this process runs: the `exit` event does.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 setUp();
 const { isOfResilience, makeCopy } = await import('./copy.mjs');
@@ -73,12 +73,12 @@ await share(
   },
 );
 
-/** Quick files come first, and before them those that have killed, most of all mutants of the same source. */
+/** Sort test files: first those that have detected mutants, above all of the same source, and then fast ones. */
 const kills = new Map();
 const killsOf = (what) => kills.get(what) ?? 0;
 const score = ({ file, ms }, source) => ms / (1 + killsOf(file) + 20 * killsOf(`${source} ${file}`));
 
-/** The first files of an order that take `--seconds` together. */
+/** Return the first files that fit into `--seconds` together. */
 function withinTime(order) {
   const within = [];
   let ms = 0;
@@ -90,7 +90,7 @@ function withinTime(order) {
   return within;
 }
 
-/** Whether a verdict stands, however many seconds there are. */
+/** Return whether a verdict does not depend on the number of seconds. */
 const isSettled = (verdict) => verdict !== undefined && (verdict.killer !== null || verdict.run === verdict.reaching);
 
 await share(

@@ -6,20 +6,20 @@ import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 
 const MB = 1_048_576;
-// A process whose memory is its own.
+// A process of its own, whose memory is measured.
 const service = withService({}, { app: 'api', isOwn: true });
 
-/** The most memory that the process has ever had. */
+/** Return the peak memory of the process. */
 const peakMegabytes = () =>
   Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${service.process?.child.pid}/status`, 'utf8'))?.[1]) / 1_024;
 
-it('does not keep a body over the limit in memory while the rest of it arrives', async () => {
+it('keeps no body over the limit in memory while the rest of it arrives', async () => {
   const head = `POST /api/v1/spaces/memory/jobs HTTP/1.1\r\nHost: x\r\nx-api-key: ${ADMIN_KEY}\r\n`;
   const upload = () =>
     withRaw(service.url, async (raw) => {
       raw.socket.write(`${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
       await pour(raw.socket, 12 * MB);
-      expect(await raw.answered(1)).toMatchObject([{ status: 413 }]);
+      expect(await raw.receive(1)).toMatchObject([{ status: 413 }]);
       expect(raw.socket.closed).toBe(false);
     });
   await upload();
@@ -29,7 +29,7 @@ it('does not keep a body over the limit in memory while the rest of it arrives',
   expect(peakMegabytes() - before).toBeLessThan(192);
 });
 
-it('gives an answer although it alone is larger than what may wait for one API key', async () => {
+it('sends a response that is larger than the bytes that may wait for one API key', async () => {
   const id = await jobIn(service, 'running', 'large');
   await writeHistory(service, id);
   const event = JSON.stringify(['event', Date.now(), 'x'.repeat(65_000)]);

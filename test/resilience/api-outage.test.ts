@@ -16,7 +16,7 @@ const readyStatus = async () => (await service.http.call('GET', '/readyz')).stat
 const typesOf = async (id: string): Promise<string[]> =>
   (await service.call('GET', `/jobs/${id}`)).body.events.map(({ type }: { type: string }) => type);
 
-/** Call every endpoint once, at the same time. */
+/** Call every endpoint once, concurrently. */
 async function expectUnavailable(jobId: string) {
   const error = 'Storage did not answer; the outcome of this request is unknown';
   await Promise.all(
@@ -34,14 +34,14 @@ async function expectUnavailable(jobId: string) {
 }
 
 const hang = async () => process.kill(redis.pid(), 'SIGSTOP');
-const goOn = async () => process.kill(redis.pid(), 'SIGCONT');
+const resume = async () => process.kill(redis.pid(), 'SIGCONT');
 
 it.each([
   ['is down', () => redis.halt(), () => redis.resume()],
-  ['hangs', hang, goOn],
-])('answers 503 on every endpoint while Redis %s, and serves again when it is back', async (_, begin, end) => {
+  ['hangs', hang, resume],
+])('returns 503 on every endpoint while Redis %s, and serves again after the outage', async (_, begin, end) => {
   const id = await jobIn(service, 'running', 'outage');
-  const called = await jobIn(service, 'running', 'outage'); // What becomes of it is unknown.
+  const called = await jobIn(service, 'running', 'outage'); // Its outcome is unknown.
   const { key } = await service.key(['jobs:read']);
   const read = () => service.call('GET', `/jobs/${id}`, { key });
   await begin();
@@ -49,7 +49,7 @@ it.each([
     await expectUnavailable(called);
     expect(await readyStatus()).toBe(503);
     expect((await service.http.call('GET', '/livez')).status).toBe(200);
-    // Not a 401: whether the key is good is not known just now.
+    // Not 401: the API cannot know now whether the key is valid.
     expect((await read()).status).toBe(503);
   } finally {
     await end();
@@ -59,12 +59,12 @@ it.each([
   expect((await service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })).status).toBe(200);
 });
 
-it('applies a call at most once when its answer was lost', async () => {
+it('applies a call at most once when its response was lost', async () => {
   const { id } = await createJob(service, 'lost');
   await hang();
   // The request is in the socket of the stopped Redis; the outcome is unknown to the caller.
   expect((await service.call('POST', `/jobs/${id}/claim`)).status).toBe(503);
-  await goOn();
+  await resume();
   await until(isServing);
   expect((await typesOf(id)).filter((type) => type === 'delivered').length).toBeLessThanOrEqual(1);
 });
@@ -92,7 +92,7 @@ it('applies every call exactly once while Redis forgets its scripts', async () =
 const deadlineOf = async (id: string) =>
   Number(await service.redis.zscore(`${service.store.keys.baseOfJob(id)}deadlines`, id));
 
-it('refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets running ones go on and end', async () => {
+it('refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets running jobs continue and end', async () => {
   const running = await jobIn(service, 'running', 'full');
   const failing = await jobIn(service, 'running', 'full');
   const delivered = await jobIn(service, 'delivered', 'full');
@@ -102,7 +102,7 @@ it('refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets r
   await service.redis.config('SET', 'maxmemory', '1mb');
   const post = (path: string, body?: unknown) => service.call('POST', path, { body });
 
-  // A process that starts now must be able to: those that run may be replaced at any time.
+  // A process must be able to start now, because running processes may be replaced at any time.
   const env = { REDIS_URL: redis.url, KEY_PREFIX: service.prefix, ADMIN_API_KEY: ADMIN_KEY };
   const another = await startApp('standalone', env);
   const client = new HttpClient(another.url);
@@ -122,10 +122,10 @@ it('refuses new jobs with STORAGE_FULL when Redis has no memory left, and lets r
     const before = await deadlineOf(running);
     await until(async () => {
       const [seconds, micros] = (await service.redis.time()).map(Number) as [number, number];
-      return seconds * 1_000 + micros / 1_000 > before - 300_000 + 1; // A millisecond later than at the call before.
+      return seconds * 1_000 + micros / 1_000 > before - 300_000 + 1; // Later than the previous call.
     });
     expect(await post(`/jobs/${running}/${verb}`, body)).toMatchObject(refused);
-    // The worker is alive all the same, and keeps its window.
+    // The refused call still opens the window of the worker again.
     expect(await deadlineOf(running)).toBeGreaterThan(before);
   }
 

@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const each of servers.splice(0)) await each.stop();
 });
 
-/** Start an API with just these variables, which may be faulty. */
+/** Start an API with exactly these variables, which may be invalid. */
 function run(env: Record<string, string>) {
   const api = runApp('api', { PORT: '0', KEY_PREFIX: newPrefix(), ...env });
   processes.push(api);
@@ -48,9 +48,9 @@ const shared = during(
 );
 
 it.each<[string, Record<string, string>, string[]]>([
-  ['without the address of Redis', { ADMIN_API_KEY: ADMIN_KEY }, ['REDIS_URL is required']],
+  ['without REDIS_URL', { ADMIN_API_KEY: ADMIN_KEY }, ['REDIS_URL is required']],
   [
-    'with faulty variables, each of which it names once',
+    'with invalid variables, and names each of them once',
     { REDIS_URL, ADMIN_API_KEY: ADMIN_KEY, SHUTDOWN_SECONDS: 'soon', EVENTS_PER_JOB: '1' },
     [
       'EVENTS_PER_JOB must be an integer between 10 and 100000',
@@ -63,7 +63,7 @@ it.each<[string, Record<string, string>, string[]]>([
   expect(api.output()).toBe(['Configuration is not valid:', ...faults.map((fault) => `  ${fault}`), ''].join('\n'));
 });
 
-it('the API does not start when no caller could ever authenticate, and starts once a key exists', async () => {
+it('the API does not start when no client could ever authenticate, and starts once a key exists', async () => {
   const env = { REDIS_URL, KEY_PREFIX: newPrefix() };
   const refused = run(env);
   expect(await refused.ended()).toBe(1);
@@ -78,7 +78,7 @@ it('the API does not start when no caller could ever authenticate, and starts on
   expect(await api.stop()).toBe(0);
 });
 
-it('the API does not start on jobs that are spread over another number of partitions', async () => {
+it('the API does not start on jobs with another number of partitions', async () => {
   const env = { REDIS_URL, KEY_PREFIX: newPrefix(), ADMIN_API_KEY: ADMIN_KEY };
   await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 32);
   const api = run(env);
@@ -96,7 +96,7 @@ it('the API does not start on jobs in the format of a newer release', async () =
   );
 });
 
-it('the API is live but not ready while Redis is away at its start, and serves once it is there', async () => {
+it('the API is live but not ready if Redis is down at its start, and serves once Redis is up', async () => {
   const redis = await ownRedis();
   await redis.halt();
   const port = await freePort();
@@ -118,7 +118,7 @@ it('the API is live but not ready while Redis is away at its start, and serves o
   expect(await api.stop()).toBe(0);
 });
 
-it('the API warns of a Redis that may evict jobs and of one that keeps no append-only file', async () => {
+it('the API warns of a Redis that may evict jobs or has no append-only file', async () => {
   const redis = await ownRedis({ 'maxmemory-policy': 'allkeys-lru', appendonly: 'no' });
   const api = run({ REDIS_URL: redis.url, ADMIN_API_KEY: ADMIN_KEY });
   await urlOf(api);
@@ -127,13 +127,13 @@ it('the API warns of a Redis that may evict jobs and of one that keeps no append
   await api.stop();
 });
 
-it('the API stops while it still waits for Redis', async () => {
+it('the API can be stopped while it waits for Redis', async () => {
   const api = run({ REDIS_URL: 'unix:///nowhere/redis.sock', ADMIN_API_KEY: ADMIN_KEY });
   await until(() => api.output().includes('redis connection lost'));
   expect(await api.stop()).toBe(0);
 });
 
-it('the API stops although its log is no longer read', async () => {
+it('the API can be stopped after the reader of its log has gone', async () => {
   const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY });
   await urlOf(api);
   api.child.stdout?.destroy();
@@ -141,17 +141,17 @@ it('the API stops although its log is no longer read', async () => {
   expect(await api.stop()).toBe(0);
 });
 
-it('the API answers every call whose connection the system had accepted when it was stopped', async () => {
+it('the API responds to every call whose connection the system had accepted before the stop', async () => {
   const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY });
   const url = new URL(await urlOf(api));
-  api.child.kill('SIGSTOP'); // As when the event loop is busy: the system accepts for it.
+  api.child.kill('SIGSTOP'); // As with a busy event loop: the system accepts the connections.
   const sockets = Array.from({ length: 40 }, () => net.connect(Number(url.port), url.hostname));
   const responses = sockets.map(
     (socket) =>
       new Promise<string>((resolve) => {
         socket.once('data', (data) => resolve(data.toString().split('\r\n', 1)[0] as string));
         socket.once('error', (error) => resolve(error.message));
-        socket.once('end', () => resolve('closed without an answer'));
+        socket.once('end', () => resolve('closed without a response'));
       }),
   );
   const request = 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n';
@@ -164,10 +164,10 @@ it('the API answers every call whose connection the system had accepted when it 
   expect(await api.ended()).toBe(0);
 });
 
-it('the API cuts off a call that never ends, and exits 0 all the same', async () => {
+it('the API disconnects a call that never ends when it stops, and exits with 0', async () => {
   const api = run({ REDIS_URL, ADMIN_API_KEY: ADMIN_KEY, SHUTDOWN_SECONDS: '3' });
   await withRaw(await urlOf(api), async ({ socket }) => {
-    // A header now and then, so that it is never quiet.
+    // Headers at intervals, so that the connection is never idle.
     socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n');
     const drip = setInterval(() => socket.write('a: b\r\n'), 100);
     await new Promise((resolve) => (socket.connecting ? socket.once('connect', resolve) : resolve(null)));

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const other of others.splice(0)) await other.stop();
 });
 
-it('waits for a service that is away, at the start and later, and says so once each time', async () => {
+it('yardmaster logs waits for a service that is down, at the start and later, and reports each outage once', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startAnother = async () => {
@@ -31,7 +31,7 @@ it('waits for a service that is away, at the start and later, and says so once e
   await run.shows('entry 2\n');
   await isFollowed(service, id);
   await append(service, id, numbered(1, 3));
-  await run.shows('entry 3\n'); // By the stream, which is open then.
+  await run.shows('entry 3\n'); // By the stream, which is now open.
   await others.pop()?.stop();
   await append(service, id, numbered(2, 4));
   await startAnother();
@@ -46,7 +46,7 @@ it('waits for a service that is away, at the start and later, and says so once e
   );
 });
 
-it('goes on after an outage of Redis, during which the service could not answer', async () => {
+it('yardmaster logs continues after an outage of Redis', async () => {
   const id = await jobIn(service, 'running', 'storage');
   await append(service, id, numbered(2));
   const run = logs(service, id, '--follow');

@@ -9,7 +9,7 @@ import { during } from '../support/during.js';
 
 const RIVAL = fileURLToPath(new URL('rival.mjs', import.meta.url));
 const FOLDERS = 150;
-/** No process has it: above the highest number the kernel gives. */
+/** An id of no process, above the highest that the kernel assigns. */
 const GONE = 2 ** 30;
 
 const race = during(
@@ -25,7 +25,7 @@ const race = during(
   },
 );
 
-/** How many of the rivals get a folder that they ask for at once. */
+/** Count the processes that get a folder which all of them claim concurrently. */
 async function winnersOf(folder: string): Promise<number> {
   const has = (rival: ChildProcess) => once(rival, 'message') as Promise<[{ has: boolean }]>;
   const responses = race.rivals.map(has);
@@ -33,13 +33,13 @@ async function winnersOf(folder: string): Promise<number> {
   return (await Promise.all(responses)).filter(([response]) => response.has).length;
 }
 
-// Many times, since rivals meet at the same step only now and then.
+// Many times, because a race between two processes happens only sometimes.
 it.each<[what: string, pids: (number | null)[]]>([
-  ['has had no owner', []],
-  ['a crash left behind', [GONE]],
-  ['was given back', [null]],
-  ['two crashes left behind, the later one before it had cleared away', [GONE, GONE]],
-])('a data folder that %s goes to one of several processes that take it at once', async (_, pids) => {
+  ['never had an owner', []],
+  ['has an owner that crashed', [GONE]],
+  ['was released', [null]],
+  ['has two owners that crashed, the second one during its cleanup', [GONE, GONE]],
+])('exactly one of several concurrent processes gets a data folder that %s', async (_, pids) => {
   for (let i = 0; i < FOLDERS; i++) {
     const folder = await mkdtemp(join(race.root, 'folder-'));
     for (const [n, pid] of pids.entries())

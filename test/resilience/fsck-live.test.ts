@@ -1,37 +1,31 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { check } from '../fsck/checking.js';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { withReceiver } from '../support/receiver.js';
-import { startService, type TestService } from '../support/service.js';
-import { live } from './fsck-load.js';
+import { withService } from '../support/service.js';
+import { runLoad } from './fsck-load.js';
 
-let service: TestService;
 const receiver = withReceiver();
-beforeAll(async () => {
-  service = await startService({
-    DELIVERY_TIMEOUT_SECONDS: '0.2',
-    RETENTION_SECONDS: '0.5',
-    CALLBACK_ALLOW_PRIVATE: 'true',
-    CALLBACK_RETRY_DELAYS: '0.2',
-    EVENTS_PER_JOB: '10',
-  });
-});
-afterAll(async () => {
-  await service.stop();
+const service = withService({
+  DELIVERY_TIMEOUT_SECONDS: '0.2',
+  RETENTION_SECONDS: '0.5',
+  CALLBACK_ALLOW_PRIVATE: 'true',
+  CALLBACK_RETRY_DELAYS: '0.2',
+  EVENTS_PER_JOB: '10',
 });
 
 it.each([
-  ['looked at', false],
-  ['under repair', true],
+  ['check', false],
+  ['repair', true],
 ])(
-  'finds nothing wrong while everything happens to jobs at once, when it is %s',
+  'fsck finds no faults while all kinds of calls change jobs concurrently, in mode %s',
   async (name, isRepairing) => {
-    const callbackUrl = receiver.script(`/${name.replaceAll(' ', '-')}`, answer(503), answer(204));
+    const callbackUrl = receiver.script(`/${name.replaceAll(' ', '-')}`, respondWith(503), respondWith(204));
     let isOver = false;
-    const load = live(service, 1_200, callbackUrl).finally(() => {
+    const load = runLoad(service, 1_200, callbackUrl).finally(() => {
       isOver = true;
     });
-    // As the service's own: with another retention it would rightly miss deadlines.
+    // The settings of the service: with another retention, fsck would correctly report missing deadlines.
     const store = {
       ...service.store,
       settings: { ...service.store.settings, retentionMs: 500, deliveryTimeoutMs: 200 },
@@ -45,7 +39,7 @@ it.each([
       jobs += seen.jobs;
     }
     await load;
-    expect(checks).toBeGreaterThan(1); // As many as the machine made of the time.
+    expect(checks).toBeGreaterThan(1); // How many checks fit depends on the machine.
     expect(jobs).toBeGreaterThan(500);
   },
   180_000,

@@ -5,17 +5,17 @@ const NAMES = ['resize', 'crop', 'a/b:c'];
 
 const of = <T>(list: readonly T[], n: number) => list[n % list.length] as T;
 
-/** What a worker does with a job that it was handed, by turns. */
-const LIVES: [verb: string, body?: object][][] = [
+/** Calls of a worker on a job that it has claimed; each job gets the next row. */
+const WORK: [verb: string, body?: object][][] = [
   [['ack'], ['progress', { percent: 50, message: 'half' }], ['complete', { result: { ok: true } }]],
   [['ack'], ['checkpoint', { at: 1 }], ['fail', { error: 'no' }]],
   [['ack'], ['logs', ['a line']], ['keepalive'], ['kill', { reason: 'enough' }]],
   [['kill']],
-  [], // Nobody acks it.
-  [['ack']], // It falls silent.
+  [], // Not acked.
+  [['ack']], // Acked, and then no call.
 ];
 
-/** Do what any caller may do: 4xx are answers too, since others are at the same jobs. */
+/** Call the API. 4xx responses are allowed, because other callers use the same jobs. */
 async function call(service: TestService, path: string, body?: object) {
   const response = await service.call('POST', path, { body });
   if (response.status >= 500) throw new Error(`${path}: ${response.text}`);
@@ -23,13 +23,13 @@ async function call(service: TestService, path: string, body?: object) {
 }
 
 /**
- * Create jobs in some spaces and do everything to them that callers can, at once, until `jobs` were created.
+ * Create jobs in some spaces, and make all kinds of calls on them concurrently, until `jobs` were created.
  *
- * @param callbackUrl every third job has it
+ * @param callbackUrl of every third job
  */
-export async function live(service: TestService, jobs: number, callbackUrl: string): Promise<void> {
+export async function runLoad(service: TestService, jobs: number, callbackUrl: string): Promise<void> {
   let created = 0;
-  let turn = 0;
+  let callNumber = 0;
   const produce = async () => {
     while (created < jobs) {
       const n = created++;
@@ -45,10 +45,10 @@ export async function live(service: TestService, jobs: number, callbackUrl: stri
   };
   const work = async () => {
     while (created < jobs) {
-      const body = turn % 2 === 0 ? {} : { types: [of(NAMES, turn)], count: 5 };
-      const polled = await call(service, `/spaces/${of(SPACES, turn++)}/jobs/poll`, body);
+      const body = callNumber % 2 === 0 ? {} : { types: [of(NAMES, callNumber)], count: 5 };
+      const polled = await call(service, `/spaces/${of(SPACES, callNumber++)}/jobs/poll`, body);
       for (const { id } of polled.body.jobs) {
-        for (const [verb, sent] of of(LIVES, turn++)) await call(service, `/jobs/${id}/${verb}`, sent);
+        for (const [verb, sent] of of(WORK, callNumber++)) await call(service, `/jobs/${id}/${verb}`, sent);
       }
     }
   };

@@ -26,9 +26,9 @@ const post = (verb: string, body?: unknown) => service.call('POST', `/jobs/${id}
 const jobKey = () => service.store.keys.job(id);
 const subscribers = async () => ((await service.redis.call('CLIENT', 'LIST', 'TYPE', 'pubsub')) as string).trim();
 
-/** Cut the connections over which messages come, and let something happen right behind it, before the gateway can be back. */
+/** Cut the subscriber connections, and change something before the gateway can connect again. */
 async function cutAnd(meanwhile: () => Promise<unknown>): Promise<void> {
-  await until(async () => (await subscribers()) !== ''); // Back since the last cut.
+  await until(async () => (await subscribers()) !== ''); // Connected again since the last cut.
   const killed = service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
   const done = meanwhile();
   expect(await killed).toBeGreaterThan(0);
@@ -37,19 +37,19 @@ async function cutAnd(meanwhile: () => Promise<unknown>): Promise<void> {
 
 type Pipeline = ReturnType<typeof service.redis.pipeline>;
 const history = () => `${jobKey()}:events`;
-/** Cut, and do something in one go with it, before the gateway can be back. */
+/** Cut the subscriber connections and change something in one pipeline, before the gateway can connect again. */
 const cutWith = (lose: (pipeline: Pipeline) => Pipeline) =>
   lose(service.redis.pipeline().call('CLIENT', 'KILL', 'TYPE', 'pubsub')).exec();
 
-// On the connection that cuts, so that Redis gets to them first and in this order.
+// On the connection that cuts, so that Redis executes them first and in this order.
 const logsBehind = (count: number) => {
   const logs = Array.from({ length: count }, (_, n) => packLog({ message: `entry ${n}` }));
   return appendLogs(service.store, ANY_SPACE, id, logs);
 };
 const eventBehind = (data: string) => heartbeatJob(service.store, ANY_SPACE, id, { kind: 'event', data });
 
-describe('a job stream whose connection to Redis is cut', () => {
-  it('shows every event and log entry once and in order, also after 20 cuts', async () => {
+describe('job stream whose connection to Redis is cut', () => {
+  it('sends every event and log entry once and in order, also after 20 cuts', async () => {
     const [full, anonymous] = [await openJob(), await open(`/${id}`)];
     for (let cut = 0; cut < 20; cut++) {
       await cutAnd(() =>
@@ -68,7 +68,7 @@ describe('a job stream whose connection to Redis is cut', () => {
     await full.next('completed');
     await anonymous.next('completed');
     const { events } = (await service.call('GET', `/jobs/${id}`)).body;
-    // As the history has it, from the connection on: created, delivered and acked came before.
+    // As in the history, from the connection on: created, delivered and acked came before.
     const shown = full.messages.slice(1).filter(({ type }) => type !== 'logs_appended');
     expect(shown.map(({ type, data, timestamp }) => ({ type, data, createdAt: timestamp }))).toEqual(
       events.slice(3).map(({ type, data, createdAt }: Record<string, unknown>) => ({ type, data, createdAt })),
@@ -84,13 +84,13 @@ describe('a job stream whose connection to Redis is cut', () => {
     expect(full.closed).toBeNull();
   });
 
-  it('shows a missed event though nothing happens after it', async () => {
+  it('sends a missed event even if no event follows', async () => {
     const client = await openJob();
     await cutAnd(() => eventBehind('missed'));
     expect(await client.next('event')).toMatchObject({ data: 'missed' });
   });
 
-  it('shows missed logs in one message though nothing happens after them', async () => {
+  it('sends missed logs in one message even if no event follows', async () => {
     const client = await openJob();
     await append(service, id, 2);
     await until(() => logSeqsOf(client).length === 2);
@@ -107,7 +107,7 @@ describe('a job stream whose connection to Redis is cut', () => {
     expect(new Date(timestamp).toISOString()).toBe(timestamp);
   });
 
-  it('shows missed logs before the end of the job, in one message with those that came after it', async () => {
+  it('sends missed logs before the end of the job, in one message with logs after the end', async () => {
     const client = await openJob();
     await cutAnd(() =>
       Promise.all([
@@ -130,12 +130,12 @@ describe('a job stream whose connection to Redis is cut', () => {
       'logs_appended',
     ]);
     expect(client.dataOf('event')).toEqual(['one', 'two']);
-    // What the client knows by then, although the job has ended.
+    // Earlier messages must not have the final status, although the job has ended.
     const before = client.messages.slice(0, client.types().indexOf('completed'));
     expect(before.map(({ status }) => status)).not.toContain('completed');
   });
 
-  it('shows missed logs in their place among hundreds of missed events', async () => {
+  it('sends missed logs at their place among hundreds of missed events', async () => {
     const client = await openJob();
     await writeHistory(service, id);
     const began = Date.now();
@@ -151,7 +151,7 @@ describe('a job stream whose connection to Redis is cut', () => {
     ]);
   });
 
-  it('closes with 1012 when Redis comes back with another event than the one before the init', async () => {
+  it('is closed with 1012 when Redis returns with another event than the last one before the init', async () => {
     await post('event', 'before');
     const client = await openJob();
     await cutWith((pipeline) => pipeline.rpop(history()).rpush(history(), `["event",${Date.now() + 1_000},"another"]`));
@@ -159,29 +159,29 @@ describe('a job stream whose connection to Redis is cut', () => {
     expect((await openJob()).messages[0]).toMatchObject({ type: 'init', status: 'running' });
   });
 
-  /** What is lost after a job's events have been seen: so many, the last at that time. */
+  /** Losses in Redis after a client has received events: `seen` of them, the last at `at`. */
   const LOSSES: [what: string, lose: (pipeline: Pipeline, seen: number, at: number) => Pipeline][] = [
     [
-      'the history has dropped what the client missed',
+      'the history has dropped events that the client missed',
       (pipeline, seen) =>
         pipeline
           .rpush(history(), '["event",1,"dropped"]', '["event",2,"kept"]')
           .ltrim(history(), -1, -1)
           .hset(jobKey(), 'eventsDropped', seen + 1),
     ],
-    // As after a failover to a replica that lagged behind.
-    ['Redis comes back with less than the client has seen', (pipeline) => pipeline.rpop(history())],
+    // As after a failover to a replica that was behind.
+    ['Redis returns with fewer events than the client has received', (pipeline) => pipeline.rpop(history())],
     [
-      'Redis comes back with other events than the client has seen, and more of them',
+      'Redis returns with other and more events than the client has received',
       (pipeline, _, at) =>
         pipeline
           .rpop(history())
           .rpush(history(), `["event",${at + 1_000},"another"]`, `["event",${at + 1_001},"more"]`),
     ],
-    ['the job is gone', (pipeline) => pipeline.flushall()],
+    ['the job does not exist any more', (pipeline) => pipeline.flushall()],
   ];
 
-  it.each(LOSSES)('closes with 1012 when %s', async (_, lose) => {
+  it.each(LOSSES)('is closed with 1012 when %s', async (_, lose) => {
     const client = await openJob();
     await post('event', 'seen');
     const { timestamp } = await client.next('event');
@@ -192,19 +192,19 @@ describe('a job stream whose connection to Redis is cut', () => {
   });
 });
 
-describe('a job stream that misses a message without a cut', () => {
-  it('shows what is missing from the history, in order', async () => {
+describe('job stream that misses a message without a cut', () => {
+  it('sends the missing event from the history, in order', async () => {
     const client = await openJob();
     await post('event', 'first');
     const { timestamp } = await client.next('event');
-    // An event whose message Redis never passed on.
+    // An event whose message Redis never published.
     await service.redis.rpush(history(), `["event",${Date.parse(timestamp)},"unpublished"]`);
     await post('event', 'last');
     await until(() => client.dataOf('event').includes('last'));
     expect(client.dataOf('event')).toEqual(['first', 'unpublished', 'last']);
   });
 
-  it('never shows an old message again', async () => {
+  it('never sends an old message again', async () => {
     const [client, space] = [await openJob(), await openSpace()];
     await post('event', 'first');
     const message = await client.next('event');
@@ -216,7 +216,7 @@ describe('a job stream that misses a message without a cut', () => {
   });
 });
 
-it('closes a space stream with 1012 when its connection to Redis is cut, and the next one is whole', async () => {
+it('closes a space stream with 1012 when its connection to Redis is cut, and the next stream works', async () => {
   const client = await openSpace();
   await cutAnd(() => eventBehind('missed'));
   expect(await client.end()).toEqual(MISSING);
@@ -225,7 +225,7 @@ it('closes a space stream with 1012 when its connection to Redis is cut, and the
   expect(await next.next('created')).toMatchObject({ spaceId: 'cut', status: 'pending' });
 });
 
-it('closes space streams and keeps job streams whole when Redis restarts', async () => {
+it('closes space streams and keeps job streams complete when Redis restarts', async () => {
   const [client, space] = [await openJob(), await openSpace()];
   await post('event', 'before');
   await append(service, id, 2);
@@ -241,10 +241,10 @@ it('closes space streams and keeps job streams whole when Redis restarts', async
   expect(await subscribers()).not.toBe('');
 });
 
-describe('a gateway with as much patience as by default', () => {
+describe('gateway with the default Redis time-out', () => {
   const gateway = withGateway(service, { REDIS_TIMEOUT_SECONDS: undefined }, redis);
 
-  it('closes space streams and keeps job streams whole when Redis hangs with its connections open', async () => {
+  it('closes space streams and keeps job streams complete when Redis hangs with its connections open', async () => {
     const [client, space] = [await openJob(gateway.url), await openSpace(gateway.url)];
     process.kill(redis.pid(), 'SIGSTOP');
     await space.end().finally(() => process.kill(redis.pid(), 'SIGCONT'));

@@ -16,8 +16,8 @@ afterEach(destroySockets);
 
 const statusOf = async (url: string) => (await sendHandshake(url, new URL(url).pathname)).status;
 
-/** How Redis goes, and how it comes back. */
-const OUTAGES: [what: string, go: (redis: OwnRedis) => unknown, comeBack: (redis: OwnRedis) => unknown][] = [
+/** How an outage of Redis begins, and how it ends. */
+const OUTAGES: [what: string, begin: (redis: OwnRedis) => unknown, end: (redis: OwnRedis) => unknown][] = [
   ['down', (redis) => redis.halt(), (redis) => redis.resume()],
   ['hanging', (redis) => process.kill(redis.pid(), 'SIGSTOP'), (redis) => process.kill(redis.pid(), 'SIGCONT')],
 ];
@@ -25,23 +25,23 @@ const OUTAGES: [what: string, go: (redis: OwnRedis) => unknown, comeBack: (redis
 it.each(OUTAGES)(
   'refuses streams with 503 and not 401 while Redis is %s, and counts none of them',
   async (...outage) => {
-    const [, go, comeBack] = outage;
+    const [, begin, end] = outage;
     const id = await jobIn(service, 'running', 'away');
     const { key } = await service.key(['jobs:read']);
     const paths = [`/${id}`, `/${id}?token=${key}`, `/spaces/away?token=${key}`, `/spaces/away?token=${ADMIN_KEY}`];
     const urls = [service.url, gateway.url];
     const ask = (url: string, path: string) => sendHandshake(url, `/api/v1/realtime${path}`);
-    await go(redis);
+    await begin(redis);
     try {
-      const asked = urls.flatMap((url) => paths.map((path) => ask(url, path)));
-      for (const shaken of await Promise.all(asked)) {
+      const attempts = urls.flatMap((url) => paths.map((path) => ask(url, path)));
+      for (const shaken of await Promise.all(attempts)) {
         await expectRefusal(shaken, 503, 'UNAVAILABLE');
         expect(shaken.headers['retry-after']).toMatch(/^\d+$/);
       }
       for (const url of urls) expect(await statusOf(`${url}/livez`)).toBe(200);
       for (const url of urls) await until(async () => (await statusOf(`${url}/readyz`)) === 503);
     } finally {
-      await comeBack(redis);
+      await end(redis);
     }
     for (const url of urls) {
       await until(async () => (await statusOf(`${url}/readyz`)) === 200);

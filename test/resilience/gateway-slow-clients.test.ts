@@ -11,7 +11,7 @@ import { ADMIN_KEY } from '../support/shared-service.js';
 import { StreamClient } from '../support/stream-client.js';
 import { until } from '../support/until.js';
 
-// Of this file's own, since it cuts connections of subscribers.
+// A Redis of its own, because the tests cut subscriber connections.
 const redis = withRedis();
 const service = withService({ EVENTS_PER_JOB: '10000' }, { redis });
 const gateway = withGateway(service, {}, redis);
@@ -31,7 +31,7 @@ async function open(path: string): Promise<StreamClient> {
   return client;
 }
 
-/** A client that took its init and does not read. */
+/** Open a stream, and stop reading after the init. */
 async function openStuck(path: string): Promise<StreamClient> {
   const client = await open(path);
   client.ws.pause();
@@ -45,15 +45,15 @@ async function post(verb: string, body: unknown): Promise<void> {
   expect(status).toBe(200);
 }
 
-/** 60 KB each: the sockets of client and server take some megabytes before anything waits in the process. */
+/** 60 KB each: the sockets buffer some megabytes before anything waits in the process. */
 const LARGE = 'x'.repeat(60_000);
 const ENOUGH = 400;
 
 const residentMegabytes = () =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${gateway.child.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-it('cuts off clients that never read, shows the others everything, and needs little memory for either', async () => {
-  // All of it for all of them is less than the 256 MB that may wait for all clients together.
+it('disconnects clients that never read, sends the others everything, and uses little memory for both', async () => {
+  // Together less than the 256 MB that may wait for all clients.
   const stuck = await Promise.all(Array.from({ length: 10 }, (_, n) => openStuck(n % 2 ? full() : space)));
   const [watcher, spaceWatcher] = [await open(full()), await open(space)];
   const before = residentMegabytes();
@@ -68,10 +68,10 @@ it('cuts off clients that never read, shows the others everything, and needs lit
   await until(() => isDone(watcher) && isDone(spaceWatcher));
   expect(watcher.dataOf('event').map(({ n }) => n)).toEqual([...Array(ENOUGH).keys()]);
   expect(logSeqsOf(watcher)).toEqual(seqs(1, last));
-  // 24 MB were sent; each that reads nothing may keep 1 MB, and shares it with the others.
+  // 24 MB were sent; 1 MB may wait for each client that does not read, and clients share messages.
   expect(highest - before).toBeLessThan(100);
 
-  // They find out when they read again: what was on its way comes, and then the end of it, whole or cut off.
+  // When they read again, they get the buffered bytes and then the end, with or without a close frame.
   for (const client of stuck) client.ws.resume();
   for (const client of stuck) expect([1006, 1013]).toContain((await client.end()).code);
   const shown = logSeqsOf(stuck[1] as StreamClient);
@@ -84,9 +84,9 @@ it('cuts off clients that never read, shows the others everything, and needs lit
   expect(logSeqsOf(next)).toEqual([last + 1]);
 });
 
-it('thins progress out to the latest for a slow client, and keeps everything else, in order', async () => {
+it('coalesces progress to the latest for a slow client, and sends everything else in order', async () => {
   const slow = await openStuck(full());
-  // Fill the sockets, and then some: from here on something waits in the process.
+  // Fill the sockets, so that later messages wait in the process.
   let sent = 0;
   const report = async (count: number) => {
     for (const end = sent + count; sent < end; sent++) {
@@ -104,7 +104,7 @@ it('thins progress out to the latest for a slow client, and keeps everything els
   expect(reports.length).toBeLessThan(sent);
   expect(reports).toEqual([...reports].sort((a, b) => a - b));
   expect(logSeqsOf(slow)).toEqual(seqs(1, 22));
-  // The latest before each message that is no progress, and nothing but progress is missing.
+  // The latest progress comes before each other message, and only progress is missing.
   const checkpoint = slow.types().indexOf('checkpoint');
   expect(slow.messages[checkpoint - 1]?.data.percent).toBe(29.8);
   expect(slow.messages.at(-2)?.data.percent).toBe(59.7);
@@ -113,7 +113,7 @@ it('thins progress out to the latest for a slow client, and keeps everything els
   expect(slow.closed).toBeNull();
 });
 
-it('gives up a client that pings without end and never reads', async () => {
+it('disconnects a client that sends pings without end and never reads', async () => {
   const pinging = await openStuck(full());
   const before = residentMegabytes();
   while (pinging.ws.readyState === WebSocket.OPEN) {
@@ -127,12 +127,12 @@ it('gives up a client that pings without end and never reads', async () => {
   expect(residentMegabytes() - before).toBeLessThan(100);
 });
 
-it('shows logs that are appended while a client catches up with 5 000 events', async () => {
+it('sends logs that are appended while a client gets 5 000 missed events', async () => {
   const client = await open(full());
   await writeHistory(service, id);
   const at = Date.now();
   const missed = Array.from({ length: 5_000 }, (_, n) => JSON.stringify(['event', at, n]));
-  // In one go, before the gateway can be back.
+  // In one pipeline, before the gateway can connect again.
   await service.redis
     .pipeline()
     .call('CLIENT', 'KILL', 'TYPE', 'pubsub')

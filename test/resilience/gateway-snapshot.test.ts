@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 
 const service = withService({ LOGS_PER_JOB: '1000000' });
 
-/** Run something for each number below `count`, some of them at once. */
+/** Run a function for each number below `count`, with `atOnce` calls in parallel. */
 async function forEach(count: number, atOnce: number, act: (n: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {
@@ -20,7 +20,7 @@ async function forEach(count: number, atOnce: number, act: (n: number) => Promis
 type Step = readonly [verb: string, body?: unknown];
 const progress = (percent: number): Step => ['progress', { percent, message: `at ${percent}` }];
 
-/** Two attempts with everything that can happen on the way, ending well. */
+/** Two attempts with every kind of event, the second of which completes. */
 const LIFE: readonly Step[] = [
   ['claim'],
   ['ack'],
@@ -51,7 +51,7 @@ interface Event {
   createdAt: string;
 }
 
-/** Init and messages must be a snapshot of some moment and exactly what came later. */
+/** Expect that the init is a snapshot of some moment, and that the messages are exactly the later events. */
 function expectFull({ messages: [init, ...messages] }: StreamClient, history: Event[]): void {
   const before = history.slice(0, history.length - messages.length);
   const moves = before.map(({ type }) => STATUS_AFTER[type]).filter(Boolean);
@@ -64,7 +64,7 @@ function expectFull({ messages: [init, ...messages] }: StreamClient, history: Ev
 function expectProgress({ messages: [init, ...messages] }: StreamClient, history: Event[]): void {
   const shown = history.filter(({ type }) => type === 'progress' || type === 'completed');
   const before = shown.slice(0, shown.length - messages.length);
-  // A client that comes after the end is sent it all the same.
+  // A client that connects after the end also gets it.
   const latest = before.filter(({ type }) => type === 'progress').at(-1);
   expect(init.progress).toEqual(latest?.data);
   expect(messages.map(({ type, data, timestamp }) => [type, data, timestamp])).toEqual(
@@ -74,7 +74,7 @@ function expectProgress({ messages: [init, ...messages] }: StreamClient, history
   );
 }
 
-/** Connect after some steps of a job's life, while it goes on, and compare what comes with the history. */
+/** Connect after some steps of a job, while more follow, and compare the messages with the history. */
 async function watch(n: number): Promise<void> {
   const { id } = await createJob(service, `run-${n % 7}`);
   const isFull = n % 2 === 0;
@@ -97,14 +97,14 @@ async function watch(n: number): Promise<void> {
 
 const RUNS = 400;
 
-it(`sends a snapshot and then exactly what came later, ${RUNS} times while the job moves`, async () => {
+it(`sends a snapshot and then exactly the later events, in ${RUNS} streams of jobs that change`, async () => {
   await forEach(RUNS, 20, watch);
 });
 
 const CLIENTS = 60;
 const WRITERS = 10;
 
-it(`sends ${CLIENTS} clients that join among ${WRITERS} writers of logs every later entry once and in order`, async () => {
+it(`sends ${CLIENTS} clients that connect while ${WRITERS} workers append logs every later entry once and in order`, async () => {
   const id = await jobIn(service, 'running', 'joining');
   const joined: { client: StreamClient; read: number }[] = [];
   const writer = async (n: number) => {
@@ -124,7 +124,7 @@ it(`sends ${CLIENTS} clients that join among ${WRITERS} writers of logs every la
     const shown = logSeqsOf(client);
     const [first] = shown as [number];
     expect(shown).toEqual(seqs(first, last));
-    // What could be read after the init goes at least as far as to what was shown: no entry is between them.
+    // A read after the init reaches at least to the first message, so no entry is missing in between.
     expect(read).toBeGreaterThanOrEqual(first - 1);
     expect(new Set(client.types())).toEqual(new Set(['init', 'logs_appended']));
     await client.close();

@@ -5,13 +5,13 @@ import { appended, asJson, asNdjson, type Batch, entriesOf, FORMATS, gzipped, wr
 import { createJob } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 
-// Batches of some kilobytes on the wire, which would be hundreds of megabytes in the memory of the API.
+// Batches of some kilobytes on the wire, which could use hundreds of megabytes of the API's memory.
 
 const service = withService();
 const api = withApiProcess(service);
 
 let jobId: string;
-/** Megabytes that it has had after some work. */
+/** Peak memory in megabytes after some work. */
 let usual: number;
 beforeAll(async () => {
   jobId = (await createJob(service, 'memory')).id;
@@ -20,10 +20,10 @@ beforeAll(async () => {
   usual = api.peakMegabytes();
 });
 
-/** Four times what was ever seen. Ten batches at once without the limits are gigabytes. */
+/** Four times the largest measured value. Without the limits, ten concurrent batches need gigabytes. */
 const MAY_GROW_BY_MB = 400;
 
-/** Expect that a batch is refused, one by one and at once, in little memory. */
+/** Expect that a batch is refused with little memory, sequentially and concurrently. */
 async function expectRefused(batch: Batch, status: number, error: string): Promise<void> {
   expect(batch.raw.length).toBeLessThan(300_000);
   const send = async () => {
@@ -35,7 +35,7 @@ async function expectRefused(batch: Batch, status: number, error: string): Promi
   expect(api.peakMegabytes() - usual).toBeLessThan(MAY_GROW_BY_MB);
 }
 
-/** One string of 200 MB, made without ever being as large. */
+/** Make gzip of one string of 200 MB, without having the string in memory. */
 async function bomb(byte: string, type: string): Promise<Batch> {
   const gzip = createGzip();
   const chunks: Buffer[] = [];
@@ -53,7 +53,7 @@ it.each([
   ['letters', 'a', 'application/json'],
   ['NULs', '\0', 'application/json'],
   ['line feeds', '\n', 'application/x-ndjson'],
-])('gzip of 200 MB of %s is refused in little memory', async (_, byte, type) => {
+])('refuses gzip of 200 MB of %s in a log batch with little memory', async (_, byte, type) => {
   await expectRefused(await bomb(byte, type), 413, 'body must be at most 5242880 bytes inflated');
 });
 
@@ -73,10 +73,10 @@ it.each<[what: string, batch: Batch, status: number, error: string]>([
   ['brackets', asJson(`${'['.repeat(BYTES / 2)}${']'.repeat(BYTES / 2)}`), 413, TOO_LARGE],
   ['objects in metadata', metadata(filled('{}').slice(100)), 413, TOO_LARGE],
   ['unknown fields', asJson(`{${filled('"":0')},"logs":[]}`), 400, 'body must have at most 100 fields'],
-])('as many %s as a batch may have bytes are refused in little memory', async (_, batch, status, error) => {
+])('refuses as many %s as fit into a log batch with little memory', async (_, batch, status, error) => {
   await expectRefused(gzipped(batch), status, error);
 });
 
-it('a job keeps nothing of what was refused', async () => {
+it('stores nothing of refused log batches', async () => {
   expect(await api.append(jobId, { body: ['after all'] })).toMatchObject(appended(1, 20_001));
 });

@@ -14,7 +14,7 @@ const isServing = async () => (await service.call('GET', '/spaces/outage/jobs'))
 const storedIn = async (id: string) => messagesOf(await readLogs(service, id));
 
 const LARGE = gzipped(written('NDJSON', entriesOf(1_000)));
-/** Seconds that Retry-After names with a 503: at random, so that callers do not return all at once. */
+/** Seconds in Retry-After with a 503; random, so that callers do not all retry at once. */
 const RETRY_AFTER = expect.stringMatching(/^[1-5]$/);
 const FULL = {
   status: 503,
@@ -27,12 +27,12 @@ const AWAY = {
   body: { error: 'Storage did not answer; the outcome of this request is unknown', code: 'UNAVAILABLE' },
 };
 
-describe('while Redis has no memory left', () => {
+describe('appending logs while Redis has no memory left', () => {
   const fill = () => service.redis.config('SET', 'maxmemory', '1mb');
   const empty = () => service.redis.config('SET', 'maxmemory', '0');
   afterEach(empty);
 
-  it('a job takes no logs and drops none, but completes', async () => {
+  it('is refused without dropping stored logs, and the job can complete', async () => {
     const [id, other] = [await jobIn(service, 'running', 'full'), await jobIn(service, 'running', 'full')];
     expect((await append(service, id, LARGE)).status).toBe(200);
     await appendOk(service, id, range(1, 10).map(String), 1_001);
@@ -54,7 +54,7 @@ describe('while Redis has no memory left', () => {
   });
 });
 
-it('every batch is stored exactly once while Redis forgets its scripts', async () => {
+it('stores every log batch exactly once while Redis forgets its scripts', async () => {
   const { id } = await createJob(service, 'flush');
   for (let n = 0; n < 10; n++) {
     await service.redis.script('FLUSH');
@@ -66,7 +66,7 @@ it('every batch is stored exactly once while Redis forgets its scripts', async (
   expect(seqsOf(await readLogs(service, id))).toEqual(range(1, 40));
 });
 
-it('appending is refused with 503 while Redis is down, and goes on where it was when it is back', async () => {
+it('refuses logs with 503 while Redis is down, and continues with the next seq after the outage', async () => {
   const id = await jobIn(service, 'running', 'outage');
   await appendOk(service, id, entriesOf(10));
   await redis.halt();
@@ -81,7 +81,7 @@ it('appending is refused with 503 while Redis is down, and goes on where it was 
   expect(logs).toEqual([...asRead(id, entriesOf(10), logs), ...asRead(id, ['back'], logs.slice(10), 11)]);
 });
 
-it('a batch is stored at most once, and whole, when its answer was lost', async () => {
+it('stores a log batch completely or not at all when its response was lost', async () => {
   const { id } = await createJob(service, 'lost');
   await appendOk(service, id, ['before']);
   process.kill(redis.pid(), 'SIGSTOP');
@@ -97,16 +97,16 @@ it('a batch is stored at most once, and whole, when its answer was lost', async 
   await appendOk(service, id, ['after'], messages.length + 1);
 });
 
-describe('while Redis takes no batches', () => {
+describe('appending logs while Redis hangs', () => {
   const api = withApiProcess(service, redis);
   /** 5 MB each, some kilobytes on the wire. */
   const messages = range(1, 1_000).map((n) => `${n} `.padEnd(5_200, 'x'));
   const largest = gzipped(written('NDJSON', messages));
   const BATCHES = 200;
-  /** A few may wait for Redis, as they came and as they go; all of them are a gigabyte. */
+  /** A few batches may wait for Redis; all of them together have a gigabyte. */
   const MAY_GROW_BY_MB = 600;
 
-  it('200 of them are refused before they fill the memory', async () => {
+  it('is refused before 200 batches fill the memory', async () => {
     const { id } = await createJob(service, 'pile');
     for (let n = 0; n < 3; n++) expect((await api.append(id, largest)).status).toBe(200);
     const before = api.peakMegabytes();
@@ -114,14 +114,14 @@ describe('while Redis takes no batches', () => {
     try {
       const responses = await Promise.all(Array.from({ length: BATCHES }, () => api.append(id, largest)));
       const refusals = responses.map(({ status, headers, body }) => [status, body.code, headers['retry-after']]);
-      // The few that were sent to Redis may have been done; the others waited too long to be sent.
+      // The outcome of the few that were sent to Redis is unknown; the others waited too long to be sent.
       const code = expect.stringMatching(/^(UNAVAILABLE|OVERLOADED)$/);
       expect(refusals).toEqual(Array(BATCHES).fill([503, code, RETRY_AFTER]));
       expect(api.peakMegabytes() - before).toBeLessThan(MAY_GROW_BY_MB);
     } finally {
       process.kill(redis.pid(), 'SIGCONT');
     }
-    // Redis may be busy for a while with what was in its sockets; of that it has stored whole batches.
+    // Redis may first execute the commands in its sockets, which store complete batches.
     const newest = () => api.read(`/jobs/${id}/logs?limit=1`);
     await until(async () => (await newest()).status === 200, 60_000);
     expect((await newest()).body.logs).toMatchObject([{ message: messages.at(-1) }]);

@@ -10,8 +10,8 @@ import { withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
 
-// Clients that send too little, too slowly or without end, or do not read: the API waits for none of them for ever,
-// keeps little of what they send, and serves all others.
+// Clients that send too little, too slowly or without end, or do not read: the API disconnects them in the end, buffers
+// little of what they send, and serves all others.
 
 const MB = 1_048_576;
 
@@ -41,7 +41,7 @@ afterEach(async () => {
 function connect(): net.Socket {
   const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');
   socket.setNoDelay(true);
-  socket.on('error', () => undefined); // A reset is a way to end, too.
+  socket.on('error', () => undefined); // A reset also ends the connection.
   open.add(socket);
   return socket;
 }
@@ -53,17 +53,17 @@ const head = (method: string, headers: Headers = {}, query = '') =>
     '\r\n',
   ].join('\r\n');
 
-/** Begin an append with these headers, whose body the test writes. */
+/** Begin an append with these headers; the test writes the body. */
 function startAppend(headers: Headers) {
   const socket = connect();
   let received = '';
   socket.on('data', (bytes) => (received += bytes.toString('latin1')));
   socket.write(head('POST', headers));
   const status = () => Number(/^HTTP\/1\.1 (\d{3}) /.exec(received)?.[1] ?? 0);
-  /** Write, and wait until it is on its way or the connection is gone. */
+  /** Write, and wait until the bytes are sent or the connection is closed. */
   const write = async (bytes: Buffer) => {
     await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
-    // A write that is taken at once would leave no time to read the answer, and a reset takes what is unread along.
+    // Without this, an immediate write leaves no time to read the response, and a reset would discard it.
     await immediate();
   };
   return {
@@ -73,7 +73,7 @@ function startAppend(headers: Headers) {
       write(Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])),
     isClosed: () => socket.closed,
     status,
-    /** Wait for the end of the connection, and return the status of the answer; 0 for none. */
+    /** Wait for the end of the connection, and return the status of the response; 0 for none. */
     async closed() {
       await until(() => socket.closed);
       return status();
@@ -81,13 +81,13 @@ function startAppend(headers: Headers) {
   };
 }
 
-/** Expect that nothing is stored, and that the API does its work. */
+/** Expect that nothing is stored, and that the API still serves. */
 async function expectNothingStored(): Promise<void> {
   expect(await service.redis.exists(logsKey(service, id))).toBe(0);
   await appendOk(api, id, ['served']);
 }
 
-it('senders that are slow or fall silent are cut off, while others are served', async () => {
+it('disconnects clients that send logs slowly or stop sending, while it serves others', async () => {
   const batch = gzipped(written('NDJSON', entriesOf(1_000))).raw as Buffer;
   const silent = Array.from({ length: 15 }, () => startAppend({ ...JSON_TYPE, 'content-length': MB }));
   for (const each of silent) await each.write(Buffer.alloc(MB - 1, ' '));
@@ -109,12 +109,12 @@ it('senders that are slow or fall silent are cut off, while others are served', 
   await expectNothingStored();
 });
 
-describe('a body that never ends is refused and cut off:', () => {
+describe('body of logs that never ends', () => {
   const blanks = Buffer.alloc(65_536, ' ');
   const lines = Buffer.from('"a line"\n'.repeat(8_000));
-  /** Gzip of so many members that they come to some kilobytes. */
+  /** Make gzip of 50 members, some kilobytes together. */
   const members = (bytes: Buffer) => Buffer.concat(Array(50).fill(gzipSync(bytes)));
-  /** Four times what was ever seen; what the senders have to offer is 640 MB. */
+  /** Four times the largest measured value; the clients send up to 640 MB. */
   const MAY_GROW_BY_MB = 400;
 
   it.each<[what: string, headers: Headers, piece: Buffer]>([
@@ -123,8 +123,8 @@ describe('a body that never ends is refused and cut off:', () => {
     ['one line', NDJSON_TYPE, Buffer.alloc(65_536, 'x')],
     ['members of gzip', { ...JSON_TYPE, ...GZIP }, members(Buffer.alloc(MB))],
     ['members of gzip, of lines', { ...NDJSON_TYPE, ...GZIP }, members(lines)],
-    ['what is no gzip', { ...JSON_TYPE, ...GZIP }, blanks],
-  ])('%s', async (_, headers, piece) => {
+    ['bytes that are not gzip', { ...JSON_TYPE, ...GZIP }, blanks],
+  ])('is refused, and its client is disconnected: %s', async (_, headers, piece) => {
     const before = api.peakMegabytes();
     const senders = Array.from({ length: 10 }, () => startAppend({ ...headers, ...CHUNKED }));
     await Promise.all(
@@ -138,19 +138,19 @@ describe('a body that never ends is refused and cut off:', () => {
   });
 });
 
-describe('a batch of which a part arrives is not stored:', () => {
+describe('batch of logs that arrives incompletely', () => {
   const plain = written('NDJSON', entriesOf(1_000));
   it.each([
     ['plain', NDJSON_TYPE, Buffer.from(plain.raw)],
     ['gzipped', { ...NDJSON_TYPE, ...GZIP }, gzipped(plain).raw as Buffer],
-  ])('%s', async (_, headers, raw) => {
+  ])('is not stored: %s', async (_, headers, raw) => {
     const ended = startAppend({ ...headers, 'content-length': raw.length });
     await ended.write(raw.subarray(0, -1));
     ended.socket.end();
     expect(await ended.closed()).toBe(400);
 
     const unfinished = startAppend({ ...headers, ...CHUNKED });
-    await unfinished.writeChunk(raw); // All of it, but for the chunk of no bytes that says so.
+    await unfinished.writeChunk(raw); // Everything except the final empty chunk.
     unfinished.socket.end();
     expect(await unfinished.closed()).toBe(400);
 
@@ -162,9 +162,9 @@ describe('a batch of which a part arrives is not stored:', () => {
   });
 });
 
-// Of requests that stand behind one another on a connection, whose client goes away before it has read the answer to
-// the first, the answers to the others are never sent, and never closed either.
-describe('when clients do not read,', () => {
+// If a client with pipelined requests disconnects before it has read the first response, Node never sends the other
+// responses, and never closes them either.
+describe('clients that do not read responses', () => {
   const ENTRIES = 310;
   /** 5 MB inflated, some kilobytes on the wire. */
   const LARGE = gzipped(written('an array', Array(ENTRIES).fill('y'.repeat(16_000))));
@@ -188,7 +188,7 @@ describe('when clients do not read,', () => {
     return socket;
   }
 
-  it('appends go on after a client has hung up before it was answered', async () => {
+  it('do not block appends after they disconnect before a response', async () => {
     for (let n = 1; n <= 2; n++) {
       const before = await stored();
       const socket = sendUnread([readRequest(), ...Array.from({ length: 4 }, appendRequest)]);
@@ -198,23 +198,23 @@ describe('when clients do not read,', () => {
     expect((await append(api, id, LARGE)).status).toBe(200);
   });
 
-  it('large answers go on after a client has hung up before it has read one', async () => {
+  it('do not block large responses after they disconnect before reading one', async () => {
     for (let n = 1; n <= 2; n++) {
-      // The append is the last of the 16 requests that one connection has served at once: when it is stored, all reads
-      // before it have begun. Long reads take turns: when a later one is answered, so are they.
+      // The append is the last of the 16 requests that one connection may have in progress: once it is stored, all reads
+      // before it have begun. Long reads run in order: once a later one has its response, the earlier ones have too.
       const before = await stored();
       const socket = sendUnread([...Array.from({ length: 15 }, readRequest), appendRequest()]);
       await until(async () => (await stored()) > before && (await readStatus(`/jobs/${id}/logs?limit=1`)) === 200);
       socket.destroy();
       await until(() => socket.closed);
     }
-    // There is room again for as many as there was at the start.
+    // All slots must be free again.
     const responses = await Promise.all(Array.from({ length: 8 }, () => readStatus(`/jobs/${id}/logs?limit=500`)));
     expect(responses).toEqual(responses.map(() => 200));
   });
 
-  it('small answers are given while large ones wait for their readers', async () => {
-    // The first one or so of each connection may go into the buffers of the system.
+  it('do not block small responses while large ones wait for them', async () => {
+    // The first response of each connection may fit into the buffers of the system.
     for (let n = 0; n < 20; n++) sendUnread([readRequest(), readRequest(), readRequest()]);
     await until(async () => (await readStatus(`/jobs/${id}/logs?limit=500`)) === 503);
     for (const path of [`/jobs/${id}/logs?limit=1`, `/jobs/${id}`, '/spaces/senders/jobs?limit=1'])

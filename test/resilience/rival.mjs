@@ -1,4 +1,4 @@
-// A process that tries to take each folder it is told of, and says whether it has it; it ends with its parent.
+// Claim each data folder that the parent process sends, and report whether it was claimed. Ends with its parent.
 const { takeOwnership } = await import('../../packages/redis/dist/server/ownership.js');
 
 process.on('message', async (folder) => {

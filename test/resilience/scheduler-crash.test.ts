@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, completeJob, getJob, partitionOf, redisNow } from '@yardmaster/store';
-import { answer, type Behaviour } from '../support/behaviours.js';
+import { type Behaviour, respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, readJob, sent, settled } from '../support/callbacks.js';
 import { jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
@@ -11,15 +11,15 @@ import { type Received, withReceiver } from '../support/receiver.js';
 import { type Fleet, makeDue, runMany, withFleet } from '../support/schedulers.js';
 import { until } from '../support/until.js';
 
-// Schedulers that are killed, sleep, are stopped or lose Redis while they work.
+// Schedulers that are killed, paused or stopped, or lose Redis while they work.
 
 const receiver = withReceiver();
-const ANSWERED = answer(204);
-/** Requests that wait for their response. */
-const held: ServerResponse[] = [];
-const hold: Behaviour = (response) => held.push(response);
+const NO_CONTENT = respondWith(204);
+/** Responses that the test has not sent yet. */
+const openResponses: ServerResponse[] = [];
+const keepOpen: Behaviour = (response) => openResponses.push(response);
 const respond = (status: number) => {
-  for (const response of held.splice(0)) response.writeHead(status).end();
+  for (const response of openResponses.splice(0)) response.writeHead(status).end();
 };
 
 const env = {
@@ -29,8 +29,8 @@ const env = {
   SHUTDOWN_SECONDS: '6',
 };
 
-/** Complete jobs, the callback of the first of which is being sent, while the others wait for their turn. */
-async function holdFirst(
+/** Complete jobs. The attempt at the first callback is in progress, and the others wait in the scheduler. */
+async function keepFirstOpen(
   { service }: Fleet,
   name: string,
   others: number,
@@ -38,7 +38,7 @@ async function holdFirst(
   const paths = Array.from({ length: 1 + others }, (_, n) => `/${name}/${n}`);
   const ids: string[] = [];
   for (const [n, path] of paths.entries()) {
-    const callbackUrl = receiver.script(path, n === 0 ? hold : ANSWERED, ANSWERED);
+    const callbackUrl = receiver.script(path, n === 0 ? keepOpen : NO_CONTENT, NO_CONTENT);
     ids.push(await jobIn(service, 'completed', name, { callbackUrl }));
     await until(() => receiver.requestsTo(paths[0] as string).length === 1);
   }
@@ -48,7 +48,7 @@ async function holdFirst(
   return { ids, paths };
 }
 
-describe('schedulers', () => {
+describe('several schedulers', () => {
   const fleet = withFleet({ schedulers: 0, env });
   const running: RunningProcess[] = [];
   const start = async () => {
@@ -70,11 +70,11 @@ describe('schedulers', () => {
     return counts;
   }
 
-  it('of which there are three send each callback once, and meet each deadline once though one is killed in a sweep', async () => {
+  it('send each callback once, and expire each deadline once even if one scheduler is killed during a sweep', async () => {
     const schedulers = await Promise.all([start(), start(), start()]);
     const { service } = fleet;
     const { store } = service;
-    const callbackUrl = receiver.script('/three', ANSWERED);
+    const callbackUrl = receiver.script('/three', NO_CONTENT);
     const called = await runMany(store, 'called', 150, { callbackUrl });
     await Promise.all(called.map((id) => completeJob(store, ANY_SPACE, id, null)));
     for (const id of called) await settled(service, id);
@@ -82,13 +82,13 @@ describe('schedulers', () => {
     const posted = receiver.requestsTo('/three').map(({ body }) => JSON.parse(body.toString()).jobId);
     expect(posted.sort()).toEqual([...called].sort());
 
-    const expectMet = async (ids: string[]) => {
+    const expectRetriedOnce = async (ids: string[]) => {
       const pending = store.keys.jobsByStatus('silent', 'pending');
       await until(async () => (await service.redis.zcard(pending)) === ids.length);
       const count = ids.length;
       expect(await countEvents(ids)).toEqual({ delivered: count, acked: count, retried: count });
     };
-    const silent = await runMany(store, 'silent', 3_000); // A step has 100.
+    const silent = await runMany(store, 'silent', 3_000); // A sweep expires 100 at a time.
     const deadlines = store.keys.deadlines(partitionOf('silent'));
     await service.redis.zadd(deadlines, 'XX', ...silent.flatMap((id) => [1, id])); // All due at once.
     const hasSwept = ({ output }: RunningProcess) => output().includes('deadlines expired');
@@ -97,19 +97,19 @@ describe('schedulers', () => {
     await schedulers.find(hasSwept)?.stop('SIGKILL');
     const left = await service.redis.zcount(deadlines, 1, 1);
     for (const { child } of schedulers) child.kill('SIGCONT');
-    expect(left).toBeGreaterThan(0); // The others have to meet the rest.
-    await expectMet(silent);
+    expect(left).toBeGreaterThan(0); // The other schedulers must expire the rest.
+    await expectRetriedOnce(silent);
     const [later] = (await runMany(store, 'later', 1)) as [string];
     await makeDue(service, later);
     await until(async () => (await countEvents([later])).retried === 1);
   });
 
-  it('repeat, once, what others were posting when they were killed or fell asleep, and post what waited there', async () => {
+  it('repeat once the attempts of killed or paused schedulers, and send the callbacks that waited there', async () => {
     const killed = await start();
-    const first = await holdFirst(fleet, 'killed', 2);
-    const asleep = await start(); // It is there already when the other is killed.
+    const first = await keepFirstOpen(fleet, 'killed', 2);
+    const asleep = await start(); // It already runs when the other is killed.
     await killed.stop('SIGKILL');
-    const second = await holdFirst(fleet, 'asleep', 2);
+    const second = await keepFirstOpen(fleet, 'asleep', 2);
     asleep.child.kill('SIGSTOP');
     await start();
     for (const { ids, paths } of [first, second]) {
@@ -125,18 +125,18 @@ describe('schedulers', () => {
       expect([webhookId(after), after.body]).toEqual([webhookId(before), before.body]);
       for (const requests of others) expect(requests).toHaveLength(1);
     }
-    // What it makes of its attempt once it wakes does not count any more.
+    // Its own outcome, once it continues, does not count any more.
     asleep.child.kill('SIGCONT');
     await until(() => asleep.output().includes('callback attempted'));
     const job = await readJob(fleet.service, second.ids[0] as string);
     expect(attemptsOf(job)).toEqual(historyOf(job.callbackUrl, [sent(204)]));
   });
 
-  it('that are stopped finish and record their attempts, and leave to others what waited', async () => {
+  it('finish and record their attempts when they are stopped, and leave waiting callbacks to others', async () => {
     const { service } = fleet;
     const stopped = await start();
-    const { ids, paths } = await holdFirst(fleet, 'stopped', 3);
-    // So long may it take until the relay looks at a callback that has waited for long.
+    const { ids, paths } = await keepFirstOpen(fleet, 'stopped', 3);
+    // The longest time until the relay returns a callback that is long overdue.
     const later = (await redisNow(service.store)) + 300_000;
     for (const id of ids.slice(1))
       await service.redis.zadd(service.store.keys.callbacks(id.slice(0, 2)), 'XX', later, id);
@@ -154,40 +154,40 @@ describe('schedulers', () => {
   });
 });
 
-describe.each(['stopped', 'hanging'])('while Redis is %s, a scheduler', (how) => {
+describe.each(['stopped', 'hanging'])('scheduler while Redis is %s', (how) => {
   const redis = withRedis({ appendfsync: 'always' });
   const fleet = withFleet({ schedulers: 0, env: { ...env, REDIS_TIMEOUT_SECONDS: '1.5' }, redis });
-  const goAway = () => (how === 'stopped' ? redis.halt() : process.kill(redis.pid(), 'SIGSTOP'));
-  const comeBack = () => (how === 'stopped' ? redis.resume() : process.kill(redis.pid(), 'SIGCONT'));
+  const beginOutage = () => (how === 'stopped' ? redis.halt() : process.kill(redis.pid(), 'SIGSTOP'));
+  const endOutage = () => (how === 'stopped' ? redis.resume() : process.kill(redis.pid(), 'SIGCONT'));
 
-  it('keeps the outcome of an attempt until Redis takes it, once', async () => {
+  it('keeps the outcome of an attempt until Redis has stored it exactly once', async () => {
     const { service } = fleet;
     const scheduler = await fleet.start();
-    const callbackUrl = receiver.script(`/${how}`, hold, ANSWERED);
+    const callbackUrl = receiver.script(`/${how}`, keepOpen, NO_CONTENT);
     const id = await jobIn(service, 'completed', 'away', { callbackUrl });
     await until(() => receiver.requestsTo(`/${how}`).length === 1);
-    await goAway();
+    await beginOutage();
     respond(503);
-    await delay(3_000); // Longer than a command may take.
-    // A Redis that hangs does what it was asked meanwhile once it goes on, though nothing waits for the replies any more.
-    await comeBack();
+    await delay(3_000); // Longer than the time-out of a command.
+    // A hanging Redis executes pending commands when it continues, although no client waits for the replies any more.
+    await endOutage();
     await until(async () => (await service.call('GET', `/jobs/${id}`)).status === 200);
-    // Were the outcome not kept, the attempt would be repeated; were it recorded twice, it would be shown twice.
+    // A lost outcome would repeat the attempt; an outcome that is recorded twice would appear twice.
     const attempts = attemptsOf(await settled(service, id));
     expect(attempts).toEqual(historyOf(callbackUrl, [sent(503, 1, true), sent(204, 2)]));
     expect(receiver.requestsTo(`/${how}`)).toHaveLength(2);
     await scheduler.stop();
   });
 
-  it('ends by itself within SHUTDOWN_SECONDS when it is stopped', async () => {
+  it('exits within SHUTDOWN_SECONDS when it is stopped', async () => {
     const stopped = await fleet.start();
-    await holdFirst(fleet, `${how}-stop`, 2);
-    await goAway();
+    await keepFirstOpen(fleet, `${how}-stop`, 2);
+    await beginOutage();
     try {
-      expect(await stopped.stop()).toBe(0); // It exits with 1 when it takes longer.
+      expect(await stopped.stop()).toBe(0); // It would exit with 1 after a longer stop.
       expect(stopped.output()).not.toContain('stop took too long');
     } finally {
-      await comeBack();
+      await endOutage();
     }
   });
 });

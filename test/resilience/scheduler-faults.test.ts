@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, readJob, sent } from '../support/callbacks.js';
 import { keysOf } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
@@ -10,7 +10,7 @@ import { withFleet } from '../support/schedulers.js';
 import { type TestService, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// What schedulers have to do is done once and never early, whatever happens to Redis or to BullMQ's keys in it.
+// Schedulers do all work exactly once and never early, after any fault of Redis or of BullMQ's keys in it.
 
 const WINDOW_MS = 3_000;
 const env = { DELIVERY_TIMEOUT_SECONDS: `${WINDOW_MS / 1_000}`, CALLBACK_RETRY_DELAYS: '2' };
@@ -28,13 +28,13 @@ interface Event {
   createdAt: string;
 }
 
-/** A job that waits for a scheduler. */
+/** A job with work for a scheduler. */
 interface Work {
   service: TestService;
   id: string;
-  /** All that must have happened to it in the end. */
+  /** Types of all its events at the end. */
   types: string[];
-  /** Statuses of the POSTs of its callback, and where they go. */
+  /** Statuses of the responses to its callback. */
   statuses: number[];
   path: string;
 }
@@ -52,7 +52,7 @@ async function makeWork(
   { status, fields = {}, types, statuses = [] }: WorkToMake,
 ): Promise<Work> {
   const path = `/${++paths}`;
-  const callbackUrl = receiver.script(path, ...statuses.map((each) => answer(each)));
+  const callbackUrl = receiver.script(path, ...statuses.map((each) => respondWith(each)));
   const callback = statuses.length > 0 ? { callbackUrl } : {};
   const id = await jobIn(service, status, `space-${paths % 4}`, { ...callback, ...fields });
   return { service, id, types, statuses, path };
@@ -60,7 +60,7 @@ async function makeWork(
 
 const timeOf = ({ createdAt }: Event) => Date.parse(createdAt);
 
-/** Expect that no time-out came before its window was over. */
+/** Expect that no time-out came before the end of its window. */
 function expectNothingEarly({ events, timeoutSeconds }: { events: Event[]; timeoutSeconds: number }) {
   events.forEach((event, n) => {
     const windowMs = { delivery_timeout: WINDOW_MS, retried: timeoutSeconds * 1_000, dead: timeoutSeconds * 1_000 }[
@@ -70,11 +70,11 @@ function expectNothingEarly({ events, timeoutSeconds }: { events: Event[]; timeo
   });
 }
 
-/** Wait until all is done for a job, and expect that it was done once. */
+/** Wait until all work for a job is done, and expect that it was done exactly once. */
 async function expectDone({ service, id, types, statuses, path }: Work): Promise<void> {
   const read = async () => {
     const { status, body } = await service.call('GET', `/jobs/${id}`);
-    return status === 200 ? body : { events: [] }; // Redis may still be away.
+    return status === 200 ? body : { events: [] }; // Redis may still be down.
   };
   await until(async () => (await read()).events.length >= types.length, 60_000);
   const job = await readJob(service, id);
@@ -102,15 +102,15 @@ const doomedAfter = (timeoutSeconds: number): WorkToMake => ({
   types: [...RUN, 'dead', 'callback_sent'],
   statuses: [204],
 });
-const FORGOTTEN: WorkToMake = { status: 'delivered', types: ['created', 'delivered', 'delivery_timeout'] };
+const NEVER_ACKED: WorkToMake = { status: 'delivered', types: ['created', 'delivered', 'delivery_timeout'] };
 
-/** Make work of every kind, due from a second after until `spreadMs` later. */
+/** Make work of every kind, due after one second and up to `spreadMs` later. */
 async function makeLoad(service: TestService, spreadMs: number): Promise<Work[]> {
   const times = (count: number, work: (timeoutSeconds: number) => WorkToMake) =>
     Promise.all(Array.from({ length: count }, (_, n) => makeWork(service, work(1 + (spreadMs * n) / count / 1_000))));
   const retried = await times(8, () => CALLED_TWICE);
   for (const { id } of retried) await until(async () => attemptsOf(await readJob(service, id)).length > 0);
-  const others = await Promise.all([times(12, silentFor), times(8, doomedAfter), times(6, () => FORGOTTEN)]);
+  const others = await Promise.all([times(12, silentFor), times(8, doomedAfter), times(6, () => NEVER_ACKED)]);
   return [...retried, ...others.flat()];
 }
 
@@ -147,13 +147,13 @@ it.each<[fault: string, inject: () => Promise<void>]>([
   ['Redis is killed and started again', killRedis],
   ['Redis hangs', pauseRedis],
   ['Redis forgets its scripts again and again', forgetScripts],
-])('schedulers do everything once and never early when %s', async (_, inject) => {
+])('schedulers do everything exactly once and never early when %s', async (_, inject) => {
   const loads = await Promise.all(allServices().map((service) => makeLoad(service, 4_000)));
   await inject();
   for (const work of loads.flat()) await expectDone(work);
 });
 
-/** Keys of BullMQ's by what they contain: in their names, the ids of jobs and the times are left out. */
+/** Group BullMQ's keys by kind: by their names without ids of jobs and times. */
 async function kindsOf({ redis: connection, store }: TestService): Promise<Map<string, string[]>> {
   const kinds = new Map<string, string[]>();
   for (const key of await keysOf(connection, store.keys.bull)) {
@@ -163,9 +163,9 @@ async function kindsOf({ redis: connection, store }: TestService): Promise<Map<s
   return kinds;
 }
 
-it('schedulers do everything once whatever kind of key BullMQ has lost', async () => {
+it('schedulers do everything exactly once after the loss of any kind of BullMQ key', async () => {
   const lost = new Map<string, unknown>();
-  /** Lose one kind after another in the Redis of one service, while other services lose other kinds. */
+  /** Delete one kind after another of one service, while other services lose other kinds. */
   const loseKinds = async (service: TestService) => {
     for (;;) {
       const called = await makeWork(service, CALLED_TWICE);

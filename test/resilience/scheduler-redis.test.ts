@@ -2,7 +2,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, createJob, getJob, partitionOf, pollJobs } from '@yardmaster/store';
 import { scrape } from '../metrics/scrape.js';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { during } from '../support/during.js';
 import { jobIn } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
@@ -13,7 +13,7 @@ import { makeDue } from '../support/schedulers.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-// A Redis that is full, one that is far away, and one that accepts connections and never answers on them.
+// A Redis that is full, one that is slow to reach, and one that accepts connections but never replies.
 
 const redis = withRedis();
 const service = withService(
@@ -22,15 +22,15 @@ const service = withService(
 );
 const receiver = withReceiver();
 
-it('a scheduler meets every deadline and sends every callback while Redis has no memory left', async () => {
+it('a scheduler expires every deadline and sends every callback while Redis has no memory left', async () => {
   const typesOf = async (id: string) =>
     ((await service.call('GET', `/jobs/${id}`)).body.events as { type: string }[]).map(({ type }) => type);
-  const callbackUrl = receiver.script('/', answer(503), answer(200));
+  const callbackUrl = receiver.script('/', respondWith(503), respondWith(200));
   const silent = await jobIn(service, 'running', 'full', { timeoutSeconds: 1 });
   const doomed = await jobIn(service, 'running', 'full', { timeoutSeconds: 1, maxRetries: 0, callbackUrl });
   const delivered = await jobIn(service, 'delivered', 'full', { name: 'other' });
-  // Its retention is over while its callback is pending: it is looked at first, and cannot be purged.
-  const kept = await jobIn(service, 'completed', 'full', { callbackUrl: receiver.script('/kept', answer(503)) });
+  // Its retention has ended while its callback is pending, so it comes first in a sweep, and cannot be purged.
+  const kept = await jobIn(service, 'completed', 'full', { callbackUrl: receiver.script('/kept', respondWith(503)) });
   await until(async () => (await typesOf(kept)).includes('callback_sent'));
   await service.redis.zadd(service.store.keys.callbacks(kept.slice(0, 2)), 'XX', '+inf', kept);
   await service.redis.zadd(service.store.keys.deadlines(kept.slice(0, 2)), 'XX', 1, kept);
@@ -39,7 +39,7 @@ it('a scheduler meets every deadline and sends every callback while Redis has no
   const sweeps = async () => (await scrape(service)).get('yardmaster_sweeps_total') ?? 0;
   const before = await sweeps();
   await until(async () => (await sweeps()) >= before + 4);
-  // No tick is ahead: BullMQ cannot write, so those were by the scheduler's own timer.
+  // BullMQ cannot write its next tick, so these sweeps came from the scheduler's own timer.
   const [, nextTick] = await service.redis.zrange(`${service.store.keys.bull}:sweeps:repeat`, 0, 0, 'WITHSCORES');
   expect(Number(nextTick ?? 0)).toBeLessThan(Date.now());
   await until(async () => (await typesOf(silent)).includes('retried'));
@@ -75,7 +75,7 @@ const far = withService(
   },
 );
 
-it('a scheduler sweeps several partitions at once, so that the round trips to a Redis far away do not add up', async () => {
+it('a scheduler sweeps several partitions concurrently, so that round trips to a distant Redis do not add up', async () => {
   const spaces = new Map<string, string>();
   for (let n = 0; spaces.size < PARTITIONS; n++) spaces.set(partitionOf(`far-${n}`), `far-${n}`);
   const ids: string[] = [];
@@ -89,7 +89,7 @@ it('a scheduler sweeps several partitions at once, so that the round trips to a 
     (await getJob(far.store, ANY_SPACE, id)).events.find(({ type }) => type === 'delivery_timeout');
   await until(async () => (await Promise.all(ids.map(timeOut))).every(Boolean));
   const times = (await Promise.all(ids.map(timeOut))).map((event) => Date.parse(event?.createdAt as string));
-  // One by one, there would be a round trip at least between any two, however quick the machine is.
+  // Sequential sweeps would be at least one round trip apart, on any machine.
   times.sort((a, b) => a - b);
   const together = times.filter((at, n) => n > 0 && at - (times[n - 1] as number) < ROUND_TRIP_MS);
   expect(together.length).toBeGreaterThanOrEqual(PARTITIONS / 2);
@@ -101,10 +101,10 @@ const haveBlocked = (queues: string[]) =>
   Promise.all(queues.map((each) => proxy.intercept((words) => blocks(words, each), { action: 'observe' }).happened));
 
 it.each(QUEUES)(
-  'a scheduler replaces a connection on which its worker for %s blocks until Redis answers on one',
+  'a scheduler replaces the blocking connection of its %s worker until Redis replies on one',
   async (queue) => {
     const isGreeting = ([command]: string[]) => command === 'info';
-    await haveBlocked(QUEUES); // No connection is new any more.
+    await haveBlocked(QUEUES); // Wait until all connections are established.
     proxy.intercept((words) => blocks(words, queue), { action: 'lose request', end: 'cut' });
     // BullMQ waits for the new connection and never replaces it, so the second one proves that the scheduler does.
     for (let n = 0; n < 2; n++) await proxy.intercept(isGreeting, { action: 'lose request', end: 'silence' }).happened;

@@ -14,7 +14,7 @@ it.each([
   ['with a folder whose path is too long for a socket', 'x'.repeat(100), 'x'.repeat(100)],
   ['with another name of the same folder', 'link/data', 'real/data'],
 ])(
-  'the standalone takes over after a kill -9 with every job that was answered, %s',
+  'the standalone recovers after SIGKILL with every job that it had confirmed, %s',
   async (_, firstName, secondName) => {
     await mkdir(join(dataDir(), 'real'), { recursive: true });
     await symlink(join(dataDir(), 'real'), join(dataDir(), 'link'));
@@ -33,7 +33,7 @@ it.each([
   },
 );
 
-it('the standalone starts its redis-server again when that crashes, with every job that was answered', async () => {
+it('the standalone restarts its redis-server after a crash with every job that it had confirmed', async () => {
   const { call, stop } = await start();
   const { id } = (await call('POST', '/spaces/crash/jobs', { name: 'work' })).body;
   const pid = await redisPidOf(dataDir());
@@ -43,7 +43,7 @@ it('the standalone starts its redis-server again when that crashes, with every j
   expect(await stop()).toBe(0);
 });
 
-it('the standalone makes a new admin key when the file was left empty', async () => {
+it('the standalone makes a new admin key if the file of the key is empty', async () => {
   await mkdir(dataDir(), { recursive: true });
   await writeFile(join(dataDir(), 'admin-key'), '');
   const { key, call } = await start();
@@ -52,7 +52,7 @@ it('the standalone makes a new admin key when the file was left empty', async ()
 });
 
 it.each([[['SIGHUP']], [['SIGTERM', 'SIGINT']]] as NodeJS.Signals[][][])(
-  'the standalone takes its redis-server along when it gets %j',
+  'the standalone also stops its redis-server when it gets %j',
   async (signals) => {
     const { child, ended } = await start();
     const pid = await redisPidOf(dataDir());
@@ -62,9 +62,9 @@ it.each([[['SIGHUP']], [['SIGTERM', 'SIGINT']]] as NodeJS.Signals[][][])(
   },
 );
 
-it('the standalone refuses a data folder that another one uses, and leaves that one alone', async () => {
+it('the standalone refuses a data folder that another standalone uses, and does not disturb that one', async () => {
   const first = await start();
-  await rm(join(dataDir(), 'admin-key')); // A key that is made now is made in the folder of another.
+  await rm(join(dataDir(), 'admin-key')); // A new key would now be written into the folder of the other standalone.
   const { ended, output } = launch();
   expect(await ended()).toBe(1);
   expect(output()).toContain(`is in use by process ${first.child.pid}`);
@@ -72,7 +72,7 @@ it('the standalone refuses a data folder that another one uses, and leaves that 
   expect((await first.call('GET', '/spaces/x/jobs')).status).toBe(200);
 });
 
-it('exactly one of four standalones serves, and the others refuse, when all start at once after a crash', async () => {
+it('exactly one of four standalones serves when all start concurrently after a crash, and the others refuse', async () => {
   await mkdir(join(dataDir(), 'redis'), { recursive: true });
   await writeFile(join(dataDir(), 'redis/owner-1.json'), JSON.stringify({ pid: 2 ** 30 })); // No process has this id.
   const rivals = [1, 2, 3, 4].map(() => launch());
@@ -85,7 +85,7 @@ it('exactly one of four standalones serves, and the others refuse, when all star
   }
 });
 
-it('the standalone does not start on a port that is taken, and leaves nothing behind', async () => {
+it('the standalone does not start on a port in use, and leaves no socket of Redis', async () => {
   const { port } = new URL((await start()).url);
   const otherDir = `${dataDir()}-2`;
   const { ended, output } = launch({ PORT: port, DATA_DIR: otherDir });
@@ -94,9 +94,9 @@ it('the standalone does not start on a port that is taken, and leaves nothing be
   expect(existsSync(join(otherDir, 'redis/redis.sock'))).toBe(false);
 });
 
-it('the standalone finishes the requests that are open before it ends', async () => {
+it('the standalone finishes open requests before it ends', async () => {
   const { url, key, child, output, call, ended } = await start();
-  // Half a request: the rest follows once the stop is under way.
+  // Half a request: the rest follows after the stop has begun.
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   const body = '{"name":"late"}';
@@ -107,7 +107,7 @@ it('the standalone finishes the requests that are open before it ends', async ()
   await call('GET', '/spaces/drain/jobs');
   child.kill('SIGTERM');
   await until(() => /"stopping"/.test(output()));
-  // One Ctrl-C below npm comes twice, and the second must not cut the request off.
+  // Under npm, one Ctrl-C arrives twice, and the second signal must not cut the request.
   child.kill('SIGINT');
   socket.write(body.slice('{"name"'.length));
   await until(() => /\r\n\r\n\{/.test(response));

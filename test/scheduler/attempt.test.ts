@@ -4,7 +4,7 @@ import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
 import { attemptCallback } from '../../apps/scheduler/src/callbacks/attempt.js';
 import { createResolver } from '../../apps/scheduler/src/callbacks/dns-lookup.js';
 import { storeUnderTest, withConnection } from '../store/store-under-test.js';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, sent } from '../support/callbacks.js';
 import { fsck } from '../support/fsck.js';
 import { withReceiver } from '../support/receiver.js';
@@ -29,7 +29,7 @@ describe('an attempt at a callback', () => {
     const callbackUrl = receiver.script('/twice', (response) => {
       finish = () => response.end();
     });
-    const callback = { jobId: await tested.owe({ callbackUrl }), series: 0 };
+    const callback = { jobId: await tested.completeWithCallback({ callbackUrl }), series: 0 };
     const first = attemptCallback(callback, options);
     await until(() => receiver.requestsTo('/twice').length > 0);
     const second = await attemptCallback(callback, options);
@@ -47,7 +47,7 @@ describe('an attempt at a callback', () => {
       await redis.call('CLIENT', 'PAUSE', 60_000, 'WRITE');
       response.end();
     });
-    const jobId = await tested.owe({ callbackUrl });
+    const jobId = await tested.completeWithCallback({ callbackUrl });
     let failures = 0;
     const observer = { ...NO_OBSERVER, failed: () => failures++ };
     const store = createStore(hasty, { keyPrefix: tested.prefix }, { observer });
@@ -66,8 +66,8 @@ describe('an attempt at a callback', () => {
 
   it('an attempt leaves no timer behind', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-    const callbackUrl = receiver.script('/timers', answer(204));
-    const ids = await Promise.all(Array.from({ length: 20 }, () => tested.owe({ callbackUrl })));
+    const callbackUrl = receiver.script('/timers', respondWith(204));
+    const ids = await Promise.all(Array.from({ length: 20 }, () => tested.completeWithCallback({ callbackUrl })));
     const before = timers();
     await Promise.all(ids.map((jobId) => attemptCallback({ jobId, series: 0 }, options)));
     expect(timers()).toBeLessThan(before + 20);

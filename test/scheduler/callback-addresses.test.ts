@@ -9,7 +9,7 @@ import { createJobRequest } from '@yardmaster/protocol';
 import { ANY_SPACE, completeJob, getJob } from '@yardmaster/store';
 import { createAgents } from '../../apps/scheduler/src/callbacks/agents.js';
 import { checkGuard, isPublic } from '../../apps/scheduler/src/callbacks/ssrf-guard.js';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, attemptsTo, failed, historyOf, REFUSED, sent } from '../support/callbacks.js';
 import { selfSigned } from '../support/certificate.js';
 import { type Entry, type Records, withDnsServer } from '../support/dns-server.js';
@@ -167,7 +167,7 @@ describe('a host in a URL', () => {
     async ({ host, reaches }) => {
       if (reaches === '::1' && !traps.v6) return; // This machine has no IPv6.
       const path = `/${encodeURIComponent(host)}`;
-      for (const trap of [traps.v4, traps.v6]) trap?.script(path, answer(204));
+      for (const trap of [traps.v4, traps.v6]) trap?.script(path, respondWith(204));
       expect(await posts.open(`http://${host}:${traps.port}${path}`)).toEqual(NO_CONTENT);
       const v4 = traps.v4.requestsTo(path).length;
       const v6 = traps.v6?.requestsTo(path).length ?? 0;
@@ -291,7 +291,7 @@ describe('a name', () => {
       const trap = traps[reaches];
       if (!trap) return; // This machine has no IPv6.
       const url = urlOf(entry);
-      trap.script(`/name-${count}`, answer(204));
+      trap.script(`/name-${count}`, respondWith(204));
       expect(await posts.open(url)).toEqual(NO_CONTENT);
       const [request] = trap.requestsTo(`/name-${count}`);
       expect(request?.headers).toContainEqual([expect.stringMatching(/^host$/i), `name-${count}.test:${traps.port}`]);
@@ -308,7 +308,7 @@ describe('a name', () => {
   ])('a receiver with the name %s is reached by a callback to %s', async (known, written) => {
     dns.entries.set(known, ['127.0.0.1']);
     const path = `/${encodeURIComponent(written)}`;
-    traps.v4.script(path, answer(204));
+    traps.v4.script(path, respondWith(204));
     expect(await posts.open(`http://${written}:${traps.port}${path}`)).toEqual(NO_CONTENT);
     expect(traps.v4.requestsTo(path)).toHaveLength(1);
   });
@@ -376,21 +376,21 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
   it.each(['here', 'localhost'] as const)(
     'a service reaches private addresses when it listens on a loopback address: %s',
     async (on) => {
-      const url = traps.v4.script(`/${on}`, answer(204));
+      const url = traps.v4.script(`/${on}`, respondWith(204));
       expect(await attemptsTo(services[on], url)).toEqual(historyOf(url, [sent(204)]));
     },
   );
 
   it('a service reaches no private address when it listens on others', async () => {
     const connections = traps.connections();
-    for (const url of [traps.v4.script('/everywhere', answer(204)), urlOf(['127.0.0.1']), urlOf([PUBLIC, '::1'])])
+    for (const url of [traps.v4.script('/everywhere', respondWith(204)), urlOf(['127.0.0.1']), urlOf([PUBLIC, '::1'])])
       expect(await attemptsTo(services.everywhere, url)).toEqual(historyOf(url, REFUSED));
     expect(traps.connections()).toBe(connections);
   });
 
   it('a scheduler without an API reaches no private address, wherever it listens', async () => {
     const { store } = services.scheduler;
-    const callbackUrl = traps.v4.script('/scheduler', answer(204));
+    const callbackUrl = traps.v4.script('/scheduler', respondWith(204));
     const [id] = (await runMany(store, 'addresses', 1, { callbackUrl })) as [string];
     await completeJob(store, ANY_SPACE, id, null);
     const read = async () => attemptsOf(await getJob(store, ANY_SPACE, id));
@@ -409,7 +409,7 @@ describe('a service without CALLBACK_ALLOW_PRIVATE', () => {
     async (_, which, host, attempt) => {
       for (const name of ['right.test', 'wrong.test']) dns.entries.set(name, ['127.0.0.1']);
       const receiver = tls[which];
-      receiver.script(`/${host}`, answer(204));
+      receiver.script(`/${host}`, respondWith(204));
       const url = `https://${host}:${receiver.port}/${host}`;
       expect(await attemptsTo(services.here, url)).toEqual(historyOf(url, [attempt]));
       expect(receiver.requestsTo(`/${host}`)).toHaveLength(attempt.type === 'callback_sent' ? 1 : 0);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { retryDelayMs } from '../../apps/scheduler/src/callbacks/retry-policy.js';
 import {
-  answer,
   type Behaviour,
   dripping,
   endConnection,
@@ -11,6 +10,7 @@ import {
   rawThenHang,
   rawThenReset,
   reset,
+  respondWith,
 } from '../support/behaviours.js';
 import { selfSigned } from '../support/certificate.js';
 import { withDnsServer } from '../support/dns-server.js';
@@ -123,7 +123,7 @@ describe('an attempt at a callback', () => {
   });
 
   it.concurrent('an attempt returns Retry-After as it came', async () => {
-    const url = receiver.script('/retry-after', answer(503, { 'retry-after': 'soon' }));
+    const url = receiver.script('/retry-after', respondWith(503, { 'retry-after': 'soon' }));
     expect(await post(url)).toEqual({ statusCode: 503, retryAfter: 'soon' });
   });
 
@@ -139,10 +139,10 @@ describe('an attempt at a callback', () => {
 
   it.concurrent('an attempt sends nothing over TLS to a receiver without a valid certificate', async () => {
     const untrusted = noStatus('tls', 'TLS failed (DEPTH_ZERO_SELF_SIGNED_CERT)');
-    expect(await post(secure.script('/self-signed', answer(204)))).toEqual(untrusted);
-    const plain = receiver.script('/plain', answer(204)).replace('http:', 'https:');
+    expect(await post(secure.script('/self-signed', respondWith(204)))).toEqual(untrusted);
+    const plain = receiver.script('/plain', respondWith(204)).replace('http:', 'https:');
     expect(await post(plain)).toEqual(NO_TLS);
-    const tls = secure.script('/tls', answer(204)).replace('https:', 'http:');
+    const tls = secure.script('/tls', respondWith(204)).replace('https:', 'http:');
     expect(await post(tls)).toEqual(CLOSED);
     expect([...secure.requestsTo('/self-signed'), ...receiver.requestsTo('/plain')]).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe('an attempt at a callback', () => {
     names.entries.set('silent.test', 'silence');
     // Some name servers drop queries for types that they do not know, such as AAAA.
     names.entries.set('half.test', (_, type) => (type === 'A' ? ['127.0.0.1'] : 'silence'));
-    receiver.script('/half', answer(204));
+    receiver.script('/half', respondWith(204));
     const stalled = receiver.script('/stalled', rawThenHang(`${OK}content-length: 9\r\n\r\n`));
     const hangs = [
       hang,

@@ -6,7 +6,7 @@ import { createJobRequest } from '@yardmaster/protocol';
 import { VARIABLES } from '@yardmaster/runtime';
 import { createJob as storeJob } from '@yardmaster/store';
 import { Webhook } from 'standardwebhooks';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, masterOf, secretOf, sent, settled } from '../support/callbacks.js';
 import { freePort } from '../support/free-port.js';
 import { createJob, jobIn, step } from '../support/jobs.js';
@@ -33,7 +33,7 @@ const freshPath = () => `/requests/${++count}`;
 /** Run a new job up to its end, and return the job and the one request that the receiver got. */
 async function endJob(end: 'complete' | 'fail', raw: string | undefined, fields: object = {}, from = service) {
   const path = freshPath();
-  const callbackUrl = receiver.script(path, answer(204));
+  const callbackUrl = receiver.script(path, respondWith(204));
   const { id } = await createJob(from, 'requests', { maxRetries: 0, callbackUrl, ...fields });
   await from.call('POST', `/jobs/${id}/claim`);
   await from.call('POST', `/jobs/${id}/ack`);
@@ -114,7 +114,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
 
   it.concurrent('the body of a callback says that the job timed out', async () => {
     const path = freshPath();
-    const callbackUrl = receiver.script(path, answer(204));
+    const callbackUrl = receiver.script(path, respondWith(204));
     const fields = { callbackUrl, maxRetries: 0, timeoutSeconds: 0.01 };
     const job = await settled(service, await jobIn(service, 'running', 'requests', fields));
     const error = 'Job timed out after 0.01 seconds without a heartbeat';
@@ -123,7 +123,7 @@ describe('the body of a callback (spec §6.3.2)', () => {
 
   it.concurrent('the body of a callback says how often the job was run, and every attempt sends the same body', async () => {
     const path = freshPath();
-    const callbackUrl = receiver.script(path, answer(500));
+    const callbackUrl = receiver.script(path, respondWith(500));
     const { id } = await createJob(service, 'requests', { callbackUrl });
     for (const [verb, body] of [
       ['fail', { error: 'x' }],
@@ -199,7 +199,7 @@ describe('the headers of a callback (spec §6.3.3)', () => {
   });
 
   it.concurrent('the headers of a callback are the same at every attempt', async () => {
-    const callbackUrl = receiver.script('/headers', answer(503), answer(204));
+    const callbackUrl = receiver.script('/headers', respondWith(503), respondWith(204));
     const callbackHeaders = { Authorization: 'Bearer x' };
     await settled(service, await jobIn(service, 'dead', 'requests', { callbackUrl, callbackHeaders }));
     const [first, second] = receiver.requestsTo('/headers');
@@ -225,7 +225,7 @@ describe('the target of a callback', () => {
     'a callback to a URL that ends in %s requests %s, and the history shows the given URL',
     async (rest, target) => {
       const path = target.replace(/\?.*/, '');
-      receiver.script(path, answer(204));
+      receiver.script(path, respondWith(204));
       const callbackUrl = `HTTP://127.0.0.1:${receiver.port}${rest}`;
       const job = await settled(service, await jobIn(service, 'completed', 'targets', { callbackUrl }));
       const targets = receiver.requestsTo(path).map((request) => request.target);
@@ -287,7 +287,7 @@ describe('a callback of a service with master secrets', () => {
   });
 
   it('a callback keeps its webhook-id over the retries, and each retry is signed again', async () => {
-    const callbackUrl = receiver.script('/signed', answer(500), answer(204));
+    const callbackUrl = receiver.script('/signed', respondWith(500), respondWith(204));
     const id = await jobIn(signing, 'completed', 'requests', { callbackUrl });
     await settled(signing, id);
     const requests = receiver.requestsTo('/signed');
@@ -305,7 +305,7 @@ describe('a callback of a service with master secrets', () => {
     };
     for (const from of [service, signing]) {
       const path = freshPath();
-      const create = createJobRequest.parse({ name: 'work', callbackUrl: receiver.script(path, answer(204)) });
+      const create = createJobRequest.parse({ name: 'work', callbackUrl: receiver.script(path, respondWith(204)) });
       const { id } = await storeJob(from.store, 'requests', { ...create, callbackHeaders: given });
       for (const verb of ['claim', 'ack', 'complete']) await step(from, id, verb);
       await settled(from, id);

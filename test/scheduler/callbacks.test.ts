@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { answer, type Behaviour, raw, rawThenHang, reset } from '../support/behaviours.js';
+import { type Behaviour, raw, rawThenHang, reset, respondWith } from '../support/behaviours.js';
 import {
   type Attempt,
   attemptsOf,
@@ -58,7 +58,7 @@ describe('the callbacks for what happens to a job (spec §6.3.1)', () => {
     'callbacks with the statuses %j are sent after the steps "%s", which make the job %s',
     async (sends, steps, status) => {
       const spaceId = `after-${steps.replaceAll(' ', '-')}`;
-      const callbackUrl = receiver.script(`/${spaceId}`, answer(204));
+      const callbackUrl = receiver.script(`/${spaceId}`, respondWith(204));
       const { id } = await createJob(service, spaceId, { callbackUrl, maxRetries: 1 });
       for (const verb of steps.split(' ').filter(Boolean)) await step(id, verb);
       await sendLaterCallback(service, receiver, spaceId);
@@ -89,7 +89,7 @@ describe('the response to a callback', () => {
   it.concurrent.each([200, 204, 299, 304, 400, 404, 410, 499, 600, 999])(
     'a response with the status %i settles a callback',
     async (status) => {
-      await expectAttempts(`/final/${status}`, [answer(status)], [sent(status)]);
+      await expectAttempts(`/final/${status}`, [respondWith(status)], [sent(status)]);
     },
   );
 
@@ -97,7 +97,7 @@ describe('the response to a callback', () => {
     'a callback is sent again after each delay when the response has the status %i',
     async (status) => {
       const attempts = ofEach(2, (attempt, willRetry) => sent(status, attempt, willRetry));
-      await expectAttempts(`/retried/${status}`, [answer(status)], attempts);
+      await expectAttempts(`/retried/${status}`, [respondWith(status)], attempts);
     },
   );
 
@@ -110,17 +110,17 @@ describe('the response to a callback', () => {
   });
 
   it.concurrent('a callback is sent again until a response is final', async () => {
-    await expectAttempts('/then/200', [answer(500), answer(200)], [sent(500, 1, true), sent(200, 2)]);
-    await expectAttempts('/then/410', [reset, answer(410)], [failed(expect.any(String), 1, true), sent(410, 2)]);
-    await expectAttempts('/then/429', [answer(503), answer(429)], [sent(503, 1, true), sent(429, 2)]);
+    await expectAttempts('/then/200', [respondWith(500), respondWith(200)], [sent(500, 1, true), sent(200, 2)]);
+    await expectAttempts('/then/410', [reset, respondWith(410)], [failed(expect.any(String), 1, true), sent(410, 2)]);
+    await expectAttempts('/then/429', [respondWith(503), respondWith(429)], [sent(503, 1, true), sent(429, 2)]);
   });
 
   it.concurrent.each([301, 302, 303, 307, 308])(
     'a callback that gets a redirect with %i is not sent to its Location',
     async (status) => {
       const other = await startReceiver();
-      const location = other.script(`/${status}`, answer(200));
-      await expectAttempts(`/redirect/${status}`, [answer(status, { location })], [sent(status)]);
+      const location = other.script(`/${status}`, respondWith(200));
+      await expectAttempts(`/redirect/${status}`, [respondWith(status, { location })], [sent(status)]);
       expect(other.connections()).toBe(0);
       await other.close();
     },
@@ -138,14 +138,14 @@ describe('the response to a callback', () => {
       notBefore = Date.now() + 1_000;
       response.writeHead(429, { 'retry-after': '1' }).end();
     };
-    await expectAttempts('/retry-after', [later, answer(204)], [sent(429, 1, true), sent(204, 2)]);
+    await expectAttempts('/retry-after', [later, respondWith(204)], [sent(429, 1, true), sent(204, 2)]);
     expect(receiver.requestsTo('/retry-after')[1]?.at).toBeGreaterThanOrEqual(notBefore);
   });
 
   it.concurrent('a callback is not sent again for the Retry-After of a final or last response', async () => {
-    await expectAttempts('/final-after', [answer(404, { 'retry-after': '0' })], [sent(404)]);
+    await expectAttempts('/final-after', [respondWith(404, { 'retry-after': '0' })], [sent(404)]);
     const attempts = [sent(500, 1, true), sent(429, 2)];
-    await expectAttempts('/last-after', [answer(500), answer(429, { 'retry-after': '0' })], attempts);
+    await expectAttempts('/last-after', [respondWith(500), respondWith(429, { 'retry-after': '0' })], attempts);
   });
 });
 
@@ -188,7 +188,7 @@ describe('the history of a job (spec §6.3.4)', () => {
 
   it('only the history of a job shows attempts at its callback: streams do not', async () => {
     const stream = await StreamClient.open(service.url, `/spaces/streams?token=${ADMIN_KEY}`);
-    const callbackUrl = receiver.script('/streams', answer(204));
+    const callbackUrl = receiver.script('/streams', respondWith(204));
     const id = await jobIn(service, 'completed', 'streams', { callbackUrl });
     await settled(service, id);
     await jobIn(service, 'killed', 'streams');

@@ -93,7 +93,7 @@ describe('the relay of one scheduler', () => {
   it('the relay passes every due callback of a partition on, with the host of its URL', async () => {
     const { dispatcher, accepted } = createDispatcher();
     const callbackUrl = 'https://Hooks.example:8443/done';
-    const ids = await Promise.all(Array.from({ length: 150 }, () => tested.owe({ callbackUrl }))); // 100 per step.
+    const ids = await Promise.all(Array.from({ length: 150 }, () => tested.completeWithCallback({ callbackUrl }))); // 100 per step.
     await relayTo(dispatcher).runOnce(ids[0]?.slice(0, 2) as string);
     await setImmediate();
     const found = await accepted();
@@ -104,7 +104,7 @@ describe('the relay of one scheduler', () => {
 
   it('the relay leaves callbacks due in Redis when its dispatcher is full', async () => {
     const { dispatcher } = createDispatcher();
-    const id = await tested.owe();
+    const id = await tested.completeWithCallback();
     const due = () => redis.zscore(tested.store.keys.callbacks(id.slice(0, 2)), id);
     const before = await due();
     expect(before).not.toBeNull();

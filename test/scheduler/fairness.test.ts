@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, completeJob } from '@yardmaster/store';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, sent, settled } from '../support/callbacks.js';
 import { jobIn } from '../support/jobs.js';
 import { withReceiver } from '../support/receiver.js';
@@ -34,7 +34,7 @@ describe('callbacks to several receivers', () => {
     const ids = await endMany('hanging', 200, callbackUrl);
     await until(() => waiting.length > 0);
 
-    const url = quick.script('/quick', answer(204));
+    const url = quick.script('/quick', respondWith(204));
     const job = await settled(service, await jobIn(service, 'completed', 'quick', { callbackUrl: url }));
 
     expect(attemptsOf(job)).toEqual(historyOf(url, [sent(204)]));

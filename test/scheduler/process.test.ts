@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ANY_SPACE, completeJob, getJob } from '@yardmaster/store';
 import { scrape } from '../metrics/scrape.js';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, readJob, sent, settled } from '../support/callbacks.js';
 import { keysOf } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
@@ -130,7 +130,7 @@ describe('a scheduler', () => {
     });
 
     it('a scheduler sends a callback at the message of the job, and again at the wake-up, without a sweep', async () => {
-      const callbackUrl = receiver.script('/message', answer(503), answer(204));
+      const callbackUrl = receiver.script('/message', respondWith(503), respondWith(204));
       const id = await run('message', { callbackUrl });
       await scheduler.redis.del(await keysOf(scheduler.redis, `${scheduler.store.keys.bull}:sweeps`));
       const due = await run('due', { timeoutSeconds: 0.01 });
@@ -188,7 +188,7 @@ describe('schedulers whose clocks are wrong', () => {
       return (Number(next) - Date.now()) / 1_000;
     };
     const ahead = await startWithClock(3_600);
-    const callbackUrl = receiver.script('/ahead', answer(503), answer(204));
+    const callbackUrl = receiver.script('/ahead', respondWith(503), respondWith(204));
     const id = await jobIn(fleet.service, 'completed', 'clocks', { callbackUrl });
     await until(async () => attemptsOf(await readJob(fleet.service, id)).length === 1);
     await ahead.stop('SIGKILL');
@@ -201,7 +201,7 @@ describe('schedulers whose clocks are wrong', () => {
 
   it('a scheduler whose clock is an hour behind works beside others', async () => {
     await startWithClock(-3_600);
-    const callbackUrl = receiver.script('/behind', answer(503), answer(204));
+    const callbackUrl = receiver.script('/behind', respondWith(503), respondWith(204));
     const fields = { callbackUrl, timeoutSeconds: 1, maxRetries: 0 };
     await expectCallback(await jobIn(fleet.service, 'running', 'clocks', fields));
   });

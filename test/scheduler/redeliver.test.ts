@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Status } from '@yardmaster/protocol';
 import { ANY_SPACE, beginCallback, redeliverCallback } from '@yardmaster/store';
 import { begin_callback, redeliver_callback } from '../../packages/store/src/script/scripts.generated.js';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, readJob, sendLaterCallback, sent, settled } from '../support/callbacks.js';
 import { during } from '../support/during.js';
 import { jobIn } from '../support/jobs.js';
@@ -34,7 +34,7 @@ async function attempted(from: TestService, id: string, times: number) {
 describe('redelivery', () => {
   it.each(['completed', 'dead'] as const)('a redelivered callback of a %s job is attempt 2', async (status) => {
     const path = `/again/${status}`;
-    const callbackUrl = receiver.script(path, answer(410), answer(204));
+    const callbackUrl = receiver.script(path, respondWith(410), respondWith(204));
     const id = await jobIn(service, status, 'again', { callbackUrl });
     const { events: _, ...before } = await settled(service, id);
     expect(await redeliver(service, id)).toMatchObject(DONE);
@@ -46,7 +46,7 @@ describe('redelivery', () => {
   });
 
   it('a redelivery has all retries ahead, however many were made before', async () => {
-    const callbackUrl = receiver.script('/all', answer(503));
+    const callbackUrl = receiver.script('/all', respondWith(503));
     const id = await jobIn(service, 'completed', 'all', { callbackUrl });
     for (const times of [2, 4]) {
       await attempted(service, id, times);
@@ -59,7 +59,7 @@ describe('redelivery', () => {
   });
 
   it('a redelivery replaces the waiting retry once, however often it is requested at once', async () => {
-    const callbackUrl = receiver.script('/instead', answer(503), answer(204));
+    const callbackUrl = receiver.script('/instead', respondWith(503), respondWith(204));
     const id = await jobIn(hourly, 'completed', 'instead', { callbackUrl });
     await attempted(hourly, id, 1);
     // All commands go in one write, so that no scheduler's command comes between.
@@ -80,7 +80,7 @@ describe('redelivery', () => {
 
   it('a redelivery requested during an attempt follows it once, whichever scheduler gets the message', async () => {
     const waiting: ServerResponse[] = [];
-    const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response), answer(204));
+    const callbackUrl = receiver.script('/waiting', (response) => waiting.push(response), respondWith(204));
     const id = await jobIn(hourly, 'completed', 'waiting', { callbackUrl });
     await until(() => waiting.length === 1);
     for (let n = 0; n < 5; n++) {
@@ -113,7 +113,7 @@ describe('refusals of redelivery', () => {
 
   it.concurrent.each(ROWS)('redelivery refuses a %s job (callbackUrl: %s)', async (jobStatus, hasUrl, refusal) => {
     const path = `/refused/${jobStatus}`;
-    const callbackUrl = receiver.script(path, answer(204));
+    const callbackUrl = receiver.script(path, respondWith(204));
     const spaceId = `refused-${jobStatus}-${hasUrl}`;
     const id = await jobIn(service, jobStatus, spaceId, hasUrl ? { callbackUrl } : {});
     const { status, body } = await redeliver(service, id);
@@ -130,7 +130,7 @@ describe('refusals of redelivery', () => {
   });
 
   it('redelivery is refused to keys without the scope, and to those of another space', async () => {
-    const callbackUrl = receiver.script('/keys', answer(204));
+    const callbackUrl = receiver.script('/keys', respondWith(204));
     const id = await jobIn(service, 'completed', 'keys', { callbackUrl });
     await settled(service, id);
     const forbidden = { status: 403, body: { code: 'FORBIDDEN' } };

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { ANY_SPACE, completeJob, createStore, failJob, killJob } from '@yardmaster/store';
-import { answer } from '../support/behaviours.js';
+import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, readJob, settled } from '../support/callbacks.js';
 import { keysOf } from '../support/fsck.js';
 import { jobIn } from '../support/jobs.js';
@@ -63,7 +63,7 @@ it('a job that has not ended is kept', async () => {
 });
 
 it('an ended job is kept until its callback is settled', async () => {
-  const callbackUrl = receiver.script('/pending', answer(503), answer(204));
+  const callbackUrl = receiver.script('/pending', respondWith(503), respondWith(204));
   const id = await jobIn(service, 'completed', 'called', { callbackUrl });
   await until(async () => attemptsOf(await readJob(service, id)).length === 1);
   const other = await jobIn(service, 'completed', 'called');

@@ -10,7 +10,7 @@ MOMENT = re.compile(r"\d{4}(-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\
 
 @schemathesis.serializer("application/x-ndjson", "application/ndjson")
 def write_lines(context, value):
-    """NDJSON: the list that the schema describes, an entry on each line. Examples are lines already."""
+    """Write the list of the schema as NDJSON, one entry per line. Examples are lines already."""
     if isinstance(value, list):
         value = "".join(f"{json.dumps(entry)}\n" for entry in value)
     elif not isinstance(value, (str, bytes)):

@@ -2,18 +2,18 @@ import { STATUSES, type Status } from '@yardmaster/protocol';
 import { jobIn } from '../support/jobs.js';
 import type { TestService } from '../support/service.js';
 
-/** The space that paths name; whoever polls there takes its jobs. */
+/** The space in generated paths; polls there claim its jobs. */
 export const SPACE_ID = 'demo';
 
 const POLLED = 100;
 
-/** The jobs for what names a job are elsewhere, so that no poll takes them. */
+/** The space of jobs for calls that name a job, so that no poll claims them. */
 const APART = 'apart';
 
-/** Never sent to: there is no scheduler. */
+/** A URL that gets no request, because no scheduler runs. */
 const CALLBACK = { callbackUrl: 'http://127.0.0.1:9/' };
 
-/** Jobs for an operation alone, so that no other moves them on before it is their turn: how many of which status. */
+/** Number of jobs per status that only one operation uses, so that no other operation changes them first. */
 const OF_THEIR_OWN: Record<string, Partial<Record<Status, number>>> = {
   claimJob: { pending: 80 },
   ackJob: { delivered: 80 },
@@ -27,10 +27,10 @@ const OF_THEIR_OWN: Record<string, Partial<Record<Status, number>>> = {
   redeliverCallback: { completed: 10, dead: 10 },
 };
 
-/** Jobs by the operation that they are for; those of '' are for all others. */
+/** Ids of jobs by operation; those of '' are for all other operations. */
 export type Jobs = Record<string, string[]>;
 
-/** Create jobs of every status for every operation, and many of those that it succeeds on. */
+/** Create jobs of every status for every operation, and many in the statuses in which it succeeds. */
 export async function createJobs(service: TestService): Promise<Jobs> {
   for (let i = 0; i < POLLED; i++) await jobIn(service, 'pending', SPACE_ID);
   const jobs: Jobs = {};
@@ -43,7 +43,7 @@ async function jobsOf(service: TestService, counts: Partial<Record<Status, numbe
   const ids: string[] = [];
   for (const status of STATUSES) {
     for (let i = 0; i < (counts[status] ?? 0); i++) ids.push(await jobIn(service, status, APART, CALLBACK));
-    ids.push(await jobIn(service, status, APART)); // In which most operations refuse it.
+    ids.push(await jobIn(service, status, APART)); // Most operations refuse most of these statuses.
   }
   return ids;
 }

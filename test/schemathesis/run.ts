@@ -1,10 +1,10 @@
 import { SPACE_ID } from './jobs.js';
 import type { Target } from './target.js';
 
-/** The same calls each time. */
+/** A constant, so that each run makes the same calls. */
 const SEED = 20_260_801;
 
-/** The configuration of a run. Lists of strings are written in TOML as in JSON. */
+/** Write the configuration of a run. TOML writes lists of strings as JSON does. */
 export function configOf({ adminKey, jobs, keyIds }: Pick<Target, 'adminKey' | 'jobs' | 'keyIds'>): string {
   const { '': ofOthers = [], ...ofTheirOwn } = jobs;
   return `seed = ${SEED}
@@ -24,7 +24,7 @@ ${Object.entries(ofTheirOwn)
   .map(([operation, ids]) => `${operation} = { values = ${JSON.stringify(ids)} }`)
   .join('\n')}
 
-# The others are made up, and there is nothing of that name.
+# The other values are generated, and do not exist.
 [parameters]
 "path.spaceId" = { dictionary = "space", probability = 0.5 }
 "path.keyId" = { dictionary = "key", probability = 0.5 }
@@ -40,7 +40,7 @@ parameters = { "path.jobId" = { dictionary = "${operation}", probability = 0.9 }
 `;
 }
 
-/** How calls with valid data were answered: 2xx, 404, 409, or 400 and its kin. */
+/** Rates of responses to calls with valid data: 2xx, 404, 409, and other 4xx. */
 interface Rates {
   accepted: number;
   unreachable: number;
@@ -48,7 +48,7 @@ interface Rates {
   rejected: number;
 }
 
-/** What we read of the report of a run. */
+/** The fields of a report that are used. */
 interface Report {
   complete: boolean;
   operations: { total: number; tested: number };
@@ -59,18 +59,18 @@ interface Report {
 }
 
 interface Aftermath {
-  /** What does not agree in Redis. */
+  /** Faults that fsck found in Redis. */
   faults: readonly string[];
-  /** What the process has said; it says errors only. */
+  /** Output of the process, which logs only errors. */
   output: string;
 }
 
-/** Whether a run shows that the API keeps to its document, and lines that say so. */
+/** Judge by a report whether the API conforms to its document. @returns also lines to print */
 export function verdictOf(report: Report, { faults, output }: Aftermath): { lines: string[]; isGood: boolean } {
   const { complete, operations, test_cases: cases, errors } = report;
   const rates = Object.values(report.valid_rates).flatMap((phases) => Object.values(phases));
   const sum = (key: keyof Rates) => rates.reduce((total, rate) => total + rate[key], 0);
-  // Of an operation that has never succeeded its success was never looked at.
+  // If an operation has never succeeded, its successful responses were never checked.
   const neverDone = Object.entries(report.valid_rates).filter(([, phases]) =>
     Object.values(phases).every(({ accepted }) => accepted === 0),
   );

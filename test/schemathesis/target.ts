@@ -8,29 +8,29 @@ import { createJobs, type Jobs } from './jobs.js';
 
 const PREFIX = 'schemathesis';
 
-/** Keys to be revoked. */
+/** Number of keys that calls may revoke. */
 const KEYS = 20;
 
-/** An API process with something in it to be called for. */
+/** An API process with jobs and keys. */
 export interface Target {
   url: string;
-  /** Holds every scope, and cannot be revoked by whoever guesses or lists keys. */
+  /** Has every scope, and cannot be revoked by a generated call. */
   adminKey: string;
   jobs: Jobs;
   keyIds: string[];
-  /** What the process has said. */
+  /** Output of the process. */
   output(): string;
   /**
-   * End it.
+   * Stop it.
    *
-   * @returns what does not agree in what it leaves in Redis
+   * @returns faults that fsck finds in Redis
    */
   stop(): Promise<string[]>;
 }
 
 /**
- * Start Redis and an API process, and create jobs of every status, and keys. No scheduler: nothing is sent to the
- * callback URLs that are made up, and no time-out takes a job away.
+ * Start Redis and an API process, and create jobs of every status, and keys. There is no scheduler, so that generated
+ * callback URLs get no requests and no job times out.
  */
 export async function startTarget(): Promise<Target> {
   const redis = await startRedis();

@@ -5,12 +5,12 @@ import { subscribe } from '../support/subscribe.js';
 import { until } from '../support/until.js';
 import { HOOK, type StoreUnderTest, storeUnderTest, withConnection } from './store-under-test.js';
 
-// The model test compares every verb of callbacks with the specification. Here is what it does not reach.
+// The model test compares every verb of callbacks with the specification. These tests cover what it cannot reach.
 
 const redis = withConnection();
 
 describe('pending callbacks', () => {
-  const tag = partitionOf('owing');
+  const tag = partitionOf('calling');
   let tested: StoreUnderTest;
   beforeEach(() => {
     tested = storeUnderTest(redis);
@@ -20,26 +20,26 @@ describe('pending callbacks', () => {
   const relay = () => relayCallbacks(tested.store, tag);
   const lookAt = (id: string, at: number | string) => redis.zadd(tested.store.keys.callbacks(tag), at, id);
 
-  it('are announced when their jobs end', async () => {
+  it('are published when their jobs end', async () => {
     const channel = tested.store.keys.pendingChannel(tag);
     const subscriber = redis.duplicate();
-    const heard: string[][] = [];
-    subscriber.on('message', (...message) => heard.push(message));
+    const published: string[][] = [];
+    subscriber.on('message', (...message) => published.push(message));
     await subscribe(subscriber, channel);
-    await tested.owe();
-    await until(() => heard.length > 0);
-    expect(heard).toEqual([[channel, '1']]);
+    await tested.completeWithCallback();
+    await until(() => published.length > 0);
+    expect(published).toEqual([[channel, '1']]);
     subscriber.disconnect();
   });
 
-  it('are relayed to one caller each, the oldest first, at most 100 at a time', async () => {
+  it('are returned to one relay each, the oldest first, at most 100 at a time', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < 105; n++) ids.push(await tested.owe());
-    // Some ended in the same millisecond, which gives them no order.
+    for (let n = 0; n < 105; n++) ids.push(await tested.completeWithCallback());
+    // Some jobs ended in the same millisecond, so set an order.
     for (const [n, id] of ids.entries()) await lookAt(id, n + 1);
     const steps = await Promise.all([relay(), relay(), relay()]);
     const expected = ids.map((jobId) => ({ jobId, series: 0, url: HOOK }));
-    // On a busy machine the first of them are overdue by now, and still the oldest.
+    // On a busy machine the first ones are already overdue, and still the oldest.
     const given = steps.map(({ isMore, callbacks, overdue }) => ({ isMore, callbacks: [...overdue, ...callbacks] }));
     expect(given).toEqual([
       { isMore: true, callbacks: expected.slice(0, 100) },
@@ -48,21 +48,21 @@ describe('pending callbacks', () => {
     ]);
   });
 
-  it('are dropped when their job has no record, and an outcome for it writes nothing', async () => {
-    const id = newJobId('owing');
+  it('are dropped when the job has no record, and an outcome for that job is not recorded', async () => {
+    const id = newJobId('calling');
     await lookAt(id, 1);
     expect(await relay()).toEqual({ isMore: false, callbacks: [], overdue: [] });
     expect([await tested.record(id, 1, null), await tested.record(id, 1, 1_000)]).toEqual([false, false]);
     for (const key of await keysOf(redis, tested.prefix)) expect(await redis.zcard(key)).toBe(0);
   });
 
-  it('count the outcome of the attempt that holds the latest lease, and of no other', async () => {
-    const { begin, record, passed } = tested;
-    const id = await tested.owe();
+  it('only accept the outcome of the attempt with the latest lease', async () => {
+    const { begin, record, makeDue } = tested;
+    const id = await tested.completeWithCallback();
     const first = (await begin(id)) as CallbackAttempt;
     // The second lease begins in a later millisecond, so that the two differ.
     await until(async () => (await redisNow(tested.store)) > first.nowMs);
-    await passed(id, 0);
+    await makeDue(id, 0);
     await begin(id);
     expect(await record(id, 1, null, { lease: first.lease })).toBe(false);
     expect([await record(id, 1, 60_000), await record(id, 1, null)]).toEqual([true, false]);

@@ -7,9 +7,9 @@ import { storeUnderTest, withConnection } from './store-under-test.js';
 const redis = withConnection();
 const SPACE = 'late';
 
-/** A store with a pending job whose clock differs from that of Redis by so many milliseconds. */
+/** Make a store with a pending job, whose clock differs from that of Redis by this many milliseconds. */
 async function clockOffBy(ms: number) {
-  const { store, prefix, create } = storeUnderTest(redis, { redisTimeoutMs: 60_000 }); // Which no reply takes.
+  const { store, prefix, create } = storeUnderTest(redis, { redisTimeoutMs: 60_000 }); // Longer than any reply takes.
   const id = await create({}, SPACE);
   const ahead = (await redisNow(store)) - performance.now() + ms;
   const after = (inMs: number) => Math.floor(ahead + performance.now() + inMs);
@@ -27,8 +27,8 @@ async function clockOffBy(ms: number) {
   return { clock, calls, contents };
 }
 
-describe.each(['create', 'poll', 'claim'] as const)('a %s with a deadline', (name) => {
-  it('does nothing after it, and doubts the clock if its reply came at once', async () => {
+describe.each(['create', 'poll', 'claim'] as const)('store call %s with a deadline', (name) => {
+  it('changes nothing after the deadline, and doubts the clock if the reply was fast', async () => {
     const { clock, calls, contents } = await clockOffBy(-60_000);
     const before = await contents();
     await expect(calls[name]()).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -38,7 +38,7 @@ describe.each(['create', 'poll', 'claim'] as const)('a %s with a deadline', (nam
     expect(clock.doubt.mock.calls[0]?.[0]).toBeLessThanOrEqual(48_000);
   });
 
-  it('is carried out before it', async () => {
+  it('is executed before the deadline', async () => {
     const { clock, calls, contents } = await clockOffBy(600_000);
     const before = await contents();
     await calls[name]();

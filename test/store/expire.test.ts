@@ -24,8 +24,8 @@ import { withConnection } from './store-under-test.js';
 
 const redis = withConnection();
 
-// The model test compares expiry with the specification to the millisecond. Here is what it does not reach.
-describe('expiry', () => {
+// The model test compares expiry with the specification to the millisecond. These tests cover what it cannot reach.
+describe('expireDue', () => {
   let prefix: string;
   beforeEach(() => {
     prefix = `t-${randomUUID().slice(0, 8)}`;
@@ -56,7 +56,7 @@ describe('expiry', () => {
     broken: [],
   };
 
-  it('passes over a job whose record is broken, and comes back to it later', async () => {
+  it('skips a job whose record is broken, and tries it again later', async () => {
     const store = storeWith();
     const [broken, whole] = [await run(store, { timeoutSeconds: 0.001 }), await run(store, { timeoutSeconds: 0.001 })];
     await redis.hset(store.keys.job(broken), 'maxRetries', 'many');
@@ -68,7 +68,7 @@ describe('expiry', () => {
     expect(deadline).toBeGreaterThan((await redisNow(store)) + 30_000);
   });
 
-  it('purges what has ended, with every key, and the space with its last job', async () => {
+  it('purges ended jobs with all their keys, and a space with its last job', async () => {
     const store = storeWith({ retentionMs: 1 });
     await completeJob(store, ANY_SPACE, await run(store), { ok: true });
     await failJob(store, ANY_SPACE, await run(store, { maxRetries: 0 }), 'broken');
@@ -81,7 +81,7 @@ describe('expiry', () => {
     expect(await keysOf(redis, prefix)).toEqual([]);
   });
 
-  it('goes in steps, meets each deadline once however many sweep, and passes over what has no record', async () => {
+  it('expires each deadline exactly once in portions, also with concurrent sweeps, and skips ids without a record', async () => {
     const store = storeWith({ deliveryTimeoutMs: 1 });
     for (let n = 0; n < 250; n++) await create(store);
     while ((await poll(store)).length > 0);
@@ -96,7 +96,7 @@ describe('expiry', () => {
   });
 });
 
-it('knows the tag of every partition', () => {
+it('lists the tag of every partition', () => {
   expect(PARTITION_TAGS).toHaveLength(64);
   expect([PARTITION_TAGS[0], PARTITION_TAGS.at(-1)]).toEqual(['00', '3f']);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FairQueue } from '@yardmaster/store';
 
-/** All that is in a queue, in the order in which it is taken. */
+/** Take all items of a queue, in order. */
 function takenFrom(queue: FairQueue<string>, isLast?: (owner: string) => boolean): string[] {
   const taken: string[] = [];
   for (let next = queue.shift(isLast); next; next = queue.shift(isLast)) taken.push(`${next.owner}${next.item}`);
@@ -14,23 +14,23 @@ function queueOf(...entries: string[]): FairQueue<string> {
   return queue;
 }
 
-describe('a fair queue', () => {
-  it('gives each owner a turn, and each the oldest first', () => {
+describe('fair queue', () => {
+  it('returns the oldest item of each owner in rotation', () => {
     expect(takenFrom(queueOf('a1', 'a2', 'a3', 'b1', 'c1', 'c2'))).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
-  it('takes those last who are to come last', () => {
+  it('returns items of low-priority owners last', () => {
     expect(takenFrom(queueOf('a1', 'a2', 'b1', 'b2'), (owner) => owner === 'a')).toEqual(['b1', 'b2', 'a1', 'a2']);
   });
 
-  it('counts what waits, and returns nothing when it is empty', () => {
+  it('counts its items, and returns undefined when it is empty', () => {
     const queue = queueOf('a1', 'b1');
     expect(queue.size).toBe(2);
     takenFrom(queue);
     expect([queue.size, queue.shift()]).toEqual([0, undefined]);
   });
 
-  it('drops the oldest of an owner, who keeps its turn', () => {
+  it('drops the oldest item of an owner without changing the rotation', () => {
     const queue = queueOf('a1', 'a2', 'b1', 'c1');
     queue.drop('a');
     queue.drop('b');

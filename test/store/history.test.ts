@@ -21,10 +21,10 @@ afterAll(() => {
   reads.disconnect();
 });
 
-it('shows each event once, and none later than its snapshot, when the history is trimmed while it is read', async () => {
+it('returns each event once, and none after the snapshot, when a history is trimmed while it is read', async () => {
   const settings = { keyPrefix: `t-${randomUUID().slice(0, 8)}`, eventsPerJob: 351 };
   const store = createStore(redis, settings, { bulk: reads });
-  await prepareRedis(store); // Every script is there: each portion is one EVALSHA.
+  await prepareRedis(store); // Loads every script, so that each portion is one EVALSHA.
   const { id } = await createJob(store, 'trim', createJobRequest.parse({ name: 'work' }));
   await claimJob(store, ANY_SPACE, id);
   await ackJob(store, ANY_SPACE, id);
@@ -33,7 +33,7 @@ it('shows each event once, and none later than its snapshot, when the history is
   };
   await append(400); // Events 4 to 403; 2 to 53 are dropped.
 
-  // Between two portions, so much is appended that the next one starts in what was dropped.
+  // Between two portions, append so many events that the next portion starts among dropped ones.
   const evalsha = reads.evalsha.bind(reads) as (...args: unknown[]) => Promise<unknown>;
   let portions = 0;
   reads.evalsha = (async (...args: unknown[]) => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { isoOf } from '../../packages/store/src/time.js';
 
-it('writes times as Date does, whatever was written before', () => {
+it('formats times as Date does, regardless of the previously formatted time', () => {
   const times = [
     0, 1, 999, 1_000, -1, -1_000, 1_763_745_678_901, 1_763_745_678_902, 1_763_745_679_000, 5, 253_402_300_799_999,
   ];

@@ -11,7 +11,7 @@ const connections: Redis[] = [];
 const connect = () => {
   const redis = new Redis(sharedService().redisUrl.replace('unix://', ''), {
     disconnectTimeout: 50,
-    autoResubscribe: false, // As for every subscriber of ours.
+    autoResubscribe: false, // As for every subscriber of the service.
   });
   connections.push(redis);
   return redis;
@@ -29,118 +29,118 @@ const HOUR = 3_600_000;
 const make = (expiresAt: string | null = null) =>
   createKey(store, { name: 'test', scopes: ['jobs:read'], spaceId: null, expiresAt });
 
-/** A ring that found a key right, and would believe it for an hour. */
-async function ringThatKnows(key: string, options = {}): Promise<Authenticator> {
-  const ring = new Authenticator(store, { cacheMs: HOUR, ...options });
-  expect(ring.cached(key)).toBeUndefined();
-  expect(await ring.authenticate(key)).not.toBeNull();
-  expect(ring.cached(key)).toEqual(await ring.authenticate(key));
-  return ring;
+/** Make an authenticator that has cached a valid key for an hour. */
+async function authenticatorThatCached(key: string, options = {}): Promise<Authenticator> {
+  const authenticator = new Authenticator(store, { cacheMs: HOUR, ...options });
+  expect(authenticator.cached(key)).toBeUndefined();
+  expect(await authenticator.authenticate(key)).not.toBeNull();
+  expect(authenticator.cached(key)).toEqual(await authenticator.authenticate(key));
+  return authenticator;
 }
 
-describe('a key that is known by its text', () => {
-  it('is known no more once it is revoked here', async () => {
+describe('API key that is cached by its text', () => {
+  it('is not cached after this process has revoked it', async () => {
     const { key, id } = await make();
-    const ring = await ringThatKnows(key);
-    await ring.revoke(id);
-    expect(ring.cached(key)).toBeUndefined();
-    expect(await ring.authenticate(key)).toBeNull();
+    const authenticator = await authenticatorThatCached(key);
+    await authenticator.revoke(id);
+    expect(authenticator.cached(key)).toBeUndefined();
+    expect(await authenticator.authenticate(key)).toBeNull();
   });
 
-  it('is known no more as soon as somebody else announces that it is revoked', async () => {
+  it('is not cached after another process has published its revocation', async () => {
     const { key, id } = await make();
-    const ring = await ringThatKnows(key);
-    await ring.listen(new ConnectionSubscriptions(connect()));
-    await ring.authenticate(key); // Known again: the subscription has dropped it.
-    const knownWhenHeard: unknown[] = [];
-    ring.onRevoked(() => knownWhenHeard.push(ring.cached(key)));
-    expect(ring.cached(key)).toBeDefined();
+    const authenticator = await authenticatorThatCached(key);
+    await authenticator.listen(new ConnectionSubscriptions(connect()));
+    await authenticator.authenticate(key); // Cache it again: the subscription has cleared the cache.
+    const cachedAtRevocation: unknown[] = [];
+    authenticator.onRevoked(() => cachedAtRevocation.push(authenticator.cached(key)));
+    expect(authenticator.cached(key)).toBeDefined();
     await revokeKey(store, id);
-    await until(() => knownWhenHeard.length > 0);
-    expect(knownWhenHeard).toEqual([undefined]);
+    await until(() => cachedAtRevocation.length > 0);
+    expect(cachedAtRevocation).toEqual([undefined]);
   });
 
-  it('is known no more when news may have been missed', async () => {
+  it('is not cached after a lost connection, when a revocation may have been missed', async () => {
     const { key, id } = await make();
-    const ring = await ringThatKnows(key);
+    const authenticator = await authenticatorThatCached(key);
     const subscriber = connect();
-    await ring.listen(new ConnectionSubscriptions(subscriber));
-    await ring.authenticate(key);
-    await store.redis.hdel(store.keys.apiKeys, id); // As revoked, but nobody is told.
-    expect(ring.cached(key)).toBeDefined();
+    await authenticator.listen(new ConnectionSubscriptions(subscriber));
+    await authenticator.authenticate(key);
+    await store.redis.hdel(store.keys.apiKeys, id); // Revoked without a message.
+    expect(authenticator.cached(key)).toBeDefined();
     subscriber.disconnect(true);
-    await until(() => ring.cached(key) === undefined);
-    expect(await ring.authenticate(key)).toBeNull();
+    await until(() => authenticator.cached(key) === undefined);
+    expect(await authenticator.authenticate(key)).toBeNull();
   });
 
-  it('is known no more once Redis said of its id that it is invalid', async () => {
+  it('is not cached after Redis has reported its id as invalid', async () => {
     const { key, id } = await make();
-    const ring = await ringThatKnows(key);
+    const authenticator = await authenticatorThatCached(key);
     await revokeKey(store, id);
-    expect(ring.cached(key)).toBeDefined();
-    expect(await ring.invalidOf([id])).toEqual([id]);
-    expect(ring.cached(key)).toBeUndefined();
+    expect(authenticator.cached(key)).toBeDefined();
+    expect(await authenticator.invalidOf([id])).toEqual([id]);
+    expect(authenticator.cached(key)).toBeUndefined();
   });
 
-  it('is known no longer than it is valid', async () => {
+  it('is not cached longer than it is valid', async () => {
     const { key } = await make(new Date(Date.now() + 3_000).toISOString());
-    const ring = await ringThatKnows(key);
-    await until(() => ring.cached(key) === undefined);
-    // Redis was asked a moment after the time was counted from, and may believe it for a moment more.
-    await until(async () => (await ring.authenticate(key)) === null);
-    expect(ring.cached(key)).toBeUndefined();
+    const authenticator = await authenticatorThatCached(key);
+    await until(() => authenticator.cached(key) === undefined);
+    // The read from Redis came slightly after the time of caching, so the key may be valid slightly longer.
+    await until(async () => (await authenticator.authenticate(key)) === null);
+    expect(authenticator.cached(key)).toBeUndefined();
   });
 
-  it('is known no longer than it is believed', async () => {
+  it('is not cached longer than cacheMs', async () => {
     const { key } = await make();
-    const ring = new Authenticator(store, { cacheMs: 100 });
-    await ring.authenticate(key);
-    await until(() => ring.cached(key) === undefined);
-    expect(await ring.authenticate(key)).not.toBeNull();
+    const authenticator = new Authenticator(store, { cacheMs: 100 });
+    await authenticator.authenticate(key);
+    await until(() => authenticator.cached(key) === undefined);
+    expect(await authenticator.authenticate(key)).not.toBeNull();
   });
 
-  it('gives way to newer ones when there are more than the capacity', async () => {
+  it('is evicted by newer keys above the capacity', async () => {
     const [first, second, third] = [(await make()).key, (await make()).key, (await make()).key];
-    const ring = await ringThatKnows(first, { capacity: 2 });
-    await ring.authenticate(second);
-    await ring.authenticate(third);
-    const isKnown = [first, second, third].map((key) => ring.cached(key) !== undefined);
-    expect(isKnown).toEqual([false, true, true]);
+    const authenticator = await authenticatorThatCached(first, { capacity: 2 });
+    await authenticator.authenticate(second);
+    await authenticator.authenticate(third);
+    const isCached = [first, second, third].map((key) => authenticator.cached(key) !== undefined);
+    expect(isCached).toEqual([false, true, true]);
   });
 
-  it('does not make another text known, before or after', async () => {
+  it('does not make any other text valid, before or after it is cached', async () => {
     const { key } = await make();
     const wrong = [`${key.slice(0, -1)}x`, `${key}0`, key.slice(0, -1), ` ${key}`, key.toUpperCase(), ''];
-    const ring = new Authenticator(store, { cacheMs: HOUR });
-    const found = () => Promise.all(wrong.map((text) => ring.authenticate(text)));
-    const known = () => wrong.map((text) => ring.cached(text));
-    for (const isRightKnown of [false, true]) {
+    const authenticator = new Authenticator(store, { cacheMs: HOUR });
+    const found = () => Promise.all(wrong.map((text) => authenticator.authenticate(text)));
+    const known = () => wrong.map((text) => authenticator.cached(text));
+    for (const isRightCached of [false, true]) {
       expect(await found()).toEqual(wrong.map(() => null));
       expect(known()).toEqual(wrong.map(() => undefined));
-      expect(ring.cached(key) !== undefined).toBe(isRightKnown);
-      await ring.authenticate(key);
+      expect(authenticator.cached(key) !== undefined).toBe(isRightCached);
+      await authenticator.authenticate(key);
     }
   });
 });
 
-it('ADMIN_API_KEY is known from the start, and no other text as it', async () => {
+it('caches ADMIN_API_KEY from the start, and accepts no other text for it', async () => {
   const adminKey = 'admin-key-of-the-tests-of-yardmaster';
-  const ring = new Authenticator(store, { adminKey });
-  expect(ring.cached(adminKey)).toEqual(await ring.authenticate(adminKey));
-  expect([`${adminKey} `, adminKey.slice(1), '', 'admin'].map((text) => ring.cached(text))).toEqual(
+  const authenticator = new Authenticator(store, { adminKey });
+  expect(authenticator.cached(adminKey)).toEqual(await authenticator.authenticate(adminKey));
+  expect([`${adminKey} `, adminKey.slice(1), '', 'admin'].map((text) => authenticator.cached(text))).toEqual(
     Array.from({ length: 4 }, () => undefined),
   );
   expect(new Authenticator(store, { adminKey: '' }).cached('')).toBeUndefined();
 });
 
-describe('the cache', () => {
+describe('API key cache', () => {
   const entry = (): Entry => ({
     stored: {} as Entry['stored'],
     principal: { keyId: 'x', grants: new Set(), spaceId: null },
     until: Number.POSITIVE_INFINITY,
   });
 
-  it('does not find by its text what has gone while it was looked at', () => {
+  it('does not cache the text of an entry that was removed while the text was checked', () => {
     const cache = new KeyCache(10);
     const [before, after] = [entry(), entry()];
     cache.set('a', before);
@@ -152,7 +152,7 @@ describe('the cache', () => {
     expect(cache.ofText('text')).toBeUndefined();
   });
 
-  it('forgets the text of an entry with the entry', () => {
+  it('removes the text of an entry together with the entry', () => {
     const cache = new KeyCache(2);
     const known = (id: string) => {
       const one = entry();

@@ -24,47 +24,47 @@ import { withConnection } from './store-under-test.js';
 
 const redis = withConnection();
 
-describe('the observer of a store', () => {
-  /** What was told, but for the calls. */
-  let told: unknown[][];
+describe('observer of a store', () => {
+  /** Everything that was reported, except the calls. */
+  let observed: unknown[][];
   let called: string[];
   let store: Store;
   const observer: StoreObserver = {
     called: (name) => called.push(name),
-    failed: (...what) => told.push(['failed', ...what]),
-    moved: (...what) => told.push(['moved', ...what]),
-    delivered: (...what) => told.push(['handedOut', ...what]),
-    expired: (lateMs) => told.push(['met', lateMs >= 0]),
-    logged: (...what) => told.push(['logged', ...what]),
-    refusedLogs: () => told.push(['refusedLogs']),
-    cutSearchShort: () => told.push(['cutSearchShort']),
+    failed: (...what) => observed.push(['failed', ...what]),
+    moved: (...what) => observed.push(['moved', ...what]),
+    delivered: (...what) => observed.push(['delivered', ...what]),
+    expired: (lagMs) => observed.push(['expired', lagMs >= 0]),
+    logged: (...what) => observed.push(['logged', ...what]),
+    refusedLogs: () => observed.push(['refusedLogs']),
+    cutSearchShort: () => observed.push(['cutSearchShort']),
   };
   const settings = { keyPrefix: `t-observer-${process.pid}`, deliveryTimeoutMs: 1, retentionMs: 1 };
-  const watched = (retentionMs = 0, deliveryTimeoutMs = 60_000, maxDeliveries = 100) =>
+  const observedStore = (retentionMs = 0, deliveryTimeoutMs = 60_000, maxDeliveries = 100) =>
     createStore(redis, { ...settings, retentionMs, deliveryTimeoutMs, maxDeliveries }, { observer });
   const create = (fields = {}) => createJob(store, 'seen', createJobRequest.parse({ name: 'work', ...fields }));
   const run = async (fields = {}) => {
     const { id } = await create(fields);
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
-    told = [];
+    observed = [];
     called = [];
     return id;
   };
-  /** Sweep until something was due. */
+  /** Sweep until something has expired. */
   const sweep = async () => {
     await until(async () => {
       await expireDue(store, partitionOf('seen'), await redisNow(store));
-      return told.length > 0;
+      return observed.length > 0;
     });
   };
   beforeEach(async () => {
-    store = watched();
-    told = [];
+    store = observedStore();
+    observed = [];
     called = [];
   });
 
-  it('is told of creation, poll, claim, ack and completion', async () => {
+  it('gets creation, poll, claim, ack and completion of jobs', async () => {
     const { id } = await create();
     await pollJobs(store, 'seen', { count: 5, names: [] });
     await pollJobs(store, 'seen', { count: 5, names: [] });
@@ -72,95 +72,95 @@ describe('the observer of a store', () => {
     await ackJob(store, ANY_SPACE, id);
     await heartbeatJob(store, ANY_SPACE, id, { kind: 'keepalive' });
     await completeJob(store, ANY_SPACE, id, null);
-    expect(told).toEqual([
+    expect(observed).toEqual([
       ['moved', 'none', 'pending', 1],
       ['moved', 'pending', 'delivered', 1],
-      ['handedOut', 'poll', 1],
-      ['handedOut', 'poll', 0],
-      ['handedOut', 'claim', 0],
+      ['delivered', 'poll', 1],
+      ['delivered', 'poll', 0],
+      ['delivered', 'claim', 0],
       ['moved', 'delivered', 'running', 1],
       ['moved', 'running', 'completed', 1],
     ]);
     expect(called).toEqual(['create', 'poll', 'poll', 'claim', 'ack', 'heartbeat', 'complete']);
   });
 
-  it('is told where a failed job went, and from where a killed one came, once', async () => {
+  it('gets the new status of a failed job and the old status of a killed job, once', async () => {
     const id = await run({ maxRetries: 1 });
     await failJob(store, ANY_SPACE, id, 'first');
-    expect(told).toEqual([['moved', 'running', 'pending', 1]]);
+    expect(observed).toEqual([['moved', 'running', 'pending', 1]]);
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
-    told = [];
+    observed = [];
     await failJob(store, ANY_SPACE, id, 'second');
     const { id: other } = await create();
     await killJob(store, ANY_SPACE, other, null);
     await killJob(store, ANY_SPACE, other, null);
-    expect(told).toEqual([
+    expect(observed).toEqual([
       ['moved', 'running', 'dead', 1],
       ['moved', 'none', 'pending', 1],
       ['moved', 'pending', 'killed', 1],
     ]);
     const running = await run();
     await killJob(store, ANY_SPACE, running, null);
-    expect(told).toEqual([['moved', 'running', 'killed', 1]]);
+    expect(observed).toEqual([['moved', 'running', 'killed', 1]]);
   });
 
-  it('is told of no move that was refused', async () => {
+  it('does not get transitions that were refused', async () => {
     const id = await run();
     await expect(ackJob(store, ANY_SPACE, id)).rejects.toMatchObject({ code: 'JOB_NOT_DELIVERED' });
     await completeJob(store, ANY_SPACE, id, null);
-    told = [];
+    observed = [];
     await expect(failJob(store, ANY_SPACE, id, 'x')).rejects.toMatchObject({ code: 'JOB_NOT_RUNNING' });
     await expect(killJob(store, ANY_SPACE, id, null)).rejects.toMatchObject({ code: 'JOB_ENDED' });
-    expect(told).toEqual([]);
+    expect(observed).toEqual([]);
   });
 
-  it('is told of every way in which a deadline is met', async () => {
-    store = watched(0, 1);
+  it('gets every transition at a deadline, with its lag', async () => {
+    store = observedStore(0, 1);
     await run({ timeoutSeconds: 0.001, maxRetries: 1 });
     await sweep();
-    expect(told).toEqual([
+    expect(observed).toEqual([
       ['moved', 'running', 'pending', 1],
-      ['met', true],
+      ['expired', true],
     ]);
     const [retried] = await pollJobs(store, 'seen', { count: 1, names: [] });
-    told = [];
+    observed = [];
     await sweep();
-    expect(told).toEqual([
+    expect(observed).toEqual([
       ['moved', 'delivered', 'pending', 1],
-      ['met', true],
+      ['expired', true],
     ]);
-    await claimJob(watched(), ANY_SPACE, retried?.id as string);
-    await killJob(watched(1), ANY_SPACE, retried?.id as string, null);
-    told = [];
+    await claimJob(observedStore(), ANY_SPACE, retried?.id as string);
+    await killJob(observedStore(1), ANY_SPACE, retried?.id as string, null);
+    observed = [];
     await sweep();
-    expect(told).toEqual([
+    expect(observed).toEqual([
       ['moved', 'killed', 'none', 1],
-      ['met', true],
+      ['expired', true],
     ]);
     await run({ timeoutSeconds: 0.001, maxRetries: 0 });
-    store = watched(1);
+    store = observedStore(1);
     await sweep();
-    expect(told[0]).toEqual(['moved', 'running', 'dead', 1]);
-    told = [];
+    expect(observed[0]).toEqual(['moved', 'running', 'dead', 1]);
+    observed = [];
     await sweep();
-    expect(told[0]).toEqual(['moved', 'dead', 'none', 1]);
-    store = watched(0, 1, 1);
+    expect(observed[0]).toEqual(['moved', 'dead', 'none', 1]);
+    store = observedStore(0, 1, 1);
     await claimJob(store, ANY_SPACE, (await create()).id);
-    told = [];
+    observed = [];
     await sweep();
-    expect(told[0]).toEqual(['moved', 'delivered', 'dead', 1]);
-    store = watched(1);
+    expect(observed[0]).toEqual(['moved', 'delivered', 'dead', 1]);
+    store = observedStore(1);
     const ended = await run();
     await completeJob(store, ANY_SPACE, ended, null);
-    told = [];
+    observed = [];
     await sweep();
-    expect(told[0]).toEqual(['moved', 'completed', 'none', 1]);
+    expect(observed[0]).toEqual(['moved', 'completed', 'none', 1]);
   });
 
-  it('is told of log entries that were appended', async () => {
+  it('gets the number of appended log entries', async () => {
     const id = await run();
     await appendLogs(store, ANY_SPACE, id, [packLog({ message: 'a' } as never), packLog({ message: 'b' } as never)]);
-    expect(told).toEqual([['logged', 2]]);
+    expect(observed).toEqual([['logged', 2]]);
   });
 });

@@ -4,20 +4,20 @@ import { storeUnderTest, withConnection } from './store-under-test.js';
 
 const redis = withConnection();
 
-describe('the queue', () => {
+describe('queue of a space', () => {
   it.each([
     ['any name', [], 'queue'],
     ['one name', ['work'], 'queue/work'],
     ['several names', ['work', 'other'], 'queue/work'],
-  ])('drops an entry without a job on a poll for %s, and returns the jobs behind it', async (_, names, index) => {
+  ])('drops entries without a job on a poll for %s, and returns the jobs behind them', async (_, names, index) => {
     const { store, create } = storeUnderTest(redis);
-    const queue = store.keys.queue('owing').replace(/queue$/, index);
+    const queue = store.keys.queue('calling').replace(/queue$/, index);
     await redis.zadd(queue, 0, 'gone0', 1, 'gone1', 2, 'gone2');
     const ids = [await create(), await create()];
-    expect(await pollJobs(store, 'owing', { count: 1, names })).toMatchObject([{ id: ids[0] }]);
-    expect(await pollJobs(store, 'owing', { count: 5, names })).toMatchObject([{ id: ids[1] }]);
-    expect(await pollJobs(store, 'owing', { count: 5, names })).toEqual([]);
-    for (const key of [store.keys.queue('owing'), `${store.keys.queue('owing')}/work`])
+    expect(await pollJobs(store, 'calling', { count: 1, names })).toMatchObject([{ id: ids[0] }]);
+    expect(await pollJobs(store, 'calling', { count: 5, names })).toMatchObject([{ id: ids[1] }]);
+    expect(await pollJobs(store, 'calling', { count: 5, names })).toEqual([]);
+    for (const key of [store.keys.queue('calling'), `${store.keys.queue('calling')}/work`])
       expect(await redis.zcard(key)).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import { fromRedisError } from '../../packages/redis/src/errors.js';
 
 const codeOf = (message: string) => (fromRedisError(new Error(message)) as { code?: string }).code;
 
-// As Redis 7 says it, and as Redis 6.2 wraps what a script's command got.
+// An error as Redis 7 returns it, and as Redis 6.2 wraps that of a command in a script.
 const inScript = (reply: string) =>
   `ERR Error running script (call to f_85171714ede222673aa7cb5b3a1591598d6228f2): @user_script:13: @user_script: 13: -${reply}`;
 
@@ -21,7 +21,7 @@ const REPLIES: [reply: string, code: string][] = [
   ['CLUSTERDOWN The cluster is down', 'UNAVAILABLE'],
 ];
 
-it.each(REPLIES)('%s is %s, also inside a script of Redis 6.2', (reply, code) => {
+it.each(REPLIES)('maps the Redis error "%s" to %s, also inside a script of Redis 6.2', (reply, code) => {
   expect(codeOf(reply)).toBe(code);
   expect(codeOf(inScript(reply))).toBe(code);
 });
@@ -32,7 +32,7 @@ it.each([
   "Stream isn't writeable and enableOfflineQueue options is false",
   'connect ECONNREFUSED 127.0.0.1:6379',
   'EXECABORT Transaction discarded because of previous errors.',
-])('"%s" is no answer', (message) => {
+])('maps the connection error "%s" to UNAVAILABLE', (message) => {
   expect(codeOf(message)).toBe('UNAVAILABLE');
 });
 
@@ -42,7 +42,7 @@ it.each([
   'ERR unknown command',
   'NOPERM this user has no permissions',
   'a bug that mentions OOM',
-])('"%s" is a bug or a fault of the operator, and stays what it is', (message) => {
+])('does not map the error "%s", which is a bug or a mistake of the operator', (message) => {
   const error = new Error(message);
   expect(fromRedisError(error)).toBe(error);
 });

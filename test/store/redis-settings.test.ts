@@ -4,20 +4,20 @@ import { withConnection } from './store-under-test.js';
 
 const redis = withConnection();
 
-/** Read the settings of a Redis whose INFO has other values in some fields; null for a field that a service hides. */
+/** Read the settings of a Redis whose INFO has other values in some fields; null for a hidden field. */
 async function settingsWith(fields: Record<string, string | null>) {
   const text = Object.entries(fields).reduce(
     (info, [name, value]) =>
       info.replace(new RegExp(`^${name}:.*$`, 'm'), () => (value === null ? '' : `${name}:${value}\r`)),
     await redis.info(),
   );
-  const told = Object.assign(Object.create(redis), { info: async () => text });
-  const [settings] = await readRedisSettings(createStore(told));
+  const stubbed = Object.assign(Object.create(redis), { info: async () => text });
+  const [settings] = await readRedisSettings(createStore(stubbed));
   if (settings === undefined) throw new Error('no settings');
   return settings;
 }
 
-// What no Redis of a test can be brought to, such as a disk that is full.
+// States that a Redis in a test cannot have, such as a full disk.
 it.each<[Record<string, string | null>, RedisFault[]]>([
   [{}, []],
   [{ maxmemory_policy: 'volatile-lru', maxmemory: '1000' }, ['evicts']],
@@ -27,7 +27,7 @@ it.each<[Record<string, string | null>, RedisFault[]]>([
   [{ aof_last_bgrewrite_status: 'err' }, ['aof_rewrite']],
   [{ aof_enabled: '0', aof_last_write_status: 'err', aof_last_bgrewrite_status: 'err' }, []],
   [{ aof_enabled: null, aof_last_write_status: null, aof_last_bgrewrite_status: null }, []],
-])('finds in INFO with %j just these faults: %j', async (fields, faults) => {
+])('finds in INFO with %j exactly the faults %j', async (fields, faults) => {
   expect(redisFaultsOf(await settingsWith({ aof_enabled: '1', ...fields }))).toEqual(faults);
 });
 
@@ -35,7 +35,7 @@ it.each<[before: string, now: string, RedisFault[]]>([
   ['7', '7', []],
   ['7', '8', ['evicted']],
   ['7', '0', []], // Redis has restarted.
-])('compares the evicted keys with those of the check before: %s, then %s', async (before, now, faults) => {
+])('compares the number of evicted keys with that of the previous check: %s, then %s', async (before, now, faults) => {
   const [first, second] = [await settingsWith({ evicted_keys: before }), await settingsWith({ evicted_keys: now })];
   expect(redisFaultsOf(first)).toEqual([]);
   expect(redisFaultsOf(second, first)).toEqual(faults);

@@ -20,7 +20,7 @@ import { sharedService } from '../support/shared-service.js';
 
 export const HOOK = 'https://example.com/hook';
 
-/** Have a connection to the shared Redis. In the end the keys of all stores of the file are removed. */
+/** Connect to the shared Redis. The keys of all stores of the file are removed at the end. */
 export function withConnection(): Redis {
   const redis = connectTo(sharedService().redisUrl);
   afterAll(async () => {
@@ -30,18 +30,18 @@ export function withConnection(): Redis {
   return redis;
 }
 
-/** First parts of the keys of all stores that this test file has made. */
+/** Key prefixes of all stores of this test file. */
 const prefixes = new Set<string>();
 
-/** A store under a prefix of its own, with short verbs for a job that has a callback. Its space is `owing`. */
+/** Make a store with its own prefix, and short verbs for jobs with a callback in the space `calling`. */
 export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = {}) {
   const prefix = `t-${randomUUID().slice(0, 8)}`;
   prefixes.add(prefix);
   const store = createStore(redis, { keyPrefix: prefix, ...settings });
   const callbacksOf = (id: string) => store.keys.callbacks(id.slice(0, 2));
 
-  /** A pending job with a callback. */
-  async function create(fields = {}, space = 'owing') {
+  /** Create a pending job with a callback. */
+  async function create(fields = {}, space = 'calling') {
     const { id } = await createJob(
       store,
       space,
@@ -50,7 +50,7 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
     return id;
   }
 
-  async function run(fields = {}, space = 'owing') {
+  async function run(fields = {}, space = 'calling') {
     const id = await create(fields, space);
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
@@ -63,8 +63,8 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
     prefix,
     create,
     run,
-    /** A completed job, whose callback is owed. */
-    async owe(fields = {}) {
+    /** Complete a job, whose callback is then pending. */
+    async completeWithCallback(fields = {}) {
       const id = await run(fields);
       await completeJob(store, ANY_SPACE, id, { ok: [] });
       return id;
@@ -74,12 +74,12 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
       if ('lease' in begun) leases.set(jobId, begun.lease);
       return begun;
     },
-    /** By the holder of the latest lease, unless told. */
+    /** Record an outcome with the latest lease, unless another one is given. */
     record: (
       jobId: string,
       attempt: number,
       retryMs: number | null,
-      { lease = leases.get(jobId) ?? '', round: series = 0 } = {},
+      { lease = leases.get(jobId) ?? '', series = 0 } = {},
     ) =>
       recordCallback(
         store,
@@ -91,10 +91,10 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
           retryMs,
         },
       ),
-    /** When the relay looks at a debt. */
+    /** Return when the relay next returns a pending callback. */
     lookAt: async (id: string) => Number(await redis.zscore(callbacksOf(id), id)),
-    /** As if so much time had passed since a debt was due and its lease over, with nobody looking at it. */
-    async passed(id: string, ms: number) {
+    /** Pretend that a callback has been due, without a lease and without a relay, for this long. */
+    async makeDue(id: string, ms: number) {
       const then = (await redisNow(store)) - ms;
       await redis.hset(store.keys.job(id), 'callbackDueAt', then, 'callbackLeasedUntil', then);
       await redis.zadd(callbacksOf(id), then, id);
@@ -104,7 +104,7 @@ export function storeUnderTest(redis: Redis, settings: Partial<StoreSettings> = 
 
 export type StoreUnderTest = ReturnType<typeof storeUnderTest>;
 
-/** Do something, and return what came of it with Redis' clock before and after. */
+/** Do something, and return its outcome with the clock of Redis before and after. */
 export async function timed<T>({ store }: StoreUnderTest, work: () => Promise<T>) {
   const before = await redisNow(store);
   const outcome = await work();

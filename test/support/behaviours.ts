@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** What a receiver does with a request that is in. */
+/** What a receiver does once it has read a request. */
 export type Behaviour = (response: ServerResponse, socket: Socket) => void;
 
-/** Answer as a server does. */
-export const answer =
+/** Send an HTTP response. */
+export const respondWith =
   (status: number, headers: OutgoingHttpHeaders = {}, body = ''): Behaviour =>
   (response) =>
     response.writeHead(status, headers).end(body);
@@ -32,7 +32,7 @@ export const hang: Behaviour = () => undefined;
 export const reset: Behaviour = (_, socket) => socket.resetAndDestroy();
 export const endConnection: Behaviour = (_, socket) => socket.end();
 
-/** Write a beginning, and then the same again and again, as fast as it is taken, for as long as there is a taker. */
+/** Write a beginning, and then the same text again and again, as fast as the client reads, until it disconnects. */
 export const endless =
   (beginning: string, again: string): Behaviour =>
   (_, socket) => {
@@ -44,7 +44,7 @@ export const endless =
     socket.write(beginning, 'latin1', pour);
   };
 
-/** Write a beginning, and then a piece each 100 ms. */
+/** Write a beginning, and then a piece every 100 ms. */
 export const dripping =
   (beginning: string, piece: string): Behaviour =>
   (_, socket) => {

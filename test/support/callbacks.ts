@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { answer } from './behaviours.js';
+import { respondWith } from './behaviours.js';
 import { jobIn } from './jobs.js';
 import type { Receiver } from './receiver.js';
 import type { TestService } from './service.js';
 import { until } from './until.js';
 
-/** An attempt of a callback as the job's history shows it, but for its URL. */
+/** An attempt at a callback as the job's history shows it, without its URL. */
 export interface Attempt {
   type: 'callback_sent' | 'callback_failed';
   data: Record<string, unknown>;
@@ -21,30 +21,30 @@ export const failed = (error: unknown, attempt = 1, willRetry = false): Attempt 
   data: { error, attempt, willRetry },
 });
 
-/** A master secret that signs callbacks: 32 times this character. */
+/** Make a master secret that signs callbacks: 32 times this character. */
 export const masterOf = (character: string) => `whsec_${Buffer.alloc(32, character).toString('base64')}`;
 
-/** The secret that a space has from a master secret. Written down again on purpose: receivers rely on it. */
+/** Derive the secret of a space from a master secret. The derivation is repeated here because receivers rely on it. */
 export function secretOf(master: string, spaceId: string): string {
   const key = Buffer.from(master.replace('whsec_', ''), 'base64');
   return `whsec_${createHmac('sha256', key).update(`callback:${spaceId}`).digest('base64')}`;
 }
 
-/** Refused for its address, which no retry would change. */
+/** The attempts at an address that is refused: a retry would not change that. */
 export const REFUSED = [failed('address is not public')];
 
-/** The same outcome of every attempt, for delays that allow this many. */
+/** List attempts with the same outcome, of which all but the last will be retried. */
 export const ofEach = (attempts: number, outcome: (attempt: number, willRetry: boolean) => Attempt) =>
   Array.from({ length: attempts }, (_, i) => outcome(i + 1, i + 1 < attempts));
 
-/** What the history of a job to that URL must show. */
+/** List the callback events that the history of a job with this URL must show. */
 export const historyOf = (url: string, attempts: Attempt[]) =>
   attempts.map(({ type, data }) => ({ type, data: { url, ...data } }));
 
 // biome-ignore lint/suspicious/noExplicitAny: tests compare whole jobs; a schema here would hide differences
 type AnyJob = any;
 
-/** The attempts in the history of a job, oldest first. */
+/** List the attempts in the history of a job, oldest first. */
 export function attemptsOf(job: AnyJob): Attempt[] {
   return job.events
     .filter(({ type }: Attempt) => type.startsWith('callback_'))
@@ -57,7 +57,7 @@ export async function readJob(service: TestService, id: string): Promise<AnyJob>
   return body;
 }
 
-/** Wait until a job's callback has had its last attempt, and return the job. */
+/** Wait for the last attempt at a job's callback, and return the job. */
 export async function settled(service: TestService, id: string): Promise<AnyJob> {
   let job: AnyJob;
   await until(async () => {
@@ -67,7 +67,7 @@ export async function settled(service: TestService, id: string): Promise<AnyJob>
   return job;
 }
 
-/** Complete a job with that callback, and return the attempts that it took. */
+/** Complete a job with that callback, and return the attempts at it. */
 export async function attemptsTo(service: TestService, callbackUrl: string): Promise<Attempt[]> {
   const id = await jobIn(service, 'completed', 'callbacks', { callbackUrl });
   return attemptsOf(await settled(service, id));
@@ -75,6 +75,6 @@ export async function attemptsTo(service: TestService, callbackUrl: string): Pro
 
 /** Wait until a callback that has become due later than all others of the space has been sent. */
 export async function sendLaterCallback(service: TestService, receiver: Receiver, spaceId: string): Promise<void> {
-  const callbackUrl = receiver.script(`/later/${service.prefix}/${spaceId}`, answer(204));
+  const callbackUrl = receiver.script(`/later/${service.prefix}/${spaceId}`, respondWith(204));
   await settled(service, await jobIn(service, 'completed', spaceId, { callbackUrl }));
 }

@@ -3,9 +3,9 @@ import { createLogger } from '@yardmaster/runtime';
 import type { Redis } from 'ioredis';
 
 /**
- * A connection of a test's own, whichever kind of Redis this URL names. Commands wait through an outage.
+ * Connect a test to any kind of Redis that a URL can name. Commands wait through an outage.
  *
- * A test that asks for what a cluster has not, such as keys of several slots at once, is not for clusters.
+ * A test that does what a cluster does not support, such as reading keys of several slots at once, cannot use a cluster.
  */
 export function connectTo(url: string): Redis {
   return createRedis(url, 'worker', createLogger('test', 'silent')) as Redis;

@@ -6,20 +6,20 @@ import { during } from './during.js';
 
 const RCODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 
-/** Addresses of both families in their order (and the name they are an alias of), a refusal, or no response at all. */
+/** Addresses of both families in their order (and the name of an alias), an error code, or no response at all. */
 export type Records =
   | readonly string[]
   | { cname: string; addresses: readonly string[] }
   | Exclude<keyof typeof RCODES, 'NOERROR'>
   | 'silence';
 
-/** The records of a name, or for each look-up its own; look-ups count from 1, for each type of record. */
+/** The records of a name, or a function that returns those of each look-up; look-ups count from 1 per record type. */
 export type Entry = Records | ((lookUp: number, type: string) => Records);
 
 export interface DnsServer {
-  /** As CALLBACK_DNS_SERVERS takes it. */
+  /** In the form of CALLBACK_DNS_SERVERS. */
   address: string;
-  /** What is known, by lower-case name. Anything else does not exist. */
+  /** Records by lower-case name. Any other name does not exist. */
   entries: Map<string, Entry>;
   close(): Promise<void>;
 }
@@ -35,10 +35,10 @@ function responsesTo(name: string, type: 'A' | 'AAAA', records: Exclude<Records,
   ];
 }
 
-/** What fits into a response over UDP, bytes. */
+/** Largest response over UDP, in bytes. */
 const UDP_BYTES = 512;
 
-/** A DNS server on 127.0.0.1, over UDP and TCP, that says what the test has put into `entries`. */
+/** Start a DNS server on 127.0.0.1, over UDP and TCP, that returns what the test puts into `entries`. */
 export async function startDnsServer(): Promise<DnsServer> {
   const entries: DnsServer['entries'] = new Map();
   const lookUps = new Map<string, number>();
@@ -82,10 +82,10 @@ export async function startDnsServer(): Promise<DnsServer> {
     const response = respond(dns.decode(message));
     if (!response) return;
     const { flags = 0, answers: responses = [] } = response;
-    const isCut = dns.encodingLength(response) > UDP_BYTES;
-    // Cut short as some servers do it: the first addresses are there, and a client must ask for all of them over TCP.
-    const cut = { ...response, flags: flags | dns.TRUNCATED_RESPONSE, responses: responses.slice(0, 10) };
-    udp.send(dns.encode(isCut ? cut : response), from.port, from.address);
+    const isTruncated = dns.encodingLength(response) > UDP_BYTES;
+    // Truncated as some servers do it: with the first addresses, so that a client must ask again over TCP for all.
+    const cut = { ...response, flags: flags | dns.TRUNCATED_RESPONSE, answers: responses.slice(0, 10) };
+    udp.send(dns.encode(isTruncated ? cut : response), from.port, from.address);
   });
   udp.bind(port, '127.0.0.1');
   async function close() {
@@ -100,10 +100,10 @@ export async function startDnsServer(): Promise<DnsServer> {
   } catch (error) {
     await close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return startDnsServer(); // Over UDP the port is another process'.
+    return startDnsServer(); // Another process uses the port over UDP.
   }
   return { address: `127.0.0.1:${port}`, entries, close };
 }
 
-/** Have a DNS server for all tests of the file, or of the `describe` block. */
+/** Start a DNS server for all tests of the file, or of the `describe` block. */
 export const withDnsServer = (): DnsServer => during(startDnsServer, (server) => server.close());

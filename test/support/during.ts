@@ -10,8 +10,8 @@ const stops: (() => Promise<unknown>)[] = [];
  * Start something before the tests of the file, or of the `describe` block, and stop it after them. Call it where the
  * tests are declared. Jest runs `afterAll` in the order of declaration; this stops the latest start first.
  *
- * @returns an object that receives the own fields of what `start` returns, once it has run. Return a plain object from it:
- *   methods of a class are not copied, and a getter is read only once
+ * @returns an object that gets the own fields of what `start` returns, once it has run. `start` must return a plain
+ *   object: methods of a class are not copied, and a getter is read only once
  */
 export function during<T extends object>(start: () => Promise<T>, stop: (started: T) => Promise<unknown>): T {
   const started = {} as T;

@@ -3,12 +3,12 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Ports below those that a system gives to connections, and to servers that ask for any: Linux begins at 32768. */
+/** Ports below those that a system assigns to connections and to servers on port 0: Linux begins at 32768. */
 const [FIRST, LAST] = [20_000, 32_767];
 
 /**
- * Find a port of 127.0.0.1 for a server that must come back on the same one, or cannot choose by itself. Until this
- * process ends no other caller gets it, in whatever process. A port that is only free just now may be another's a moment later.
+ * Find a port of 127.0.0.1 for a server that must restart on the same port, or cannot choose one by itself. Until this
+ * process ends, no other caller in any process gets it. A port that is merely free now may be in use a moment later.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -17,7 +17,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Take the UDP port of this number, which no server of ours needs. Every other caller finds it taken and tries another. */
+/** Bind the UDP port of this number, which no server of ours needs, so that every other caller tries another port. */
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();
   socket.bind(port, '127.0.0.1');
@@ -27,7 +27,7 @@ async function reserve(port: number): Promise<boolean> {
   );
 }
 
-/** Whether no server listens there that was given its port in another way. */
+/** Return whether no server listens there that got its port in another way. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   return once(server, 'listening').then(

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 
 type Members = Map<string, string>;
 
-/** All that is stored under a prefix, sorted by what it is. Names of indexes are without the prefix. */
+/** All that is stored under a prefix, by kind. Names of indexes are without the prefix. */
 interface Dump {
   jobs: Map<string, Record<string, string>>;
   histories: Map<string, string[]>;
@@ -13,7 +13,7 @@ interface Dump {
   unknown: string[];
 }
 
-/** All keys of a prefix. */
+/** List all keys of a prefix. */
 export async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
   const keys: string[] = [];
   for (const server of primariesOf(redis)) {
@@ -24,14 +24,14 @@ export async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
 }
 
 /**
- * Remove all jobs below a prefix, with everything of theirs. What a service needs to go on stays: its keys, its timers.
+ * Remove all jobs below a prefix with everything of theirs. API keys and timers, which a running service needs, stay.
  */
 export async function removeJobs(redis: Redis, prefix: string): Promise<void> {
   for (;;) {
     const keys = (await keysOf(redis, prefix)).filter((key) => /^\{..\}:/.test(key.slice(prefix.length + 1)));
     if (keys.length === 0) return;
     await Promise.all(keys.map((key) => redis.unlink(key)));
-    // A scheduler at work may have written some of them meanwhile.
+    // A running scheduler may have written some keys again in the meantime.
   }
 }
 
@@ -56,7 +56,7 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
   return all;
 }
 
-/** The indexes a job must be in, and no others. */
+/** List the indexes that must contain a job; no other index may. */
 function indexesOf(id: string, job: Record<string, string>): string[] {
   const base = `{${id.slice(0, 2)}}:`;
   const space = `${base}space:${job.space}/`;
@@ -67,7 +67,7 @@ function indexesOf(id: string, job: Record<string, string>): string[] {
   ];
 }
 
-/** The last event that moves a job says where the job is. */
+/** The status of a job after each event that changes it. */
 const STATUS_AFTER: Record<string, string> = {
   delivered: 'delivered',
   acked: 'running',
@@ -80,30 +80,31 @@ const STATUS_AFTER: Record<string, string> = {
 
 function historyFaults(id: string, job: Record<string, string>, history: string[]): string[] {
   const moves = history.map((entry) => STATUS_AFTER[(JSON.parse(entry) as [string])[0]]).filter(Boolean);
-  // Without a list it is what the record implies: handed out, started and completed, and nothing else.
+  // Without a list, the record implies the history: delivered, acked and completed, and nothing else.
   const implied = job.eventsDropped || (job.status !== 'dead' && job.status !== 'killed') ? job.status : 'pending';
   const status = moves.at(-1) ?? (history.length === 0 ? implied : job.eventsDropped ? job.status : 'pending');
-  return status === job.status ? [] : [`${id} is ${job.status}, its history says ${status}`];
+  return status === job.status ? [] : [`${id} is ${job.status}, but by its history ${status}`];
 }
 
-const mayOwe = ({ callbackUrl, status }: Record<string, string>) =>
+const mayHavePendingCallback = ({ callbackUrl, status }: Record<string, string>) =>
   callbackUrl !== undefined && (status === 'completed' || status === 'dead');
 
-/** A callback is owed until its outcome is final, and only that of a job which has ended. */
+/** Check that exactly the callbacks of ended jobs are pending, until their outcome is final. */
 function callbackFaults(jobs: Dump['jobs'], indexes: Dump['indexes']): string[] {
   const faults: string[] = [];
-  const owed = new Set(
+  const pending = new Set(
     [...indexes].filter(([name]) => name.endsWith(':callbacks')).flatMap(([, ids]) => [...ids.keys()]),
   );
-  for (const id of owed) if (!mayOwe(jobs.get(id) ?? {})) faults.push(`${id} owes a callback`);
+  for (const id of pending)
+    if (!mayHavePendingCallback(jobs.get(id) ?? {})) faults.push(`${id} must not have a pending callback`);
   for (const [id, job] of jobs) {
-    if (mayOwe(job) && !owed.has(id) && job.callbackAttempts === undefined)
-      faults.push(`callback of ${id} is forgotten`);
+    if (mayHavePendingCallback(job) && !pending.has(id) && job.callbackAttempts === undefined)
+      faults.push(`callback of ${id} is missing`);
   }
   return faults;
 }
 
-/** Every `index id` that should be, with the score it must have where the record tells. */
+/** Return every expected `index id`, with its score where the record defines one. */
 function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
   const entries = new Map<string, string | null>();
   for (const [id, job] of jobs) {
@@ -117,7 +118,7 @@ function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
   return entries;
 }
 
-/** Every `index id` there is, with its score. */
+/** Return every `index id` that exists, with its score. */
 function actualEntries(indexes: Dump['indexes']): Map<string, string> {
   const entries = new Map<string, string>();
   for (const [index, members] of indexes)
@@ -126,7 +127,7 @@ function actualEntries(indexes: Dump['indexes']): Map<string, string> {
 }
 
 /**
- * Compare every record with every index: what must hold at any moment, whoever crashed before.
+ * Compare every record with every index. They must agree at any moment, even after a crash.
  *
  * @returns one sentence per disagreement
  */
@@ -140,13 +141,13 @@ export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
     if (!actual.has(entry)) faults.push(`missing: ${entry}`);
     else if (score !== null && actual.get(entry) !== score) faults.push(`misplaced: ${entry}`);
   }
-  for (const entry of actual.keys()) if (!expected.has(entry)) faults.push(`should not be: ${entry}`);
+  for (const entry of actual.keys()) if (!expected.has(entry)) faults.push(`unexpected: ${entry}`);
   faults.push(...callbackFaults(jobs, indexes));
   for (const [id, job] of jobs) faults.push(...historyFaults(id, job, histories.get(id) ?? []));
   return [...faults, ...orphans({ jobs, histories, logged })];
 }
 
-/** A list goes with its record. */
+/** Find lists without a record: a list must be removed together with its record. */
 function orphans({ jobs, histories, logged }: Pick<Dump, 'jobs' | 'histories' | 'logged'>): string[] {
   return [
     ...[...histories.keys()].filter((id) => !jobs.has(id)).map((id) => `events of ${id}, which does not exist`),

@@ -1,9 +1,9 @@
-// A Redis and a service for each jest worker, shared by the test files that it runs. Jest loads this file by itself,
-// without our transforms, so it is JavaScript and loads TypeScript by hooks of Node's.
+// Start a Redis and a service for each Jest worker, which its test files share. Jest loads this file without our
+// transforms, so it is JavaScript and loads TypeScript by hooks of Node.
 import '../../scripts/typescript.mjs';
 
 export default async function setUp({ maxWorkers }) {
-  // What ends this process must end what it started: its `exit` does.
+  // A signal must also end what this process started: the `exit` event does.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   const { startRedis } = await import('./own-redis.ts');
   const { killListedOnExit } = await import('./kill-on-exit.ts');
@@ -23,7 +23,7 @@ export default async function setUp({ maxWorkers }) {
     }
   }
 
-  // The first alone: it fetches a redis-server when the machine has none.
+  // The first one starts alone, because it downloads a redis-server if the machine has none.
   const first = await startWorker();
   const others = await Promise.all(Array.from({ length: maxWorkers - 1 }, startWorker));
   globalThis.testWorkers = [first, ...others];

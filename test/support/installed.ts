@@ -2,9 +2,9 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Find a program of the machine, as the shell would; in /usr/sbin too, which not everybody has on the PATH.
+ * Find a program of the machine as the shell does, and also in /usr/sbin, which is not always on the PATH.
  *
- * @throws a sentence that says what to install
+ * @throws a sentence that names the package to install
  */
 export function installed(program: string, debianPackage: string): string {
   for (const folder of [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']) {

@@ -5,7 +5,7 @@ import type { TestService } from './service.js';
 type Fields = Record<string, unknown>;
 type Api = Pick<TestService, 'call'>;
 
-/** Create a job; spell out only the fields that matter. */
+/** Create a job. Pass only the fields that matter. */
 export async function createJob(service: Api, spaceId: string, fields: Fields = {}) {
   const { status, body } = await service.call('POST', `/spaces/${spaceId}/jobs`, { body: { name: 'work', ...fields } });
   if (status !== 201) throw new Error(`not created: ${JSON.stringify(body)}`);
@@ -13,16 +13,16 @@ export async function createJob(service: Api, spaceId: string, fields: Fields = 
 }
 
 /**
- * Do to a job what its worker does: `ack`, `progress`, `logs`, `complete` and so on.
+ * Call an endpoint of a job as its worker does: `ack`, `progress`, `logs`, `complete` and so on.
  *
- * @throws when the service refuses it
+ * @throws when the service refuses the call
  */
 export async function step(service: Api, id: string, verb: string, body?: unknown): Promise<void> {
   const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
   if (response.status !== 200) throw new Error(`${verb}: ${response.text}`);
 }
 
-/** How to bring a fresh job into a status, through the API as anybody would. */
+/** The API calls that bring a new job into a status. */
 const PATHS: Record<Status, [verb: string, body?: unknown][]> = {
   pending: [],
   delivered: [['claim']],
@@ -39,7 +39,7 @@ export async function jobIn(service: Api, status: Status, spaceId: string, field
   return id;
 }
 
-/** Write down what the history of a job has so far, which its record may imply, so that entries can be put behind it. */
+/** Store the history that the record of a job implies as a list, so that a test can append entries to it. */
 export async function writeHistory({ redis, store }: Pick<TestService, 'redis' | 'store'>, id: string): Promise<void> {
   const list = `${store.keys.job(id)}:events`;
   const { events } = await getJob(store, ANY_SPACE, id);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Kill what a folder lists: each file is named for a process, or a process group if negative, and holds the signal. */
+/** Kill what a folder lists: each file has the name of a process, or of a process group if negative, and contains the signal. */
 export function killListed(folder: string): void {
   for (const pid of readdirSync(folder)) {
     try {
@@ -15,7 +15,7 @@ export function killListed(folder: string): void {
 /**
  * Make a folder that lists processes, and kill those when this process exits.
  *
- * @returns the folder; as TEST_PROCESSES it makes the processes that use `killOnExit` list theirs in it
+ * @returns the folder; as TEST_PROCESSES it makes other processes that use `killOnExit` list theirs in it
  */
 export function killListedOnExit(): string {
   const folder = mkdtempSync(join(tmpdir(), 'yardmaster-processes-'));
@@ -29,8 +29,8 @@ export function killListedOnExit(): string {
 let own: string | undefined;
 
 /**
- * Kill a child when this process exits, however it does, short of SIGKILL. Jest's sandbox hears no `exit`, so under Jest the
- * child is killed when the process that runs Jest exits.
+ * Kill a child when this process exits for any reason other than SIGKILL. Jest's sandbox gets no `exit` event, so under
+ * Jest the child is killed when the process that runs Jest exits.
  *
  * @param child its `pid`, negative for a process group
  * @returns a function to call once the child has ended

@@ -1,12 +1,12 @@
 import { type Receiver, startReceiver } from './receiver.js';
 
-/** Receivers on both loopback addresses, on one port, which count who comes. */
+/** Receivers on both loopback addresses and one port, which count connections. */
 export interface Traps {
   port: number;
   v4: Receiver;
   /** Undefined on a machine without IPv6. */
   v6: Receiver | undefined;
-  /** Connections so far, to either. */
+  /** Connections so far, to either receiver. */
   connections(): number;
   close(): Promise<void>;
 }

@@ -9,17 +9,17 @@ export interface Upstreams {
 
 const docs = (name: string) => readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), 'utf8');
 
-/** Replace texts that must be there, so that no test runs with a configuration that nobody meant. */
+/** Replace texts that must exist, so that no test runs with an unintended configuration. */
 export function replaceAll(text: string, replacements: Record<string, string>): string {
   return Object.entries(replacements).reduce((result, [from, to]) => {
-    if (!result.includes(from)) throw new Error(`not in nginx' configuration: ${from}`);
+    if (!result.includes(from)) throw new Error(`not in the configuration of nginx: ${from}`);
     return result.replaceAll(from, to);
   }, text);
 }
 
 /**
- * Put addresses of this machine into a configuration's upstreams: one `server` for each process, with the parameters that
- * are there, less `resolve`, which Debian's nginx does not know yet and addresses do not need.
+ * Put addresses of this machine into a configuration's upstreams: one `server` per process, with the same parameters
+ * except `resolve`, which Debian's nginx does not support yet and addresses do not need.
  */
 function withUpstreams(text: string, upstreams: Upstreams): string {
   return Object.entries(upstreams).reduce((result, [name, addresses]) => {
@@ -35,7 +35,7 @@ function withUpstreams(text: string, upstreams: Upstreams): string {
 const tempPaths = (dir: string) =>
   ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((it) => `${it}_temp_path ${dir}/${it};`).join('\n    ');
 
-/** What a distribution's nginx.conf has around the files of docs/. */
+/** The nginx.conf of a distribution, which includes the files of docs/. */
 const frame = `
 pid /run/nginx.pid;
 error_log /var/log/nginx/error.log;
@@ -48,10 +48,10 @@ http {
 `;
 
 /**
- * The files that nginx runs with, as docs/ has them, where only addresses and paths are others: in a frame as of a
- * distribution, or all as in docker-compose.yml.
+ * Return the files that nginx runs with. They are those of docs/ with other addresses and paths, in the nginx.conf of a
+ * distribution or in that of docker-compose.yml.
  *
- * @returns text by name, below `dir`; `nginx.conf` is the main one
+ * @returns text by name below `dir`; `nginx.conf` is the main file
  */
 export function nginxFiles({ dir, port, upstreams, asInCompose }: NginxFilesOptions): Record<string, string> {
   const here = {

@@ -13,7 +13,7 @@ import { until } from './until.js';
 export interface Nginx {
   /** `http://127.0.0.1:…` */
   url: string;
-  /** What is in a log file: `access` or `error`. */
+  /** Read a log file: `access` or `error`. */
   log(name: 'access' | 'error'): Promise<string>;
   start(): Promise<void>;
   /** End it at once, with all connections; it may start again on the same port. */
@@ -23,9 +23,9 @@ export interface Nginx {
 }
 
 export interface NginxOptions {
-  /** Texts of docs/nginx.conf to be replaced by others. */
+  /** Replacements of texts of docs/nginx.conf. */
   changes?: Record<string, string>;
-  /** With the main file of docker-compose.yml's nginx, instead of one such as a distribution's. */
+  /** Use the main file of docker-compose.yml's nginx instead of a distribution's. */
   asInCompose?: boolean;
 }
 
@@ -36,12 +36,12 @@ const accepts = (port: number) =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** Run nginx with docs/nginx.conf, where only addresses and paths are others. */
+/** Run nginx with docs/nginx.conf, with other addresses and paths. */
 export async function startNginx(upstreams: Upstreams, options: NginxOptions = {}): Promise<Nginx> {
   const { changes = {}, asInCompose = false } = options;
   const binary = installed('nginx', 'nginx-light');
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-nginx-'));
-  await chmod(dir, 0o755); // Started by root, its workers are somebody else.
+  await chmod(dir, 0o755); // If root starts it, its workers run as another user.
   const port = await freePort();
   const files = nginxFiles({ dir, port, upstreams, asInCompose });
   files['yardmaster.conf'] = replaceAll(files['yardmaster.conf'] as string, changes);
@@ -52,7 +52,7 @@ export async function startNginx(upstreams: Upstreams, options: NginxOptions = {
 
   async function start(): Promise<void> {
     const args = ['-p', dir, '-c', join(dir, 'nginx.conf'), '-e', join(dir, 'error.log')];
-    // A process group of its own: Ctrl-C reaches whoever started it first.
+    // A process group of its own: Ctrl-C must reach the process that started it first.
     const started = spawn(binary, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
     child = started;
     forget();

@@ -2,11 +2,11 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { HttpResponse } from './http.js';
 
-/** A part of an OpenAPI document, read as the test needs it. */
-// biome-ignore lint/suspicious/noExplicitAny: the meta-schema says what it is; types of it would be another copy
+/** A part of an OpenAPI document. */
+// biome-ignore lint/suspicious/noExplicitAny: the meta-schema describes it; types would be a second copy
 export type Part = any;
 
-/** An operation of a document, with the parts that it refers to looked up by `resolved`. */
+/** An operation of a document. `resolved` looks up the parts that it refers to. */
 export interface DocumentedOperation {
   method: string;
   /** With `{parameters}`. */
@@ -19,7 +19,7 @@ export interface DocumentedOperation {
 const escaped = (step: string) => step.replaceAll('~', '~0').replaceAll('/', '~1');
 const unescaped = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
-/** An OpenAPI document, which judges what is sent and answered. */
+/** An OpenAPI document, which checks requests and responses. */
 export class Contract {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
@@ -44,7 +44,7 @@ export class Contract {
     );
   }
 
-  /** The operation of an endpoint. @param path below /api/v1, with `:parameters` */
+  /** Return the operation of an endpoint. @param path below /api/v1, with `:parameters` */
   operation({ method, path }: { method: string; path: string }): DocumentedOperation {
     const template = `/api/v1${path.replace(/:(\w+)/g, '{$1}').replace(/\?.*/, '')}`;
     const found = this.operations().find((one) => one.method === method && one.path === template);
@@ -52,7 +52,7 @@ export class Contract {
     return found;
   }
 
-  /** What stands at a pointer, its references followed, and where that is. */
+  /** Return the part at a pointer, with references followed, and the pointer of that part. */
   resolved(pointer: string): { part: Part; pointer: string } {
     let part = this.document;
     let at = '';
@@ -65,13 +65,13 @@ export class Contract {
     return { part, pointer: at };
   }
 
-  /** Codes that an operation documents for a status; none for a success. */
+  /** Return the error codes that an operation documents for a status; none for a success. */
   codesOf({ pointer }: DocumentedOperation, status: string): string[] {
     const { part } = this.resolved(`${pointer}/responses/${status}`);
     return part.content['application/json'].schema.allOf?.[1].properties.code.enum ?? [];
   }
 
-  /** What is wrong with a value by the schema at a pointer; none: nothing. */
+  /** List what is wrong with a value by the schema at a pointer. */
   faults(pointer: string, value: unknown): string[] {
     const known = this.#validators.get(pointer);
     const validate = known ?? this.#ajv.compile({ $ref: `document#${encodeURI(pointer)}` });
@@ -80,19 +80,19 @@ export class Contract {
     return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
   }
 
-  /** What is wrong with a real answer of an operation; a status that is not documented is wrong. */
-  faultsOf({ pointer }: DocumentedOperation, answer: Pick<HttpResponse, 'status' | 'headers' | 'body'>): string[] {
-    const response = this.resolved(`${pointer}/responses/${answer.status}`);
-    if (response.part === undefined) return [`${answer.status} is not documented`];
+  /** List what is wrong with a real response of an operation. An undocumented status is wrong. */
+  faultsOf({ pointer }: DocumentedOperation, response: Pick<HttpResponse, 'status' | 'headers' | 'body'>): string[] {
+    const documented = this.resolved(`${pointer}/responses/${response.status}`);
+    if (documented.part === undefined) return [`${response.status} is not documented`];
     return [
-      ...this.faults(`${response.pointer}/content/application~1json/schema`, answer.body),
-      ...this.#headerFaults(response, answer.headers),
+      ...this.faults(`${documented.pointer}/content/application~1json/schema`, response.body),
+      ...this.#headerFaults(documented, response.headers),
     ];
   }
 
-  #headerFaults(response: { part: Part; pointer: string }, headers: HttpResponse['headers']): string[] {
-    return Object.keys(response.part.headers).flatMap((name) => {
-      const { part, pointer } = this.resolved(`${response.pointer}/headers/${name}`);
+  #headerFaults(documented: { part: Part; pointer: string }, headers: HttpResponse['headers']): string[] {
+    return Object.keys(documented.part.headers).flatMap((name) => {
+      const { part, pointer } = this.resolved(`${documented.pointer}/headers/${name}`);
       const value = headers[name];
       if (value === undefined) return [`${name} is missing`];
       return this.faults(`${pointer}/schema`, part.schema.type === 'integer' ? Number(value) : value);
@@ -100,7 +100,7 @@ export class Contract {
   }
 }
 
-/** Close a document: no object may have fields that it does not name, so that those which are not documented are found. */
+/** Close a document: no object may have fields that no schema names, so that undocumented fields are found. */
 function closed(part: Part): Part {
   if (Array.isArray(part)) return part.map(closed);
   if (typeof part !== 'object' || part === null) return part;

@@ -10,7 +10,7 @@ const CACHE_DIR = fileURLToPath(new URL('../../.cache/redis', import.meta.url));
 
 export interface OwnRedis {
   url: string;
-  /** Process id of the redis-server now running. */
+  /** Process id of the running redis-server. */
   pid(): number;
   /** End it; its append-only file stays. */
   halt(): Promise<void>;
@@ -19,7 +19,7 @@ export interface OwnRedis {
   stop(): Promise<void>;
 }
 
-/** A redis-server for one test alone: to be stopped, paused, filled or counted. */
+/** Start a redis-server for one test alone, which may stop, pause or fill it. */
 export async function startRedis(settings: Record<string, string> = {}): Promise<OwnRedis> {
   const binary = await findRedisServer(CACHE_DIR, () => undefined);
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-redis-'));
@@ -46,7 +46,7 @@ export async function startRedis(settings: Record<string, string> = {}): Promise
   };
 }
 
-/** Have a redis-server for all tests of the file, or of the `describe` block: call it where the tests are declared. */
+/** Start a redis-server for all tests of the file, or of the `describe` block. Call it where the tests are declared. */
 export function withRedis(settings: Record<string, string> = {}): OwnRedis {
   return during(
     () => startRedis(settings),

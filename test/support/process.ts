@@ -6,7 +6,7 @@ import { until } from './until.js';
 
 export interface RunningProcess {
   child: ChildProcess;
-  /** All it has printed so far, on both channels. */
+  /** All that it has printed so far, on stdout and stderr. */
   output: () => string;
   /** Wait until it ends by itself. */
   ended: () => Promise<number | null>;
@@ -20,14 +20,14 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /**
  * Start a compiled app, e.g. `api`, with just these variables.
  *
- * @param root of which release; default this one
+ * @param root folder of the release; default: this repository
  */
 export function runApp(app: string, env: Record<string, string | undefined>, root = ROOT): RunningProcess {
   const main = join(root, 'apps', app, 'dist', 'main.js');
   const child = spawn(process.execPath, [main], { env: { PATH: process.env.PATH as string, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  let isClosed = false; // After its end, once all that it has printed is read.
+  let isClosed = false; // After its end, once all of its output is read.
   const forget = killOnExit(child);
   child.once('close', () => {
     forget();
@@ -58,13 +58,13 @@ export interface RunningApp extends RunningProcess {
   url: string;
 }
 
-/** Whether it has ended, by itself or by a signal. */
+/** Return whether a process has ended, by itself or by a signal. */
 export const hasEnded = ({ child }: RunningProcess) => child.exitCode !== null || child.signalCode !== null;
 
 /**
  * Start a compiled app on a free port, and wait until it serves.
  *
- * @throws with all that it printed when it ends instead, or does not serve in time
+ * @throws with its whole output, if it ends or does not serve in time
  */
 export async function startApp(app: string, env: Record<string, string | undefined>): Promise<RunningApp> {
   const running = runApp(app, { PORT: '0', LOG_LEVEL: 'info', ...env });

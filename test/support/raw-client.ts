@@ -3,12 +3,12 @@ import net from 'node:net';
 
 export interface RawResponse {
   status: number;
-  /** By name, in lower case; the values of one that came several times with a comma between them. */
+  /** By lower-case name. The values of a repeated header are joined by commas. */
   headers: Record<string, string>;
   text: string;
 }
 
-/** A connection on which a test writes what no HTTP client would. */
+/** A connection on which a test can write bytes that no HTTP client would. */
 export class RawClient {
   readonly socket: net.Socket;
   #received = Buffer.alloc(0);
@@ -26,11 +26,11 @@ export class RawClient {
       this.#wake();
     });
     this.socket.on('close', () => this.#wake());
-    this.socket.on('error', () => undefined); // A reset is a way to end, too.
+    this.socket.on('error', () => undefined); // A reset also ends the connection.
   }
 
-  /** Answers that have come so far, in order; and what has come behind them. */
-  get came(): { responses: RawResponse[]; rest: Buffer } {
+  /** Responses received so far, in order, and the bytes after them. */
+  get received(): { responses: RawResponse[]; rest: Buffer } {
     const responses: RawResponse[] = [];
     for (let rest = this.#received; ; ) {
       const found = responseIn(rest, this.methods[responses.length]);
@@ -41,11 +41,11 @@ export class RawClient {
   }
 
   get responses(): RawResponse[] {
-    return this.came.responses;
+    return this.received.responses;
   }
 
-  /** Wait for so many answers, or the end of the connection. */
-  async answered(count: number): Promise<RawResponse[]> {
+  /** Wait for this many responses, or for the end of the connection. */
+  async receive(count: number): Promise<RawResponse[]> {
     // Not by `once`, which throws when the connection is reset.
     while (this.responses.length < count && !this.socket.closed)
       await new Promise<void>((resolve) => {
@@ -54,13 +54,13 @@ export class RawClient {
     return this.responses;
   }
 
-  /** Wait for the end of the connection, and return what has come. */
+  /** Wait for the end of the connection, and return the responses. */
   closed(): Promise<RawResponse[]> {
-    return this.answered(Number.POSITIVE_INFINITY);
+    return this.receive(Number.POSITIVE_INFINITY);
   }
 }
 
-/** The answer that some bytes begin with, once it is whole, and how long it is. Ours always say their length. */
+/** Parse the response at the start of some bytes, once it is complete. Ours always have a Content-Length. */
 export function responseIn(received: Buffer, method?: string): { response: RawResponse; bytes: number } | null {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return null;
@@ -81,7 +81,7 @@ export function responseIn(received: Buffer, method?: string): { response: RawRe
     : { response: { status, headers, text: received.toString('utf8', from, to) }, bytes: to };
 }
 
-/** Give a test a raw socket that is gone when the test is over. */
+/** Run a function with a raw connection, and close the connection after it. */
 export async function withRaw<T>(url: string, use: (raw: RawClient) => Promise<T>): Promise<T> {
   const raw = new RawClient(url);
   try {
@@ -101,7 +101,7 @@ export const sendRaw = (url: string, bytes: string): Promise<RawResponse[]> =>
 
 const CHUNK = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 32), Buffer.from('\r\n')]);
 
-/** Write chunk after chunk of a body until the server hangs up or has taken `bytes`. @returns how many it has taken */
+/** Write chunks of a body until the server disconnects or has read `bytes`. @returns how many bytes were written */
 export async function pour(socket: net.Socket, bytes: number): Promise<number> {
   let sent = 0;
   for (; sent < bytes && !socket.destroyed; sent += CHUNK.length)

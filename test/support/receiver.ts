@@ -5,7 +5,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import type { Behaviour } from './behaviours.js';
 import { during } from './during.js';
 
-/** A request as it came over the wire. */
+/** A request as it was received. */
 export interface Received {
   method: string;
   /** Path and query, undecoded. */
@@ -13,13 +13,13 @@ export interface Received {
   /** Names as they were written, in their order, repeated ones too. */
   headers: [name: string, value: string][];
   body: Buffer;
-  /** When its last byte was in, epoch milliseconds. */
+  /** When its last byte was received, epoch milliseconds. */
   at: number;
 }
 
 export interface Listener {
   port: number;
-  /** Connections so far, whether or not they said anything. */
+  /** Connections so far, including those without a request. */
   connections(): number;
   /** Connections that are open now. */
   open(): number;
@@ -27,16 +27,16 @@ export interface Listener {
 }
 
 export interface Receiver extends Listener {
-  /** The URL of a path; its nth request meets the nth behaviour, and the last behaviour all that follow. */
+  /** Set the behaviours of a path: the nth for its nth request, the last one for all later requests. @returns its URL */
   script(path: string, ...behaviours: Behaviour[]): string;
-  /** What has come for a path, oldest first. */
+  /** Requests to a path, oldest first. */
   requestsTo(path: string): Received[];
 }
 
 export interface ListenOptions {
   /** Default 127.0.0.1. */
   host?: string;
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   port?: number;
 }
 
@@ -47,7 +47,7 @@ async function listen(server: net.Server, { host = '127.0.0.1', port = 0 }: List
     connections++;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => undefined); // Clients of these servers leave as they like.
+    socket.on('error', () => undefined); // Clients of these servers may disconnect at any time.
   });
   server.listen(port, host);
   await once(server, 'listening');
@@ -64,10 +64,10 @@ async function listen(server: net.Server, { host = '127.0.0.1', port = 0 }: List
   };
 }
 
-/** Accept connections and leave them to the test. */
+/** Accept connections and pass each to the test. */
 export function startListener(onSocket: (socket: Socket) => void, options: ListenOptions = {}): Promise<Listener> {
   const server = net.createServer((socket) => {
-    socket.resume(); // Else the end of it would wait behind what was never read.
+    socket.resume(); // Otherwise the end of the socket would wait behind unread bytes.
     onSocket(socket);
   });
   return listen(server, options);
@@ -81,9 +81,9 @@ function record(request: http.IncomingMessage, body: Buffer): Received {
 }
 
 /**
- * A receiver of callbacks, which keeps every request and answers each as the test has said.
+ * Start a receiver of callbacks, which keeps every request and responds to each as the test has scripted.
  *
- * @param tls key and certificate, to speak HTTPS
+ * @param tls key and certificate for HTTPS
  */
 export async function startReceiver({
   tls,
@@ -120,7 +120,7 @@ export async function startReceiver({
   };
 }
 
-/** Have a receiver of callbacks for all tests of the file, or of the `describe` block. */
+/** Start a receiver of callbacks for all tests of the file, or of the `describe` block. */
 export const withReceiver = (options?: Parameters<typeof startReceiver>[0]): Receiver =>
   during(
     () => startReceiver(options),

@@ -6,21 +6,21 @@ import { startService, type TestService } from './service.js';
 import { LONG_REDIS_TIMEOUT, sharedService } from './shared-service.js';
 import { until } from './until.js';
 
-/** An API of the test's own, and schedulers beside it as processes that can be killed. */
+/** An API of the test's own, and schedulers as processes that can be killed. */
 export interface Fleet {
   service: TestService;
-  /** Start one more scheduler, with more settings than the others have, and wait until it works. */
+  /** Start one more scheduler, with additional settings, and wait until it is ready. */
   start(more?: Record<string, string>): Promise<RunningProcess>;
-  /** End them all, and check that each ended well unless the test has killed it, and what they leave in Redis. */
+  /** Stop all, check that each exited with 0 unless the test killed it, and check what they leave in Redis. */
   stop(): Promise<void>;
 }
 
 export interface FleetOptions {
   /** Default 1. */
   schedulers?: number;
-  /** For the API and the schedulers alike. */
+  /** For the API and the schedulers. */
   env?: Record<string, string>;
-  /** Default: the one that test files share. */
+  /** Default: the Redis that test files share. */
   redis?: { readonly url: string };
 }
 
@@ -69,14 +69,14 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
   return { service, start, stop };
 }
 
-/** Have a fleet for all tests of the file, or of the `describe` block. */
+/** Start a fleet for all tests of the file, or of the `describe` block. */
 export const withFleet = (options?: FleetOptions): Fleet =>
   during(
     () => startFleet(options),
     (fleet) => fleet.stop(),
   );
 
-/** Many running jobs in a space that has no others, made past the API, which would take longer. */
+/** Make many running jobs in an empty space, through the store, because the API would take longer. */
 export async function runMany(store: Store, spaceId: string, count: number, fields: object = {}): Promise<string[]> {
   const request = createJobRequest.parse({ name: 'work', ...fields });
   const jobs = await Promise.all(Array.from({ length: count }, () => createJob(store, spaceId, request)));
@@ -87,7 +87,7 @@ export async function runMany(store: Store, spaceId: string, count: number, fiel
   }
 }
 
-/** Move deadlines into the past: the next sweep meets them, as if their windows or their retention had passed. */
+/** Move deadlines into the past, so that the next sweep handles them as if the windows or the retention had passed. */
 export async function makeDue({ redis, store }: Pick<TestService, 'redis' | 'store'>, ...ids: string[]): Promise<void> {
   const past = (await redisNow(store)) - 1;
   await Promise.all(ids.map((id) => redis.zadd(store.keys.deadlines(id.slice(0, 2)), 'XX', past, id)));

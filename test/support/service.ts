@@ -14,11 +14,11 @@ export { ADMIN_KEY };
 export interface TestService {
   url: string;
   http: HttpClient;
-  /** A connection of the test's own, to look at what is stored. */
+  /** A connection of the test's own, to read what is stored. */
   redis: Redis;
   store: Store;
   prefix: string;
-  /** Call an endpoint below /api/v1, as admin unless `key` says otherwise. */
+  /** Call an endpoint below /api/v1, with the admin key unless `key` is given. */
   call(method: string, path: string, options?: CallOptions): Promise<HttpResponse>;
   /** Create an API key and return it. */
   key(scopes: string[], fields?: { spaceId?: string; expiresAt?: string }): Promise<{ id: string; key: string }>;
@@ -28,11 +28,11 @@ export interface TestService {
 }
 
 export interface ServiceOptions {
-  /** Which process to start, unless the shared service, a standalone, will do. Default: `standalone`, all in one. */
+  /** Which process to start, unless the shared service (a standalone) fits. Default: `standalone`, all in one. */
   app?: 'standalone' | 'api' | 'gateway' | 'scheduler';
   /** A Redis of the test's own; its URL is read when the service starts. Default: the shared one. */
   redis?: { readonly url: string };
-  /** Whether to start a process for this file even if the shared service would do. Default false. */
+  /** Whether to start a process for this file even if the shared service fits. Default false. */
   isOwn?: boolean;
   /**
    * Whether to keep the default REDIS_TIMEOUT_SECONDS, for tests of that limit. Others get 20 s, so that no test fails
@@ -44,13 +44,13 @@ export interface ServiceOptions {
 }
 
 /**
- * Have a service for all tests of the file, or of the `describe` block: call it where the tests are declared.
+ * Start a service for all tests of the file, or of the `describe` block. Call it where the tests are declared.
  *
  * After the tests, records, indexes and histories must agree, and the jobs are removed. Jobs stay if `redis` or KEY_PREFIX
  * was given; behind nginx, the global teardown checks instead. A process started for the file must exit with 0.
  *
  * @param env settings that the tests need. If SHARED_ENV has all of them, the shared service is used; otherwise a service
- *   starts with these settings and without the others of SHARED_ENV, but for the Redis time-out
+ *   starts with these settings and without the others of SHARED_ENV, except the Redis time-out
  */
 export function withService(env: Record<string, string> = {}, options: ServiceOptions = {}): TestService {
   return during(
@@ -71,7 +71,7 @@ export function startService(env: Record<string, string> = {}, options: ServiceO
   return isShared ? useShared(options) : startOwn(env, options);
 }
 
-/** How often this test file uses the shared service just now. */
+/** How often this test file uses the shared service now. */
 let uses = 0;
 
 async function useShared({ check = true }: ServiceOptions): Promise<TestService> {
@@ -108,7 +108,7 @@ async function startOwn(env: Record<string, string>, options: ServiceOptions): P
     async stop() {
       try {
         await stopCleanly(running);
-        // A prefix that was given is that of another service, which is still at work, and a Redis that was given ends soon.
+        // A given prefix is that of another service, which still runs, and a given Redis ends soon.
         if (env.KEY_PREFIX === undefined && redis === undefined) await checkAndRemoveJobs(service, check);
         else if (check) await checkConsistency(service);
       } finally {
@@ -163,7 +163,7 @@ export function openService({ url, redisUrl, prefix, adminKey = ADMIN_KEY }: Run
     url,
     http,
     redis,
-    // Long reads wait for their turn, which takes longer on a busy machine.
+    // Long reads wait for a free slot, which takes longer on a busy machine.
     store: createStore(redis, { keyPrefix: prefix, redisTimeoutMs: 60_000 }),
     prefix,
     call,

@@ -25,7 +25,7 @@ export interface SharedService {
 /** Encode the shared services as the variable TEST_SERVICES: one per Jest worker, or a single one for all. */
 export const toVariable = (services: SharedService[]) => ({ TEST_SERVICES: JSON.stringify(services) });
 
-/** The service that this jest worker is to use. */
+/** Return the service that this Jest worker uses. */
 export function sharedService(): SharedService {
   const services: SharedService[] = JSON.parse(process.env.TEST_SERVICES ?? '[]');
   const service = services[(Number(process.env.JEST_WORKER_ID ?? 1) - 1) % services.length];

@@ -9,8 +9,8 @@ import { LONG_REDIS_TIMEOUT } from './shared-service.js';
 import { until } from './until.js';
 
 /**
- * Have standalones in the tests of the file, with a data folder and a Redis of their own unless their settings say otherwise.
- * Each that still runs after a test is stopped.
+ * Start standalones in the tests of the file. Each has its own data folder and Redis, unless its settings say otherwise.
+ * Those that still run after a test are stopped.
  */
 export function withStandalones() {
   let folder: string;
@@ -19,21 +19,21 @@ export function withStandalones() {
     folder = await mkdtemp(join(tmpdir(), 'yardmaster-standalone-'));
   });
   afterEach(async () => {
-    await Promise.all(started.splice(0).map((each) => each.stop())); // Gently, so that each takes its redis-server along.
+    await Promise.all(started.splice(0).map((each) => each.stop())); // By SIGTERM, so that each also stops its redis-server.
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A folder that does not exist yet, for each test another. */
+  /** A folder that does not exist yet, different in each test. */
   const dataDir = () => join(folder, 'data');
 
-  /** Start one that may end by itself. */
+  /** Start a standalone that may end by itself. */
   function launch(env: Record<string, string> = {}): RunningProcess {
     const running = runApp('standalone', { ...LONG_REDIS_TIMEOUT, PORT: '0', DATA_DIR: dataDir(), ...env });
     started.push(running);
     return running;
   }
 
-  /** Start one, and wait until it serves. */
+  /** Start a standalone, and wait until it serves. */
   async function start(env: Record<string, string> = {}) {
     const running = launch(env);
     const { output } = running;
@@ -60,7 +60,7 @@ export const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Process id of the private redis-server of a data folder, which it says itself. */
+/** Ask the private redis-server of a data folder for its process id. */
 export async function redisPidOf(dataDir: string): Promise<number> {
   const redis = new Redis(join(dataDir, 'redis/redis.sock'), { disconnectTimeout: 50 });
   const info = await redis.info('server');

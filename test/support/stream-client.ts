@@ -9,14 +9,14 @@ const { afterEach } = globalThis as unknown as typeof Jest;
 // biome-ignore lint/suspicious/noExplicitAny: tests compare whole messages; a schema here would hide differences
 type Message = any;
 
-/** A WebSocket client of a stream, which keeps all that it gets. */
+/** A WebSocket client of a stream, which keeps all messages. */
 export class StreamClient {
   readonly messages: Message[] = [];
   /** Code and reason of the close; null while it is open. */
   closed: { code: number; reason: string } | null = null;
 
   private constructor(readonly ws: WebSocket) {
-    // Messages are text frames (spec §4.17), so a binary one is like no message that a test expects.
+    // Messages are text frames (spec §4.17), so a binary one equals no message that a test expects.
     ws.on('message', (data, isBinary) => this.messages.push(isBinary ? { data } : JSON.parse(data.toString())));
     ws.on('close', (code, reason) => {
       this.closed = { code, reason: reason.toString() };
@@ -44,7 +44,7 @@ export class StreamClient {
 
   /** Connect without waiting. */
   static connect(url: string, path: string): StreamClient {
-    // The types do not know it: how long the client waits for a server that does not close. Its default is 30 s.
+    // Not in the types: how long the client waits for a server that does not close. Its default is 30 s.
     const options = { closeTimeout: 500 } as ClientOptions;
     return new StreamClient(new WebSocket(`${url.replace('http', 'ws')}/api/v1/realtime${path}`, options));
   }

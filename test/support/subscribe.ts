@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 
 /**
- * Subscribe over a connection that may be just being made.
+ * Subscribe over a connection that may not be ready yet.
  *
- * ioredis lets SUBSCRIBE go ahead of the INFO by which it sees that a new connection is ready, is then refused the INFO,
- * and breaks the connection off, with what was published meanwhile. A PING waits until the connection is ready.
+ * ioredis may send SUBSCRIBE before the INFO by which it checks that a new connection is ready. Redis then refuses the
+ * INFO, and ioredis closes the connection, so that messages are lost. A PING waits until the connection is ready.
  */
 export async function subscribe(subscriber: Redis, ...channels: string[]): Promise<void> {
   await subscriber.ping();

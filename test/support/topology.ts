@@ -8,24 +8,24 @@ import { type ComposeService, commandOf, passedOn, readCompose } from './topolog
 import { runToEnd, startProcess, type TopologyProcess } from './topology/process.js';
 import { REDIS_KINDS, type RedisKind } from './topology/redis.js';
 
-/** As `docker compose up --scale gateway=2`: so that streams have two to be spread over. */
+/** As `docker compose up --scale gateway=2`, so that streams are spread over two gateways. */
 const SCALE: Record<string, number> = { gateway: 2 };
 
-/** Only among containers: Docker's addresses, which here are this machine's own. */
+/** Among containers, Docker's addresses; here, this machine's own. */
 const TRUSTED_PROXIES = 'loopback';
 
 export interface TopologyOptions {
-  /** Default: one server, on a unix socket. */
+  /** Default: one server on a unix socket. */
   redis?: RedisKind;
-  /** Variables for all processes, of those that docker-compose.yml passes on. */
+  /** Variables for all processes; docker-compose.yml must pass them on. */
   env?: Record<string, string>;
-  /** How many processes of a service there are, where it is not as docker-compose.yml says. */
+  /** Number of processes of a service, where it differs from docker-compose.yml. */
   scale?: Record<string, number>;
 }
 
 /** The services of docker-compose.yml as processes of this machine. */
 export interface Topology {
-  /** nginx' address, the only one that a caller needs. */
+  /** The address of nginx, the only one that a caller needs. */
   url: string;
   adminKey: string;
   redisUrl: string;
@@ -34,7 +34,7 @@ export interface Topology {
   /** All but Redis and nginx. */
   processes: TopologyProcess[];
   nginx: Nginx;
-  /** End all. @throws when a process ended by itself, or did not exit 0 on SIGTERM */
+  /** Stop all. @throws when a process ended by itself, or did not exit 0 on SIGTERM */
   stop(): Promise<void>;
 }
 
@@ -49,12 +49,12 @@ export async function startTopology(options: TopologyOptions = {}): Promise<Topo
   try {
     return { ...(await start(options, ends)), stop };
   } catch (error) {
-    await stop().catch(() => undefined); // What came first is what is wrong.
+    await stop().catch(() => undefined); // The first error is the cause.
     throw error;
   }
 }
 
-/** @param ends gets what ends each thing that was started */
+/** @param ends gets a function that stops each thing that was started */
 async function start(
   { redis: kind = 'single', env = {}, scale = {} }: TopologyOptions,
   ends: (() => Promise<unknown>)[],
@@ -107,7 +107,7 @@ async function start(
   };
 }
 
-/** Settings that nobody would get are a mistake of the caller's. */
+/** Refuse settings that docker-compose.yml passes to no process: they are a mistake of the caller. */
 function checkGiven(env: Record<string, string>, services: [string, ComposeService][]): void {
   for (const name of Object.keys(env)) {
     if (!services.every(([, service]) => passedOn(service).includes(name)))

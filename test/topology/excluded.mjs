@@ -1,5 +1,5 @@
-// Tests that are no black box, by what they need instead. The others of test/{api,cli,examples,gateway,logs,scheduler} need
-// nothing but the address of a service and of its Redis, so they also run behind nginx.
+// Tests that cannot run behind nginx, by what they need. The others of test/{api,cli,examples,gateway,logs,scheduler} only
+// need the addresses of a service and its Redis.
 
 /** Need no service: pure functions, documents, the command line. */
 const NO_SERVICE = [
@@ -24,7 +24,7 @@ const OWN_REDIS = [
   'scheduler/delivery',
 ];
 
-/** Look into a process of their own: its memory, its log, its connections, or parts of it put together otherwise. */
+/** Read the memory, log or connections of a process of their own, or combine its parts in another way. */
 const OWN_PROCESS = [
   'api/router',
   'api/rejected-keys',
@@ -34,7 +34,7 @@ const OWN_PROCESS = [
   'scheduler/process',
 ];
 
-/** Are about bytes, connections and probes, which nginx answers; test/clients/nginx-upstreams.client.ts has what passes it. */
+/** Test bytes, connections and probes, which nginx handles; see test/clients/nginx-upstreams.client.ts. */
 const BARE_HTTP = ['api/connections', 'api/http', 'gateway/handshake', 'gateway/tokens'];
 
 /** Compare settings, each with a service or a scheduler of its own. */

@@ -1,16 +1,16 @@
-// One topology for all test files; `startService` finds it by these variables. Jest's own loader of this file knows
-// neither our packages' sources nor `.js` for a `.ts`, so it is JavaScript and loads them by Node's.
+// Start one topology for all test files; `startService` finds it by these variables. Jest loads this file without support
+// for the sources of our packages and for TypeScript, so it is JavaScript and loads them by hooks of Node.
 import '../../scripts/typescript.mjs';
 
-/** What most tests would set for a service of their own. */
+/** Settings that most tests use. */
 const envOf = (shared) => ({
   ...shared,
-  CALLBACK_SIGNING_SECRET: '', // Not the one that was made: tests compare all headers of a callback.
+  CALLBACK_SIGNING_SECRET: '', // Without the generated secret, because tests compare all headers of a callback.
   LOG_LEVEL: 'warn',
 });
 
 export default async function setUp() {
-  // Whoever ends us ends the topology, too: its processes go along when ours exits.
+  // A signal must also end the topology, whose processes end when this process exits.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   const { killListedOnExit } = await import('../support/kill-on-exit.ts');
   process.env.TEST_PROCESSES = killListedOnExit();
@@ -19,7 +19,7 @@ export default async function setUp() {
   const env = envOf(SHARED_ENV);
   const topology = await startTopology({ redis: process.env.TEST_TOPOLOGY_REDIS ?? 'single', env });
   globalThis.topology = topology;
-  // A test whose settings differ starts a service of its own beside it, on the same Redis.
+  // A test with other settings starts its own service on the same Redis.
   const { url, redisUrl } = topology;
   Object.assign(process.env, toVariable([{ url, redisUrl, isBehindProxy: true }]));
 }

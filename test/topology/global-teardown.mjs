@@ -1,5 +1,5 @@
-// Ends the processes, looks at all that the tests have left in Redis, and ends Redis. What all of them have logged is kept
-// in .cache/topology.
+// Stop the processes, check what the tests have left in Redis, and stop Redis. The logs of all processes stay in
+// .cache/topology.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import '../../scripts/typescript.mjs';

@@ -1,6 +1,5 @@
-// npm run test:topology [-- --redis single|tls|sentinel|cluster]: the tests that need nothing but an address, against the
-// services of docker-compose.yml behind nginx, on each kind of Redis. They need nginx on the machine, so npm test leaves
-// them out.
+// npm run test:topology [-- --redis single|tls|sentinel|cluster]: run the tests that only need an address against the
+// services of docker-compose.yml behind nginx, on each kind of Redis. npm test excludes them because they need nginx.
 import base from '../../jest.config.mjs';
 import { EXCLUDED } from './excluded.mjs';
 

@@ -18,13 +18,19 @@ finds('two ids', /several ids/, SENT, callback(601, { id: 'other' }));
 finds('no id', /without an id/, SENT, callback(601, { id: null }));
 finds('another end', /another end/, SENT, callback(600, { body: { status: 'dead', result: { token: 'done' } } }));
 finds('another result', /another end/, SENT, callback(600, { body: { status: 'completed', result: null } }));
-finds('one that is not settled', /not settled/, SENT, stored({ isOwed: true }));
+finds('one that is not settled', /not settled/, SENT, stored({ isCallbackPending: true }));
 finds('more attempts than allowed', /4 attempts, which are more than 3/, FOUR);
-finds('one that comes again', TOO_MANY, SENT, again);
+finds('one that is repeated', TOO_MANY, SENT, again);
 finds('one long after its scheduler was killed', TOO_MANY, LATE, callback(9_001), outage('scheduler', 600, 700));
-finds('one of a stopping scheduler to which it responds', TOO_MANY, SENT, again, outage('hanging callbacks', 600, 700));
+finds(
+  'one of a stopping scheduler whose receiver responds',
+  TOO_MANY,
+  SENT,
+  again,
+  outage('hanging callbacks', 600, 700),
+);
 finds('one to a receiver that hangs', TOO_MANY, HUNG, callback(15_600), outage('gateway', 4_000, 5_000));
 allows('one of a dead job', 'delivered 100, acked 200, dead 500 x, callback_sent 600');
 allows('a second attempt in time', `${DONE}, callback_failed 600, callback_sent 1400`);
-allows('one that comes again as its scheduler was killed', SENT, again, outage('scheduler', 600, 700));
+allows('one that is repeated as its scheduler was killed', SENT, again, outage('scheduler', 600, 700));
 allows('one to a receiver that hung at the stop', HUNG, callback(15_600), outage('hanging callbacks', 4_000, 5_000));

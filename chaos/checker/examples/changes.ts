@@ -13,29 +13,29 @@ export const REFUSED = { outcome: 'refused', status: 409, code: 'JOB_NOT_RUNNING
 
 const first = ({ dump }: Record) => dump.jobs[0] as DumpedJob;
 
-/** A further call about the job. */
+/** Add a call about the job. */
 export const call = (op: Operation, atMs: number, fields: Partial<Call> = {}) =>
   callOf(op, op === 'poll' ? null : 'a', atMs, fields);
 
-/** A further poll that gets the job. @param got fields of the job in its response */
+/** Add a poll that gets the job. @param got fields of the job in its response */
 export const poll =
   (atMs: number, got: object = {}) =>
   (record: Record) =>
     apply(pollOf(first(record), atMs, got), record);
 
-/** A further callback. */
+/** Add a callback. */
 export const callback =
   (atMs: number, fields: Partial<Callback> = {}) =>
   (record: Record) =>
     apply({ ...callbackOf(first(record), atMs), ...fields }, record);
 
-/** Other fields of the stored job, of which its callers know nothing. */
+/** Change fields of the stored job, but not of the responses. */
 export const stored = (fields: Partial<DumpedJob>) => (record: Record) => ({
   ...record,
   dump: { ...record.dump, jobs: record.dump.jobs.map((job) => ({ ...job, ...fields })) },
 });
 
-/** Other fields of the job, as stored and in responses. */
+/** Change fields of the job, as stored and in responses. */
 export const having = (fields: Partial<DumpedJob>) => (record: Record) => {
   const inBody = (body: Body) =>
     body.jobs ? { jobs: body.jobs.map((job: object) => ({ ...job, ...fields })) } : { ...body, ...fields };
@@ -45,33 +45,33 @@ export const having = (fields: Partial<DumpedJob>) => (record: Record) => {
   return stored(fields)({ ...record, entries });
 };
 
-/** The job is not stored any more. */
+/** Remove the stored job. */
 export const gone = (record: Record) => ({ ...record, dump: { ...record.dump, jobs: [] } });
 
-/** Recognise calls of an operation, or callbacks; or the nth alone. */
+/** Match calls of an operation, or callbacks; or only the nth of them. */
 function isOf(what: Operation | 'callback', nth?: number): (entry: Record['entries'][number]) => boolean {
   let seen = 0;
   return (entry) => (entry.kind === 'call' ? entry.op : entry.kind) === what && (nth === undefined || seen++ === nth);
 }
 
-/** Other fields of the calls of an operation, or of the nth alone. */
+/** Change fields of the calls of an operation, or only of the nth. */
 export const change = (op: Operation, fields: Partial<Call>, nth?: number) => (record: Record) => {
   const isMeant = isOf(op, nth);
   const entries = record.entries.map((entry) => (isMeant(entry) ? { ...entry, ...fields } : entry));
   return { ...record, entries: entries as Entry[] };
 };
 
-/** The responses to an operation, or to the nth call alone, are lost. */
+/** Lose the responses to an operation, or only to the nth call. */
 export const lost = (op: Operation, nth?: number) =>
   change(op, { ...UNKNOWN, ...(op === 'create' && { jobId: null }) }, nth);
 
-/** Without the calls of an operation, or the nth alone, or without callbacks. */
+/** Remove the calls of an operation, or only the nth, or callbacks. */
 export const without = (what: Operation | 'callback', nth?: number) => (record: Record) => {
   const isMeant = isOf(what, nth);
   return { ...record, entries: record.entries.filter((entry) => !isMeant(entry)) };
 };
 
-/** The job has these logs. @param messages null for a seq that is missing */
+/** Store these logs of the job. @param messages null for a missing seq */
 export const logged = (...messages: (string | null)[]) => {
   const of = { level: 'info', source: 'worker', metadata: {}, loggedAt: isoAt(0), createdAt: isoAt(0) } as const;
   const logs = messages.flatMap((message, i): LogEntry[] =>
@@ -80,7 +80,7 @@ export const logged = (...messages: (string | null)[]) => {
   return stored({ logs });
 };
 
-/** Something was unavailable for some time. @param affected names of processes; none: all */
+/** Add an outage. @param affected names of processes; none: all */
 export const outage =
   (what: Stopped | Pick<Outage, 'closes'>, from: number, until: number, ...affected: string[]) =>
   (record: Record) => {
@@ -89,7 +89,7 @@ export const outage =
     return { ...record, outages };
   };
 
-/** A stream of the job with a key, from its creation on. @param events which it reports, by their places; 0: creation */
+/** Add a stream of the job with a key, from its creation on. @param events indexes of the events that it reports; 0: creation */
 export const stream =
   (events: readonly number[], fields: Partial<Stream> = {}, begin = init()) =>
   (record: Record) => {
@@ -103,8 +103,8 @@ export const stream =
     return apply({ kind: 'stream', line: 0, ...asked, ...opened, ...fields }, record);
   };
 
-/** The first message of a stream. */
+/** Make the first message of a stream. */
 export const init = (status = 'pending', atMs = 0) => ({ type: 'init', jobId: 'a', status, timestamp: isoAt(atMs) });
 
-/** A message without a key. */
+/** Make a message of a stream without a key. */
 export const keyless = (type: string, more: object = {}) => ({ jobId: 'a', type, timestamp: isoAt(500), ...more });

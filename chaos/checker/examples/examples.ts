@@ -1,13 +1,13 @@
 import type { Record } from '../checker.js';
 import { type Change, DONE, story } from './story.js';
 
-/** Records that break a rule: what is wrong, and what is found then. */
+/** Records that break a rule: what is wrong, and what the rule must report. */
 export const BROKEN: [rule: string, what: string, says: RegExp, record: Record][] = [];
 
-/** Records that look wrong to a rule, and are not: nothing is found. */
+/** Records that look wrong to a rule but are correct: the rule must report nothing. */
 export const ALLOWED: [rule: string, what: string, record: Record][] = [];
 
-/** A record, or the text of a story with changes; without a text, changes of a job that is completed. */
+/** A record, or the text of a story with changes; without a text, changes of a completed job. */
 type Example = [Record] | [string, ...Change[]] | Change[];
 
 function recordOf([first, ...changes]: Example): Record {
@@ -16,7 +16,7 @@ function recordOf([first, ...changes]: Example): Record {
   return story(DONE, ...(first === undefined ? [] : [first]), ...(changes as Change[]));
 }
 
-/** Collect examples of a rule. */
+/** Collect examples for a rule. */
 export const examplesOf = (rule: string) => ({
   finds: (what: string, says: RegExp, ...example: Example) => void BROKEN.push([rule, what, says, recordOf(example)]),
   allows: (what: string, ...example: Example) => void ALLOWED.push([rule, what, recordOf(example)]),

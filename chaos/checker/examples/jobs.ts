@@ -15,7 +15,7 @@ const AT_FIRST = outage('redis', 0, 10);
 const creates = examplesOf('creates');
 const another = story('b: killed 100 no', having({ payload: { n: 'a' } }), without('create'));
 creates.finds('a job that was created and is gone', /is not there/, gone);
-creates.finds('a job that nobody asked for', /nobody asked/, KILLED, without('create'));
+creates.finds('a job that no client asked for', /no client asked/, KILLED, without('create'));
 creates.finds('two jobs of one create', /1 creates made 2 jobs/, both(story(KILLED, lost('create')), another));
 creates.finds('another payload than was created', /its payload/, KILLED, stored({ payload: { n: 1 } }));
 creates.allows('a job whose create has no response', KILLED, lost('create'), AT_FIRST);
@@ -30,7 +30,7 @@ const stale = poll(499, { attemptNumber: 1, maxRetries: 1, checkpoint: null });
 const named = (...types: string[]) => change('poll', { sent: { count: 1, types } });
 claimedJob.finds('an old checkpoint', /attempt 1 has another checkpoint/, RETRIED, stale);
 claimedJob.finds('another payload', /another payload/, poll(99, { payload: {} }));
-claimedJob.finds('a name that was not asked for', /poll for crop/, named('crop'));
+claimedJob.finds('a name that the poll did not ask for', /poll for crop/, named('crop'));
 claimedJob.finds('a job of another space', /in elsewhere/, change('poll', { spaceId: 'elsewhere' }));
 claimedJob.allows('the latest checkpoint', RETRIED, having({ maxRetries: 1 }), named('work', 'crop'));
 
@@ -49,9 +49,9 @@ const waits = story('b: created 10, killed 2400 no');
 order.finds('a job that is claimed before an older one', /before a, /, both(story(DONE), story(YOUNGER)));
 order.allows('an older job of another name', both(otherName, story(YOUNGER_TWICE, firstNamed)));
 order.allows('a claim by id', both(story(DONE), story(YOUNGER, claimed)));
-order.allows('a job that comes back to its place', both(story(`${TWICE}, killed 2300 no`), waits));
+order.allows('a job that returns to its place', both(story(`${TWICE}, killed 2300 no`), waits));
 
-// What else may be wrong with a history is for the tests of replay.
+// The tests of replay check what else may be wrong with a history.
 const histories = examplesOf('histories');
 const SILENT = 'delivered 100, acked 200, dead 1300 silent';
 histories.finds('an end after the end', /killed \(a\.5\) happened while/, `${DONE}, killed 600 x`);
@@ -68,8 +68,8 @@ histories.allows('a redelivery', `${DONE}, callback_sent 600, callback_sent 700`
 const effects = examplesOf('effects');
 const REPORTED = 'delivered 100, acked 200, event 300 x, completed 500 done';
 const REPEATED = 'delivered 100, acked 200, event 300 x, event 301 x, completed 500 done';
-effects.finds('a report that left nothing', /event of x was answered 2xx/, call('event', 300, SENT));
-effects.finds('a killed job that is not', /kill of no was answered 2xx/, call('kill', 99, { sent: { reason: 'no' } }));
+effects.finds('a report that left nothing', /event of x returned 2xx/, call('event', 300, SENT));
+effects.finds('a kill that left nothing', /kill of no returned 2xx/, call('kill', 99, { sent: { reason: 'no' } }));
 effects.finds('a report that happened twice', /happened 2 times/, REPEATED, lost('event'));
 effects.finds('a refused call that happened', /refused, and happened/, KILLED, change('kill', REFUSED));
 effects.finds(
@@ -78,9 +78,9 @@ effects.finds(
   KILLED,
   change('kill', OVERLOADED),
 );
-effects.finds('an effect without a call', /nobody asked for kill/, KILLED, without('kill'));
-effects.finds('an ack that left nothing', /2 acks were answered 2xx, 1 happened/, call('ack', 201));
-effects.finds('an ack that nobody sent', /1 acks happened, 0 were asked for/, without('ack'));
+effects.finds('an effect without a call', /no client asked for kill/, KILLED, without('kill'));
+effects.finds('an ack that left nothing', /2 acks returned 2xx, 1 happened/, call('ack', 201));
+effects.finds('an ack that no client sent', /1 acks happened, 0 were asked for/, without('ack'));
 effects.allows('a call of unknown outcome that happened', REPORTED, lost('event'), BRIEF);
 effects.allows('one that did not happen', call('event', 299, { ...SENT, ...UNKNOWN }), BRIEF);
 effects.allows('a refused completion', call('complete', 510, { ...REFUSED, sent: { result: { token: 'other' } } }));
@@ -95,9 +95,9 @@ logs.finds('a gap', /log 3 is in place 2/, logged('x 1', null, 'x 2'), logging(U
 logs.finds('a batch that is there twice', /twice/, logged('x 1', 'x 2', 'x 1', 'x 2'), logging());
 logs.finds('a batch that was refused', /were refused/, logged('x 1', 'x 2'), logging(REFUSED));
 logs.finds('a batch in another place', /elsewhere/, logged('x 0', 'x 1', 'x 2'), logging());
-logs.finds('entries that nobody sent', /1 log entries that nobody sent/, logged('x'));
+logs.finds('entries that no client sent', /1 log entries that no client sent/, logged('x'));
 logs.allows('several batches', logged('x 1', 'x 2', 'y'), logging(), oneMore);
 
 const fsck = examplesOf('fsck');
 fsck.finds('a disagreement', /missing: x/, { ...story(''), dump: { at: START, jobs: [], fsck: ['missing: x'] } });
-fsck.allows('a Redis that agrees with itself');
+fsck.allows('a Redis without disagreements');

@@ -4,18 +4,18 @@ import type { Record } from '../checker.js';
 import type { DumpedJob } from '../dump.js';
 import type { Body, Call, Callback, Operation, Stream } from '../history.js';
 
-// A story is a made-up run of one job that breaks no promise, and changes that may break one:
+// A story is an invented run of one job that breaks no promise, plus changes that may break one:
 //
 //   story('delivered 100, acked 200, completed 500 done', call('ack', 201))
 //
 // It names the events of the job after its creation, each with its time in milliseconds and a word for its data. The calls
-// that lead to these events are made up as well.
+// that lead to these events are added.
 
 export const START = Date.parse('2026-01-01T12:00:00.000Z');
 export const isoAt = (ms: number) => new Date(START + ms).toISOString();
 const msOf = (iso: string) => Date.parse(iso) - START;
 
-/** What most stories are about. */
+/** The story of most examples. */
 export const DONE = 'delivered 100, acked 200, completed 500 done';
 export const TWICE = 'delivered 100, delivery_timeout 2101, delivered 2200';
 
@@ -25,7 +25,7 @@ const HANGING = `http://receiver${HANGS}a`;
 export type Entry = Call | Callback | Stream;
 export type Change = Entry | ((record: Record) => Record);
 
-/** What a run of this job leaves behind, with some changes. The job is called `a`, unless the text begins with `b: `. */
+/** Make the record of a run of this job, with some changes. The job is called `a`, unless the text begins with `b: `. */
 export function story(text: string, ...changes: Change[]): Record {
   const [, id = 'a', events = ''] = /^(?:(\w): )?(.*)$/.exec(text) ?? [];
   const job = jobOf(id, events);
@@ -44,7 +44,7 @@ export function story(text: string, ...changes: Change[]): Record {
   return numbered(changes.reduce((changed, change) => apply(change, changed), record));
 }
 
-/** Two runs in one. */
+/** Join two records. */
 export function both(one: Record, other: Record): Record {
   const jobs = [...one.dump.jobs, ...other.dump.jobs];
   const entries = [...one.entries, ...other.entries];
@@ -57,7 +57,7 @@ const withLine = (entry: Record['entries'][number], i: number) => ({ ...entry, l
 export const apply = (change: Change, record: Record): Record =>
   typeof change === 'function' ? change(record) : { ...record, entries: [...record.entries, change] };
 
-/** Data of an event, from one word. @param nth of how many events of its kind it is */
+/** Data of an event, from one word. `nth` counts the events of its kind. */
 const DATA: Partial<{ [T in EventType]: (word: string, nth: number) => JsonValue }> = {
   checkpoint: (token) => ({ token }),
   event: (token) => ({ token }),
@@ -101,11 +101,11 @@ function jobOf(id: string, text: string): DumpedJob {
     ...{ callbackHeaders: null, result: end?.data ?? null },
     createdAt: events[0]?.createdAt as string,
     updatedAt: (last ?? events[0])?.createdAt as string,
-    ...{ events, logs: [], deadline: null, isOwed: false },
+    ...{ events, logs: [], deadline: null, isCallbackPending: false },
   };
 }
 
-/** The call that leads to an event. */
+/** The call that causes an event. */
 const CALLS: Partial<{ [T in EventType]: (data: Body) => [op: Operation, sent: unknown] }> = {
   acked: () => ['ack', null],
   checkpoint: (data) => ['checkpoint', data],
@@ -133,19 +133,19 @@ function entriesOf(job: DumpedJob): Entry[] {
   });
 }
 
-/** A call that was made so long after the start, and answered 3 ms later. */
+/** Make a call at this time after the start, with a response 3 ms later. */
 export function callOf(op: Operation, jobId: string | null, atMs: number, fields: Partial<Call> = {}): Call {
   const spaceId = op === 'create' || op === 'poll' ? 'yard' : null;
-  const [sentAt, answeredAt] = [START + atMs, START + atMs + 3];
+  const [sentAt, endedAt] = [START + atMs, START + atMs + 3];
   const made = { kind: 'call', line: 0, client: 'client', api: 'api-1', op, jobId, spaceId, sent: null } as const;
-  const answered = { sentAt, answeredAt, outcome: 'ok', status: 200, code: null, body: {}, mayBe: [] } as const;
-  return { ...made, ...answered, ...fields };
+  const outcome = { sentAt, endedAt, outcome: 'ok', status: 200, code: null, body: {}, mayBe: [] } as const;
+  return { ...made, ...outcome, ...fields };
 }
 
 export function pollOf(job: DumpedJob, atMs: number, fields: object): Call {
   const { id, name, payload, maxRetries, timeoutSeconds, createdAt } = job;
-  const known = { id, name, payload, maxRetries, timeoutSeconds, createdAt };
-  const body = { jobs: [{ ...known, attemptNumber: 0, checkpoint: null, ...fields }] };
+  const claimed = { id, name, payload, maxRetries, timeoutSeconds, createdAt };
+  const body = { jobs: [{ ...claimed, attemptNumber: 0, checkpoint: null, ...fields }] };
   return callOf('poll', null, atMs, { sent: { count: 1 }, body });
 }
 

@@ -1,4 +1,4 @@
-{{- /* What values.schema.json cannot say: values that contradict each other. Included by the ConfigMap. */ -}}
+{{- /* Checks that values.schema.json cannot make: values that contradict each other. Included by the ConfigMap. */ -}}
 {{- define "yardmaster.checks" -}}
 {{- $redis := .Values.redis -}}
 {{- $ways := 0 -}}
@@ -24,10 +24,10 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- /* A port that the policy forgets is a service that never starts. Ports in a Secret cannot be seen from here. */ -}}
+{{- /* Without this port in the policy no process could start. The chart cannot read ports in a Secret. */ -}}
 {{- if and .Values.networkPolicy.enabled $redis.url (not (hasPrefix "unix:" $redis.url)) -}}
 {{- $byDefault := ternary "26379" "6379" (contains "+sentinel:" $redis.url) -}}
-{{- /* Without scheme, path and parameters, and then what follows the @. */ -}}
+{{- /* Remove scheme, path and parameters, and then everything up to the @. */ -}}
 {{- $hosts := regexReplaceAll "^.*@" (regexReplaceAll "[/?].*$" (regexReplaceAll "^[^:]*://" $redis.url "") "") "" -}}
 {{- range splitList "," $hosts -}}
 {{- $port := regexFind ":[0-9]+$" . | trimPrefix ":" | default $byDefault -}}
@@ -37,9 +37,9 @@
 {{- end -}}
 {{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
-{{- fail "\n\ningress.enabled needs ingress.hosts: Kubernetes takes no Ingress without a rule." -}}
+{{- fail "\n\ningress.enabled needs ingress.hosts: Kubernetes accepts no Ingress without a rule." -}}
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
-{{- fail "\n\nhttpRoute.enabled needs httpRoute.parentRefs: the Gateway that the route belongs to." -}}
+{{- fail "\n\nhttpRoute.enabled needs httpRoute.parentRefs: the Gateways of the route." -}}
 {{- end -}}
 {{- end }}

@@ -1,11 +1,11 @@
-{{- /* Names and labels. Those that take a component are called with (list $ "api"). */ -}}
+{{- /* Names and labels. Templates for a component are called with (list $ "api"). */ -}}
 
 {{- define "yardmaster.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- /* 40 of the 63 that a label may have: a component, and the hashes that Kubernetes puts behind it, have room. */ -}}
+{{- /* 40 of the 63 characters of a label, so that a component and the hashes of Kubernetes can follow. */ -}}
 {{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 {{- end }}
@@ -22,21 +22,21 @@
 {{- end -}}
 {{- end }}
 
-{{- /* What selectors select on. A Deployment's selector cannot be changed later: neither may this. */ -}}
+{{- /* Labels for selectors. A Deployment's selector cannot be changed later, so these must not change. */ -}}
 {{- define "yardmaster.selector" -}}
 app.kubernetes.io/name: {{ default "yardmaster" (index . 0).Values.nameOverride | quote }}
 app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 | quote }}
 {{- end }}
 
-{{- /* Labels of everything but pods, whose labels must not change with the version of the chart. */ -}}
+{{- /* Labels of all resources except pods, whose labels must not change with the version of the chart. */ -}}
 {{- define "yardmaster.labels" -}}
 {{- $root := index . 0 -}}
 {{- $own := include "yardmaster.ownLabels" . | fromYaml -}}
 {{- toYaml (mergeOverwrite dict $root.Values.commonLabels $own) -}}
 {{- end }}
 
-{{- /* Of what is found by labels that the user gives it; called with (list $ labels). */ -}}
+{{- /* Labels of resources that monitoring finds by labels from the values; called with (list $ labels). */ -}}
 {{- define "yardmaster.monitoringLabels" -}}
 {{- $root := index . 0 -}}
 {{- $own := include "yardmaster.ownLabels" (list $root "monitoring") | fromYaml -}}
@@ -51,7 +51,7 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | quote }}
 {{- end }}
 
-{{- /* Called with (list $ "api" labels). The labels that selectors select on win. */ -}}
+{{- /* Called with (list $ "api" labels). The labels for selectors replace others. */ -}}
 {{- define "yardmaster.podLabels" -}}
 {{- $given := mergeOverwrite dict (index . 0).Values.commonLabels (index . 2) -}}
 {{- toYaml (mergeOverwrite $given (include "yardmaster.selector" . | fromYaml)) -}}

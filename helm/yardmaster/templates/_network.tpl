@@ -26,7 +26,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* Called with (list $ peers): who may reach port 8080; no peers means everybody. `helm test` may in any case. */ -}}
+{{- /* Called with (list $ peers), which may reach port 8080; without peers all may. `helm test` always may. */ -}}
 {{- define "yardmaster.ingressFrom" -}}
 {{- $root := index . 0 -}}
 - ports:

@@ -1,8 +1,8 @@
-{{- /* What the pods of api, gateway and scheduler have in common; called with (list $ "api"). */ -}}
+{{- /* Common parts of the pods of api, gateway and scheduler; called with (list $ "api"). */ -}}
 
 {{- define "yardmaster.podAnnotations" -}}
 {{- $root := index . 0 -}}
-{{- /* Of the values, not of the Secrets: what is generated is not known before Helm has made it, and never changes. */ -}}
+{{- /* Of the values, not of the Secrets, because generated secrets are not known here, and never change. */ -}}
 {{- $secrets := list $root.Values.redis.url $root.Values.adminKey.value $root.Values.callbackSigning.value -}}
 checksum/config: {{ include "yardmaster.variables" $root | sha256sum }}
 checksum/secrets: {{ $secrets | toJson | sha256sum }}
@@ -15,12 +15,12 @@ checksum/secrets: {{ $secrets | toJson | sha256sum }}
 {{- $root := index . 0 -}}
 {{- $component := index $root.Values (index . 1) -}}
 {{- with $root.Values.shutdown -}}
-# The sleep, the drain, and 10 s: a process that takes too long should get to say so in its log before it is killed.
+# The sleep, the drain, and 10 s, in which a process that takes too long can log that before it is killed.
 terminationGracePeriodSeconds: {{ add .preStopSeconds .drainSeconds 10 }}
 {{- end }}
 serviceAccountName: {{ include "yardmaster.serviceAccountName" $root }}
 automountServiceAccountToken: false
-# Or every Service of the namespace would be in the environment, by names that might be variables of ours.
+# Otherwise variables for each Service of the namespace might conflict with Yardmaster's.
 enableServiceLinks: false
 {{- with $root.Values.imagePullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
@@ -32,7 +32,7 @@ topologySpreadConstraints:
   - {{ toYaml . | nindent 4 | trim }}
     labelSelector:
       matchLabels: {{- include "yardmaster.selector" $ | nindent 8 }}
-    # Spread each generation by itself: during an update the old one does not count.
+    # Spread only pods of the same revision: during an update old pods do not count.
     matchLabelKeys: [pod-template-hash]
   {{- end }}
 {{- end }}
@@ -79,8 +79,8 @@ livenessProbe:
 lifecycle:
   preStop:
     exec:
-      # Meanwhile the endpoints forget this pod, so that nobody is sent here when it stops listening. By Node, which is
-      # in any image of ours; Kubernetes' own sleep needs 1.30.
+      # Meanwhile the pod leaves the endpoints, so that it gets no connections when it stops listening. Node does the
+      # sleep, because Kubernetes' own sleep needs 1.30.
       command: [node, -e, "setTimeout(() => {}, {{ mul $root.Values.shutdown.preStopSeconds 1000 }})"]
 resources: {{- toYaml $component.resources | nindent 2 }}
 securityContext: {{- toYaml $root.Values.securityContext | nindent 2 }}

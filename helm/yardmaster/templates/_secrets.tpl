@@ -1,4 +1,4 @@
-{{- /* Where the three secrets are; the names of the keys are part of what users rely on. */ -}}
+{{- /* Names and keys of the three secrets. The keys must not change, because users may read them. */ -}}
 
 {{- define "yardmaster.givenName" -}}
 {{- printf "%s-given" (include "yardmaster.fullname" .) -}}
@@ -29,7 +29,7 @@ key: {{ ternary .existingSecret.key "redis-url" (ne .existingSecret.name "") }}
 {{- end -}}
 {{- end }}
 
-{{- /* REDIS_URL and, where the component asks who is calling, ADMIN_API_KEY: items of a container's env. */ -}}
+{{- /* REDIS_URL, and ADMIN_API_KEY for components that authenticate callers: items of a container's env. */ -}}
 {{- define "yardmaster.redisEnv" -}}
 - name: REDIS_URL
   valueFrom:
@@ -42,7 +42,7 @@ key: {{ ternary .existingSecret.key "redis-url" (ne .existingSecret.name "") }}
     secretKeyRef: {{- include "yardmaster.adminKeySecret" . | nindent 6 }}
 {{- end }}
 
-{{- /* Where callbacks are signed, and where the secrets of receivers are shown. */ -}}
+{{- /* For the components that sign callbacks, or return the secrets of receivers. */ -}}
 {{- define "yardmaster.signingSecretEnv" -}}
 {{- if .Values.callbackSigning.enabled -}}
 - name: CALLBACK_SIGNING_SECRET

@@ -6,7 +6,7 @@ import type { Call } from './calls.js';
 import type { Step } from './step.js';
 import { SPACES } from './values.js';
 
-/** Calls that read everything there is, and change nothing. */
+/** List calls that read everything and change nothing. */
 export function everyRead({ jobs }: World): Call[] {
   const caller = null;
   const query = { mode: 'latest' as const, bound: null, limit: 200, levels: null, terms: [] };
@@ -24,7 +24,7 @@ export function everyRead({ jobs }: World): Call[] {
   return [...ofJobs, ...ofSpaces, { verb: 'due' }];
 }
 
-/** How each sequence ends: the queues are emptied, every window closes, and what has ended is purged. */
+/** The end of each sequence: the queues are emptied, every window closes, and ended jobs are purged. */
 export const EPILOGUE: readonly Step[] = [
   ...SPACES.map((space): Step => ({ calls: [{ verb: 'poll', space, count: 50, names: [] }] })),
   ...[300_001, 3_600_001].flatMap((passMs): Step[] => [
@@ -33,7 +33,7 @@ export const EPILOGUE: readonly Step[] = [
   ]),
 ];
 
-/** What fsck has to say about a store. */
+/** Return the faults that fsck finds in a store. */
 export async function faultsOf(store: Store): Promise<string[]> {
   const faults: string[] = [];
   await fsck(store, { onFault: ({ kind, key, detail }) => faults.push(`${kind} ${key}: ${detail}`) });

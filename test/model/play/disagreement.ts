@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
-/** Store and model say different things. */
+/** Store and model disagree. */
 export class Disagreement extends Error {}
 
-/** A value to read. */
-export const shown = (value: unknown) => inspect(value, { depth: 8, breakLength: 120, maxArrayLength: 500 });
+/** Format a value for a failure message. */
+export const inspected = (value: unknown) => inspect(value, { depth: 8, breakLength: 120, maxArrayLength: 500 });

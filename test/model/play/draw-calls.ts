@@ -2,24 +2,24 @@ import { type LogsMode, STATUSES, type Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
 import type { ModelJob, World } from '../world.js';
-import type { Asked, Verb } from './calls.js';
-import { type GivenOut, NO_ID } from './step.js';
+import type { Verb, VerbInputs } from './calls.js';
+import { type IssuedIds, NO_ID } from './step.js';
 import { beatOf, jsonOf, logsOf, NAMES, outcomeOf, requestOf, SPACES } from './values.js';
 
-/** What a call is drawn from: where the world stands, and how its jobs are called. */
+/** What a call is drawn from: the world, and the labels of its jobs. */
 export interface Drawing {
   random: Random;
   world: World;
-  given: GivenOut;
-  /** Whether Redis' clock may go back, and step. */
+  issued: IssuedIds;
+  /** Whether the clock of Redis may go back and may step. */
   isUnsteady: boolean;
   /** Number of the step, for labels. */
   at: number;
-  /** The job that is to be asked about; null or left out for any. */
+  /** The job that the call is about; null or left out for any. */
   about?: ModelJob | null;
 }
 
-/** How often each verb is asked. */
+/** How often each verb is called. */
 export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = {
   ...{ create: 8, poll: 12, claim: 5, ack: 10, heartbeat: 14, complete: 8, fail: 12, kill: 4 },
   ...{ expire: 7, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
@@ -31,7 +31,7 @@ const isIn =
   (job: ModelJob) =>
     statuses.includes(job.status);
 
-/** With which jobs a verb gets on with their lives. */
+/** Which jobs a verb moves on to another status. */
 const FITTING: Partial<Record<Verb, (job: ModelJob) => boolean>> = {
   poll: isIn('pending'),
   claim: isIn('pending'),
@@ -39,23 +39,23 @@ const FITTING: Partial<Record<Verb, (job: ModelJob) => boolean>> = {
   heartbeat: isIn('running'),
   complete: isIn('running'),
   fail: isIn('running'),
-  begin: ({ callback }) => callback?.isOwed === true,
+  begin: ({ callback }) => callback?.isPending === true,
   record: ({ callback }) => typeof callback?.leasedUntil === 'number',
   redeliver: ({ callback }) => callback !== null,
 };
 
-/** How often each verb is asked of a job that it gets on with; null for a job that is over. */
+/** Return how often each verb that moves this job on is called; null if there is no such verb. */
 export function fittingWeights(job: ModelJob): Record<string, number> | null {
   const fitting = Object.entries(WEIGHTS).filter(([verb]) => FITTING[verb as Verb]?.(job));
   return fitting.length === 0 ? null : Object.fromEntries(fitting);
 }
 
-/** The job that the call is to be about; else any, and now and then one that is not there. */
-function jobFor({ random, world, given, about }: Drawing, verb: Verb): string {
-  if (about) return given.labelOf(about.id);
-  // What no scheduler could be given, its verbs need not know.
+/** Return the label of the job that the call is about, or of any job, or rarely of one that does not exist. */
+function jobFor({ random, world, issued, about }: Drawing, verb: Verb): string {
+  if (about) return issued.labelOf(about.id);
+  // The verbs of schedulers need not refuse a text that is no id, because no scheduler can get one.
   if (random.chance(0.05)) return random.of(verb === 'begin' || verb === 'record' ? ['unknown'] : ['unknown', NO_ID]);
-  return world.jobs.size === 0 ? 'unknown' : given.labelOf(random.of([...world.jobs.keys()]));
+  return world.jobs.size === 0 ? 'unknown' : issued.labelOf(random.of([...world.jobs.keys()]));
 }
 
 const ofJob = (drawing: Drawing, verb: Verb) => ({
@@ -63,10 +63,10 @@ const ofJob = (drawing: Drawing, verb: Verb) => ({
   caller: drawing.random.chance(0.8) ? null : drawing.random.of(SPACES),
 });
 
-/** The round that is owed, or the one after it, or none. */
-function seriesOf({ random, world, given }: Drawing, job: string): number {
-  const owing = [...world.jobs.values()].find(({ id }) => given.labelOf(id) === job);
-  return (owing?.callback?.series ?? 0) + random.of([0, 0, 0, 0, 1, -1]);
+/** Return the series of the callback, or the next or the previous one. */
+function seriesOf({ random, world, issued }: Drawing, job: string): number {
+  const found = [...world.jobs.values()].find(({ id }) => issued.labelOf(id) === job);
+  return (found?.callback?.series ?? 0) + random.of([0, 0, 0, 0, 1, -1]);
 }
 
 const some = (random: Random, names: readonly string[]) => names.filter(() => random.chance(0.5));
@@ -84,11 +84,11 @@ function logsQueryOf(random: Random) {
   };
 }
 
-/** What a verb is asked, at random. */
-export const ASKED: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Asked[V] } = {
+/** Draw the input of a verb. */
+export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => VerbInputs[V] } = {
   create: ({ random, at }) => ({ label: `j${at}`, space: random.of(SPACES), request: requestOf(random) }),
   poll: ({ random, about }) => ({
-    space: about?.spaceId ?? random.of([...SPACES, 'nobody']),
+    space: about?.spaceId ?? random.of([...SPACES, 'empty']),
     count: random.of([1, 1, 2, 5, 50]),
     names: random.chance(0.5) ? [] : some(random, [...NAMES, 'none']),
   }),
@@ -106,7 +106,7 @@ export const ASKED: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Asked[V
   },
   record(drawing) {
     const job = jobFor(drawing, 'record');
-    const lease = drawing.random.of(['held', 'held', 'held', 'earlier', 'none']);
+    const lease = drawing.random.of(['latest', 'latest', 'latest', 'earlier', 'none']);
     return { job, series: seriesOf(drawing, job), lease, ...outcomeOf(drawing.random) };
   },
   redeliver: (drawing) => ofJob(drawing, 'redeliver'),

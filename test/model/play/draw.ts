@@ -1,18 +1,18 @@
 import type { Call } from './calls.js';
-import { ASKED, type Drawing, fittingWeights, WEIGHTS } from './draw-calls.js';
+import { DRAW_INPUT, type Drawing, fittingWeights, WEIGHTS } from './draw-calls.js';
 import type { Step } from './step.js';
 
-/** Past so many, jobs are created seldom: what happens to few is more than what happens to many. */
+/** With more jobs than these, few are created, so that more happens to each. */
 const MANY = 8;
 
-/** A step in which somebody calls, or time passes. */
+/** Draw a step: one call, or time that passes. */
 export function drawStep(drawing: Drawing): Step {
   if (drawing.isUnsteady && drawing.random.chance(0.04)) return { stepMs: stepping(drawing) };
   if (drawing.random.chance(0.15)) return { passMs: passing(drawing) };
   return { calls: [drawCall(drawing)] };
 }
 
-/** Two to four calls at once, most of them on few jobs. */
+/** Draw two to four concurrent calls, most of them on few jobs. */
 export function drawCallsAtOnce(drawing: Drawing): Step {
   if (drawing.isUnsteady && drawing.random.chance(0.04)) return { stepMs: stepping(drawing) };
   if (drawing.random.chance(0.1)) return { passMs: passing(drawing) };
@@ -20,7 +20,7 @@ export function drawCallsAtOnce(drawing: Drawing): Step {
   return { calls };
 }
 
-/** Half of the calls are such as get on with some job; the others are of any verb and any job. */
+/** Draw a call. Half of the calls move some job on; the others are of any verb and any job. */
 function drawCall(drawing: Drawing, mark = ''): Call {
   const { random, world } = drawing;
   const { size } = world.jobs;
@@ -28,19 +28,19 @@ function drawCall(drawing: Drawing, mark = ''): Call {
   const fitting = about && fittingWeights(about);
   const anyVerb = { ...WEIGHTS, create: size < 3 ? 40 : size < MANY ? WEIGHTS.create : 1 };
   const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? anyVerb);
-  // One row of the table gives what goes with one verb, which its type cannot say.
-  const call = { verb, ...ASKED[verb](fitting ? { ...drawing, about } : drawing) } as Call;
+  // A row of the table draws the input of its verb, which the type of the table cannot express.
+  const call = { verb, ...DRAW_INPUT[verb](fitting ? { ...drawing, about } : drawing) } as Call;
   return call.verb === 'create' ? { ...call, label: call.label + mark } : call;
 }
 
-/** Steps that schedulers notice. */
+/** Clock steps that schedulers notice. */
 const STEPS_MS = [2_500, 45_000, 3_600_000];
 
-/** Often to the very end of some window, or a millisecond past it; now and then a little back, as clocks do. */
+/** Draw how long time passes: often to the end of some window or a millisecond past it, rarely a little back. */
 function passing({ random, world: { now, jobs }, isUnsteady }: Drawing): number {
   const ends = [...jobs.values()].flatMap(({ deadline, callback }) => [
     deadline ?? 0,
-    callback?.lookAt ?? 0,
+    callback?.relayAt ?? 0,
     callback?.dueAt ?? 0,
     callback?.leasedUntil ?? 0,
   ]);

@@ -8,7 +8,7 @@ const TRIES = 250;
  * Drop steps of a sequence, and calls of steps, for as long as it still shows a fault.
  *
  * @param replay plays some steps
- * @returns the shortest that was found; the sequence itself where none other shows a fault, as of calls at once it may be
+ * @returns the shortest sequence found; the original one if no shorter one fails, as is possible with concurrent calls
  */
 export async function shortest(failed: Played, replay: (steps: Step[]) => Promise<Played>): Promise<Played> {
   let best = failed;
@@ -16,7 +16,7 @@ export async function shortest(failed: Played, replay: (steps: Step[]) => Promis
   const isBetter = async (steps: Step[]) => {
     if (tries-- <= 0) return false;
     const played = await replay(steps);
-    // Up to the step at which it showed: what is behind that is no part of it.
+    // `played` ends at the step that showed the fault.
     if (played.fault !== null) best = played;
     return played.fault !== null;
   };
@@ -35,7 +35,7 @@ export async function shortest(failed: Played, replay: (steps: Step[]) => Promis
   return best;
 }
 
-/** The steps that are left of one when one of its calls is dropped; none of a step that is a single call, or gone. */
+/** List the steps that remain when one call of a step is dropped; none for a step with a single call. */
 const withoutOneCall = (step: Step | undefined): Step[] =>
   step && 'calls' in step && step.calls.length > 1
     ? step.calls.map((_, i) => ({ calls: step.calls.toSpliced(i, 1) }))

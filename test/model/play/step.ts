@@ -2,23 +2,22 @@ import { newJobId } from '@yardmaster/store';
 import type { Call } from './calls.js';
 
 /**
- * What a sequence is made of: time that passes, a step of the clock which schedulers notice, or calls at once, of which most
- * are alone. Jobs go by their labels, so that
- * a sequence from which steps were dropped still says something: a job that was not created is one that nobody knows.
- * The lease of an attempt at a callback is `held` (the latest that was given), `earlier` (the one before), or `none`.
+ * A step of a sequence: time that passes, a clock step that schedulers notice, or concurrent calls (mostly a single one).
+ * Jobs have labels, so that a sequence still makes sense after steps were dropped: a job that was not created is unknown.
+ * The lease of an attempt at a callback is `latest`, `earlier` (the previous one), or `none`.
  */
 export type Step = { passMs: number } | { stepMs: number } | { calls: Call[] };
 
-/** A text that is no id of a job, as its own label. */
+/** A text that is not a job id, as its own label. */
 export const NO_ID = 'nonsense';
 
-/** What the store has given out by now. */
-export class GivenOut {
+/** Ids and leases that the store has issued. */
+export class IssuedIds {
   private readonly ids = new Map<string, string>();
   private readonly labels = new Map<string, string>();
   private readonly leases = new Map<string, string[]>();
 
-  /** Learn from an answer. */
+  /** Note the ids and leases of a response. */
   note(call: Call, value: unknown): void {
     if (call.verb === 'create') this.name(call.label, (value as { id: string }).id);
     const { lease } = (value ?? {}) as { lease?: string };
@@ -29,12 +28,12 @@ export class GivenOut {
     return this.labels.get(id) ?? id;
   }
 
-  /** Put the real ids and leases in. */
+  /** Replace labels by real ids and leases. */
   resolved(call: Call): Call {
     if (!('job' in call)) return call;
     const job = this.idOf(call.job);
     if (call.verb !== 'record') return { ...call, job };
-    const place = { held: -1, earlier: -2 }[call.lease];
+    const place = { latest: -1, earlier: -2 }[call.lease];
     const lease = (place && this.leasesOf(job).at(place)) || '';
     return { ...call, job, lease };
   }
@@ -54,14 +53,14 @@ export class GivenOut {
   }
 }
 
-/** A step as a line to read. */
+/** Describe a step in one line. */
 export function lineOf(step: Step): string {
   if ('passMs' in step) return `${step.passMs} ms pass`;
   if ('stepMs' in step) return `the clock steps by ${step.stepMs} ms`;
   return step.calls.map(textOf).join('  ||  ');
 }
 
-function textOf({ verb, ...asked }: Call): string {
-  const { label, job, ...rest } = asked as { label?: string; job?: string };
+function textOf({ verb, ...input }: Call): string {
+  const { label, job, ...rest } = input as { label?: string; job?: string };
   return [label && `${label} =`, verb, job, JSON.stringify(rest)].filter(Boolean).join(' ');
 }

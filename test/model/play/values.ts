@@ -2,7 +2,7 @@ import { type CreateJobRequest, createJobRequest, type JsonValue, type NewLog } 
 import type { CallbackOutcome, Heartbeat, StoreSettings } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
 
-// What callers send: few values, so that they meet, and such as a careless script would spoil.
+// What callers send: few values, so that they coincide, and values that a careless script would corrupt.
 
 /** The first two are of one partition. */
 export const SPACES = ['s1', 's41', 's2'];
@@ -20,7 +20,7 @@ export function settingsOf(random: Random): Omit<StoreSettings, 'keyPrefix'> {
     deliveryTimeoutMs: random.of([30_000, 3_000]),
     maxDeliveries: random.of([1, 2, 2, 100]),
     retentionMs: random.of([0, 90_000, 3_600_000]),
-    // From the least that can be set: with few, the oldest are dropped soon.
+    // The smallest is the smallest setting that is allowed: the oldest events are dropped soon.
     eventsPerJob: random.of([10, 12, 1_000]),
     logsPerJob: random.of([1, 7, 10_000]),
     // A busy machine may take its time over a long read.

@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, expect, it } from '@jest/globals';
-import { answer } from '../../support/behaviours.js';
+import { describe, expect, it } from '@jest/globals';
+import { respondWith } from '../../support/behaviours.js';
+import { during } from '../../support/during.js';
 import { jobIn } from '../../support/jobs.js';
-import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { withReceiver } from '../../support/receiver.js';
 import { type Address, ask } from '../../support/redis/ask.js';
 import { startCluster } from '../../support/redis/cluster.js';
 import { startNode } from '../../support/redis/node.js';
-import { startService, type TestService } from '../../support/service.js';
-import { StreamClient } from '../../support/stream-client.js';
+import { withService } from '../../support/service.js';
+import { withStreams } from '../../support/stream-client.js';
 import { until } from '../../support/until.js';
 
-/** The user that docs/operate.md has operators make. */
+/** The rules of the user that docs/operate.md recommends. */
 const RULES = /^ACL SETUSER yardmaster on >\S+ (.+)$/m
   .exec(readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8'))?.[1]
   ?.split(' ') as string[];
@@ -36,42 +37,52 @@ async function cluster(): Promise<Kind> {
   };
 }
 
-let redis: Kind | null = null;
-let service: TestService | null = null;
-let receiver: Receiver | null = null;
+/** Start a Redis with the user of the docs. */
+async function startWithUser(start: () => Promise<Kind>) {
+  const kind = await start();
+  for (const server of kind.servers) await ask(server, 'ACL', 'SETUSER', 'yardmaster', 'on', '>pw', ...RULES);
+  return { ...kind, url: kind.urlFor('yardmaster:pw') };
+}
 
-afterEach(async () => {
-  await receiver?.close();
-  await service?.stop().finally(() => redis?.stop());
-});
-
-it.each([
+describe.each([
   ['one Redis', single],
   ['a cluster', cluster],
-])('the user of the docs may do all that is needed, and nothing else, on %s', async (_, start) => {
-  redis = await start();
-  for (const server of redis.servers) await ask(server, 'ACL', 'SETUSER', 'yardmaster', 'on', '>pw', ...RULES);
-  service = await startService(
-    { KEY_PREFIX: 'ym', CALLBACK_ALLOW_PRIVATE: 'true', DELIVERY_TIMEOUT_SECONDS: '1' },
-    { redis: { url: redis.urlFor('yardmaster:pw') }, hasDefaultTimeouts: true },
+])('the ACL user of docs/operate.md on %s', (_, start) => {
+  const receiver = withReceiver();
+  const redis = during(
+    () => startWithUser(start),
+    ({ stop }) => stop(),
   );
-  receiver = await startReceiver();
-  const callbackUrl = receiver.script('/ended', answer(200));
+  const service = withService(
+    { KEY_PREFIX: 'ym', CALLBACK_ALLOW_PRIVATE: 'true', DELIVERY_TIMEOUT_SECONDS: '1' },
+    { redis, hasDefaultTimeouts: true },
+  );
+  const open = withStreams(service);
 
-  const { id: keyId, key } = await service.key(['jobs:read']);
-  const stream = await StreamClient.open(service.url, `/spaces/a?token=${key}`);
-  const late = await jobIn(service, 'delivered', 'a');
-  const done = await jobIn(service, 'completed', 'a', { callbackUrl });
-  for (const path of [`/jobs/${done}`, '/spaces/a/jobs', '/spaces/a/stats', `/jobs/${done}/logs`])
-    expect((await service.call('GET', path)).status).toBe(200);
-  expect((await service.call('POST', `/jobs/${done}/logs`, { body: ['line'] })).status).toBe(200);
-  await stream.next('delivery_timeout');
-  await until(() => receiver?.requestsTo('/ended').length === 1);
-  await service.call('DELETE', `/keys/${keyId}`);
-  await stream.end();
+  it('may do exactly what the service needs', async () => {
+    const callbackUrl = receiver.script('/ended', respondWith(200));
 
-  expect((await service.call('GET', `/jobs/${late}`)).body.status).toBe('pending');
-  expect((await Promise.all(redis.servers.map((server) => ask(server, 'ACL', 'LOG')))).flat()).toEqual([]);
-  for (const command of [['FLUSHALL'], ['CONFIG', 'GET', '*'], ['SHUTDOWN'], ['GET', 'other'], ['KEYS', '*']] as const)
-    await expect(service.redis.call(...(command as unknown as [string]))).rejects.toThrow('NOPERM');
+    const { id: keyId, key } = await service.key(['jobs:read']);
+    const stream = await open(`/spaces/a?token=${key}`);
+    const late = await jobIn(service, 'delivered', 'a');
+    const done = await jobIn(service, 'completed', 'a', { callbackUrl });
+    for (const path of [`/jobs/${done}`, '/spaces/a/jobs', '/spaces/a/stats', `/jobs/${done}/logs`])
+      expect((await service.call('GET', path)).status).toBe(200);
+    expect((await service.call('POST', `/jobs/${done}/logs`, { body: ['line'] })).status).toBe(200);
+    await stream.next('delivery_timeout');
+    await until(() => receiver.requestsTo('/ended').length === 1);
+    await service.call('DELETE', `/keys/${keyId}`);
+    await stream.end();
+
+    expect((await service.call('GET', `/jobs/${late}`)).body.status).toBe('pending');
+    expect((await Promise.all(redis.servers.map((server) => ask(server, 'ACL', 'LOG')))).flat()).toEqual([]);
+    for (const command of [
+      ['FLUSHALL'],
+      ['CONFIG', 'GET', '*'],
+      ['SHUTDOWN'],
+      ['GET', 'other'],
+      ['KEYS', '*'],
+    ] as const)
+      await expect(service.redis.call(...(command as unknown as [string]))).rejects.toThrow('NOPERM');
+  });
 });

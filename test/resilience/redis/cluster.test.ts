@@ -34,7 +34,7 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.disconnect();
 });
 
-/** A connection for commands, as a process has it. */
+/** Connect for commands, as a process does. */
 async function connect(): Promise<Cluster> {
   const client = createRedis(redis.url, 'commands', log) as Cluster;
   clients.push(client);
@@ -42,36 +42,37 @@ async function connect(): Promise<Cluster> {
   return client;
 }
 
-/** Of spaces all over the cluster, at once. */
+/** Call the stats of spaces in all parts of the cluster concurrently. */
 async function burst(): Promise<number[]> {
   const spaces = Array.from({ length: 60 }, (_, n) => `space-${n}`);
   const responses = await Promise.all(spaces.map((space) => service.call('GET', `/spaces/${space}/stats`)));
   return responses.map(({ status }) => status);
 }
 
-const ALL_WELL = Array.from({ length: 60 }, () => 200);
+const ALL_OK = Array.from({ length: 60 }, () => 200);
 
-it('serves the first calls at once, in all parts of the cluster', async () => {
-  expect(await burst()).toEqual(ALL_WELL);
+it('serves the first concurrent calls in all parts of a cluster', async () => {
+  expect(await burst()).toEqual(ALL_OK);
 });
 
-const tell = (node: ClusterNode, ...command: [string, ...(string | number)[]]) => ask(redis.address(node), ...command);
+const askNode = (node: ClusterNode, ...command: [string, ...(string | number)[]]) =>
+  ask(redis.address(node), ...command);
 
-/** A move of the slot of a space, away from the primary that has it. */
+/** Plan a move of the slot of a space to another primary. */
 async function moveOf(space: string): Promise<SlotMove> {
   const slot = await slotOf(redis, `{${partitionOf(space)}}`);
   const from = await ownerOf(redis, slot);
   return { slot, from, to: (await redis.primaries()).find((other) => other !== from) as ClusterNode };
 }
 
-it('answers 503 and changes nothing while a slot moves, and goes on after it', async () => {
+it('returns 503 and changes nothing while a slot of a cluster moves, and serves again after the move', async () => {
   const { key } = await service.key(['jobs:read']);
   const space = 'moving';
   const running = await Promise.all([1, 2, 3, 4, 5].map(() => jobIn(service, 'running', space)));
   const pending = await jobIn(service, 'pending', space);
   const stream = await StreamClient.open(service.url, `/${running[0]}?token=${key}`);
   const move = await moveOf(space);
-  const keysOf = async (node: ClusterNode) => Number(await tell(node, 'CLUSTER', 'COUNTKEYSINSLOT', move.slot));
+  const keysOf = async (node: ClusterNode) => Number(await askNode(node, 'CLUSTER', 'COUNTKEYSINSLOT', move.slot));
   const calls = () =>
     Promise.all([
       ...running.map((id) => service.call('POST', `/jobs/${id}/complete`, { body: { result: 1 } })),
@@ -85,7 +86,7 @@ it('answers 503 and changes nothing while a slot moves, and goes on after it', a
 
   await beginMove(redis, move);
   const total = await keysOf(move.from);
-  // With all keys still there, with one of them gone, and with one of them left.
+  // Before the first key has moved, after one, and before the last one.
   for (const step of [0, 1, total - 2]) {
     await moveKeys(redis, move, step);
     expect((await calls()).map(({ status }) => status)).toEqual(Array.from({ length: 11 }, () => 503));
@@ -103,7 +104,7 @@ it('answers 503 and changes nothing while a slot moves, and goes on after it', a
   expect(body.jobs.map(({ id }: { id: string }) => id)).toEqual([pending]);
 });
 
-it('shows the events of a job on its stream wherever the slot goes', async () => {
+it('sends the events of a job on its stream after each move of its slot', async () => {
   const { key } = await service.key(['jobs:read']);
   const space = 'travelling';
   const id = await jobIn(service, 'running', space);
@@ -125,8 +126,8 @@ it('shows the events of a job on its stream wherever the slot goes', async () =>
   await job.close();
 });
 
-it('expires jobs in other slots while a slot moves in which one is due', async () => {
-  // A sweep goes through the partitions in their order: one that comes first must not end it.
+it('expires jobs in other slots of a cluster while a slot with a due job moves', async () => {
+  // A sweep visits the partitions in order: a failure in the first one must not end it.
   const [first, last] = Array.from({ length: 100 }, (_, n) => `time-outs-${n}`)
     .sort((a, b) => partitionOf(a).localeCompare(partitionOf(b)))
     .filter((_, n) => n === 0 || n === 99) as [string, string];
@@ -136,33 +137,33 @@ it('expires jobs in other slots while a slot moves in which one is due', async (
   const late = await jobIn(service, 'running', last, { timeoutSeconds: 1, maxRetries: 0 });
   const statusOf = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body.status;
   await until(async () => (await statusOf(late)) === 'dead');
-  for (const node of [move.from, move.to]) await tell(node, 'CLUSTER', 'SETSLOT', move.slot, 'STABLE');
+  for (const node of [move.from, move.to]) await askNode(node, 'CLUSTER', 'SETSLOT', move.slot, 'STABLE');
   await until(async () => (await statusOf(early)) === 'dead');
 });
 
-it('does not send again what a broken connection left without a response', async () => {
+it('does not repeat commands that a broken cluster connection left without a reply', async () => {
   const space = 'unanswered';
   await createJob(service, space);
   const { from } = await moveOf(space);
-  // Scripts wait, and with their connection they are gone.
-  await tell(from, 'CLIENT', 'PAUSE', 2_000, 'WRITE');
+  // Scripts wait, and are lost with their connection.
+  await askNode(from, 'CLIENT', 'PAUSE', 2_000, 'WRITE');
   const responses = Promise.all(
     Array.from({ length: 20 }, () => service.call('POST', `/spaces/${space}/jobs/poll`, { body: { count: 1 } })),
   );
-  // All of them have come, and wait behind the first.
+  // All of them have arrived, and wait behind the first.
   const unread = async () =>
-    [...String(await tell(from, 'CLIENT', 'LIST')).matchAll(/ qbuf=(\d+)/g)].map(([, bytes]) => Number(bytes));
+    [...String(await askNode(from, 'CLIENT', 'LIST')).matchAll(/ qbuf=(\d+)/g)].map(([, bytes]) => Number(bytes));
   await until(async () => (await unread()).some((bytes) => bytes > 19 * 150));
-  await tell(from, 'CLIENT', 'KILL', 'TYPE', 'normal');
+  await askNode(from, 'CLIENT', 'KILL', 'TYPE', 'normal');
   expect((await responses).map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 503));
-  await tell(from, 'CLIENT', 'UNPAUSE');
+  await askNode(from, 'CLIENT', 'UNPAUSE');
 
   await until(async () => (await service.call('GET', `/spaces/${space}/jobs`)).status === 200);
   const { body } = await service.call('GET', `/spaces/${space}/jobs`);
   expect(body.map(({ status }: { status: string }) => status)).toEqual(['pending']);
 });
 
-it('reads the last replies of a node that the client drops, and finds the node again', async () => {
+it('reads the last replies of a cluster node that the client drops, and connects to the node again', async () => {
   const client = await connect();
   const owner = await ownerOf(redis, await slotOf(redis, 'asked'));
   await client.set('asked', 0);
@@ -170,7 +171,7 @@ it('reads the last replies of a node that the client drops, and finds the node a
   await ask(redis.address(owner), 'CLIENT', 'PAUSE', 10_000, 'WRITE');
   const response = client.incr('asked');
   const node = client.nodes('master').find(({ options }) => options.port === owner.port);
-  // As ioredis does with one that the table of slots does not name.
+  // As ioredis does with a node that is missing in the table of slots.
   node?.disconnect();
   await ask(redis.address(owner), 'CLIENT', 'UNPAUSE');
   expect(await response).toBe(1);
@@ -178,15 +179,15 @@ it('reads the last replies of a node that the client drops, and finds the node a
   expect(await client.incr('asked')).toBe(2);
 });
 
-/** How often a node was asked to subscribe to something. */
-async function asksAt(node: ClusterNode): Promise<number> {
+/** Count how often a node has received SSUBSCRIBE. */
+async function subscribesAt(node: ClusterNode): Promise<number> {
   const { cmdstat_ssubscribe = '' } = await info(redis.address(node), 'commandstats');
   return Number(/^calls=(\d+)/.exec(cmdstat_ssubscribe)?.[1] ?? 0);
 }
 
 const nothing = () => undefined;
 
-/** Subscriptions of a client, over connections of their own. */
+/** Make subscriptions of a client, with their own connections. */
 function subscriptionsOf(client: Cluster): ClusterSubscriptions {
   const subscriptions = new ClusterSubscriptions(client, (node) => {
     const subscriber = createNodeSubscriber(node, log);
@@ -197,12 +198,12 @@ function subscriptionsOf(client: Cluster): ClusterSubscriptions {
   return subscriptions;
 }
 
-it('hears a channel until it is removed, and others of its slot after that', async () => {
+it('receives messages of a channel until it is removed, and of other channels of the slot after that', async () => {
   const client = await connect();
   const subscriptions = subscriptionsOf(client);
   const [one, other] = ['{07}:one', '{07}:other'];
-  const told: string[] = [];
-  const listener = { message: (text: string) => void told.push(text), lost: nothing, subscribed: nothing };
+  const heard: string[] = [];
+  const listener = { message: (text: string) => void heard.push(text), lost: nothing, subscribed: nothing };
   for (const channel of [one, other]) subscriptions.add(channel, listener);
   expect(() => subscriptions.add(one, listener)).toThrow(`channel ${one} has a listener`);
   await until(() => subscriptions.isSubscribed(one) && subscriptions.isSubscribed(other));
@@ -211,20 +212,20 @@ it('hears a channel until it is removed, and others of its slot after that', asy
   expect([subscriptions.isSubscribed(one), subscriptions.isSubscribed(other)]).toEqual([false, true]);
   const owner = redis.address(await ownerOf(redis, await slotOf(redis, one)));
   await until(async () => isDeepStrictEqual(await ask(owner, 'PUBSUB', 'SHARDNUMSUB', one, other), [one, 0, other, 1]));
-  await client.spublish(one, 'to nobody');
-  await client.spublish(other, 'to one');
-  await until(() => told.length > 0);
-  expect(told).toEqual(['to one']);
+  await client.spublish(one, 'removed');
+  await client.spublish(other, 'subscribed');
+  await until(() => heard.length > 0);
+  expect(heard).toEqual(['subscribed']);
 });
 
-it('asks who has which slot while a channel is not heard, and no more once it is', async () => {
+it('refreshes the table of slots only while a channel is not subscribed', async () => {
   const client = await connect();
   const intervals = jest.spyOn(globalThis, 'setInterval');
   const subscriptions = subscriptionsOf(client);
   const lookAfter = intervals.mock.lastCall?.[0] as () => void;
   intervals.mockRestore();
   const asks = jest.spyOn(client, 'refreshSlotsCache').mockReturnValue(undefined);
-  // As when no primary is reached just now.
+  // As when no primary is reachable.
   const nodes = jest.spyOn(client, 'nodes').mockReturnValue([]);
   subscriptions.add('{07}:asked', { message: nothing, lost: nothing, subscribed: nothing });
   nodes.mockRestore();
@@ -237,10 +238,10 @@ it('asks who has which slot while a channel is not heard, and no more once it is
   expect(asks).not.toHaveBeenCalled();
 });
 
-it('lets a process start while one primary is away, but not while all are or one of them is too old', async () => {
+it('lets a process start while one primary is down, but not while all are down or one is too old', async () => {
   const client = await connect();
   const primaries = client.nodes('master');
-  // Connected to first: ioredis itself asks for INFO while it connects.
+  // Connect first, because ioredis itself sends INFO while it connects.
   await Promise.all(primaries.map((node) => node.ping()));
   const infos = primaries.map((node) => jest.spyOn(node, 'info'));
   const prepare = () => prepareRedis(createStore(client, { keyPrefix: 'prepared' }));
@@ -253,7 +254,7 @@ it('lets a process start while one primary is away, but not while all are or one
   await expect(prepare()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-it('takes a primary that does not answer a check of its settings to be as it was', async () => {
+it('keeps the last known settings of a primary that does not reply to the check', async () => {
   const client = await connect();
   const primaries = client.nodes('master');
   await Promise.all(primaries.map((node) => node.ping()));
@@ -273,36 +274,40 @@ it('takes a primary that does not answer a check of its settings to be as it was
   expect(store.storage.isSafe).toBe(true);
 });
 
-it('does not count a channel as subscribed at a primary that has become a replica', async () => {
+it('reports a channel as lost at a primary that has become a replica, until the new primary has it', async () => {
   const client = await connect();
   const subscriptions = subscriptionsOf(client);
-  const told: string[] = [];
-  const tell = (what: string) => () => void told.push(what);
-  subscriptions.add('{07}:news', { message: tell('message'), lost: tell('lost'), subscribed: tell('subscribed') });
-  await until(() => subscriptions.isSubscribed('{07}:news'));
+  const heard: string[] = [];
+  const note = (what: string) => () => void heard.push(what);
+  subscriptions.add('{07}:messages', {
+    message: note('message'),
+    lost: note('lost'),
+    subscribed: note('subscribed'),
+  });
+  await until(() => subscriptions.isSubscribed('{07}:messages'));
 
-  const slot = await slotOf(redis, '{07}:news');
+  const slot = await slotOf(redis, '{07}:messages');
   const old = await ownerOf(redis, slot);
-  // Nobody tells the client of the new primary.
+  // The client does not learn of the new primary.
   const refresh = client.refreshSlotsCache;
   client.refreshSlotsCache = () => undefined;
-  const asked = await asksAt(old);
+  const before = await subscribesAt(old);
   await handOver(redis, slot);
-  await until(async () => (await asksAt(old)) > asked);
-  // By the next time the answer to that is there.
+  await until(async () => (await subscribesAt(old)) > before);
+  // By the next SSUBSCRIBE, the reply to this one has arrived.
   await ask(redis.address(old), 'CLIENT', 'KILL', 'TYPE', 'pubsub');
-  await until(async () => (await asksAt(old)) > asked + 1);
-  expect(told).toEqual(['subscribed', 'lost']);
+  await until(async () => (await subscribesAt(old)) > before + 1);
+  expect(heard).toEqual(['subscribed', 'lost']);
 
   client.refreshSlotsCache = refresh;
-  await until(() => subscriptions.isSubscribed('{07}:news'));
-  expect(told).toEqual(['subscribed', 'lost', 'subscribed']);
-  await client.spublish('{07}:news', 'news');
-  await until(() => told.includes('message'));
-}, 30_000);
+  await until(() => subscriptions.isSubscribed('{07}:messages'));
+  expect(heard).toEqual(['subscribed', 'lost', 'subscribed']);
+  await client.spublish('{07}:messages', 'a message');
+  await until(() => heard.includes('message'));
+});
 
-it('serves calls at once after every connection broke, once the first is served', async () => {
+it('serves concurrent calls after all cluster connections broke, once the first call is served', async () => {
   for (const node of redis.nodes) await ask(redis.address(node), 'CLIENT', 'KILL', 'TYPE', 'normal');
   await until(async () => (await service.call('GET', '/spaces/space-0/stats')).status === 200);
-  expect(await burst()).toEqual(ALL_WELL);
+  expect(await burst()).toEqual(ALL_OK);
 });

@@ -1,33 +1,23 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { endAll, yardmaster } from '../../cli/yardmaster.js';
 import { check } from '../../fsck/checking.js';
+import { during } from '../../support/during.js';
 import { jobIn } from '../../support/jobs.js';
 import { type RedisCluster, startCluster } from '../../support/redis/cluster.js';
 import { type Sentinels, startSentinels } from '../../support/redis/sentinels.js';
-import { startService, type TestService } from '../../support/service.js';
+import { withService } from '../../support/service.js';
 import { until } from '../../support/until.js';
 
-/** Over most of the 64 partitions, and so over every node of a cluster. */
+/** Spaces in most of the 64 partitions, and so on every node of a cluster. */
 const SPACES = Array.from({ length: 60 }, (_, n) => `space-${n}`);
 
 describe.each([
   ['Sentinel', startSentinels],
   ['a cluster', startCluster],
 ] as [string, () => Promise<Sentinels | RedisCluster>][])('fsck on %s', (_, start) => {
-  let redis: Sentinels | RedisCluster;
-  let service: TestService;
-  beforeAll(async () => {
-    redis = await start();
-    service = await startService({}, { redis, app: 'api' });
-  });
+  const redis = during(start, ({ stop }) => stop());
+  const service = withService({}, { redis, app: 'api' });
   afterEach(endAll);
-  afterAll(async () => {
-    try {
-      await service?.stop();
-    } finally {
-      await redis?.stop();
-    }
-  });
 
   const fsck = async (...args: string[]) => {
     const run = yardmaster(['fsck', '--json', ...args], { REDIS_URL: redis.url, KEY_PREFIX: service.prefix });
@@ -36,7 +26,7 @@ describe.each([
     return { code, err: run.err(), summary: JSON.parse(lines.at(-1) ?? '{}') };
   };
 
-  it('finds every fault on every node, and mends it', async () => {
+  it('finds and repairs every fault on every node', async () => {
     for (const space of SPACES) {
       const id = await jobIn(service, 'pending', space);
       await service.redis.zrem(service.store.keys.queue(space), id);
@@ -53,16 +43,16 @@ describe.each([
     expect(await fsck()).toMatchObject({ code: 0, summary: { left: 0, repaired: 0 } });
   });
 
-  it('says so when another server takes over meanwhile, since it may have missed keys', async () => {
+  it('fails when another server takes over during a check, because it may have missed keys', async () => {
     const serverOf = async () =>
       'primary' in redis
         ? redis.primary()
         : (redis.nodes.find(({ role }) => role === 'primary') as RedisCluster['nodes'][0]);
     const old = await serverOf();
-    const harmed = await jobIn(service, 'pending', 'space-0');
-    await service.redis.zrem(service.store.keys.queue('space-0'), harmed);
+    const damaged = await jobIn(service, 'pending', 'space-0');
+    await service.redis.zrem(service.store.keys.queue('space-0'), damaged);
     let isKilled = false;
-    // From the first step on the primary is gone, and the next steps wait for the one that takes over.
+    // The primary is killed at the first step, and the next steps wait for its successor.
     const killed = check(service.store, false, async () => {
       if (!isKilled) {
         isKilled = true;

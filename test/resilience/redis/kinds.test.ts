@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { byLabel, scrape } from '../../metrics/scrape.js';
-import { answer } from '../../support/behaviours.js';
+import { respondWith } from '../../support/behaviours.js';
+import { during } from '../../support/during.js';
 import { createJob, jobIn } from '../../support/jobs.js';
 import { withReceiver } from '../../support/receiver.js';
 import { startCluster } from '../../support/redis/cluster.js';
 import { startSentinels } from '../../support/redis/sentinels.js';
 import { startTlsRedis } from '../../support/redis/tls.js';
 import { makeDue } from '../../support/schedulers.js';
-import { startService, type TestService } from '../../support/service.js';
+import { withService } from '../../support/service.js';
 import { StreamClient } from '../../support/stream-client.js';
 import { until } from '../../support/until.js';
 
@@ -20,28 +21,15 @@ const KINDS: [kind: string, start: () => Promise<{ url: string; stop(): Promise<
   ['a cluster over TLS', () => startCluster({ tls: true })],
 ];
 
-/** Over most of the 64 partitions, and so over every node of a cluster. */
+/** Spaces in most of the 64 partitions, and so on every node of a cluster. */
 const SPACES = Array.from({ length: 100 }, (_, n) => `space-${n}`);
 
-describe.each(KINDS)('on %s', (_, start) => {
-  let redis: Awaited<ReturnType<typeof start>>;
-  let service: TestService;
-
+describe.each(KINDS)('the service on %s', (_, start) => {
+  const redis = during(start, ({ stop }) => stop());
   const receiver = withReceiver();
-  beforeAll(async () => {
-    redis = await start();
-    service = await startService({ CALLBACK_ALLOW_PRIVATE: 'true' }, { redis });
-  });
+  const service = withService({ CALLBACK_ALLOW_PRIVATE: 'true' }, { redis });
 
-  afterAll(async () => {
-    try {
-      await service?.stop(); // Compares records with indexes.
-    } finally {
-      await redis?.stop();
-    }
-  });
-
-  it('runs jobs of every partition from creation to the end', async () => {
+  it('runs jobs of most partitions from creation to completion', async () => {
     const ids = await Promise.all(
       SPACES.map(async (spaceId) => {
         const { id } = await createJob(service, spaceId);
@@ -90,24 +78,24 @@ describe.each(KINDS)('on %s', (_, start) => {
     await Promise.all(streams.flatMap(({ job, space }) => [job.close(), space.close()]));
   });
 
-  it('meets time-outs and sends callbacks', async () => {
-    const url = receiver.script('/ended', answer(200));
+  it('expires deliveries and sends callbacks', async () => {
+    const url = receiver.script('/ended', respondWith(200));
     const late = await Promise.all(
       SPACES.slice(0, 20).map((spaceId) => jobIn(service, 'delivered', `${spaceId}-late`)),
     );
     await makeDue(service, ...late);
-    const owing = await Promise.all(
-      SPACES.slice(0, 20).map((spaceId) => jobIn(service, 'completed', `${spaceId}-owing`, { callbackUrl: url })),
+    const completed = await Promise.all(
+      SPACES.slice(0, 20).map((spaceId) => jobIn(service, 'completed', `${spaceId}-completed`, { callbackUrl: url })),
     );
-    await until(() => receiver.requestsTo('/ended').length === owing.length);
+    await until(() => receiver.requestsTo('/ended').length === completed.length);
     for (const id of late)
       await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'pending');
 
-    const told = receiver.requestsTo('/ended').map(({ body }) => JSON.parse(body.toString()).jobId);
-    expect(told.sort()).toEqual([...owing].sort());
+    const posted = receiver.requestsTo('/ended').map(({ body }) => JSON.parse(body.toString()).jobId);
+    expect(posted.sort()).toEqual([...completed].sort());
   });
 
-  it('counts the jobs of a space, and shows at /metrics what waits', async () => {
+  it('counts the jobs of a space, and shows the backlog at /metrics', async () => {
     const waiting = SPACES.slice(0, 20).map((spaceId) => `${spaceId}-waiting`);
     await Promise.all(waiting.map((spaceId) => createJob(service, spaceId)));
     const { body } = await service.call('GET', `/spaces/${waiting[0]}/stats`);
@@ -122,7 +110,7 @@ describe.each(KINDS)('on %s', (_, start) => {
     expect(shown.get('yardmaster_redis_errors_total{class="other"}')).toBe(0);
   });
 
-  it('hears at once that a key is revoked', async () => {
+  it('closes the streams of a revoked API key', async () => {
     const { id, key } = await service.key(['jobs:read']);
     const stream = await StreamClient.open(service.url, `/spaces/any?token=${key}`);
     await service.call('DELETE', `/keys/${id}`);

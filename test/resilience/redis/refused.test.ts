@@ -14,7 +14,7 @@ afterEach(async () => {
   await redis?.stop();
 });
 
-/** A Redis with a password and one database. */
+/** Start a Redis with a password and a single database. */
 async function start(): Promise<RedisNode> {
   return startNode({ lines: (port) => [`port ${port}`, 'requirepass sesame', 'databases 1'] });
 }
@@ -25,11 +25,11 @@ function run(app: string, REDIS_URL: string): RunningProcess {
   return running;
 }
 
-/** Why it waits, by its log. */
+/** List the reasons for waiting in the log of a process. */
 const reasonsOf = ({ output }: RunningProcess) =>
   [...output().matchAll(/"reason":"([^"]+)","msg":"waiting for redis"/g)].map(([, reason]) => reason);
 
-it('a process that waits for Redis says why, as Redis said it', async () => {
+it('a process that waits for Redis logs the error of Redis', async () => {
   redis = await start();
   const refused = [run('api', `redis://127.0.0.1:${redis.port}`), run('gateway', `redis://:x@127.0.0.1:${redis.port}`)];
   await until(() => refused.every((each) => reasonsOf(each).length > 0));
@@ -39,11 +39,11 @@ it('a process that waits for Redis says why, as Redis said it', async () => {
   ]);
 });
 
-it.each(['api', 'scheduler'])('the %s does not use another database than it was told to', async (app) => {
+it.each(['api', 'scheduler'])('the %s never uses another database than the one in REDIS_URL', async (app) => {
   redis = await start();
   const refused = run(app, `redis://:sesame@127.0.0.1:${redis.port}/1`);
   await until(() => reasonsOf(refused).length > 0);
-  // It tries again, and is refused again, some times a second.
+  // It tries again several times a second, and is refused each time.
   const attempts = async () =>
     Number(
       /^cmdstat_select:calls=(\d+)/m.exec(

@@ -13,32 +13,33 @@ const BLOCKS = [
   ...readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),
 ].map(([, text]) => text as string);
 
-/** The block of docs/operate.md with this in it. */
+/** Return the block of docs/operate.md that contains this text. */
 function block(part: string): string {
   const [found, ...more] = BLOCKS.filter((text) => text.includes(part));
-  if (found === undefined || more.length > 0) throw new Error(`docs/operate.md has not one block with ${part}`);
+  if (found === undefined || more.length > 0)
+    throw new Error(`docs/operate.md must contain exactly one block with ${part}`);
   return found;
 }
 
-/** Steps as docs/operate.md has them: $REDIS_DIR is the folder of the data, $BACKUP that of the backup. */
+/** Steps of docs/operate.md: $REDIS_DIR is the folder of the data, $BACKUP that of the backup. */
 export const STEPS = {
   takeSnapshot: block('BGSAVE'),
   copyAppendOnly: block('auto-aof-rewrite-percentage'),
-  /** Without its first two: the test copies dump.rdb and starts redis-server itself. */
+  /** Without its first two steps, because the test copies dump.rdb and starts redis-server itself. */
   beginAppendOnly: block('CONFIG SET appendonly yes').replace(/^cp .*\nredis-server .*&\n/, ''),
 };
 
 export interface Shell {
-  /** Run steps by bash as they stand; throws with what they said when one fails. */
+  /** Run steps in bash unchanged; throws with their output when one fails. */
   run(steps: string, variables: { socket: string; dir: string; backup: string }): Promise<string>;
   binary: RedisBinary;
   remove(): Promise<void>;
 }
 
-/** The program that came with a redis-server. */
+/** Return the name of the command-line client of a redis-server. */
 const sibling = (text: string) => text.replace(/redis-server$/, 'redis-cli').replace(/valkey-server$/, 'valkey-cli');
 
-/** A shell that finds redis-cli where the tests found redis-server. */
+/** Make a shell that finds redis-cli where the tests found redis-server. */
 export async function makeShell(): Promise<Shell> {
   const binary = await findRedisServer(CACHE_DIR, () => undefined);
   const bin = await mkdtemp(join(tmpdir(), 'yardmaster-bin-'));

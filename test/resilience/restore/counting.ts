@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpClient } from '../../support/http.js';
 import { StreamClient } from '../../support/stream-client.js';
 
-// Jobs whose workers count, and watchers who check that no number is missing.
+// Jobs whose workers count, and watchers that check that no number is missing.
 
 const SPACE = 'counting';
 
 export interface Counting {
-  /** What watchers saw that they should not have, in words. */
+  /** Faults that watchers found, as sentences. */
   faults: string[];
   /** How often a watcher's stream ended before its job did. */
   reconnects(): number;
@@ -42,7 +42,7 @@ export async function startCounting({ http, url, key }: Access, jobs: number): P
     await call(`/jobs/${id}/complete`);
   }
 
-  /** Watch as docs/streams.md has it: connect again whenever the stream ends before the job. */
+  /** Watch as docs/streams.md recommends: connect again whenever the stream ends before the job. */
   async function watch(path: string): Promise<void> {
     for (;;) {
       const client = StreamClient.connect(url, path);
@@ -69,14 +69,14 @@ export async function startCounting({ http, url, key }: Access, jobs: number): P
   };
 }
 
-/** What is wrong with the messages of one stream. Every report is one more than the one before, that of the init included. */
+/** List what is wrong with the messages of one stream. Every report must be one more than the previous, including the init's. */
 function faultsOf(messages: StreamClient['messages']): string[] {
   const faults: string[] = [];
   const [first] = messages;
   if (first !== undefined && first.type !== 'init') faults.push(`began with ${first.type}`);
-  const told = messages.filter(({ type }) => type === 'progress').map(({ data }) => Number(data.message));
-  // Only the init of a watcher without a token holds the latest report.
-  const all = first?.progress ? [Number(first.progress.message), ...told] : told;
+  const reported = messages.filter(({ type }) => type === 'progress').map(({ data }) => Number(data.message));
+  // Only the init of a watcher without a token contains the latest report.
+  const all = first?.progress ? [Number(first.progress.message), ...reported] : reported;
   if (all.some((n, i) => i > 0 && n !== (all[i - 1] as number) + 1)) faults.push(`saw ${all.slice(0, 50).join(' ')}`);
   return faults;
 }

@@ -1,29 +1,29 @@
 import type { HttpClient } from '../../support/http.js';
 
-/** What a steady load has done so far. */
+/** A steady load, and what it has done so far. */
 export interface SteadyLoad {
-  /** Jobs that were created, each as often as it should be completed: once. */
+  /** Jobs that were created, each of which must be completed exactly once. */
   created: string[];
   completed: Set<string>;
   calls(): number;
-  /** Every call that was not answered 2xx, in words. */
+  /** Every call without a 2xx response, as a sentence. */
   failures: string[];
-  /** Begin no more jobs, and wait for those under way. */
+  /** Begin no more jobs, and wait for those in progress. */
   stop(): Promise<void>;
 }
 
 export interface LoadOptions {
   http: HttpClient;
   key: string;
-  /** Jobs begun in a second. */
+  /** Jobs begun per second. */
   rate: number;
-  /** Jobs under way at once, after which the rate falls behind. */
+  /** Jobs in progress at which the load slows down. */
   atMost: number;
 }
 
 const SPACES = 20;
 
-/** Run jobs through their whole life at a steady rate: create, poll, ack, progress, complete. */
+/** Run jobs from creation to completion at a steady rate: create, poll, ack, progress, complete. */
 export function startSteadyLoad({ http, key, rate, atMost }: LoadOptions): SteadyLoad {
   const created: string[] = [];
   const completed = new Set<string>();

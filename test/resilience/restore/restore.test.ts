@@ -34,13 +34,13 @@ const callsOf =
   (method, path, body) =>
     service.call(method, path, { body }) as never;
 
-/** What was handed out when the backup was taken is waited for: as long as a restore takes here, and not much longer. */
+/** Longer than a restore takes, so that a job that was delivered at the backup can still be acked. */
 const ENV = { DELIVERY_TIMEOUT_SECONDS: '10' };
 
-/** Jobs that wait for a worker: enough to be in the middle of something, and soon worked off again. */
+/** Pending jobs: enough for a continuous load, and few enough to be completed soon. */
 const BACKLOG = 100;
 
-/** Create jobs and work on them, until told to stop. */
+/** Create jobs and work on them until `stop` is called. */
 function load(call: Call) {
   const created: string[] = [];
   let completed = 0;
@@ -83,7 +83,7 @@ async function workOnce(call: Call, space: string): Promise<number> {
   return completed;
 }
 
-/** Take a backup in the middle of a load, and tell what was there before it began. */
+/** Take a backup under load, and return the jobs that existed before it began. */
 async function backUpUnderLoad(steps: string, backup: string, dir: string) {
   await mkdir(backup);
   const redis = redisIn(dir);
@@ -93,24 +93,24 @@ async function backUpUnderLoad(steps: string, backup: string, dir: string) {
   try {
     const key = await service.key(['jobs:read']);
     const running = load(call);
-    const held = {
-      // Its worker holds it all the while.
-      running: await jobIn(service, 'running', 'held'),
-      // Nobody acks it.
-      delivered: await jobIn(service, 'delivered', 'held', { name: 'delivered' }),
+    const kept = {
+      // Its worker keeps it through the backup and the restore.
+      running: await jobIn(service, 'running', 'kept'),
+      // Not acked before the restore.
+      delivered: await jobIn(service, 'delivered', 'kept', { name: 'delivered' }),
       // Claimed and acked after the backup.
-      later: (await createJob(service, 'held', { name: 'later' })).id,
+      later: (await createJob(service, 'kept', { name: 'later' })).id,
     };
     await until(() => running.created.length > 150);
     const before = [...running.created];
     await shell.run(steps, { socket: socketOf(redis), dir, backup });
     const after = running.created.length;
-    for (const verb of ['claim', 'ack']) await call('POST', `/jobs/${held.later}/${verb}`);
-    const lost = (await createJob(service, 'held')).id;
+    for (const verb of ['claim', 'ack']) await call('POST', `/jobs/${kept.later}/${verb}`);
+    const lost = (await createJob(service, 'kept')).id;
     await running.stop();
     // The load went on while the backup was taken.
     expect(after).toBeGreaterThan(before.length);
-    return { before, held, lost, key, prefix: service.prefix };
+    return { before, kept, lost, key, prefix: service.prefix };
   } finally {
     await service.stop().finally(() => redis.stop());
   }
@@ -118,11 +118,11 @@ async function backUpUnderLoad(steps: string, backup: string, dir: string) {
 
 async function fsck(redisUrl: string, prefix: string) {
   const run = yardmaster(['fsck'], { REDIS_URL: redisUrl, KEY_PREFIX: prefix });
-  return { code: await run.exit(), said: run.out().split('\n').at(-2), err: run.err() };
+  return { code: await run.exit(), summary: run.out().split('\n').at(-2), err: run.err() };
 }
-const CLEAN = { code: 0, said: 'Nothing is wrong.', err: '' };
+const CLEAN = { code: 0, summary: 'Nothing is wrong.', err: '' };
 
-/** Work until every one of these has ended. */
+/** Work until each of these jobs has ended. */
 async function workOff(call: Call, ids: string[]): Promise<string[]> {
   const statuses = new Map<string, string>();
   await until(async () => {
@@ -136,23 +136,23 @@ async function workOff(call: Call, ids: string[]): Promise<string[]> {
   return [...new Set(statuses.values())];
 }
 
-/** What must be true of a service on what was restored. */
+/** Expect that a service works on the restored data. */
 async function expectGoingOn(restored: Restored, made: Awaited<ReturnType<typeof backUpUnderLoad>>): Promise<void> {
-  const { before, held, lost } = made;
+  const { before, kept, lost } = made;
   const { call } = restored;
   expect((await call('GET', `/jobs/${lost}`)).status).toBe(404);
 
-  // A worker that held a job through all of it can finish it, and watchers see that.
-  const stream = await StreamClient.open(restored.gatewayUrl, `/${held.running}?token=${made.key.key}`);
+  // A worker that kept a job through the restore can complete it, and watchers see that.
+  const stream = await StreamClient.open(restored.gatewayUrl, `/${kept.running}?token=${made.key.key}`);
   expect(stream.messages[0]).toMatchObject({ type: 'init', status: 'running' });
-  expect((await call('POST', `/jobs/${held.running}/complete`, { result: 'kept' })).status).toBe(200);
+  expect((await call('POST', `/jobs/${kept.running}/complete`, { result: 'kept' })).status).toBe(200);
   expect(await stream.next('completed')).toMatchObject({ data: 'kept' });
   await stream.close();
-  // One that began after the backup is told that the job is not its own any more.
-  const refused = await call('POST', `/jobs/${held.later}/complete`, { result: 1 });
+  // A worker that began after the backup gets 409, because the job is pending again.
+  const refused = await call('POST', `/jobs/${kept.later}/complete`, { result: 1 });
   expect([refused.status, refused.body]).toEqual([409, expect.objectContaining({ jobStatus: 'pending' })]);
-  // One that was handed out may still be acked within its window, and by nobody twice.
-  const acks = [await call('POST', `/jobs/${held.delivered}/ack`), await call('POST', `/jobs/${held.delivered}/ack`)];
+  // A delivered job may still be acked within its window, but only once.
+  const acks = [await call('POST', `/jobs/${kept.delivered}/ack`), await call('POST', `/jobs/${kept.delivered}/ack`)];
   expect([200, 409]).toContain(acks[0]?.status);
   expect(acks[1]?.status).toBe(409);
 
@@ -177,7 +177,7 @@ it.each([
     (backup: string, dir: string) => cp(join(backup, 'appendonlydir'), join(dir, 'appendonlydir'), { recursive: true }),
   ],
 ])(
-  'goes on from %s that was taken under load, and nothing is lost that was there when it began',
+  'the service continues from %s that was taken under load, without losing any earlier job',
   async (name, steps, restore) => {
     const [backup, source, target] = ['backup', 'source', 'target'].map((part) =>
       join(root, `${name.replaceAll(' ', '-')}-${part}`),

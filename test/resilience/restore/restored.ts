@@ -3,14 +3,14 @@ import { type RunningProcess, runApp } from '../../support/process.js';
 import { ADMIN_KEY } from '../../support/shared-service.js';
 import { until } from '../../support/until.js';
 
-/** The service as processes of their own, on a Redis that was restored. */
+/** The service as separate processes on a restored Redis. */
 export interface Restored {
   gatewayUrl: string;
   call(method: string, path: string, body?: unknown): ReturnType<HttpClient['call']>;
   stop(): Promise<void>;
 }
 
-/** Where a process listens, once it does. */
+/** Wait until a process listens, and return its URL. */
 async function urlOf({ output }: RunningProcess): Promise<string> {
   const url = () => /"url":"([^"]+)"/.exec(output())?.[1];
   await until(() => url() !== undefined);

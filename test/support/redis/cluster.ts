@@ -8,7 +8,7 @@ const PRIMARIES = 3;
 const SLOTS = 16_384;
 
 export interface ClusterNode extends RedisNode {
-  /** What it was made as; `roleNow` asks. */
+  /** Its role at the start; `roleNow` asks. */
   role: 'primary' | 'replica';
   roleNow(): Promise<'primary' | 'replica'>;
 }
@@ -17,11 +17,11 @@ export interface RedisCluster {
   /** `redis+cluster://:…@h1,h2,…`, or `rediss+cluster://…` */
   url: string;
   nodes: ClusterNode[];
-  /** How to reach one node past the cluster. */
+  /** How to reach one node directly. */
   address(node: RedisNode): Address;
-  /** Those that are primaries now, and run. */
+  /** The running nodes that are primaries now. */
   primaries(): Promise<ClusterNode[]>;
-  /** The one that replicates another now. */
+  /** The node that replicates another now. */
   replicaOf(primary: RedisNode): Promise<ClusterNode>;
   /** Whether all slots are served, as each running node sees it. */
   isWhole(): Promise<boolean>;
@@ -29,16 +29,12 @@ export interface RedisCluster {
 }
 
 /**
- * Three primaries with a replica each, with a password.
+ * Start three primaries with a replica each, all with a password.
  *
- * @param patienceMs silence after which a node is taken for dead
- * @param ranges in how many each primary has its slots, by turns; more than one spreads what has few slots
+ * @param nodeTimeoutMs how long a node may be silent before it counts as failed
+ * @param ranges number of slot ranges of each primary, interleaved; more than one spreads data that uses few slots
  */
-export async function startCluster({
-  tls = false,
-  patienceMs: drainWaitMs = 2_000,
-  ranges = 1,
-} = {}): Promise<RedisCluster> {
+export async function startCluster({ tls = false, nodeTimeoutMs = 2_000, ranges = 1 } = {}): Promise<RedisCluster> {
   const files = tls ? await makeTlsFiles() : null;
   const started: ClusterNode[] = [];
   const address = ({ port }: RedisNode): Address => ({ port, password: PASSWORD, tls: files });
@@ -50,11 +46,11 @@ export async function startCluster({
         `requirepass ${quoted(PASSWORD)}`,
         `masterauth ${quoted(PASSWORD)}`,
         'cluster-enabled yes',
-        `cluster-port ${await freePort()}`, // Port + 10000 may be somebody else's, or not exist.
+        `cluster-port ${await freePort()}`, // Port + 10000 may be in use, or not exist.
         'cluster-config-file nodes.conf',
-        `cluster-node-timeout ${drainWaitMs}`,
-        'cluster-require-full-coverage no', // As docs/operate.md says.
-        // A replica takes over however long its primary was silent.
+        `cluster-node-timeout ${nodeTimeoutMs}`,
+        'cluster-require-full-coverage no', // As docs/operate.md recommends.
+        // A replica takes over even if its primary was silent for long.
         'cluster-replica-validity-factor 0',
       ],
     });
@@ -94,7 +90,7 @@ export async function startCluster({
     await Promise.all(
       primaries.map((node, i) => ask(address(node), 'CLUSTER', 'ADDSLOTSRANGE', ...rangesOf(i, ranges))),
     );
-    await meet(started, address);
+    await joinNodes(started, address);
     for (const [i, node] of replicas.entries()) {
       const id = String(await ask(address(primaries[i] as RedisNode), 'CLUSTER', 'MYID'));
       await ask(address(node), 'CLUSTER', 'REPLICATE', id);
@@ -113,19 +109,19 @@ export async function startCluster({
   return { url, nodes: started, address, primaries: primariesNow, replicaOf, isWhole, stop };
 }
 
-/** First and last slot of each range of one primary. */
+/** Return the first and last slot of each range of one primary. */
 function rangesOf(primary: number, ranges: number): number[] {
   const first = (range: number) => Math.floor((SLOTS * range) / (PRIMARIES * ranges));
-  return Array.from({ length: ranges }, (_, turn) => turn * PRIMARIES + primary).flatMap((range) => [
+  return Array.from({ length: ranges }, (_, i) => i * PRIMARIES + primary).flatMap((range) => [
     first(range),
     first(range + 1) - 1,
   ]);
 }
 
-/** Introduce all to the first, and wait until the news has reached everybody. */
-async function meet(nodes: RedisNode[], address: (node: RedisNode) => Address): Promise<void> {
+/** Join all nodes to the first one, and wait until each node knows all. */
+async function joinNodes(nodes: RedisNode[], address: (node: RedisNode) => Address): Promise<void> {
   const [first, ...others] = nodes as [RedisNode, ...RedisNode[]];
-  // Every node takes an epoch of its own; else two that own slots start with the same and quarrel.
+  // Each node gets its own epoch; otherwise two owners of slots start with the same epoch, which is a conflict.
   for (const [i, node] of nodes.entries()) await ask(address(node), 'CLUSTER', 'SET-CONFIG-EPOCH', i + 1);
   for (const node of others) {
     const busPort = await busPortOf(address(node));

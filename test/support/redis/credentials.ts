@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { selfSigned } from '../certificate.js';
 
-/** Has what a URL must escape, so that no part of ours forgets it. */
+/** Contains characters that a URL must escape, so that a missing escape fails a test. */
 export const PASSWORD = 'p@ss:word/% of the tests';
 export const SENTINEL_PASSWORD = 'sent?nel&=#';
 
-/** The part of a URL before the hosts. */
+/** Return the part of a URL before the hosts. */
 export const login = (password: string, user = '') => `${user}:${encodeURIComponent(password)}@`;
 
-/** Certificates in a folder of their own, and the lines and parameters that name them. */
+/** Certificates in a folder of their own, and the settings and parameters that name them. */
 export interface TlsFiles {
   /** Paths of PEM files. */
   ca: string;
@@ -24,9 +24,9 @@ export interface TlsFiles {
 }
 
 /**
- * Make a certificate for 127.0.0.1, localhost and `redis.test`, which is also the authority that vouches for it.
+ * Make a self-signed certificate for 127.0.0.1, localhost and `redis.test`.
  *
- * @param clients whether a client must show it, too
+ * @param clients whether a client must present it too
  */
 export async function makeTlsFiles({ clients = false } = {}): Promise<TlsFiles> {
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-tls-'));
@@ -53,7 +53,7 @@ export async function makeTlsFiles({ clients = false } = {}): Promise<TlsFiles> 
   };
 }
 
-/** `?…`, or nothing. */
+/** Return `?…`, or an empty text without parameters. */
 export function queryOf(parameters: Record<string, string>): string {
   const text = String(new URLSearchParams(parameters));
   return text === '' ? '' : `?${text}`;

@@ -14,10 +14,10 @@ const CACHE_DIR = fileURLToPath(new URL('../../../.cache/redis', import.meta.url
 /** One redis-server on a port of 127.0.0.1. */
 export interface RedisNode {
   port: number;
-  /** Process id of the one now running, or last run. */
+  /** Process id of the current or last run. */
   readonly pid: number;
   readonly isRunning: boolean;
-  /** End it with no time to say goodbye, or as `signal` tells. */
+  /** Kill it, with SIGKILL or another signal. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Start it again on the same data and the same port. */
   resume(): Promise<void>;
@@ -26,13 +26,13 @@ export interface RedisNode {
 }
 
 export interface NodeOptions {
-  /** Lines of its configuration file for the port it gets and the folder that is its own. */
+  /** Lines of its configuration file, for its port and its folder. */
   lines: (port: number, dir: string) => string[] | Promise<string[]>;
   /** Whether it is a Sentinel, which keeps no data. */
   isSentinel?: boolean;
 }
 
-/** What a server of jobs has, as the private one of the standalone; replicas are there as soon as they can. */
+/** Settings of a server with jobs, as of the standalone's private one; replicas synchronise without a delay. */
 const DATA = [
   'appendonly yes',
   'appendfsync everysec',
@@ -42,7 +42,7 @@ const DATA = [
   'repl-diskless-sync-delay 0',
 ];
 
-/** A word of redis.conf that may hold anything. */
+/** Quote a word of redis.conf. */
 export const quoted = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
 /** Start a redis-server with a configuration of its own, and wait until it has loaded its data. */
@@ -58,7 +58,7 @@ export async function startNode({ lines, isSentinel = false }: NodeOptions): Pro
   async function run(): Promise<boolean> {
     output = '';
     const mode = isSentinel ? ['--sentinel'] : [];
-    // A process group of its own, so that Ctrl-C reaches whoever started it first.
+    // A process group of its own, so that Ctrl-C reaches the process that started it first.
     child = spawn(binary.command, [...binary.args, conf, ...mode], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],

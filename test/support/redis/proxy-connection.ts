@@ -5,13 +5,13 @@ import type { Interception, Shared } from './proxy.js';
 interface Direction {
   to: Socket;
   queue: { bytes: Buffer; dueAt: number }[];
-  /** Its sender has closed: it is closed behind the last byte. */
+  /** Its sender has closed, so the receiver is closed after the last byte. */
   isEnding: boolean;
 }
 
 /**
- * One connection through a proxy. Either every byte is passed on in its order, or the connection is lost: behind the first
- * byte that is thrown away nothing is passed on in that direction.
+ * One connection through a proxy. Either every byte is passed on in order, or the connection is lost: after the first
+ * dropped byte, nothing is passed on in that direction.
  */
 export class ProxyConnection {
   readonly #client: Socket;
@@ -50,7 +50,7 @@ export class ProxyConnection {
     return this.#isDeaf || this.#isMute;
   }
 
-  /** Whether it was ever used to hear a channel. */
+  /** Whether it has ever subscribed to a channel. */
   get subscribes(): boolean {
     return this.#subscribes;
   }
@@ -60,7 +60,7 @@ export class ProxyConnection {
     this.#gone = gone;
   }
 
-  /** Pass nothing on from now on, and report no end. */
+  /** Pass on no bytes and no end from now on. */
   lose(): void {
     this.#isDeaf = this.#isMute = true;
   }
@@ -84,13 +84,13 @@ export class ProxyConnection {
     else if (this.#cutsAtReply) this.#client.destroy();
   }
 
-  /** Look for commands that are to be intercepted. @returns the bytes that are passed on anyway */
+  /** Intercept the commands that match a trap. @returns the bytes that are passed on */
   #intercepted(bytes: Buffer): Buffer {
     for (const { words, start } of this.#commandsIn(bytes)) {
       if (/^s?subscribe$/i.test(words[0] ?? '')) this.#subscribes = true;
       for (const trap of [...this.#shared.traps]) {
         if (this.#isDeaf || !trap.matches(words)) continue;
-        this.#meet(trap.what);
+        this.#intercept(trap.what);
         trap.spring();
       }
       if (this.#isDeaf) return bytes.subarray(0, Math.max(0, start));
@@ -98,7 +98,7 @@ export class ProxyConnection {
     return bytes;
   }
 
-  #meet(what: Interception): void {
+  #intercept(what: Interception): void {
     if (what.action === 'observe') return;
     this.#isMute = true;
     this.#isDeaf = what.action === 'lose request';
@@ -115,18 +115,18 @@ export class ProxyConnection {
     else this.#pump(direction);
   }
 
-  /** Pass on what is due, in its order, and then the end. */
+  /** Pass on the bytes that are due, in order, and then the end. */
   #pump(direction: Direction): void {
     const { to, queue } = direction;
     while (queue[0] && queue[0].dueAt <= performance.now()) {
       const { bytes } = queue.shift() as Direction['queue'][number];
       if (!to.destroyed) to.write(bytes);
     }
-    // Not destroyed: Redis executes what it has of a client that was cut off before it sees the end.
+    // Not destroyed, so that Redis executes what it has received before it sees the end.
     if (direction.isEnding && queue.length === 0) to.end();
   }
 
-  /** One side has closed. The other side of a lost connection does not see it, as behind a router that has forgotten it. */
+  /** Handle the close of one side. The other side of a lost connection does not see it, as when a router lost its state. */
   #closed(other: Direction, isLost: boolean): void {
     other.isEnding = true;
     if (!isLost) this.#pump(other);
@@ -158,7 +158,7 @@ function commandReader(): (chunk: Buffer) => Command[] {
   };
 }
 
-/** The command that begins there; null while some of it is missing. */
+/** Parse the command that begins there; null while some of it is missing. */
 function commandAt(bytes: Buffer, start: number): { words: string[]; end: number } | null {
   const count = numberAt(bytes, start);
   if (count === null) return null;
@@ -173,7 +173,7 @@ function commandAt(bytes: Buffer, start: number): { words: string[]; end: number
   return { words, end };
 }
 
-/** The number behind a `*` or a `$`, up to the end of its line. */
+/** Parse the number after a `*` or a `$`, up to the end of its line. */
 function numberAt(bytes: Buffer, start: number): { value: number; end: number } | null {
   const lineEnd = bytes.indexOf('\r\n', start);
   if (lineEnd < 0) return null;

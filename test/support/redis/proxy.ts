@@ -14,23 +14,23 @@ import { ProxyConnection } from './proxy-connection.js';
 export interface RedisProxy {
   port: number;
   set(mode: Mode): void;
-  /** Do something to the next command that matches, on any connection. */
+  /** Intercept the next command that matches, on any connection. */
   intercept(matches: (words: string[]) => boolean, what: Interception): Intercepted;
-  /** Lose the present connections that channels are heard on: nothing gets through, and no end is reported. */
+  /** Lose the present connections that have subscribed: nothing gets through, and no end is reported. */
   loseSubscribers(): void;
-  /** Lose all present connections in this way. New ones work. */
+  /** Lose all present connections in the same way. New ones work. */
   loseAll(): void;
-  /** Reset the lost connections, so that their owners need not find out. */
+  /** Reset the lost connections, so that their owners notice at once. */
   resetLost(): void;
-  /** Number of open connections that are lost, which their owner has not found out yet. */
+  /** Number of open connections that are lost, which their owner has not noticed yet. */
   readonly lost: number;
   stop(): Promise<void>;
 }
 
 /**
  * - `pass`: bytes are passed on.
- * - `{ delayMs }`: they are passed on later, in both directions.
- * - `drop`: they are thrown away, and sockets stay open. A connection that has lost bytes stays lost, since TCP has no
+ * - `{ delayMs }`: bytes are passed on later, in both directions.
+ * - `drop`: bytes are dropped, and sockets stay open. A connection that has lost bytes stays lost, since TCP has no
  *   gaps; new connections are accepted and lost.
  */
 export type Mode = 'pass' | 'drop' | { delayMs: number };
@@ -38,9 +38,9 @@ export type Mode = 'pass' | 'drop' | { delayMs: number };
 export type Interception =
   | { action: 'observe' }
   /**
-   * `lose reply`: pass the command on, and none of Redis' bytes on that connection any more; replies to earlier commands are
-   * lost as well. `lose request`: Redis does not get the command either. Then cut the connection, or stay silent until its
-   * owner gives up.
+   * `lose reply`: pass the command on, but no more bytes of Redis on that connection; replies to earlier commands are also
+   * lost. `lose request`: Redis does not get the command either. Then cut the connection, or stay silent until its owner
+   * gives up.
    */
   | { action: 'lose reply' | 'lose request'; end: 'cut' | 'silence' };
 
@@ -49,7 +49,7 @@ export interface Intercepted {
   happened: Promise<void>;
   /** When it happened, epoch milliseconds; null before. */
   readonly at: number | null;
-  /** Intercept it no more. */
+  /** Stop intercepting. */
   cancel(): void;
 }
 

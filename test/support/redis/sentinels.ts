@@ -3,30 +3,30 @@ import { type Address, ask, info } from './ask.js';
 import { login, makeTlsFiles, PASSWORD, queryOf, SENTINEL_PASSWORD } from './credentials.js';
 import { quoted, type RedisNode, startNode } from './node.js';
 
-/** How they call the one they watch. */
+/** The name of the primary that they monitor. */
 const NAME = 'yard';
 
 export interface Sentinels {
   /** `redis+sentinel://:…@h1,h2,h3/yard?sentinelPassword=…`, or `rediss+sentinel://…` */
   url: string;
-  /** Data servers, whatever each of them is just now. */
+  /** Data servers in any role. */
   nodes: RedisNode[];
   sentinels: RedisNode[];
-  /** How to reach a server past the Sentinels. */
+  /** How to reach a server directly. */
   address(node: RedisNode): Address;
-  /** The one that most Sentinels call the primary now. */
+  /** The server that most Sentinels name as the primary now. */
   primary(): Promise<RedisNode>;
-  /** Kill -9 the primary; does not wait for the failover. @returns it, to be resumed */
+  /** Kill the primary with SIGKILL, without waiting for the failover. @returns the node, which can be resumed */
   killPrimary(): Promise<RedisNode>;
   stop(): Promise<void>;
 }
 
 /**
- * One primary, two replicas and three Sentinels, all with passwords.
+ * Start one primary, two replicas and three Sentinels, all with passwords.
  *
- * @param patienceMs silence after which a server is taken for dead
+ * @param nodeTimeoutMs how long a server may be silent before it counts as failed
  */
-export async function startSentinels({ tls = false, patienceMs: drainWaitMs = 1_000 } = {}): Promise<Sentinels> {
+export async function startSentinels({ tls = false, nodeTimeoutMs = 1_000 } = {}): Promise<Sentinels> {
   const files = tls ? await makeTlsFiles() : null;
   const started: RedisNode[] = [];
   const listen = (port: number) => files?.lines(port) ?? [`port ${port}`];
@@ -48,14 +48,14 @@ export async function startSentinels({ tls = false, patienceMs: drainWaitMs = 1_
     const first = await start(secrets);
     const replica = [...secrets, `replicaof 127.0.0.1 ${first.port}`];
     const nodes = [first, ...(await Promise.all([start(replica), start(replica)]))];
-    // First: a Sentinel asks for replicas when it starts, and then every 10 s.
+    // Replicas must come first, because a Sentinel looks for them when it starts, and then only every 10 s.
     await until(async () => (await info(address(first), 'replication')).connected_slaves === '2');
     const watch = [
       `requirepass ${quoted(SENTINEL_PASSWORD)}`,
       `sentinel sentinel-pass ${quoted(SENTINEL_PASSWORD)}`,
       `sentinel monitor ${NAME} 127.0.0.1 ${first.port} 2`,
       `sentinel auth-pass ${NAME} ${quoted(PASSWORD)}`,
-      `sentinel down-after-milliseconds ${NAME} ${drainWaitMs}`,
+      `sentinel down-after-milliseconds ${NAME} ${nodeTimeoutMs}`,
       `sentinel failover-timeout ${NAME} 5000`,
     ];
     const sentinels = await Promise.all([1, 2, 3].map(() => start(watch, true)));
@@ -95,11 +95,11 @@ export async function startSentinels({ tls = false, patienceMs: drainWaitMs = 1_
   };
 }
 
-/** Host and port of the one they call the primary. */
+/** Return host and port of the server that a Sentinel names as the primary. */
 const watched = async (sentinel: Address) =>
   (await ask(sentinel, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME)) as string[];
 
-/** Whether a Sentinel has heard of both replicas and both other Sentinels: before that there is no failover. */
+/** Return whether a Sentinel knows both replicas and both other Sentinels; there is no failover before that. */
 async function knowsAll(sentinel: Address): Promise<boolean> {
   const line = (await info(sentinel, 'sentinel')).master0 ?? '';
   return line.includes('status=ok') && line.includes('slaves=2') && line.includes('sentinels=3');

@@ -10,9 +10,9 @@ export interface TlsRedis extends RedisNode {
 }
 
 /**
- * One Redis that speaks TLS only, and lets in only the user `yardmaster` with a password.
+ * Start one Redis that only accepts TLS and the user `yardmaster` with a password.
  *
- * @param clientCertificates whether it also asks for a certificate of the client; the URL then names one
+ * @param clientCertificates whether it also requires a certificate of the client; the URL then names one
  */
 export async function startTlsRedis({ clientCertificates = false } = {}): Promise<TlsRedis> {
   const files = await makeTlsFiles({ clients: clientCertificates });

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-/** What docker-compose.yml says of a service, as far as we read it. */
+/** A service of docker-compose.yml, as far as the tests read it. */
 export interface ComposeService {
   image: string;
   command: string[];
-  /** Null: passed on from whoever starts it. */
+  /** Null: passed on from the environment of `docker compose`. */
   environment?: Record<string, string | null>;
   volumes?: string[];
   deploy?: { replicas?: number };
@@ -23,22 +23,22 @@ export function readCompose(): ComposeFile {
   return parse(readFileSync(COMPOSE_FILE, 'utf8'), { merge: true }) as ComposeFile;
 }
 
-/** One of our own images, as a process of this machine. */
+/** A service of our own image, as a process of this machine. */
 export interface Command {
   args: string[];
   env: Record<string, string>;
 }
 
 export interface CommandOptions {
-  /** Values for variables that the service passes on; others of them stay unset. */
+  /** Values of variables that the service passes on; the others stay unset. */
   given: Record<string, string>;
-  /** Values instead of those that only hold among containers. */
+  /** Values that replace those which are only valid among containers. */
   replaced: Record<string, string>;
   /** Folder of this machine for each named volume. */
   volumes: Record<string, string>;
 }
 
-/** What to run for a service: its command, its variables and its volumes, with what differs outside a container. */
+/** Return the command and the environment of a service, adapted to a machine without containers. */
 export function commandOf(service: ComposeService, { given, replaced, volumes }: CommandOptions): Command {
   const [program, ...args] = service.command;
   if (program !== 'node') throw new Error(`not a command of ours: ${program}`);
@@ -52,11 +52,11 @@ export function commandOf(service: ComposeService, { given, replaced, volumes }:
     const set = replaced[name] ?? given[name] ?? value;
     if (set !== null) env[name] = set;
   }
-  // `$$` is how Compose spells a `$`.
+  // Compose writes `$` as `$$`.
   return { args: args.map((arg) => here(arg.replaceAll('$$', '$'))), env };
 }
 
-/** Names of variables that a service can be given. */
+/** Return the names of the variables that a service passes on. */
 export const passedOn = (service: ComposeService): string[] =>
   Object.entries(service.environment ?? {})
     .filter(([, value]) => value === null)

@@ -7,22 +7,22 @@ import type { Command } from './compose.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** So much of what a process says is kept. */
+/** Characters of output that are kept. */
 const KEPT_OUTPUT = 1_000_000;
 
 /** One of our processes, on a port that it keeps over restarts. */
 export interface TopologyProcess {
-  /** `api-1`, as a container would be called. */
+  /** `api-1`, as Compose would name the container. */
   name: string;
-  /** Of the one now running, or last run. */
+  /** Process id of the current or last run. */
   readonly pid: number;
-  /** Past nginx: for its probes. */
+  /** The address without nginx, for its probes. */
   url: string;
-  /** What it has said so far; the latest million characters. */
+  /** Its output so far; the latest million characters. */
   output(): string;
-  /** SIGTERM, wait for its end, start it anew and wait until it is ready. @throws when it did not exit 0 */
+  /** Send SIGTERM, wait for the end, start it again and wait until it is ready. @throws when it did not exit with 0 */
   restart(): Promise<void>;
-  /** End it by a signal, SIGTERM unless told, and wait for its exit code. */
+  /** Stop it by a signal (default SIGTERM), and return its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
   /** Whether `stop` was called since the last start. */
   isStopped(): boolean;
@@ -30,7 +30,7 @@ export interface TopologyProcess {
   start(): Promise<void>;
 }
 
-/** Run a command to its end, and give what it printed. */
+/** Run a command to its end, and return its output. */
 export async function runToEnd({ args, env }: Command): Promise<string> {
   const child = spawn(process.execPath, args, { cwd: ROOT, env });
   let output = '';
@@ -58,7 +58,7 @@ export async function startProcess(name: string, port: number, { args, env }: Co
   async function start(): Promise<void> {
     const began = output.length;
     isStopped = false;
-    // A process group of its own: Ctrl-C reaches us first, and we end them in order.
+    // A process group of its own: Ctrl-C must reach this process first, which stops the others in order.
     child = spawn(process.execPath, args, {
       cwd: ROOT,
       env: { ...env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: `${port}` },

@@ -1,4 +1,4 @@
-{{- /* The variables of all three processes that are no secrets. */ -}}
+{{- /* The variables of all three processes, without secrets. */ -}}
 {{- define "yardmaster.variables" -}}
 PORT: "8080"
 SHUTDOWN_SECONDS: {{ .Values.shutdown.drainSeconds | quote }}

@@ -1,15 +1,15 @@
-{{- /* What the internal Redis runs with, but for its password. */ -}}
+{{- /* Configuration of the internal Redis, without its password. */ -}}
 {{- define "yardmaster.redisConf" -}}
 port 6379
 dir /data
 appendonly yes
 appendfsync everysec
-# The append-only file is all that is needed.
+# The append-only file is enough.
 save ""
 maxmemory {{ .Values.redis.internal.maxmemory }}
-# A full Redis refuses new work rather than forgetting old.
+# A full Redis must refuse new jobs instead of evicting old ones.
 maxmemory-policy noeviction
-# Records whose payload and result are short stay in one piece: two fifths less memory.
+# Store records with a short payload and result compactly, which needs 40 % less memory.
 hash-max-ziplist-value 1024
 # requirepass, from the Secret
 include /etc/yardmaster-redis/auth.conf

@@ -1,0 +1,106 @@
+// A worker that makes a load over HTTP: each of its clients sends the next request when it has a response.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection, requestText } from './http.mjs';
+import { payloadOf, serve } from './worker.mjs';
+
+const connected = new Map();
+
+/** Open connections to these servers, in rotation, which stay open for the next load. */
+async function connectionsTo(urls, count) {
+  const id = `${urls} ${count}`;
+  const before = connected.get(id) ?? [];
+  const opened = Array.from({ length: count }, (_, n) =>
+    before[n]?.isOpen ? before[n] : Connection.open(new URL(urls[n % urls.length])),
+  );
+  connected.set(id, await Promise.all(opened));
+  return connected.get(id);
+}
+
+/** Find the first id in the response to a poll, null for none. */
+function idIn(text) {
+  const at = text.indexOf('"id":"');
+  return at < 0 ? null : text.slice(at + 6, text.indexOf('"', at + 6));
+}
+
+/** Kinds of load: the calls of one client for job number n. `ask` makes the requests. */
+const KINDS = {
+  /** A job from create to complete, in four calls. */
+  async cycle({ connection, ask, n }) {
+    await connection.must(ask.create(n));
+    // Another client may have taken this job, but there is a job for each client.
+    for (;;) {
+      const id = idIn(await connection.must(ask.poll(n, 1)));
+      if (id === null) continue;
+      await connection.must(ask.ack(id));
+      await connection.must(ask.complete(id));
+      return;
+    }
+  },
+  create: ({ connection, ask, n }) => connection.must(ask.create(n)),
+  emptyPoll: ({ connection, ask, n }) => connection.must(ask.poll(n, 1)),
+  /** Each client polls once a second, all at different moments. */
+  async idleFleet({ connection, ask, n, client }) {
+    const phase = client * 618.034;
+    // Round up, because a timer that ends 1 ms early would poll twice.
+    await delay(Math.ceil(1_000 - ((performance.now() + phase) % 1_000)));
+    await connection.must(ask.poll(n, 1));
+  },
+  /** Fifty jobs, created one by one, claimed by one poll, and completed one by one. */
+  async cycleByFifties({ connection, ask, n }) {
+    if (n % 50 !== 0) return;
+    for (let i = 0; i < 50; i++) await connection.must(ask.create(n));
+    const { jobs } = JSON.parse(await connection.must(ask.poll(n, 50)));
+    for (const { id } of jobs) {
+      await connection.must(ask.ack(id));
+      await connection.must(ask.complete(id));
+    }
+  },
+};
+
+/** Make functions that return the texts of requests. */
+function asking({ url, key, payloadBytes, spaces, names }) {
+  const spaceOf = (n) => spaces[n % spaces.length];
+  const nameOf = (n) => `name-${n % names}`;
+  const to = (path, body) => requestText({ url: new URL(url), key, path, body });
+  const written = new Map();
+  /** Cache a text that is the same for many requests. */
+  const once = (id, write) => {
+    if (!written.has(id)) written.set(id, write());
+    return written.get(id);
+  };
+  const payload = payloadOf(payloadBytes);
+  const result = JSON.stringify({ result: { ok: true } });
+  const types = (n) => (names > 1 ? { types: [nameOf(n)] } : {});
+  return {
+    create: (n) =>
+      once(`create ${spaceOf(n)} ${nameOf(n)}`, () =>
+        to(`/spaces/${spaceOf(n)}/jobs`, JSON.stringify({ name: nameOf(n), payload })),
+      ),
+    poll: (n, count) =>
+      once(`poll ${spaceOf(n)} ${nameOf(n)} ${count}`, () =>
+        to(`/spaces/${spaceOf(n)}/jobs/poll`, JSON.stringify({ count, ...types(n) })),
+      ),
+    ack: (id) => to(`/jobs/${id}/ack`),
+    complete: (id) => to(`/jobs/${id}/complete`, result),
+  };
+}
+
+serve({
+  /**
+   * Put a load on some servers. @returns seconds that it took
+   *
+   * @param load.kind one of KINDS, `jobs` how often, by how many `clients`
+   */
+  async run({ kind, jobs, clients, urls, ...load }) {
+    const connections = await connectionsTo(urls, clients);
+    const ask = asking({ url: urls[0], ...load });
+    let next = 0;
+    const began = performance.now();
+    await Promise.all(
+      connections.map(async (connection, client) => {
+        while (next < jobs) await KINDS[kind]({ connection, ask, n: next++, client });
+      }),
+    );
+    return { seconds: (performance.now() - began) / 1000 };
+  },
+});

@@ -1,0 +1,30 @@
+// Call the store's verbs in pipelines, as a busy process does.
+import { payloadOf } from './worker.mjs';
+
+export const upTo = (count) => Array.from({ length: count }, (_, n) => n);
+
+/** Make the request for a job. */
+export const requestOf = ({ name = 'bench', payload = payloadOf(200) } = {}) => ({
+  name,
+  payload,
+  maxRetries: 3,
+  timeoutSeconds: 300,
+  callbackUrl: null,
+  callbackHeaders: null,
+});
+
+/**
+ * Do some steps for all items, `atOnce` of them at a time. Their commands are sent in one write, so that Redis reads them as a
+ * pipeline, as from a busy process. ioredis alone would write each command.
+ */
+export async function inBatches(redis, items, atOnce, ...steps) {
+  for (let from = 0; from < items.length; from += atOnce) {
+    for (const step of steps) {
+      const { stream } = redis;
+      stream.cork();
+      // After the microtasks: a verb may await something before it writes.
+      setImmediate(() => stream.uncork());
+      await Promise.all(items.slice(from, from + atOnce).map(step));
+    }
+  }
+}

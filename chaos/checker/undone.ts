@@ -1,0 +1,51 @@
+import { isCut } from '../rules/closes.js';
+import type { Dump, DumpedJob } from './dump.js';
+import type { Call, Callback, Stream } from './history.js';
+import type { Span } from './stalls.js';
+
+// A power cut loses the end of Redis' file. The effects of the last moments are then undone, and may be made again in
+// another way. A span begins when the last kept write was made, and ends when Redis is back. These functions reduce what
+// clients know to what must still be true.
+
+const isWithin = (spans: readonly Span[], at: number) => spans.some(({ from, until }) => at >= from && at <= until);
+
+/** Treat calls with a response in such a span as unknown; a job that is gone may return 404 from then on. */
+export function callsAfter(spans: readonly Span[], calls: readonly Call[], { jobs }: Dump): Call[] {
+  const kept = new Set(jobs.map(({ id }) => id));
+  const isGone = ({ jobId, endedAt }: Call) =>
+    jobId !== null && !kept.has(jobId) && spans.some(({ from }) => endedAt >= from);
+  return calls.map((call) => ({
+    ...call,
+    mayBe: isGone(call) ? [...call.mayBe, 404] : call.mayBe,
+    outcome: isWithin(spans, call.endedAt) ? 'unknown' : call.outcome,
+  }));
+}
+
+/** Drop messages about undone events; what a stream sent before and after must still be one sequence. */
+export function streamsAfter(spans: readonly Span[], streams: readonly Stream[], { jobs }: Dump): Stream[] {
+  if (spans.length === 0) return [...streams];
+  const isUndone = (timestamp: string) => isWithin(spans, Date.parse(timestamp));
+  const all = jobs.flatMap(({ id, events }) => events.map((event) => `${id} ${event.type} ${event.createdAt}`));
+  const kept = new Set(all);
+  return streams
+    .filter(({ messages }) => !isUndone(messages[0]?.timestamp))
+    .map((stream) => ({
+      ...stream,
+      until: isCut(stream) ? stream.until : null, // It may have been closed, or not, for an end that was undone.
+      messages: stream.messages.filter(
+        ({ jobId, type, timestamp }) => !isUndone(timestamp) || kept.has(`${jobId} ${type} ${timestamp}`),
+      ),
+    }));
+}
+
+/** Drop callbacks that report an end which was undone. */
+export function callbacksAfter(spans: readonly Span[], callbacks: readonly Callback[], { jobs }: Dump): Callback[] {
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  return callbacks.filter((callback) => !isWithin(spans, callback.at) || reports(callback, byId.get(callback.jobId)));
+}
+
+/** Whether a callback reports the current end of the job. */
+function reports({ body, at }: Callback, job: DumpedJob | undefined): boolean {
+  const end = job?.events.find(({ type }) => type === 'completed' || type === 'dead');
+  return end !== undefined && Date.parse(end.createdAt) <= at && body.status === job?.status;
+}

@@ -1,0 +1,157 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JobWithEvents } from '@yardmaster/protocol';
+import { partitionOf, type StoreSettings } from '@yardmaster/store';
+import { isTrimmed, replay } from '../replay.js';
+import { newWorld, type World } from '../world.js';
+import { EPILOGUE, everyRead, faultsOf } from './audit.js';
+import type { Call } from './calls.js';
+import { type CallResult, worldsAfter, worldsThatAgree } from './candidates.js';
+import { Disagreement, inspected } from './disagreement.js';
+import { responseOf } from './outcome.js';
+import { IssuedIds, type Step } from './step.js';
+import type { TestStore } from './test-store.js';
+import { SPACES } from './values.js';
+
+/** The time at which every sequence begins. */
+const BEGINNING = Date.UTC(2027, 0, 1);
+
+/** Concurrent reads. The store bounds how long a read waits for others, and the machine may be slow. */
+const READS_AT_ONCE = 8;
+
+/** List the calls of two schedulers in each partition when they notice a step of the clock. */
+function callsThatNotice(stepMs: number, lookedAt: number): Call[] {
+  const partitions = [...new Set(SPACES.map(partitionOf))];
+  const notice = (partition: string): Call =>
+    stepMs > 0 ? { verb: 'markStep', partition, lookedAt } : { verb: 'bringBack', partition };
+  return [...partitions, ...partitions].map(notice);
+}
+
+/** How far a sequence has run. */
+export interface Position {
+  world: World;
+  issued: IssuedIds;
+  /** Number of the next step, from 1. */
+  at: number;
+}
+
+export interface Rules {
+  settings: Omit<StoreSettings, 'keyPrefix'>;
+  /** The next step; null after the last. */
+  next(position: Position): Step | null;
+  /** Number of steps after which everything is read. */
+  auditEvery: number;
+}
+
+/** Run one sequence on a store and on the model, and compare them. */
+export class SequenceRun {
+  readonly steps: Step[] = [];
+  /** Calls that were compared, including those that read everything. */
+  calls = 0;
+  private readonly issued = new IssuedIds();
+  /** Possible worlds: more than one after concurrent calls, until a later response excludes some. */
+  private worlds: World[];
+
+  constructor(
+    private readonly testStore: TestStore,
+    private readonly rules: Rules,
+  ) {
+    this.worlds = [newWorld({ ...rules.settings, keyPrefix: '' }, BEGINNING)];
+  }
+
+  /** @throws Disagreement at the first difference between store and model; any other error of the store */
+  async run(): Promise<void> {
+    const { issued, rules } = this;
+    await this.testStore.setClock(BEGINNING);
+    for (let at = 1; ; at++) {
+      const step = rules.next({ world: this.world, issued, at });
+      if (step === null) break;
+      this.steps.push(step);
+      await this.take(step);
+      if (at % rules.auditEvery === 0) await this.audit();
+    }
+    await this.audit();
+    await this.checkWithFsck();
+    await this.end();
+  }
+
+  /** Run the epilogue, whose steps are not printed in a failure. */
+  private async end(): Promise<void> {
+    try {
+      for (const step of EPILOGUE) await this.take(step);
+      await this.audit();
+      await this.compareMessages();
+    } catch (error) {
+      if (!(error instanceof Disagreement)) throw error;
+      throw new Disagreement(`after all jobs are polled and every window has closed:\n${error.message}`);
+    }
+  }
+
+  private get world(): World {
+    return this.worlds[0] as World;
+  }
+
+  private async take(step: Step): Promise<void> {
+    if ('calls' in step) {
+      const results = await this.callStore(step.calls.map((call) => this.issued.resolved(call)));
+      for (const { call, response } of results) if ('value' in response) this.issued.note(call, response.value);
+      this.worlds = worldsAfter(this.worlds, results);
+    } else if ('passMs' in step) {
+      await this.moveClock(step.passMs);
+    } else {
+      const lookedAt = this.world.now;
+      await this.moveClock(step.stepMs);
+      for (const call of callsThatNotice(step.stepMs, lookedAt)) await this.take({ calls: [call] });
+    }
+  }
+
+  private async moveClock(byMs: number): Promise<void> {
+    for (const world of this.worlds) world.now += byMs;
+    await this.testStore.setClock(this.world.now);
+  }
+
+  /** Call the store on several connections, without waiting for a response before the next call. */
+  private callStore(calls: readonly Call[]): Promise<CallResult[]> {
+    const { stores } = this.testStore;
+    this.calls += calls.length;
+    const responses = calls.map(async (call, i) => ({
+      call,
+      response: await responseOf(stores[i % stores.length] ?? stores[0], call),
+    }));
+    return Promise.all(responses);
+  }
+
+  /** Read everything, in any order, because reads change nothing. */
+  private async audit(): Promise<void> {
+    const reads = everyRead(this.world);
+    for (let i = 0; i < reads.length; i += READS_AT_ONCE) {
+      for (const result of await this.callStore(reads.slice(i, i + READS_AT_ONCE))) {
+        this.worlds = worldsThatAgree(this.worlds, result);
+        this.replay(result);
+      }
+    }
+  }
+
+  /** Replay the history of a job that was read: its events must lead to the same record. */
+  private replay({ call, response }: CallResult): void {
+    const hasStepped = this.steps.some((step) => 'stepMs' in step || ('passMs' in step && step.passMs < 0));
+    if (call.verb !== 'get' || !('value' in response) || hasStepped) return;
+    const job = response.value as JobWithEvents;
+    if (isTrimmed(job, this.rules.settings)) return;
+    // Outcomes of callbacks are drawn regardless of how many attempts there were.
+    const events = job.events.filter(({ type }) => !type.startsWith('callback'));
+    const says = replay({ ...job, events }, this.rules.settings);
+    if (says !== null) throw new Disagreement(`the history of ${call.job}, replayed: ${says}`);
+  }
+
+  private async checkWithFsck(): Promise<void> {
+    const faults = await faultsOf(this.testStore.stores[0]);
+    if (faults.length > 0) throw new Disagreement(`fsck finds\n${faults.join('\n')}`);
+  }
+
+  private async compareMessages(): Promise<void> {
+    const published = await this.testStore.published();
+    this.worlds = this.worlds.filter(({ messages }) => isDeepStrictEqual(messages, published));
+    if (this.worlds.length > 0) return;
+    throw new Disagreement(`the store published other messages than the model:\n${inspected(published)}`);
+  }
+}

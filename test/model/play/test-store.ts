@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createStore, PARTITIONS, type Store, type StoreSettings } from '@yardmaster/store';
+import type { Redis } from 'ioredis';
+import { keysOf } from '../../support/fsck.js';
+import { subscribe } from '../../support/subscribe.js';
+import type { ModelMessage } from '../world.js';
+import { freezeClock, removeClock, setClock } from './clock.js';
+import { SPACES } from './values.js';
+
+let prefixes = 0;
+
+/** The store of one sequence, on several connections, and the messages that it publishes. */
+export interface TestStore {
+  /** One for each connection. */
+  stores: [Store, ...Store[]];
+  setClock(ms: number): Promise<void>;
+  /** Return all messages that were published, by job. */
+  published(): Promise<Map<string, ModelMessage[]>>;
+  close(): Promise<void>;
+}
+
+/** Several connections to one Redis, whose clock only moves when a sequence sets it. */
+export class TestStores {
+  private readonly connections: [Redis, ...Redis[]];
+  private readonly subscriber: Redis;
+
+  constructor(connect: () => Redis) {
+    this.connections = [connect(), connect(), connect()];
+    this.subscriber = connect();
+    for (const connection of this.connections) freezeClock(connection);
+  }
+
+  async open(settings: Omit<StoreSettings, 'keyPrefix'>): Promise<TestStore> {
+    const [redis, ...others] = this.connections;
+    const keyPrefix = `t-model-${process.pid}-${prefixes++}`;
+    const storeOn = (connection: Redis) => createStore(connection, { ...settings, keyPrefix });
+    const first = storeOn(redis);
+    await redis.hset(first.keys.meta, 'partitions', PARTITIONS);
+    const { published, stop } = await this.listen(first);
+    return {
+      stores: [first, ...others.map(storeOn)],
+      setClock: (ms) => setClock(redis, ms),
+      published,
+      async close() {
+        await stop();
+        await removeClock(redis);
+        const keys = await keysOf(redis, keyPrefix);
+        await redis.unlink(...keys);
+      },
+    };
+  }
+
+  private async listen({ keys, redis }: Store) {
+    const { subscriber } = this;
+    const end = `${keys.meta}:end`;
+    const channels = [...SPACES.map(keys.spaceChannel), end];
+    const byJob = new Map<string, ModelMessage[]>();
+    const onMessage = (channel: string, text: string) => {
+      if (channel === end) return subscriber.emit(end);
+      const message = JSON.parse(text) as ModelMessage;
+      byJob.set(message.jobId, [...(byJob.get(message.jobId) ?? []), message]);
+    };
+    subscriber.on('message', onMessage);
+    await subscribe(subscriber, ...channels);
+    return {
+      async published() {
+        const ended = once(subscriber, end);
+        await redis.publish(end, 'end');
+        await ended;
+        return byJob;
+      },
+      async stop() {
+        subscriber.off('message', onMessage);
+        await subscriber.unsubscribe(...channels);
+      },
+    };
+  }
+
+  disconnect(): void {
+    for (const connection of [...this.connections, this.subscriber]) connection.disconnect();
+  }
+}
