@@ -23,6 +23,7 @@ const ALLOWED: Record<string, string[]> = {
   ],
   'apps/api': [
     '@yardmaster/protocol',
+    '@yardmaster/redis',
     '@yardmaster/runtime',
     '@yardmaster/server',
     '@yardmaster/store',

@@ -60,16 +60,20 @@ export function createExpressServer(app: Express, options: ExpressServerOptions)
  * job (docs/decisions/026). Delete it when Express adds less than 2 %.
  */
 export function bypassExpress(router: RequestHandler, refuse: Serving['refuse']): RequestHandler {
-  return async (req, res, next) => {
-    try {
-      checkHost(req);
-      await router(req, res, next);
-    } catch (thrown) {
+  return (req, res, next) => {
+    const fail = (thrown: unknown) => {
       try {
         refuse(thrown, req, res);
       } catch {
         res.destroy(); // As Express would, because no other code handles this error.
       }
+    };
+    try {
+      checkHost(req);
+      // Not awaited, because that would cost each call two more promises.
+      (router(req, res, next) as Promise<void> | undefined)?.catch(fail);
+    } catch (thrown) {
+      fail(thrown);
     }
   };
 }

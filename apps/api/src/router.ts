@@ -14,7 +14,7 @@ export interface Endpoint {
 
 interface Entry {
   path: string;
-  parameter: keyof Params | null;
+  paramsOf: (id: string) => Params;
   methods: Map<string, Endpoint['serve']>;
   /** Methods of the path, as the `Allow` header lists them. */
   allow: string;
@@ -38,7 +38,7 @@ export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {
     const match = WITH_ID.exec(path);
     const entry = table.get(match === null ? path : keyOf(match));
     if (entry === undefined) return next();
-    const params = entry.parameter === null ? {} : { [entry.parameter]: decoded(match?.[2] as string) };
+    const params = entry.paramsOf(match === null ? '' : decoded(match[2] as string));
     setRoute(res, entry.path);
     const serve = entry.methods.get(req.method);
     return serve === undefined ? refuseMethod(req, res, entry.allow) : serve(req, res, params);
@@ -47,12 +47,28 @@ export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {
 
 /** Return the path without a slash at its end; undefined for an invalid URL. */
 function pathOf(req: Request): string | undefined {
+  // Usual URLs are paths already; Express would parse them.
+  const path = USUAL_PATH.test(req.url) ? req.url : parsedPathOf(req);
+  return path?.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+const USUAL_PATH = /^\/[\w/.:-]*$/;
+
+function parsedPathOf(req: Request): string | undefined {
   try {
-    return req.path.endsWith('/') ? req.path.slice(0, -1) : req.path;
+    return req.path;
   } catch {
     return undefined;
   }
 }
+
+/** What an id in a path means, by the name of the parameter; a path without one ignores the id. */
+const PARAMS_OF: Record<string, (id: string) => Params> = {
+  '': () => ({}),
+  ':spaceId': (spaceId) => ({ spaceId }),
+  ':jobId': (jobId) => ({ jobId }),
+  ':keyId': (keyId) => ({ keyId }),
+};
 
 const keyOf = ([, collection, , rest]: RegExpExecArray) => `${collection}:${rest}`;
 
@@ -61,8 +77,8 @@ function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
   for (const { method, path, serve } of endpoints) {
     const match = WITH_ID.exec(path);
     const key = match === null ? path.replace(/\/$/, '') : keyOf(match);
-    const parameter = match === null ? null : (match[2]?.slice(1) as keyof Params);
-    const entry = table.get(key) ?? { path, parameter, methods: new Map(), allow: 'OPTIONS' };
+    const paramsOf = PARAMS_OF[match?.[2] ?? ''] as Entry['paramsOf'];
+    const entry = table.get(key) ?? { path, paramsOf, methods: new Map(), allow: 'OPTIONS' };
     table.set(key, entry);
     for (const served of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
       entry.methods.set(served, serve);

@@ -2,6 +2,7 @@ export { atEachPrimary, type Cluster, infoField, isCluster, primariesOf, type Re
 export { RedisClock } from './clock.js';
 export { createNodeSubscriber, createRedis } from './connect.js';
 export { fromRedisError, withRedisErrors } from './errors.js';
+export { QueuedTimeout, TimeoutQueue } from './fast/timeout-queue.js';
 export { keepAlive, responds } from './keepalive.js';
 export { ClusterSubscriptions } from './pubsub/cluster.js';
 export { ConnectionSubscriptions } from './pubsub/single.js';

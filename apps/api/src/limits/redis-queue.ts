@@ -1,4 +1,5 @@
 import { YardmasterError } from '@yardmaster/protocol';
+import { type QueuedTimeout, TimeoutQueue } from '@yardmaster/redis';
 import { within } from '@yardmaster/server';
 import { FairQueue } from '@yardmaster/store';
 import { AdaptiveLimit } from './adaptive-limit.js';
@@ -27,7 +28,7 @@ export interface RedisRequest<T> {
 
 interface Waiting {
   send(): void;
-  timeout: NodeJS.Timeout;
+  timeout: QueuedTimeout;
 }
 
 /**
@@ -38,6 +39,7 @@ export class RedisQueue {
   readonly #limit = new AdaptiveLimit();
   readonly #urgent = new FairQueue<Waiting>();
   readonly #others = new FairQueue<Waiting>();
+  readonly #timeouts = new TimeoutQueue(WAIT_MS);
   readonly #leastMs: number;
   #underWay = 0;
 
@@ -72,11 +74,11 @@ export class RedisQueue {
         const sentAt = performance.now();
         this.#sendNow(request, sentAt, request.withinMs - (sentAt - now)).then(resolve, reject);
       };
-      const timeout = setTimeout(() => {
-        // All requests have the same time-out, so this one is the oldest of its owner.
+      const timeout = this.#timeouts.begin(() => {
+        // All requests wait equally long, so this is the oldest of its owner.
         queue.drop(request.owner);
         reject(new YardmasterError('OVERLOADED'));
-      }, WAIT_MS);
+      });
       queue.push(request.owner, { send, timeout });
     });
   }
@@ -100,7 +102,7 @@ export class RedisQueue {
     while (this.#underWay < this.#limit.value) {
       const next = this.#urgent.shift() ?? this.#others.shift();
       if (next === undefined) return;
-      clearTimeout(next.item.timeout);
+      next.item.timeout.clear();
       next.item.send();
     }
   }

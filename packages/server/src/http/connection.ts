@@ -56,27 +56,36 @@ export class OpenResponses {
   isUrgent = false;
   /** Called when there is one response less. */
   onFewer: (() => void) | null = null;
-  readonly #responses = new Set<ServerResponse>();
+  // Nearly always there is only one. A Set that goes between none and one makes its table again each time.
+  #first: ServerResponse | null = null;
+  readonly #others: ServerResponse[] = [];
 
   /** How many responses there are. */
   get size(): number {
-    return this.#responses.size;
+    return this.#first === null ? 0 : 1 + this.#others.length;
   }
 
   add(res: ServerResponse): void {
-    this.#responses.add(res);
+    if (this.#first === null) this.#first = res;
+    else this.#others.push(res);
   }
 
   /** Remove a response. @returns whether it was there */
   delete(res: ServerResponse): boolean {
-    const wasThere = this.#responses.delete(res);
-    if (wasThere) this.onFewer?.();
-    return wasThere;
+    if (res === this.#first) {
+      this.#first = this.#others.shift() ?? null;
+    } else {
+      const i = this.#others.indexOf(res);
+      if (i < 0) return false;
+      this.#others.splice(i, 1);
+    }
+    this.onFewer?.();
+    return true;
   }
 
   /** Return the responses that are there now; each may be removed meanwhile. */
   all(): ServerResponse[] {
-    return [...this.#responses];
+    return this.#first === null ? [] : [this.#first, ...this.#others];
   }
 }
 
