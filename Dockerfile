@@ -26,7 +26,8 @@ COPY tsconfig.base.json ./
 COPY scripts scripts
 COPY packages packages
 COPY apps apps
-RUN node scripts/lua-module.mjs && node node_modules/typescript/bin/tsc -b apps/standalone apps/cli
+RUN node node_modules/typescript/bin/tsc -b packages/protocol && node scripts/lua/module.mjs \
+    && node node_modules/typescript/bin/tsc -b apps/standalone apps/cli
 # Install again without development packages, and delete sources, types and source maps.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
     && rm -rf node_modules/.package-lock.json packages/*/src packages/*/tsconfig.json apps/*/src apps/*/tsconfig.json \

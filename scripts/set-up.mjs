@@ -50,7 +50,7 @@ function install() {
 export function build(...projects) {
   const tsc = (...args) => run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...args]);
   tsc('packages/protocol'); // First, because the scripts contain its constants.
-  run(process.execPath, ['scripts/lua-module.mjs']);
+  run(process.execPath, ['scripts/lua/module.mjs']);
   tsc(...projects);
 }
 

@@ -1,5 +1,5 @@
 import { partitionOf } from '@yardmaster/store';
-import type { Body, Operation } from '../checker/history.js';
+import type { Operation } from '../checker/history.js';
 import type { FaultContext } from '../runs/fault.js';
 import { type Receiving, SPACES } from './plan.js';
 
@@ -9,17 +9,6 @@ let numbers = 1_000_000; // The load has fewer jobs.
 
 /** Return a number for the payload of a job that no other job has. */
 export const nextNumber = () => ++numbers;
-
-/** Bodies of calls, with a text that only one call sends. */
-export const BODIES: Partial<Record<Operation, (token: string) => Body>> = {
-  progress: (token) => ({ percent: 50, message: token }),
-  checkpoint: (token) => ({ token }),
-  event: (token) => ({ token }),
-  logs: (token) => [1, 2, 3].map((n) => `${token} ${n}/3`),
-  complete: (token) => ({ result: { token } }),
-  fail: (token) => ({ error: token }),
-  kill: (token) => ({ reason: token }),
-};
 
 /** A call about a job, and its body. */
 export type Step = readonly [op: Operation, sent?: unknown];

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../test/support/random.js';
 import type { Call, Operation } from '../checker/history.js';
+import { BODIES } from './bodies.js';
 import type { Caller } from './client.js';
-import { BODIES } from './own-jobs.js';
 import { type AttemptPlan, type JobPlan, LAST_ATTEMPT, NAMES, SPACES } from './plan.js';
 
 /** The fields of a claimed job that its worker needs. */

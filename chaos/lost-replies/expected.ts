@@ -2,7 +2,7 @@ import { ERRORS, type JsonValue } from '@yardmaster/protocol';
 import { callJob, create, get, type JobVerb, newWorld, poll, Refusal, readLogs } from '../../test/model/index.js';
 import { ALL_LOGS } from '../checker/dump.js';
 import type { Body, Operation } from '../checker/history.js';
-import { BODIES } from '../load/own-jobs.js';
+import { BODIES } from '../load/bodies.js';
 import type { CHANGES } from './rows.js';
 
 /** The data of the model's verbs in the bodies of calls. */

@@ -52,8 +52,8 @@ export const staleness = ({ file }: Mutant): Promise<string> =>
 export async function makeMutant({ file, name, sources }: Mutant): Promise<Release> {
   const release = await copyRelease(`mutant-${name}`, ['src']);
   const { root } = release;
-  const generator = 'scripts/lua-module.mjs';
-  for (const file of [generator, 'scripts/lua']) await cp(join(ROOT, file), join(root, file), { recursive: true });
+  const generator = 'scripts/lua/module.mjs';
+  await cp(join(ROOT, 'scripts/lua'), join(root, 'scripts/lua'), { recursive: true });
   await run('git', ['apply', `--directory=${relative(ROOT, root)}`, file], { cwd: ROOT });
   await run(process.execPath, [join(root, generator)]);
   for (const path of [...sources, 'packages/store/src/script/scripts.generated.ts']) await compile(root, path);

@@ -8,7 +8,7 @@ const path = (relative: string) => fileURLToPath(new URL(`../../${relative}`, im
 export const CHART = path('helm/yardmaster');
 export const TOOLS = path('.cache/helm-tools');
 
-/** The oldest Kubernetes that the chart supports, and the newest whose schemas scripts/helm-tools.mjs makes. */
+/** The oldest Kubernetes that the chart supports, and the newest whose schemas scripts/helm/tools.mjs makes. */
 export const KUBERNETES = ['1.27.16', '1.37.0'] as const;
 
 export const readFile = (relative: string) => readFileSync(path(relative), 'utf8');

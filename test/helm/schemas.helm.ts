@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHART, KUBERNETES, readFile, TOOLS, template, tool, VALUE_SETS } from './chart.js';
 
-/** Names of the files of scripts/helm-schemas.mjs. */
+/** Names of the files of scripts/helm/schemas.mjs. */
 const FILES = '{{.Group}}_{{.ResourceKind}}_{{.ResourceAPIVersion}}.json';
 
 function conforms(yaml: string, kubernetes: string) {

@@ -14,7 +14,7 @@ const readme = readFile('helm/yardmaster/README.md');
 const NOT_CONFIG = ['PORT', 'REDIS_URL', 'DATA_DIR', 'ADMIN_API_KEY', 'CALLBACK_SIGNING_SECRET', 'SHUTDOWN_SECONDS'];
 
 it('documents every chart value in a comment, and in the README with its default', () => {
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/helm-values.mjs', '--check'], {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/helm/values.mjs', '--check'], {
     cwd: `${CHART}/../..`,
     encoding: 'utf8',
   });

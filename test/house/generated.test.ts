@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 it('ships the scripts of the .lua files unchanged', () => {
-  expect(() => execFileSync(process.execPath, [`${root}scripts/lua-module.mjs`, '--check'])).not.toThrow();
+  expect(() => execFileSync(process.execPath, [`${root}scripts/lua/module.mjs`, '--check'])).not.toThrow();
 });
 
 const files = ['packages/store/src', 'packages/fsck/src'].flatMap((folder) =>

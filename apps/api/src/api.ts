@@ -25,7 +25,7 @@ import { createServing } from './serve.js';
  * of its revocation was lost. The time is longer than the store's default, which streams need, because a thousand workers
  * with a key each may poll once a second.
  */
-const KEY_BELIEVED_MS = 4_500;
+const KEY_CACHE_MS = 4_500;
 
 /** Variables that the API reads. */
 export const API_VARIABLES = [
@@ -94,7 +94,7 @@ const sizesOf = (config: ApiConfig): SizeLimits => ({
  * `start` throws a ConfigError when no client could ever authenticate, because there is no ADMIN_API_KEY and no key.
  */
 export function createApi(config: ApiConfig & { REDIS_URL: string }, log: Logger): HttpService {
-  const context = createServerContext(config, log, { refuseWithoutKeys: true, keyCacheMs: KEY_BELIEVED_MS });
+  const context = createServerContext(config, log, { refuseWithoutKeys: true, keyCacheMs: KEY_CACHE_MS });
   const server = createApiServer({ context, config, log });
   return createHttpService({ name: 'api', context, server, config, log });
 }

@@ -1,9 +1,9 @@
 import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { checkApiKeys } from './checks/api-keys.js';
 import { checkEntries } from './checks/entries.js';
-import { checkJobs, type WaitingJobs } from './checks/jobs.js';
+import { checkJobs, type JobBatches } from './checks/jobs.js';
 import { checkLists } from './checks/orphans.js';
-import type { Checked, Portion } from './faults.js';
+import type { CheckContext, Portion } from './faults.js';
 import { type Fault, faultOf } from './faults.js';
 import { type KeyKind, keyKindOf, TYPE_OF } from './key-kinds.js';
 
@@ -25,12 +25,12 @@ export interface Seen {
 export type Step = Portion & { of: keyof Seen; namesOf?: string[] };
 
 /** Check some jobs of one partition, if there are any. */
-export async function* stepOver(checked: Checked, jobIds: string[]): AsyncGenerator<Step> {
+export async function* stepOver(checked: CheckContext, jobIds: string[]): AsyncGenerator<Step> {
   if (jobIds.length > 0) yield { of: 'jobs', seen: jobIds.length, faults: await checkJobs(checked, jobIds) };
 }
 
 /** Check a portion of keys and what they contain, except jobs that wait for others. Yields after each step. */
-export async function* checkKeys(checked: Checked, keys: string[], waiting: WaitingJobs): AsyncGenerator<Step> {
+export async function* checkKeys(checked: CheckContext, keys: string[], waiting: JobBatches): AsyncGenerator<Step> {
   const { sound, faults } = await sorted(checked, keys);
   yield { of: 'keys', seen: keys.length, faults };
 
@@ -49,7 +49,7 @@ const ofKind = <K extends KeyKind['kind']>(all: (KeyKind & { key: string })[], k
   all.filter((each): each is Of<K> => each.kind === kind);
 
 /** Separate the keys whose types match their names from those whose types do not. */
-async function sorted({ store }: Checked, keys: string[]) {
+async function sorted({ store }: CheckContext, keys: string[]) {
   const prefixLength = store.settings.keyPrefix.length + 1;
   const faults: Fault[] = [];
   const sound: (KeyKind & { key: string })[] = [];

@@ -67,13 +67,13 @@ export function faultOf(kind: FaultKind, at: Pick<Fault, 'jobId' | 'key' | 'deta
 }
 
 /** A store that is repaired, or only looked at. */
-export interface Checked {
+export interface CheckContext {
   store: Store;
   isRepairing: boolean;
 }
 
 /** Return `isRepairing` as the scripts take it. */
-export const flagOf = ({ isRepairing }: Checked) => (isRepairing ? '1' : '0');
+export const repairFlagOf = ({ isRepairing }: CheckContext) => (isRepairing ? '1' : '0');
 
 /** Result of checking a portion. */
 export interface Portion {

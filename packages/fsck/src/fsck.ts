@@ -1,7 +1,7 @@
 import { keyLocationsOf, primariesOf, retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { PARTITIONS, readFormat, type Store } from '@yardmaster/store';
 import type { Seen } from './check-keys.js';
-import { type Checked, type Fault, faultOf, type Portion } from './faults.js';
+import { type CheckContext, type Fault, faultOf, type Portion } from './faults.js';
 import { steps } from './steps.js';
 
 /** Progress of a check. */
@@ -44,7 +44,7 @@ const REMEMBERED = 10_000;
  */
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
   const { isRepairing = false, onFault, onProgress, signal } = options;
-  const checked: Checked = { store, isRepairing };
+  const checked: CheckContext = { store, isRepairing };
   const holders = await keyLocationsOf(store.redis);
   const partitions = await partitionsOf(store);
   await retryUnavailable(() => readFormat(store));
@@ -102,7 +102,7 @@ async function partitionsOf({ redis, keys }: Store): Promise<string | null> {
   throw new FsckError(`the jobs are spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
 }
 
-async function writePartitions({ store, isRepairing }: Checked): Promise<Fault> {
+async function writePartitions({ store, isRepairing }: CheckContext): Promise<Fault> {
   const { meta } = store.keys;
   const at = { jobId: null, key: meta, detail: `it should be ${PARTITIONS}` };
   if (!isRepairing) return faultOf('partitions_missing', at, '');

@@ -1,4 +1,4 @@
-// Made by scripts/lua-module.mjs from the .lua files of packages/fsck/src. Do not edit: edit those, and build.
+// Made by scripts/lua/module.mjs from the .lua files of packages/fsck/src. Do not edit: edit those, and build.
 import { lua as store } from '@yardmaster/store';
 
 /** Shared Lua, by name. */
@@ -20,10 +20,10 @@ export const lua = {
   end
   local actual = scoreIn(deadlines, r.id)
   if due and not actual then
-    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() place(deadlines, r.id, digits(due)) end)
+    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() setScore(deadlines, r.id, formatInteger(due)) end)
   elseif latest and actual > latest + CLOCK_SLACK_MS then
-    local detail = 'the job is ' .. r.status .. ', and not due before ' .. digits(actual)
-    find(found, 'deadline_late', deadlines, detail, found.additions, function() place(deadlines, r.id, digits(due)) end)
+    local detail = 'the job is ' .. r.status .. ', and not due before ' .. formatInteger(actual)
+    find(found, 'deadline_late', deadlines, detail, found.additions, function() setScore(deadlines, r.id, formatInteger(due)) end)
   end
 end`,
   checkCallback: `local function checkCallback(found, r, base, nowMs)
@@ -90,14 +90,14 @@ end`,
   local last = scoreIn(spaces, space)
   if last and last >= newest and last < LAST_ORDER then return end
   local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
-  local detail = space .. (last and ' is at ' .. digits(last) or ' is not listed, and has jobs')
+  local detail = space .. (last and ' is at ' .. formatInteger(last) or ' is not listed, and has jobs')
   find(found, kind, spaces, detail, found.additions, function()
     for _, index in ipairs({ '/jobs', '/queue' }) do
       local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. index, 0, 0, 'WITHSCORES')
       local order = tonumber(top[2] or 0)
       if order < LAST_ORDER then newest = math.max(newest, order) end
     end
-    place(spaces, space, digits(newest))
+    setScore(spaces, space, formatInteger(newest))
   end)
 end`,
   checkQueues: `local function checkQueues(found, r, base, nowMs, queues)
@@ -111,12 +111,12 @@ end`,
   local function enter(queue)
     redis.call('ZREM', queue, r.id)
     right = right or tonumber(nextOrder(base, r.space, nowMs * 1024))
-    redis.call('ZADD', queue, digits(right), r.id)
+    redis.call('ZADD', queue, formatInteger(right), r.id)
   end
   for _, queue in ipairs(queues) do
     local score = scoreIn(queue, r.id)
     if not score or score ~= right then
-      local detail = score and 'at ' .. digits(score) .. ', out of order' or 'the job is pending'
+      local detail = score and 'at ' .. formatInteger(score) .. ', out of order' or 'the job is pending'
       find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
     end
   end
@@ -201,8 +201,8 @@ end`,
   local actual = scoreIn(index, id)
   if actual == tonumber(score) then return end
   local kind = actual and 'entry_misplaced' or 'entry_missing'
-  local detail = actual and ('at ' .. digits(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
-  find(found, kind, index, detail, found.additions, function() place(index, id, score) end)
+  local detail = actual and ('at ' .. formatInteger(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
+  find(found, kind, index, detail, found.additions, function() setScore(index, id, score) end)
 end`,
   mustNotBeIn: `local function mustNotBeIn(found, index, id, why)
   if not scoreIn(index, id) then return end
@@ -263,10 +263,10 @@ return { 'OK', { unpack(strays) } }
 } as const;
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '05aaf589c13f281c9109b135b1aaba6af43ca2ea',
+  name: 'check_jobs', sha1: '5b0ea9f0a5eabc61a8b5f556ad06e6e0be63232f',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.DEFAULT_TIMEOUT_SECONDS}\n${store.DEFAULT_MAX_RETRIES}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.digits}\n${store.place}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkPlaces}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.DEFAULT_TIMEOUT_SECONDS}\n${store.DEFAULT_MAX_RETRIES}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.setScore}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkPlaces}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()
@@ -294,10 +294,10 @@ return { 'OK', unpack(faulty) }
 } as const;
 
 export const check_names = {
-  name: 'check_names', sha1: '5c36d59d20c72652ff9718c35bbec8e967f6faac',
+  name: 'check_names', sha1: 'a52252eff7eff8e22d13314b7fcb874b73e3b593',
   keys: ['names'], args: ['base', 'space', 'isRepairing', 'afterOrder', 'counted'], rest: 'counts',
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, wrong: r[1] as string[] } : { outcome: 'CHANGED' as const }),
-  text: `${store.stored}\n${lua.scoreIn}\n${store.digits}\n${lua.messageOf}\nlocal names = KEYS[1]
+  text: `${store.stored}\n${lua.scoreIn}\n${store.formatInteger}\n${lua.messageOf}\nlocal names = KEYS[1]
 local base, space, isRepairing, afterOrder, counted = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local counts = { unpack(ARGV, 6) }
 local jobs = base .. 'space:' .. space .. '/jobs'
@@ -317,11 +317,11 @@ for i = 1, #counts, 2 do
     if isRepairing == '1' then
       local isRepaired, fault = pcall(function()
         redis.call('ZREM', names, name)
-        if right > 0 then redis.call('ZADD', names, digits(right), name) end
+        if right > 0 then redis.call('ZADD', names, formatInteger(right), name) end
       end)
       outcome = isRepaired and 'repaired' or messageOf(fault)
     end
-    for _, word in ipairs({ name, digits(kept or 0), digits(right), outcome }) do wrong[#wrong + 1] = word end
+    for _, word in ipairs({ name, formatInteger(kept or 0), formatInteger(right), outcome }) do wrong[#wrong + 1] = word end
   end
 end
 return { 'OK', { unpack(wrong) } }

@@ -1,11 +1,11 @@
 import { keysOf, membersOf, retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { PARTITION_TAGS, partitionOf } from '@yardmaster/store';
 import { checkKeys, type Step, stepOver } from './check-keys.js';
-import { WaitingJobs } from './checks/jobs.js';
+import { JobBatches } from './checks/jobs.js';
 import { checkNames } from './checks/names.js';
 import { checkLeftNames } from './checks/orphans.js';
 import { checkSpaces } from './checks/spaces.js';
-import type { Checked, FaultKind } from './faults.js';
+import type { CheckContext, FaultKind } from './faults.js';
 
 /** What the walk over all keys finds, and what is checked after everything else. */
 interface Remains {
@@ -30,7 +30,7 @@ const DOUBTS: ReadonlySet<FaultKind> = new Set([
 ]);
 
 /** Run the steps of a check, in their order. */
-export async function* steps(checked: Checked): AsyncGenerator<Step> {
+export async function* steps(checked: CheckContext): AsyncGenerator<Step> {
   const remains: Remains = { doubtful: new Set(), unlisted: [] };
   for await (const step of stepsOverKeys(checked)) {
     yield step;
@@ -44,7 +44,7 @@ export async function* steps(checked: Checked): AsyncGenerator<Step> {
   }
 }
 
-async function note({ store }: Checked, { faults, namesOf = [] }: Step, { doubtful, unlisted }: Remains) {
+async function note({ store }: CheckContext, { faults, namesOf = [] }: Step, { doubtful, unlisted }: Remains) {
   for (const { kind, key, repair } of faults) {
     if (DOUBTS.has(kind) && repair !== 'done') doubtful.add(/\{(..)\}:/.exec(key)?.[1] ?? '');
   }
@@ -55,14 +55,14 @@ async function note({ store }: Checked, { faults, namesOf = [] }: Step, { doubtf
   }
 }
 
-async function* stepsOverKeys(checked: Checked): AsyncGenerator<Step> {
+async function* stepsOverKeys(checked: CheckContext): AsyncGenerator<Step> {
   const { store } = checked;
-  const waiting = new WaitingJobs();
+  const waiting = new JobBatches();
   for await (const keys of keysOf(store.redis, store.settings.keyPrefix)) yield* checkKeys(checked, keys, waiting);
   for (const jobIds of waiting.rest()) yield* stepOver(checked, jobIds);
 }
 
-async function* countNames(checked: Checked, partition: string): AsyncGenerator<Step> {
+async function* countNames(checked: CheckContext, partition: string): AsyncGenerator<Step> {
   const { store } = checked;
   for await (const spaceIds of membersOf(store.redis, store.keys.spaces(partition))) {
     for (const spaceId of spaceIds) {

@@ -47,8 +47,9 @@ export function keyMap(prefix: string) {
     /** What every key of BullMQ starts with, without the `:` after it. */
     bull: `${prefix}:{bull}`,
     /** Channel: a callback of this partition is pending. */
+    /** Named `owed` by the first release, for ever. */
     pendingChannel: (partition: string) => `${base(partition)}owed`,
-    /** Channels, not keys: PublishedNews as JSON. */
+    /** Channels, not keys: PublishedMessage as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,
     spaceChannel: (spaceId: string) => `${base(partitionOf(spaceId))}stream:space:${spaceId}`,
     meta: `${prefix}:meta`,

@@ -118,7 +118,7 @@ export const carriedOutWithinMs = ({ settings }: Store) => CARRIED_OUT_WITHIN * 
  * then gets an error which means that nothing was done. Epoch milliseconds, or '' for no limit, when Redis' clock is
  * not known.
  */
-export const deadlineOf = (store: Store): number | '' => store.clock.after(carriedOutWithinMs(store)) ?? '';
+export const notAfterOf = (store: Store): number | '' => store.clock.after(carriedOutWithinMs(store)) ?? '';
 
 /** Return the store with its calls on the connection for what may be long. */
 export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk });
@@ -145,7 +145,7 @@ export const ANY_SPACE: Caller = { spaceId: null };
 export function jobScriptInputs(store: Store, caller: Caller, jobId: string) {
   if (!isJobId(jobId)) throw new YardmasterError('JOB_NOT_FOUND');
   return {
-    keys: { job: store.keys.job(jobId) },
+    keys: { jobKey: store.keys.job(jobId) },
     args: { base: store.keys.baseOfJob(jobId), jobId, keySpaceId: caller.spaceId ?? '' },
   };
 }

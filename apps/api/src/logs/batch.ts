@@ -50,20 +50,20 @@ async function checkAndPack(entries: SentLog[], { logEntries, logEntryBytes }: S
   const packed: PackedLog[] = [];
   const faults: FaultDetail[] = [];
   let parsed = 0;
-  for (const { json, nameOf } of entries) {
-    if (json.length > logEntryBytes * PARSED_PER_STORED) throw tooLarge(logEntryBytes, nameOf);
+  for (const { json, pathForErrors } of entries) {
+    if (json.length > logEntryBytes * PARSED_PER_STORED) throw tooLarge(logEntryBytes, pathForErrors);
     parsed += json.length;
     if (parsed > PARSED_AT_ONCE) {
       parsed = 0;
       await letOthersRun();
     }
-    const log = checkJson(json, nameOf);
+    const log = checkJson(json, pathForErrors);
     if (Array.isArray(log)) {
       faults.push(...log);
       if (faults.length >= LIMITS.faultDetails) break;
     } else {
       const text = packLog(log);
-      checkFits(text, logEntryBytes, nameOf);
+      checkFits(text, logEntryBytes, pathForErrors);
       packed.push(text);
     }
   }
@@ -72,14 +72,14 @@ async function checkAndPack(entries: SentLog[], { logEntries, logEntryBytes }: S
 }
 
 /** Parse and check one entry. @returns the entry, or its faults */
-function checkJson(json: string, nameOf: NameOfEntry): NewLog | FaultDetail[] {
+function checkJson(json: string, pathForErrors: NameOfEntry): NewLog | FaultDetail[] {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    return [{ path: nameOf(''), message: `${nameOf('')} must be valid JSON` }];
+    return [{ path: pathForErrors(''), message: `${pathForErrors('')} must be valid JSON` }];
   }
-  return checkLog(value, nameOf);
+  return checkLog(value, pathForErrors);
 }
 
 /** Characters of JSON that are parsed before other requests run: some 3 ms, or 20 ms with only small objects. */
@@ -94,10 +94,10 @@ const PARSED_PER_STORED = 4;
 /** Most bytes of UTF-8 for one unit of UTF-16. Most entries are short enough by their units, and need not be counted. */
 const BYTES_PER_UNIT = 3;
 
-function checkFits(packed: PackedLog, limit: number, nameOf: NameOfEntry): void {
+function checkFits(packed: PackedLog, limit: number, pathForErrors: NameOfEntry): void {
   if (packed.length * BYTES_PER_UNIT <= limit) return;
-  if (Buffer.byteLength(packed) > limit + PACKING_BYTES) throw tooLarge(limit, nameOf);
+  if (Buffer.byteLength(packed) > limit + PACKING_BYTES) throw tooLarge(limit, pathForErrors);
 }
 
-const tooLarge = (limit: number, nameOf: NameOfEntry) =>
-  new YardmasterError('TOO_LARGE', `${nameOf('')} must be at most ${limit} bytes of JSON`);
+const tooLarge = (limit: number, pathForErrors: NameOfEntry) =>
+  new YardmasterError('TOO_LARGE', `${pathForErrors('')} must be at most ${limit} bytes of JSON`);

@@ -7,7 +7,7 @@ import { endOfString, type Part, partsOf, skipBlanks, textOf } from './json-part
 export interface SentLog {
   /** Its text, not parsed yet. */
   json: string;
-  nameOf: NameOfEntry;
+  pathForErrors: NameOfEntry;
 }
 
 /** Limits for reading a batch. Reading stops one entry after the limit. */
@@ -48,7 +48,7 @@ function partsBetween(body: Buffer, { from, to }: Part, most: number): Part[] {
 function entriesBetween(body: Buffer, list: Part, { logEntries }: BatchBounds): SentLog[] {
   return partsBetween(body, list, logEntries).map((part, i) => ({
     json: textOf(body, part),
-    nameOf: (field) => `logs[${i}]${field === '' ? '' : `.${field}`}`,
+    pathForErrors: (field) => `logs[${i}]${field === '' ? '' : `.${field}`}`,
   }));
 }
 

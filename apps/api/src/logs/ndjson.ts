@@ -13,7 +13,7 @@ export function ndjsonEntriesOf(body: Buffer, { logEntries }: BatchBounds): Sent
     if (isBlankByte(byte)) continue;
     const end = body.indexOf(LINE_END, at);
     const to = end === -1 ? body.length : end;
-    entries.push({ json: textOf(body, { from: at, to }), nameOf: nameOfLine(lineNumber) });
+    entries.push({ json: textOf(body, { from: at, to }), pathForErrors: nameOfLine(lineNumber) });
     at = to - 1; // The line's end is counted like that of a blank line.
   }
   return entries;

@@ -1,8 +1,8 @@
 import { fieldsOf } from '@yardmaster/redis';
-import { type Checked, faultOf, type Portion } from '../faults.js';
+import { type CheckContext, faultOf, type Portion } from '../faults.js';
 
 /** Look for API keys that cannot be read. Yields once a portion. */
-export async function* checkApiKeys({ store }: Checked): AsyncGenerator<Portion> {
+export async function* checkApiKeys({ store }: CheckContext): AsyncGenerator<Portion> {
   const key = store.keys.apiKeys;
   for await (const records of fieldsOf(store.redis, key)) {
     const faults = records

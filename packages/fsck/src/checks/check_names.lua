@@ -30,11 +30,11 @@ for i = 1, #counts, 2 do
     if isRepairing == '1' then
       local isRepaired, fault = pcall(function()
         redis.call('ZREM', names, name)
-        if right > 0 then redis.call('ZADD', names, digits(right), name) end
+        if right > 0 then redis.call('ZADD', names, formatInteger(right), name) end
       end)
       outcome = isRepaired and 'repaired' or messageOf(fault)
     end
-    for _, word in ipairs({ name, digits(kept or 0), digits(right), outcome }) do wrong[#wrong + 1] = word end
+    for _, word in ipairs({ name, formatInteger(kept or 0), formatInteger(right), outcome }) do wrong[#wrong + 1] = word end
   end
 end
 return { 'OK', { unpack(wrong) } } -- a constructor, see list.lua of the store

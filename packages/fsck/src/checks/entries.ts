@@ -1,12 +1,12 @@
 import { membersOf, retryUnavailable } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
-import { type Checked, type Fault, faultOf, flagOf, type Portion } from '../faults.js';
+import { type CheckContext, type Fault, faultOf, type Portion, repairFlagOf } from '../faults.js';
 import type { KeyKind } from '../key-kinds.js';
 import { check_entries } from '../scripts.generated.js';
 
 /** Look for index entries that belong to no job, or to a job that belongs elsewhere. Yields once a portion. */
 export async function* checkEntries(
-  checked: Checked,
+  checked: CheckContext,
   key: string,
   { partition, spaceId, name }: Extract<KeyKind, { kind: 'index' }>,
 ): AsyncGenerator<Portion> {
@@ -17,7 +17,7 @@ export async function* checkEntries(
         keys: { index: key },
         args: {
           base: store.keys.baseOf(partition),
-          isRepairing: flagOf(checked),
+          isRepairing: repairFlagOf(checked),
           space: spaceId ?? '',
           name: name ?? '',
         },

@@ -1,13 +1,13 @@
 import { retryUnavailable } from '@yardmaster/redis';
 import { partitionOfJob, runScript } from '@yardmaster/store';
-import { type Checked, type Fault, type FaultKind, faultOf, flagOf } from '../faults.js';
+import { type CheckContext, type Fault, type FaultKind, faultOf, repairFlagOf } from '../faults.js';
 import { check_jobs } from '../scripts.generated.js';
 
 /** Jobs examined by one script: some 1 ms of Redis. */
 const JOBS_AT_ONCE = 50;
 
 /** Jobs that wait until there are enough of their partition for a whole script: at most 50 of each. */
-export class WaitingJobs {
+export class JobBatches {
   readonly #byPartition = new Map<string, string[]>();
 
   /**
@@ -34,7 +34,7 @@ export class WaitingJobs {
  *
  * @param jobIds at most 50, of one partition
  */
-export async function checkJobs(checked: Checked, jobIds: readonly string[]): Promise<Fault[]> {
+export async function checkJobs(checked: CheckContext, jobIds: readonly string[]): Promise<Fault[]> {
   const { store } = checked;
   const { deliveryTimeoutMs, retentionMs } = store.settings;
   const partition = partitionOfJob(jobIds[0] as string);
@@ -42,7 +42,7 @@ export async function checkJobs(checked: Checked, jobIds: readonly string[]): Pr
   const { jobs } = await retryUnavailable(() =>
     runScript(store, check_jobs, {
       keys: { deadlines: store.keys.deadlines(partition) },
-      args: { base: store.keys.baseOf(partition), isRepairing: flagOf(checked), deliveryTimeoutMs, retentionMs },
+      args: { base: store.keys.baseOf(partition), isRepairing: repairFlagOf(checked), deliveryTimeoutMs, retentionMs },
       rest: jobIds,
     }),
   );

@@ -1,6 +1,6 @@
 import { membersOf, retryUnavailable } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
-import { type Checked, type Fault, faultOf, flagOf } from '../faults.js';
+import { type CheckContext, type Fault, faultOf, repairFlagOf } from '../faults.js';
 import { check_names, count_names } from '../scripts.generated.js';
 
 /** Jobs counted by one script. */
@@ -24,7 +24,7 @@ interface Count {
  *
  * @returns null when jobs were purged all the time, so that nothing can be concluded
  */
-export async function checkNames(checked: Checked, spaceId: string): Promise<Fault[] | null> {
+export async function checkNames(checked: CheckContext, spaceId: string): Promise<Fault[] | null> {
   const faults: Fault[] = [];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (await compare(checked, spaceId, await count(checked, spaceId), faults)) return faults;
@@ -32,7 +32,7 @@ export async function checkNames(checked: Checked, spaceId: string): Promise<Fau
   return faults.length > 0 ? faults : null;
 }
 
-async function count({ store }: Checked, spaceId: string): Promise<Count> {
+async function count({ store }: CheckContext, spaceId: string): Promise<Count> {
   const { keys } = store;
   const all: Count = { afterOrder: '-inf', counted: 0, byName: new Map() };
   for (let isMore = true; isMore; ) {
@@ -56,7 +56,7 @@ async function count({ store }: Checked, spaceId: string): Promise<Count> {
 
 /** Compare the counts with those that are stored, and return whether all could be compared. */
 async function compare(
-  checked: Checked,
+  checked: CheckContext,
   spaceId: string,
   { afterOrder, counted, byName }: Count,
   faults: Fault[],
@@ -71,7 +71,7 @@ async function compare(
         args: {
           base: store.keys.baseOfSpace(spaceId),
           space: spaceId,
-          isRepairing: flagOf(checked),
+          isRepairing: repairFlagOf(checked),
           afterOrder,
           counted,
         },

@@ -1,14 +1,18 @@
 import { STATUSES } from '@yardmaster/protocol';
 import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
-import { type Checked, type Fault, faultOf, flagOf } from '../faults.js';
+import { type CheckContext, type Fault, faultOf, repairFlagOf } from '../faults.js';
 import { check_orphan } from '../scripts.generated.js';
 
-async function checkOrphan(checked: Checked, at: Omit<Fault, 'kind' | 'repair'>, owners: string[]): Promise<Fault[]> {
+async function checkOrphan(
+  checked: CheckContext,
+  at: Omit<Fault, 'kind' | 'repair'>,
+  owners: string[],
+): Promise<Fault[]> {
   const { state } = await retryUnavailable(() =>
     runScript(checked.store, check_orphan, {
       keys: { key: at.key },
-      args: { isRepairing: flagOf(checked) },
+      args: { isRepairing: repairFlagOf(checked) },
       rest: owners,
     }),
   );
@@ -16,7 +20,7 @@ async function checkOrphan(checked: Checked, at: Omit<Fault, 'kind' | 'repair'>,
 }
 
 /** Look for histories and logs whose jobs are gone. Most are ruled out by a cheap read. */
-export async function checkLists(checked: Checked, lists: { key: string; jobId: string }[]): Promise<Fault[]> {
+export async function checkLists(checked: CheckContext, lists: { key: string; jobId: string }[]): Promise<Fault[]> {
   const { store } = checked;
   const faults = await Promise.all(
     lists.map(async ({ key, jobId }) => {
@@ -29,7 +33,7 @@ export async function checkLists(checked: Checked, lists: { key: string; jobId: 
 }
 
 /** Check whether the counts of names are those of a space that has no job in any index. */
-export async function checkLeftNames(checked: Checked, spaceId: string): Promise<Fault[]> {
+export async function checkLeftNames(checked: CheckContext, spaceId: string): Promise<Fault[]> {
   const { keys } = checked.store;
   const indexes = [
     keys.jobs(spaceId),

@@ -1,10 +1,10 @@
 import { membersOf, retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { runScript } from '@yardmaster/store';
-import { type Checked, type Fault, faultOf, flagOf } from '../faults.js';
+import { type CheckContext, type Fault, faultOf, repairFlagOf } from '../faults.js';
 import { check_spaces } from '../scripts.generated.js';
 
 /** Look for spaces of a partition that are listed and have no job. */
-export async function checkSpaces(checked: Checked, partition: string): Promise<Fault[]> {
+export async function checkSpaces(checked: CheckContext, partition: string): Promise<Fault[]> {
   const { store } = checked;
   const key = store.keys.spaces(partition);
   const faults: Fault[] = [];
@@ -14,7 +14,7 @@ export async function checkSpaces(checked: Checked, partition: string): Promise<
     const { empty } = await retryUnavailable(() =>
       runScript(store, check_spaces, {
         keys: { spaces: key },
-        args: { base: store.keys.baseOf(partition), isRepairing: flagOf(checked) },
+        args: { base: store.keys.baseOf(partition), isRepairing: repairFlagOf(checked) },
         rest: ids,
       }),
     );

@@ -8,7 +8,7 @@ local function checkOrder(found, base, space, newest)
   local last = scoreIn(spaces, space)
   if last and last >= newest and last < LAST_ORDER then return end
   local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
-  local detail = space .. (last and ' is at ' .. digits(last) or ' is not listed, and has jobs')
+  local detail = space .. (last and ' is at ' .. formatInteger(last) or ' is not listed, and has jobs')
   find(found, kind, spaces, detail, found.additions, function()
     -- Not only above this job, or each newer one would be the same fault again.
     for _, index in ipairs({ '/jobs', '/queue' }) do
@@ -16,6 +16,6 @@ local function checkOrder(found, base, space, newest)
       local order = tonumber(top[2] or 0)
       if order < LAST_ORDER then newest = math.max(newest, order) end
     end
-    place(spaces, space, digits(newest))
+    setScore(spaces, space, formatInteger(newest))
   end)
 end

@@ -12,12 +12,12 @@ local function checkQueues(found, r, base, nowMs, queues)
   local function enter(queue)
     redis.call('ZREM', queue, r.id)
     right = right or tonumber(nextOrder(base, r.space, nowMs * 1024)) -- the end of the queue, as after a retry
-    redis.call('ZADD', queue, digits(right), r.id)
+    redis.call('ZADD', queue, formatInteger(right), r.id)
   end
   for _, queue in ipairs(queues) do
     local score = scoreIn(queue, r.id)
     if not score or score ~= right then
-      local detail = score and 'at ' .. digits(score) .. ', out of order' or 'the job is pending'
+      local detail = score and 'at ' .. formatInteger(score) .. ', out of order' or 'the job is pending'
       find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
     end
   end

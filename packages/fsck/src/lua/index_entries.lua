@@ -8,8 +8,8 @@ local function mustBeIn(found, index, id, score)
   local actual = scoreIn(index, id)
   if actual == tonumber(score) then return end
   local kind = actual and 'entry_misplaced' or 'entry_missing'
-  local detail = actual and ('at ' .. digits(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
-  find(found, kind, index, detail, found.additions, function() place(index, id, score) end)
+  local detail = actual and ('at ' .. formatInteger(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
+  find(found, kind, index, detail, found.additions, function() setScore(index, id, score) end)
 end
 
 -- Check that a job does not stand in this index.

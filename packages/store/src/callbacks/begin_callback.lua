@@ -1,4 +1,4 @@
--- KEYS job
+-- KEYS jobKey
 -- ARGV base jobId series leaseMs longestWaitMs
 -- REPLY OK nowMs:number attempt:number lease fields?[]
 -- REPLY NOT_DUE waitMs:number
@@ -10,15 +10,15 @@
 --   lease          end of the lease in ms
 --   fields         space, name, status, attempt of the job, url, headers, result, error, updatedAt
 -- NOT_PENDING also when the callback is in another series by now.
-local found = loadJob(job, base, jobId)
-local callback = loadCallback(found)
+local job = loadJob(jobKey, base, jobId)
+local callback = loadCallback(job)
 if not callback or callback.series ~= tonumber(series) then return { 'NOT_PENDING' } end
 local nowMs, at = now()
 if callback.leasedUntil > nowMs then return { 'NOT_DUE', math.min(callback.leasedUntil - nowMs, tonumber(longestWaitMs)) } end
 if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 
 local lease = nowMs + tonumber(leaseMs)
-postpone(found, lease)
-redis.call('HSET', job, 'callbackLeasedUntil', digits(lease))
-local fields = redis.call('HMGET', job, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
-return { 'OK', at, callback.attempts + 1, digits(lease), fields }
+postpone(job, lease)
+redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
+local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
+return { 'OK', at, callback.attempts + 1, formatInteger(lease), fields }

@@ -47,11 +47,11 @@ export interface Relayed {
  * @throws UNAVAILABLE
  */
 export async function relayCallbacks(store: Store, partition: string): Promise<Relayed> {
-  const { looked, due } = await runScript(store, relay_callbacks, {
+  const { examined, due } = await runScript(store, relay_callbacks, {
     keys: { callbacks: store.keys.callbacks(partition) },
     args: { base: store.keys.baseOf(partition), limit: STEP, againMs: AGAIN_MS, atMostMs: AGAIN_AT_MOST_MS },
   });
-  const relayed: Relayed = { isMore: looked === STEP, callbacks: [], overdue: [] };
+  const relayed: Relayed = { isMore: examined === STEP, callbacks: [], overdue: [] };
   for (let i = 0; i < due.length; i += 4) {
     const [jobId, series, url, waitedMs] = due.slice(i, i + 4) as [string, string, string, string];
     relayed[Number(waitedMs) < AGAIN_MS ? 'callbacks' : 'overdue'].push({ jobId, series: Number(series), url });

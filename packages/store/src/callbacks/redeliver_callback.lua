@@ -1,4 +1,4 @@
--- KEYS job
+-- KEYS jobKey
 -- ARGV base jobId keySpaceId
 -- REPLY OK
 -- ERRORS JOB_NOT_ENDED NO_CALLBACK JOB_NOT_FOUND FORBIDDEN
@@ -6,18 +6,18 @@
 -- Enqueue the callback of an ended job again, due now, in a new series with all retries ahead. An attempt that is being
 -- made now is still recorded, as the last of the series before. An attempt whose lease is over counts as lost. If its
 -- outcome still comes, it must not settle the callback that is enqueued here.
-local found = loadJob(job, base, jobId)
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local hasEnded = found.status == 'completed' or found.status == 'dead'
-if not hasEnded and found.status ~= 'killed' then return { 'JOB_NOT_ENDED', found.status } end
-local v = redis.call('HMGET', job, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
-if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', found.status } end
+local hasEnded = job.status == 'completed' or job.status == 'dead'
+if not hasEnded and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
+local v = redis.call('HMGET', jobKey, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
+if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', job.status } end
 
 local nowMs, at = now()
 local isBeingMade = tonumber(stored(v[3]) or 0) > nowMs
 local series = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
-redis.call('HSET', job, 'callbackRound', digits(series), 'callbackDueAt', at)
-if not isBeingMade then redis.call('HDEL', job, 'callbackLeasedUntil') end
-enqueueCallback(found, nowMs)
+redis.call('HSET', jobKey, 'callbackRound', formatInteger(series), 'callbackDueAt', at)
+if not isBeingMade then redis.call('HDEL', jobKey, 'callbackLeasedUntil') end
+enqueueCallback(job, nowMs)
 return { 'OK' }

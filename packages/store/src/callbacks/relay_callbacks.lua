@@ -1,6 +1,6 @@
 -- KEYS callbacks
 -- ARGV base limit againMs atMostMs
--- REPLY OK looked:number due[]
+-- REPLY OK examined:number due[]
 --
 -- List the callbacks of one partition that are due now, oldest first, and postpone the next look at each of them: by
 -- `againMs`, or by as long as it has been due, but at most by `atMostMs`. Meanwhile a scheduler has the callback. If
@@ -11,14 +11,14 @@ local nowMs, at = now()
 local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', at, 'LIMIT', 0, limit)
 local due = {}
 for _, id in ipairs(ids) do
-  local found, url = loadJob(base .. 'job:' .. id, base, id, 'callbackUrl')
-  local callback = loadCallback(found)
+  local job, url = loadJob(base .. 'job:' .. id, base, id, 'callbackUrl')
+  local callback = loadCallback(job)
   if callback then
     -- The first attempt is due from the end of the job on.
-    local since = callback.due > 0 and callback.due or tonumber(redis.call('HGET', found.key, 'updatedAt'))
+    local since = callback.due > 0 and callback.due or tonumber(redis.call('HGET', job.key, 'updatedAt'))
     local waitedMs = nowMs - since
-    postpone(found, nowMs + math.min(math.max(waitedMs, tonumber(againMs)), tonumber(atMostMs)))
-    for _, value in ipairs({ id, digits(callback.series), stored(url) or '', digits(waitedMs) }) do due[#due + 1] = value end
+    postpone(job, nowMs + math.min(math.max(waitedMs, tonumber(againMs)), tonumber(atMostMs)))
+    for _, value in ipairs({ id, formatInteger(callback.series), stored(url) or '', formatInteger(waitedMs) }) do due[#due + 1] = value end
   else
     redis.call('ZREM', callbacks, id) -- the record is gone, or its callback was never pending
   end

@@ -1,6 +1,6 @@
 -- KEYS index
 -- ARGV base afterOrder limit deliveryTimeoutMs
--- REPLY OK looked:number lastOrder reopened:number
+-- REPLY OK examined:number lastOrder reopened:number
 --
 -- After Redis' clock has stepped back: give one more window, from now on, to jobs whose worker's last call is in the
 -- future. They would else wait for as long as the step was.
@@ -11,14 +11,14 @@
 local nowMs = now()
 
 local function reopenIfAhead(id)
-  local found, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt')
-  if found.status ~= 'delivered' and found.status ~= 'running' then return 0 end -- A stray entry.
-  local ms = windowMs(found, deliveryTimeoutMs)
+  local job, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt')
+  if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end -- A stray entry.
+  local ms = windowMs(job, deliveryTimeoutMs)
   local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
   if due <= nowMs + ms then return 0 end
   -- It may have been delivered when DELIVERY_TIMEOUT_SECONDS was longer.
-  if found.status == 'delivered' and tonumber(deliveredAt) <= nowMs then return 0 end
-  reopenWindow(found, nowMs, ms)
+  if job.status == 'delivered' and tonumber(deliveredAt) <= nowMs then return 0 end
+  reopenWindow(job, nowMs, ms)
   return 1
 end
 

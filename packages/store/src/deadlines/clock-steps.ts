@@ -50,12 +50,12 @@ async function reopenIn(store: Store, partition: string, index: string): Promise
   const { deliveryTimeoutMs } = store.settings;
   let total = 0;
   for (let afterOrder = '-inf'; ; ) {
-    const { looked, lastOrder, reopened } = await runScript(store, bring_back, {
+    const { examined, lastOrder, reopened } = await runScript(store, bring_back, {
       keys: { index },
       args: { base: store.keys.baseOf(partition), afterOrder, limit: STEP, deliveryTimeoutMs },
     });
     total += reopened;
-    if (looked < STEP) return total;
+    if (examined < STEP) return total;
     afterOrder = lastOrder;
   }
 }

@@ -1,6 +1,6 @@
 -- KEYS deadlines
 -- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore
--- REPLY OK looked:number counts:number[] lagMs:number broken[]
+-- REPLY OK examined:number counts:number[] lagMs:number broken[]
 --
 -- Process what is due in one partition, oldest first: a delivered job is pending again, at its place by creation, or
 -- dead; a running one has failed its attempt; an ended one is purged. A job whose window a step of Redis' clock cut short
@@ -21,21 +21,21 @@ local steppedAt = lastStep(base, nowMs)
 
 -- Process one job that is due, and return which count that adds to.
 local function expireOne(id, due)
-  local found, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
-  if reopenIfCutShort(found, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
-  if found.status == 'delivered' then
-    return DELIVERED[failDelivery(found, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
-  elseif found.status == 'running' then
-    local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
-    return FAILED[failAttempt(found, nowMs, failure, eventsPerJob, retentionMs)]
-  elseif found.status and found.status ~= 'pending' then
-    return purge(found, nowMs) and PURGED[found.status]
+  local job, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
+  if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
+  if job.status == 'delivered' then
+    return DELIVERED[failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
+  elseif job.status == 'running' then
+    local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)]
+  elseif job.status and job.status ~= 'pending' then
+    return purge(job, nowMs) and PURGED[job.status]
   end
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
 
 -- Below and not at: both ends of a window were rounded down, and none must end early.
-local before = digits(math.min(nowMs, tonumber(dueBefore)))
+local before = formatInteger(math.min(nowMs, tonumber(dueBefore)))
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
 local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
 for i = 1, #due, 2 do
@@ -45,7 +45,7 @@ for i = 1, #due, 2 do
     counts[count] = counts[count] + 1
   elseif not ok then
     -- A record that is not valid. Look again in a minute, so that it does not stop the sweep.
-    place(deadlines, due[i], digits(nowMs + 60000))
+    setScore(deadlines, due[i], formatInteger(nowMs + 60000))
     broken[#broken + 1] = due[i]
   end
 end

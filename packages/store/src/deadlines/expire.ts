@@ -56,18 +56,18 @@ export interface Expired {
 export async function expireDue(store: Store, partition: string, dueBefore: number): Promise<Expired> {
   const { maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs } = store.settings;
   const base = store.keys.baseOf(partition);
-  const { looked, counts, lagMs, broken } = await runScript(store, expire, {
+  const { examined, counts, lagMs, broken } = await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
     args: { base, limit: STEP, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore },
   });
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: counts[i] as number }));
   for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
   const reopened = counts[REOPENED] as number;
-  if (looked > reopened) store.observer.expired(lagMs);
+  if (examined > reopened) store.observer.expired(lagMs);
   const total = (isIt: (move: (typeof done)[number]) => boolean) =>
     done.filter(isIt).reduce((sum, { jobs }) => sum + jobs, 0);
   return {
-    isMore: looked === STEP,
+    isMore: examined === STEP,
     redelivered: total(({ from, to }) => from === 'delivered' && to === 'pending'),
     neverAcked: total(({ from, to }) => from === 'delivered' && to === 'dead'),
     timedOut: total(({ from }) => from === 'running'),

@@ -65,7 +65,7 @@ export async function failJob(store: Store, caller: Caller, jobId: string, error
   const { eventsPerJob, retentionMs } = store.settings;
   const { status } = await runScript(store, fail, {
     keys,
-    args: { failure: JSON.stringify(error), eventsPerJob, retentionMs, ...args },
+    args: { errorJson: JSON.stringify(error), eventsPerJob, retentionMs, ...args },
   });
   store.observer.moved('running', status, 1);
 }

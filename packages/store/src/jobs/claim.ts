@@ -1,7 +1,7 @@
 import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol';
 import { runScript } from '../script/run-script.js';
 import { claim, poll } from '../script/scripts.generated.js';
-import { type Caller, deadlineOf, jobScriptInputs, type Store } from '../store.js';
+import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../store.js';
 import { claimedJobOf } from './read/record.js';
 
 /**
@@ -22,7 +22,7 @@ export async function pollJobs(store: Store, spaceId: string, { count, names }: 
       count,
       deliveryTimeoutMs,
       eventsPerJob,
-      deadline: deadlineOf(store),
+      notAfter: notAfterOf(store),
     },
     rest: names,
   });
@@ -43,7 +43,7 @@ export async function claimJob(store: Store, caller: Caller, jobId: string): Pro
   const { keys, args } = jobScriptInputs(store, caller, jobId);
   const reply = await runScript(store, claim, {
     keys,
-    args: { deliveryTimeoutMs, eventsPerJob, deadline: deadlineOf(store), ...args },
+    args: { deliveryTimeoutMs, eventsPerJob, notAfter: notAfterOf(store), ...args },
   });
   store.observer.delivered('claim', reply.outcome === 'OK' ? 1 : 0);
   if (reply.outcome === 'NOT_PENDING') return { claimed: false, reason: 'not_pending', status: reply.status };

@@ -1,24 +1,24 @@
--- KEYS job
--- ARGV base jobId space name deadline fields...
+-- KEYS jobKey
+-- ARGV base jobId space name notAfter fields...
 -- REPLY OK order
 -- ERRORS TOO_LATE
 --
 -- Create a pending job at the end of its space's queues. Redis refuses it when memory is full.
 --   base      'ym:{pp}:', the partition that every key below shares
---   deadline  see isTooLate
+--   notAfter  see isTooLate
 --   fields    further fields of the record, name and value in turn; those that have their default value are left out
 --   order     place of the job in its space; floor(order / 1024) is the creation time in ms
 local nowMs, _, micros = now()
-if isTooLate(nowMs, deadline) then return { 'TOO_LATE' } end
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 -- Orders of 1/1024 ms distinguish the moments of Redis, so the last one of the space is hardly ever needed.
 local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
 local order = nextOrder(base, space, moment)
-local created = { key = job, base = base, id = jobId, space = space, name = name }
+local created = { key = jobKey, base = base, id = jobId, space = space, name = name }
 
-redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(fields))
+redis.call('HSET', jobKey, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(fields))
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
 redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', name) -- as text, because printing a number takes time
 enqueue(created, order)
-publish(created, '1', 'created', 'pending', digits(math.floor(order / 1024)), 'null')
+publish(created, '1', 'created', 'pending', formatInteger(math.floor(order / 1024)), 'null')
 return { 'OK', order }

@@ -2,7 +2,7 @@ import { type CreateJobRequest, type Job, RECORD_DEFAULTS, YardmasterError } fro
 import { newJobId } from '../partition.js';
 import { runScript } from '../script/run-script.js';
 import { create } from '../script/scripts.generated.js';
-import { deadlineOf, type Store } from '../store.js';
+import { notAfterOf, type Store } from '../store.js';
 import { isoOfOrder } from '../time.js';
 
 /**
@@ -17,13 +17,13 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
   const id = newJobId(spaceId);
   const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
   const { order } = await runScript(store, create, {
-    keys: { job: store.keys.job(id) },
+    keys: { jobKey: store.keys.job(id) },
     args: {
       base: store.keys.baseOfJob(id),
       jobId: id,
       space: spaceId,
       name,
-      deadline: deadlineOf(store),
+      notAfter: notAfterOf(store),
     },
     rest: fieldsOf(request),
   });

@@ -1,4 +1,4 @@
--- KEYS job
+-- KEYS jobKey
 -- ARGV base jobId keySpaceId reason eventsPerJob retentionMs
 -- REPLY OK before:Status
 -- ERRORS JOB_ENDED JOB_NOT_FOUND FORBIDDEN
@@ -6,15 +6,15 @@
 -- End a job by force; a killed job stays as it is. No callback follows a kill.
 --   reason    JSON text, a string or null
 --   before    status that the job had
-local found = loadJob(job, base, jobId)
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if found.status == 'killed' then return { 'OK', 'killed' } end
-if found.status == 'completed' or found.status == 'dead' then return { 'JOB_ENDED', found.status } end
+if job.status == 'killed' then return { 'OK', 'killed' } end
+if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 
 local nowMs, at = now()
-if found.status == 'pending' then dequeue(found) end
-moveStatus(found, 'killed')
-retain(found, nowMs, retentionMs)
-record(found, at, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
-return { 'OK', found.status }
+if job.status == 'pending' then dequeue(job) end
+moveStatus(job, 'killed')
+retain(job, nowMs, retentionMs)
+record(job, at, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+return { 'OK', job.status }

@@ -1,16 +1,16 @@
 -- KEYS queue
--- ARGV base count deliveryTimeoutMs eventsPerJob deadline names...
+-- ARGV base count deliveryTimeoutMs eventsPerJob notAfter names...
 -- REPLY OK jobs?[]...
 -- ERRORS TOO_LATE
 --
 -- Deliver up to `count` pending jobs of one space, oldest first over all the names asked for.
 --   queue     the space's queue; the queue of a name is <queue>/<name>
 --   count     1 to 50
---   deadline  see isTooLate
+--   notAfter  see isTooLate
 --   names     job names, at most 100; none for any
 --   jobs      see claimedJob
 local nowMs, at = now()
-if isTooLate(nowMs, deadline) then return { 'TOO_LATE' } end
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
@@ -23,11 +23,11 @@ for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1]) end
   if not id then break end
-  local found, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
-  if found.status == 'pending' then -- else the entry is stray, and is gone from the queue now
-    redis.call('ZREM', #names == 0 and queue .. '/' .. found.name or queue, id) -- the job's other queue
-    deliver(found, nowMs, at, deliveryTimeoutMs, eventsPerJob)
-    claimed[#claimed + 1] = claimedJob(found, payload, checkpoint)
+  local job, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
+  if job.status == 'pending' then -- else the entry is stray, and is gone from the queue now
+    redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
+    deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+    claimed[#claimed + 1] = claimedJob(job, payload, checkpoint)
   end
 end
 return { 'OK', unpack(claimed) } -- a constructor, see list.lua

@@ -1,28 +1,28 @@
--- KEYS job
+-- KEYS jobKey
 -- ARGV base jobId keySpaceId logsPerJob entries...
 -- REPLY OK lastSeq:number
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
 -- Append a batch of log entries to a job, whatever its status. This is no heartbeat: neither window nor record moves.
 --   entries   what packLog in the store makes of them, JSON arrays that lack `[` and the time of storage; at most 5 000
-local found = loadJob(job, base, jobId)
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 
 local _, at = now()
 local opening = '[' .. at
 for i = 1, #entries do entries[i] = opening .. entries[i] end
-local logs = job .. ':logs'
-local dropped = tonumber(stored(redis.call('HGET', job, 'logsDropped')) or 0)
+local logs = jobKey .. ':logs'
+local dropped = tonumber(stored(redis.call('HGET', jobKey, 'logsDropped')) or 0)
 -- The first write, and one command for all of them: a full Redis refuses the whole batch.
 local length = redis.call('RPUSH', logs, unpack(entries))
 local last = dropped + length
 local excess = length - tonumber(logsPerJob)
 if excess > 0 then
   redis.call('LTRIM', logs, excess, -1)
-  redis.call('HSET', job, 'logsDropped', digits(dropped + excess))
+  redis.call('HSET', jobKey, 'logsDropped', formatInteger(dropped + excess))
 end
 
-local data = '{"fromSeq":' .. digits(last - #entries + 1) .. ',"toSeq":' .. digits(last) .. ',"count":' .. #entries .. '}'
-publish(found, 'null', 'logs_appended', found.status, at, data)
+local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
+publish(job, 'null', 'logs_appended', job.status, at, data)
 return { 'OK', last }

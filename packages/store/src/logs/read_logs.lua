@@ -1,4 +1,4 @@
--- KEYS job
+-- KEYS jobKey
 -- ARGV keySpaceId direction bound most budget
 -- REPLY OK dropped:number newestSeq:number lists[]...
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
@@ -10,12 +10,12 @@
 --   budget      bytes of entries after which to stop, so that one portion does not keep Redis busy for long
 --   dropped     entries dropped at the old end
 --   lists       lists of entries in the order in which they were read, each ascending
-local v = redis.call('HMGET', job, 'space', 'logsDropped')
+local v = redis.call('HMGET', jobKey, 'space', 'logsDropped')
 local space = stored(v[1])
 local refusal = refusalFor(space, space, keySpaceId)
 if refusal then return { refusal } end
 
-local logs = job .. ':logs'
+local logs = jobKey .. ':logs'
 local dropped = tonumber(stored(v[2]) or 0)
 local length = redis.call('LLEN', logs)
 -- Places in the list, from 0, of what is left to read.
@@ -27,7 +27,7 @@ local lists, bytes, left = {}, 0, tonumber(most)
 while first <= last and left > 0 and bytes <= tonumber(budget) do
   local count = math.min(20, left, last - first + 1)
   local from = direction == 'after' and first or last - count + 1
-  local list = redis.call('LRANGE', logs, digits(from), digits(from + count - 1))
+  local list = redis.call('LRANGE', logs, formatInteger(from), formatInteger(from + count - 1))
   for i = 1, #list do bytes = bytes + #list[i] end
   if direction == 'after' then first = first + count else last = last - count end
   left = left - count

@@ -1,13 +1,13 @@
 -- Enqueue a callback, so that some scheduler sends it from now on. The step that ends the job does so, so that no crash
 -- can come between. The message wakes the schedulers; their tick finds what they missed.
 local function enqueueCallback(job, nowMs)
-  redis.call('ZADD', job.base .. 'callbacks', digits(nowMs), job.id)
+  redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
 end
 
 -- Read the state of the callback of a job; nil when none is pending.
 --   attempts       POSTs made so far, whose outcome is known
---   series         `attempts` when its current series of retries began: 0, until a client requests a redelivery
+--   series         stored as `callbackRound`: `attempts` when its current series of retries began: 0, until a client requests a redelivery
 --   due            when the next attempt may begin, epoch ms
 --   leasedUntil    an attempt is being made, and counts as lost from then on; 0 for none
 local function loadCallback(job)
@@ -20,5 +20,5 @@ end
 
 -- Postpone the relay's next look at a pending callback.
 local function postpone(job, at)
-  place(job.base .. 'callbacks', job.id, digits(at))
+  setScore(job.base .. 'callbacks', job.id, formatInteger(at))
 end

@@ -6,15 +6,15 @@ local function now()
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end
 
--- Check whether the deadline of a call has passed, after which its caller gets an error which means that nothing was
--- done. `deadline` is epoch ms, or '' for none.
-local function isTooLate(nowMs, deadline)
-  return deadline ~= '' and nowMs > tonumber(deadline)
+-- Check whether it is too late for a call, after which its caller gets an error which means that nothing was
+-- done. `notAfter` is epoch ms, or '' for none.
+local function isTooLate(nowMs, notAfter)
+  return notAfter ~= '' and nowMs > tonumber(notAfter)
 end
 
 -- Print a whole number in full; '..' alone would print 1.8e+15. A time or an order is printed in two halves, which takes
 -- half as long as '%.0f' does, and '%d' of the whole would be too much for the integers of some Lua 5.3.
-local function digits(number)
+local function formatInteger(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
   local low = number % 1e8
   return string.format('%d%08d', (number - low) / 1e8, low)

@@ -1,10 +1,10 @@
--- Make a job dead, with its callback. `failure` is JSON text; further fields of the record may follow (name, value, …).
+-- Make a job dead, with its callback. `errorJson` is JSON text; further fields of the record may follow (name, value, …).
 -- Begins with the ZREM of moveStatus.
-local function die(job, nowMs, failure, eventsPerJob, retentionMs, ...)
+local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveStatus(job, 'dead')
   retain(job, nowMs, retentionMs)
   if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then enqueueCallback(job, nowMs) end
-  record(job, digits(nowMs), 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure, ...)
+  record(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
 end
 
 -- Return a job to its queues, at this order, or to their end when it is nil. Begins with the ZREM of moveStatus.
@@ -15,15 +15,15 @@ local function returnToQueue(job, nowMs, order)
 end
 
 -- End an attempt that failed: back to the end of the queue while retries remain, else dead with its callback.
--- `failure` is JSON text. Return the status that the job has now.
-local function failAttempt(job, nowMs, failure, eventsPerJob, retentionMs)
+-- `errorJson` is JSON text. Return the status that the job has now.
+local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then
-    die(job, nowMs, failure, eventsPerJob, retentionMs)
+    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
     return 'dead'
   end
   returnToQueue(job, nowMs)
-  local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
-  recordReturn(job, digits(nowMs), 'retried', data, eventsPerJob)
+  local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. '}'
+  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob)
   return 'pending'
 end
 
@@ -32,11 +32,11 @@ end
 local function failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)
   local count = tonumber(stored(timeouts) or 0) + 1
   if count >= tonumber(maxDeliveries) then
-    local failure = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
-    die(job, nowMs, failure, eventsPerJob, retentionMs, 'deliveryTimeouts', digits(count))
+    local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
+    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', formatInteger(count))
     return 'dead'
   end
   returnToQueue(job, nowMs, job.order)
-  recordReturn(job, digits(nowMs), 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', digits(count))
+  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', formatInteger(count))
   return 'pending'
 end

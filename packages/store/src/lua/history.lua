@@ -17,9 +17,9 @@ local function append(job, at, type, data, eventsPerJob)
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
-    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+    redis.call('HSET', job.key, 'eventsDropped', formatInteger(job.eventsDropped + excess))
   end
-  return digits(1 + job.eventsDropped + length)
+  return formatInteger(1 + job.eventsDropped + length)
 end
 
 -- Record an event of a job, and the status that it leads to. First write the history, because it may begin with what the

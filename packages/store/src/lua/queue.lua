@@ -1,11 +1,11 @@
 -- Put a member at a score. Begin with a ZREM on purpose: once a script has removed something, Redis lets the rest of it
 -- pass even when memory is full.
-local function place(index, member, score)
+local function setScore(index, member, score)
   redis.call('ZREM', index, member)
   redis.call('ZADD', index, score, member)
 end
 
--- Move a job to another status index, at its place by creation. Begins with a ZREM, see place.
+-- Move a job to another status index, at its place by creation. Begins with a ZREM, see setScore.
 local function moveStatus(job, to)
   local index = job.base .. 'space:' .. job.space .. '/status/'
   redis.call('ZREM', index .. job.status, job.id)
@@ -30,11 +30,11 @@ end
 -- over 1024 is the time in milliseconds. 2^53 is reached in the year 2248.
 --   moment   the least that it may be: ms * 1024, and more for what is later within the millisecond
 local function nextOrder(base, space, moment)
-  local spaces, order = base .. 'spaces', digits(moment)
+  local spaces, order = base .. 'spaces', formatInteger(moment)
   if redis.pcall('ZADD', spaces, 'CH', 'GT', order, space) == 1 then return order end
   -- The last one is not below; or Redis is full, and refuses the ZADD below as well; or this is ioredis-mock, without GT.
   local last = tonumber(redis.call('ZSCORE', spaces, space) or 0)
-  order = digits(math.max(last + 1, moment))
+  order = formatInteger(math.max(last + 1, moment))
   redis.call('ZADD', spaces, order, space)
   return order
 end

@@ -1,7 +1,7 @@
 -- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it for ever.
 local function retain(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
-    redis.call('ZADD', job.base .. 'deadlines', digits(nowMs + tonumber(retentionMs)), job.id)
+    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
   else
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
@@ -12,7 +12,7 @@ end
 local function purge(job, nowMs)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
-    place(deadlines, job.id, digits(nowMs + 60000))
+    setScore(deadlines, job.id, formatInteger(nowMs + 60000))
     return false
   end
   local space = job.base .. 'space:' .. job.space

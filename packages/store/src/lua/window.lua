@@ -10,12 +10,12 @@ end
 
 -- Give a delivered or running job a window from now on. It times out when the window closes without a call of its worker.
 local function openWindow(job, nowMs, ms)
-  redis.call('ZADD', job.base .. 'deadlines', digits(nowMs + ms), job.id)
+  redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
 end
 
--- Open the window of a job again, on a full Redis too, see place.
+-- Open the window of a job again, on a full Redis too, see setScore.
 local function reopenWindow(job, nowMs, ms)
-  place(job.base .. 'deadlines', job.id, digits(nowMs + ms))
+  setScore(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
 end
 
 -- Return when Redis' clock last stepped forward, in ms; 0 for never. A time in the future, from before a step back, says

@@ -1,4 +1,4 @@
-// Made by scripts/lua-module.mjs from the .lua files of packages/store/src. Do not edit: edit those, and build.
+// Made by scripts/lua/module.mjs from the .lua files of packages/store/src. Do not edit: edit those, and build.
 import type { Status } from '@yardmaster/protocol';
 
 /** Shared Lua, by name. */
@@ -9,7 +9,7 @@ export const lua = {
   DEFAULT_TIMEOUT_SECONDS: `local DEFAULT_TIMEOUT_SECONDS = '300'`,
   DEFAULT_ATTEMPT: `local DEFAULT_ATTEMPT = '0'`,
   enqueueCallback: `local function enqueueCallback(job, nowMs)
-  redis.call('ZADD', job.base .. 'callbacks', digits(nowMs), job.id)
+  redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
 end`,
   loadCallback: `local function loadCallback(job)
@@ -20,7 +20,7 @@ end`,
   return { attempts = v[1], series = v[2], due = v[3], leasedUntil = v[4] }
 end`,
   postpone: `local function postpone(job, at)
-  place(job.base .. 'callbacks', job.id, digits(at))
+  setScore(job.base .. 'callbacks', job.id, formatInteger(at))
 end`,
   deliver: `local function deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
   moveStatus(job, 'delivered')
@@ -35,44 +35,44 @@ end`,
   local ms = math.floor(time[2] / 1000)
   return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
 end`,
-  isTooLate: `local function isTooLate(nowMs, deadline)
-  return deadline ~= '' and nowMs > tonumber(deadline)
+  isTooLate: `local function isTooLate(nowMs, notAfter)
+  return notAfter ~= '' and nowMs > tonumber(notAfter)
 end`,
-  digits: `local function digits(number)
+  formatInteger: `local function formatInteger(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
   local low = number % 1e8
   return string.format('%d%08d', (number - low) / 1e8, low)
 end`,
-  die: `local function die(job, nowMs, failure, eventsPerJob, retentionMs, ...)
+  makeDead: `local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveStatus(job, 'dead')
   retain(job, nowMs, retentionMs)
   if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then enqueueCallback(job, nowMs) end
-  record(job, digits(nowMs), 'dead', 'dead', '{"error":' .. failure .. '}', eventsPerJob, 'error', failure, ...)
+  record(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
 end`,
   returnToQueue: `local function returnToQueue(job, nowMs, order)
   moveStatus(job, 'pending')
   enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
   redis.call('ZREM', job.base .. 'deadlines', job.id)
 end`,
-  failAttempt: `local function failAttempt(job, nowMs, failure, eventsPerJob, retentionMs)
+  failAttempt: `local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then
-    die(job, nowMs, failure, eventsPerJob, retentionMs)
+    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
     return 'dead'
   end
   returnToQueue(job, nowMs)
-  local data = '{"error":' .. failure .. ',"attemptNumber":' .. job.attempt .. '}'
-  recordReturn(job, digits(nowMs), 'retried', data, eventsPerJob)
+  local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. '}'
+  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob)
   return 'pending'
 end`,
   failDelivery: `local function failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)
   local count = tonumber(stored(timeouts) or 0) + 1
   if count >= tonumber(maxDeliveries) then
-    local failure = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
-    die(job, nowMs, failure, eventsPerJob, retentionMs, 'deliveryTimeouts', digits(count))
+    local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
+    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', formatInteger(count))
     return 'dead'
   end
   returnToQueue(job, nowMs, job.order)
-  recordReturn(job, digits(nowMs), 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', digits(count))
+  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', formatInteger(count))
   return 'pending'
 end`,
   append: `local function append(job, at, type, data, eventsPerJob)
@@ -89,9 +89,9 @@ end`,
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
-    redis.call('HSET', job.key, 'eventsDropped', digits(job.eventsDropped + excess))
+    redis.call('HSET', job.key, 'eventsDropped', formatInteger(job.eventsDropped + excess))
   end
-  return digits(1 + job.eventsDropped + length)
+  return formatInteger(1 + job.eventsDropped + length)
 end`,
   record: `local function record(job, at, type, status, data, eventsPerJob, ...)
   local seq = append(job, at, type, data, eventsPerJob)
@@ -172,7 +172,7 @@ end`,
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end`,
-  place: `local function place(index, member, score)
+  setScore: `local function setScore(index, member, score)
   redis.call('ZREM', index, member)
   redis.call('ZADD', index, score, member)
 end`,
@@ -192,16 +192,16 @@ end`,
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end`,
   nextOrder: `local function nextOrder(base, space, moment)
-  local spaces, order = base .. 'spaces', digits(moment)
+  local spaces, order = base .. 'spaces', formatInteger(moment)
   if redis.pcall('ZADD', spaces, 'CH', 'GT', order, space) == 1 then return order end
   local last = tonumber(redis.call('ZSCORE', spaces, space) or 0)
-  order = digits(math.max(last + 1, moment))
+  order = formatInteger(math.max(last + 1, moment))
   redis.call('ZADD', spaces, order, space)
   return order
 end`,
   retain: `local function retain(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
-    redis.call('ZADD', job.base .. 'deadlines', digits(nowMs + tonumber(retentionMs)), job.id)
+    redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
   else
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
@@ -209,7 +209,7 @@ end`,
   purge: `local function purge(job, nowMs)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
-    place(deadlines, job.id, digits(nowMs + 60000))
+    setScore(deadlines, job.id, formatInteger(nowMs + 60000))
     return false
   end
   local space = job.base .. 'space:' .. job.space
@@ -228,10 +228,10 @@ end`,
   return job.status == 'delivered' and tonumber(deliveryTimeoutMs) or executionMs(job)
 end`,
   openWindow: `local function openWindow(job, nowMs, ms)
-  redis.call('ZADD', job.base .. 'deadlines', digits(nowMs + ms), job.id)
+  redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
 end`,
   reopenWindow: `local function reopenWindow(job, nowMs, ms)
-  place(job.base .. 'deadlines', job.id, digits(nowMs + ms))
+  setScore(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
 end`,
   lastStep: `local function lastStep(base, nowMs)
   local at = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
@@ -247,94 +247,94 @@ end`,
 };
 
 export const begin_callback = {
-  name: 'begin_callback', sha1: '787624f487dae1225c281583f4bb85772b1eba5d',
-  keys: ['job'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
+  name: 'begin_callback', sha1: 'ce9c1e04f3d87679a3e0ae13e835d3d4f19d264f',
+  keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, nowMs: Number(r[1]), attempt: Number(r[2]), lease: r[3] as string, fields: r[4] as (string | null)[] } : r[0] === 'NOT_DUE' ? { outcome: 'NOT_DUE' as const, waitMs: Number(r[1]) } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.place}\n${lua.digits}\n${lua.postpone}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.setScore}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
 local base, jobId, series, leaseMs, longestWaitMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local found = loadJob(job, base, jobId)
-local callback = loadCallback(found)
+local job = loadJob(jobKey, base, jobId)
+local callback = loadCallback(job)
 if not callback or callback.series ~= tonumber(series) then return { 'NOT_PENDING' } end
 local nowMs, at = now()
 if callback.leasedUntil > nowMs then return { 'NOT_DUE', math.min(callback.leasedUntil - nowMs, tonumber(longestWaitMs)) } end
 if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 local lease = nowMs + tonumber(leaseMs)
-postpone(found, lease)
-redis.call('HSET', job, 'callbackLeasedUntil', digits(lease))
-local fields = redis.call('HMGET', job, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
-return { 'OK', at, callback.attempts + 1, digits(lease), fields }
+postpone(job, lease)
+redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
+local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
+return { 'OK', at, callback.attempts + 1, formatInteger(lease), fields }
 `,
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: 'ea2ac0603b2657ca6a1e2b3a456ee52665dc17ea',
-  keys: ['job'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
+  name: 'record_callback', sha1: '090a5329bdb7922299633450bbedffc2ddf03909',
+  keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.digits}\n${lua.now}\n${lua.place}\n${lua.postpone}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.setScore}\n${lua.postpone}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
-local found = loadJob(job, base, jobId)
-local callback = loadCallback(found)
-if not callback or digits(callback.leasedUntil) ~= lease then return { 'NOT_PENDING' } end
+local job = loadJob(jobKey, base, jobId)
+local callback = loadCallback(job)
+if not callback or formatInteger(callback.leasedUntil) ~= lease then return { 'NOT_PENDING' } end
 local nowMs, at = now()
 if callback.series ~= tonumber(series) then
-  postpone(found, nowMs)
-  enqueueCallback(found, nowMs)
+  postpone(job, nowMs)
+  enqueueCallback(job, nowMs)
 elseif retryMs == '' then
   redis.call('ZREM', base .. 'callbacks', jobId)
-  redis.call('HDEL', job, 'callbackDueAt')
+  redis.call('HDEL', jobKey, 'callbackDueAt')
 else
   local due = nowMs + tonumber(retryMs)
-  postpone(found, due + tonumber(againMs))
-  redis.call('HSET', job, 'callbackDueAt', digits(due))
+  postpone(job, due + tonumber(againMs))
+  redis.call('HSET', jobKey, 'callbackDueAt', formatInteger(due))
 end
-redis.call('HSET', job, 'callbackAttempts', digits(callback.attempts + 1))
-redis.call('HDEL', job, 'callbackLeasedUntil')
-local seq = append(found, at, eventType, data, eventsPerJob)
-publish(found, seq, eventType, found.status, at, data)
+redis.call('HSET', jobKey, 'callbackAttempts', formatInteger(callback.attempts + 1))
+redis.call('HDEL', jobKey, 'callbackLeasedUntil')
+local seq = append(job, at, eventType, data, eventsPerJob)
+publish(job, seq, eventType, job.status, at, data)
 return { 'OK' }
 `,
 } as const;
 
 export const redeliver_callback = {
-  name: 'redeliver_callback', sha1: '259f5e8607f9ad50a8304746933dce3c75cf4fe4',
-  keys: ['job'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
+  name: 'redeliver_callback', sha1: 'a731398a6f50a2ccf976354fb4dcb68266fd532a',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.digits}\n${lua.enqueueCallback}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
-local found = loadJob(job, base, jobId)
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local hasEnded = found.status == 'completed' or found.status == 'dead'
-if not hasEnded and found.status ~= 'killed' then return { 'JOB_NOT_ENDED', found.status } end
-local v = redis.call('HMGET', job, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
-if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', found.status } end
+local hasEnded = job.status == 'completed' or job.status == 'dead'
+if not hasEnded and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
+local v = redis.call('HMGET', jobKey, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
+if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', job.status } end
 local nowMs, at = now()
 local isBeingMade = tonumber(stored(v[3]) or 0) > nowMs
 local series = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
-redis.call('HSET', job, 'callbackRound', digits(series), 'callbackDueAt', at)
-if not isBeingMade then redis.call('HDEL', job, 'callbackLeasedUntil') end
-enqueueCallback(found, nowMs)
+redis.call('HSET', jobKey, 'callbackRound', formatInteger(series), 'callbackDueAt', at)
+if not isBeingMade then redis.call('HDEL', jobKey, 'callbackLeasedUntil') end
+enqueueCallback(job, nowMs)
 return { 'OK' }
 `,
 } as const;
 
 export const relay_callbacks = {
-  name: 'relay_callbacks', sha1: '72bcce72b4017721ba8c30d975aac1c34742a824',
+  name: 'relay_callbacks', sha1: 'fe14dfc8f9cabd94be91fbe50a3a292b8b5bbee2',
   keys: ['callbacks'], args: ['base', 'limit', 'againMs', 'atMostMs'], rest: null,
-  decode: (r: unknown[]) => ({ looked: Number(r[1]), due: r[2] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.place}\n${lua.digits}\n${lua.postpone}\nlocal callbacks = KEYS[1]
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), due: r[2] as string[] }),
+  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.setScore}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
 local base, limit, againMs, atMostMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local nowMs, at = now()
 local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', at, 'LIMIT', 0, limit)
 local due = {}
 for _, id in ipairs(ids) do
-  local found, url = loadJob(base .. 'job:' .. id, base, id, 'callbackUrl')
-  local callback = loadCallback(found)
+  local job, url = loadJob(base .. 'job:' .. id, base, id, 'callbackUrl')
+  local callback = loadCallback(job)
   if callback then
-    local since = callback.due > 0 and callback.due or tonumber(redis.call('HGET', found.key, 'updatedAt'))
+    local since = callback.due > 0 and callback.due or tonumber(redis.call('HGET', job.key, 'updatedAt'))
     local waitedMs = nowMs - since
-    postpone(found, nowMs + math.min(math.max(waitedMs, tonumber(againMs)), tonumber(atMostMs)))
-    for _, value in ipairs({ id, digits(callback.series), stored(url) or '', digits(waitedMs) }) do due[#due + 1] = value end
+    postpone(job, nowMs + math.min(math.max(waitedMs, tonumber(againMs)), tonumber(atMostMs)))
+    for _, value in ipairs({ id, formatInteger(callback.series), stored(url) or '', formatInteger(waitedMs) }) do due[#due + 1] = value end
   else
     redis.call('ZREM', callbacks, id)
   end
@@ -344,20 +344,20 @@ return { 'OK', #ids, { unpack(due) } }
 } as const;
 
 export const bring_back = {
-  name: 'bring_back', sha1: 'ca706037861faece27c4568932765c4e3083e603',
+  name: 'bring_back', sha1: 'e9c27b320d5fca902aed7e47064a33cf5a72bc5d',
   keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
-  decode: (r: unknown[]) => ({ looked: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
-  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.place}\n${lua.digits}\n${lua.reopenWindow}\nlocal index = KEYS[1]
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
+  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.setScore}\n${lua.formatInteger}\n${lua.reopenWindow}\nlocal index = KEYS[1]
 local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local nowMs = now()
 local function reopenIfAhead(id)
-  local found, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt')
-  if found.status ~= 'delivered' and found.status ~= 'running' then return 0 end
-  local ms = windowMs(found, deliveryTimeoutMs)
+  local job, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt')
+  if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end
+  local ms = windowMs(job, deliveryTimeoutMs)
   local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
   if due <= nowMs + ms then return 0 end
-  if found.status == 'delivered' and tonumber(deliveredAt) <= nowMs then return 0 end
-  reopenWindow(found, nowMs, ms)
+  if job.status == 'delivered' and tonumber(deliveredAt) <= nowMs then return 0 end
+  reopenWindow(job, nowMs, ms)
   return 1
 end
 local page = redis.call('ZRANGEBYSCORE', index, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
@@ -371,10 +371,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'b75ce15c21c01711caa00def6b6d2bd87c9e0ad0',
+  name: 'expire', sha1: 'cff82dc4fc65eb4e3db3bccb53f5bf8988277b63',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
-  decode: (r: unknown[]) => ({ looked: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.place}\n${lua.digits}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveStatus}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.die}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.setScore}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveStatus}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -383,19 +383,19 @@ local PURGED = { completed = 5, dead = 6, killed = 7 }
 local REOPENED = 8
 local steppedAt = lastStep(base, nowMs)
 local function expireOne(id, due)
-  local found, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
-  if reopenIfCutShort(found, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
-  if found.status == 'delivered' then
-    return DELIVERED[failDelivery(found, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
-  elseif found.status == 'running' then
-    local failure = '"Job timed out after ' .. found.timeoutSeconds .. ' seconds without a heartbeat"'
-    return FAILED[failAttempt(found, nowMs, failure, eventsPerJob, retentionMs)]
-  elseif found.status and found.status ~= 'pending' then
-    return purge(found, nowMs) and PURGED[found.status]
+  local job, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
+  if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
+  if job.status == 'delivered' then
+    return DELIVERED[failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
+  elseif job.status == 'running' then
+    local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)]
+  elseif job.status and job.status ~= 'pending' then
+    return purge(job, nowMs) and PURGED[job.status]
   end
   redis.call('ZREM', deadlines, id)
 end
-local before = digits(math.min(nowMs, tonumber(dueBefore)))
+local before = formatInteger(math.min(nowMs, tonumber(dueBefore)))
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
 local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
 for i = 1, #due, 2 do
@@ -404,7 +404,7 @@ for i = 1, #due, 2 do
   if ok and count then
     counts[count] = counts[count] + 1
   elseif not ok then
-    place(deadlines, due[i], digits(nowMs + 60000))
+    setScore(deadlines, due[i], formatInteger(nowMs + 60000))
     broken[#broken + 1] = due[i]
   end
 end
@@ -428,154 +428,154 @@ return { 'OK', 1 }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '36b25ec485fd8eb8a130b76b7b972c1a8255acef',
-  keys: ['job'], args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'], rest: null,
+  name: 'ack', sha1: '745326d9b223de06098c84a9d0ac38a370e169af',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveStatus}\n${lua.digits}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local found, deliveryTimeouts = loadJob(job, base, jobId, 'deliveryTimeouts')
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job, deliveryTimeouts = loadJob(jobKey, base, jobId, 'deliveryTimeouts')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if found.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', found.status } end
+if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status } end
 local nowMs, at = now()
-moveStatus(found, 'running')
-openWindow(found, nowMs, executionMs(found))
-if stored(deliveryTimeouts) then redis.call('HDEL', job, 'deliveryTimeouts') end
-record(found, at, 'acked', 'running', 'null', eventsPerJob, 'startedAt', at, 'attempt', digits(found.attempt + 1))
+moveStatus(job, 'running')
+openWindow(job, nowMs, executionMs(job))
+if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
+record(job, at, 'acked', 'running', 'null', eventsPerJob, 'startedAt', at, 'attempt', formatInteger(job.attempt + 1))
 return { 'OK' }
 `,
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: '592bb02cffd8cb4deb5e0c64b6562ecd4a293c47',
-  keys: ['job'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'deadline'], rest: null,
+  name: 'claim', sha1: '4234a0ee14e51608e607edd6ca66fc6c5b55fdbd',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r[1] as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveStatus}\n${lua.digits}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.deliver}\n${lua.claimedJob}\nlocal job = KEYS[1]
-local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, deadline = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local found, payload, checkpoint = loadJob(job, base, jobId, 'payload', 'checkpoint')
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.deliver}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local job, payload, checkpoint = loadJob(jobKey, base, jobId, 'payload', 'checkpoint')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if found.status ~= 'pending' then return { 'NOT_PENDING', found.status } end
+if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
 local nowMs, at = now()
-if isTooLate(nowMs, deadline) then return { 'TOO_LATE' } end
-dequeue(found)
-deliver(found, nowMs, at, deliveryTimeoutMs, eventsPerJob)
-return { 'OK', claimedJob(found, payload, checkpoint) }
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+dequeue(job)
+deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+return { 'OK', claimedJob(job, payload, checkpoint) }
 `,
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'e8dda5ccd6950efabfc769a8fab787993e6fb89a',
-  keys: ['job'], args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
+  name: 'complete', sha1: 'e7117a9a3bba53405a30d4ef9217f3f76ddfd946',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveStatus}\n${lua.digits}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local found, callbackUrl = loadJob(job, base, jobId, 'callbackUrl')
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job, callbackUrl = loadJob(jobKey, base, jobId, 'callbackUrl')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, at = now()
-moveStatus(found, 'completed')
-retain(found, nowMs, retentionMs)
-if stored(callbackUrl) then enqueueCallback(found, nowMs) end
-record(found, at, 'completed', 'completed', result, eventsPerJob, 'result', result)
+moveStatus(job, 'completed')
+retain(job, nowMs, retentionMs)
+if stored(callbackUrl) then enqueueCallback(job, nowMs) end
+record(job, at, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK' }
 `,
 } as const;
 
 export const create = {
-  name: 'create', sha1: '09fdb1d81a78220074e013d9a5a27ef78ca18595',
-  keys: ['job'], args: ['base', 'jobId', 'space', 'name', 'deadline'], rest: 'fields',
+  name: 'create', sha1: '3c3f5fbb91026e9722a81724b8526884f6e6c897',
+  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter'], rest: 'fields',
   decode: (r: unknown[]) => ({ order: r[1] as string }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.digits}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.quote}\n${lua.publish}\nlocal job = KEYS[1]
-local base, jobId, space, name, deadline = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
+local base, jobId, space, name, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local fields = { unpack(ARGV, 6) }
 local nowMs, _, micros = now()
-if isTooLate(nowMs, deadline) then return { 'TOO_LATE' } end
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
 local order = nextOrder(base, space, moment)
-local created = { key = job, base = base, id = jobId, space = space, name = name }
-redis.call('HSET', job, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(fields))
+local created = { key = jobKey, base = base, id = jobId, space = space, name = name }
+redis.call('HSET', jobKey, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(fields))
 redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
 redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', name)
 enqueue(created, order)
-publish(created, '1', 'created', 'pending', digits(math.floor(order / 1024)), 'null')
+publish(created, '1', 'created', 'pending', formatInteger(math.floor(order / 1024)), 'null')
 return { 'OK', order }
 `,
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '32d5eb3c8696b57fecf09aada2cd8cc8ff8e8304',
-  keys: ['job'], args: ['base', 'jobId', 'keySpaceId', 'failure', 'eventsPerJob', 'retentionMs'], rest: null,
+  name: 'fail', sha1: '5153a75b1789db1f8edac6bc32da6d7007361edb',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveStatus}\n${lua.digits}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.die}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal job = KEYS[1]
-local base, jobId, keySpaceId, failure, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local found = loadJob(job, base, jobId)
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, errorJson, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
-return { 'OK', failAttempt(found, now(), failure, eventsPerJob, retentionMs) }
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs) }
 `,
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: '9beb93366fb64387b2c678cbd251cffed7003104',
-  keys: ['job'], args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'], rest: null,
+  name: 'heartbeat', sha1: 'a7caa74123a56494fa6a3869514bbdae86ce0dc4',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.place}\n${lua.digits}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.setScore}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local found = loadJob(job, base, jobId)
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if found.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
-if found.status ~= 'running' then return { 'JOB_NOT_RUNNING', found.status } end
+if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, at = now()
-local reply = redis.pcall('HSET', job, 'updatedAt', at)
+local reply = redis.pcall('HSET', jobKey, 'updatedAt', at)
 local isFull = type(reply) == 'table' and reply.err ~= nil
-reopenWindow(found, nowMs, executionMs(found))
+reopenWindow(job, nowMs, executionMs(job))
 if kind == 'keepalive' then return { 'OK' } end
 if isFull then return { 'STORAGE_FULL' } end
 if kind == 'progress' then
-  record(found, at, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', at)
+  record(job, at, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', at)
 elseif kind == 'checkpoint' then
-  record(found, at, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+  record(job, at, kind, 'running', data, eventsPerJob, 'checkpoint', data)
 else
-  record(found, at, kind, 'running', data, eventsPerJob)
+  record(job, at, kind, 'running', data, eventsPerJob)
 end
 return { 'OK' }
 `,
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '6983fcc26e45a326daa790e7b9bc1df8f47cea4a',
-  keys: ['job'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
+  name: 'kill', sha1: '0c5ed0b1608840e7175cc1267ce8974273f40d1e',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveStatus}\n${lua.digits}\n${lua.retain}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.retain}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local found = loadJob(job, base, jobId)
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if found.status == 'killed' then return { 'OK', 'killed' } end
-if found.status == 'completed' or found.status == 'dead' then return { 'JOB_ENDED', found.status } end
+if job.status == 'killed' then return { 'OK', 'killed' } end
+if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 local nowMs, at = now()
-if found.status == 'pending' then dequeue(found) end
-moveStatus(found, 'killed')
-retain(found, nowMs, retentionMs)
-record(found, at, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
-return { 'OK', found.status }
+if job.status == 'pending' then dequeue(job) end
+moveStatus(job, 'killed')
+retain(job, nowMs, retentionMs)
+record(job, at, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+return { 'OK', job.status }
 `,
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '26fe3ae7d3b38ad1d1e436f84b0e304778f7959c',
-  keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'deadline'], rest: 'names',
+  name: 'poll', sha1: '207b382b11e649438767633be261cf92ceacdea6',
+  keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[][] }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.takerOf}\n${lua.takeFirst}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.moveStatus}\n${lua.digits}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.deliver}\n${lua.claimedJob}\nlocal queue = KEYS[1]
-local base, count, deliveryTimeoutMs, eventsPerJob, deadline = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.takerOf}\n${lua.takeFirst}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.deliver}\n${lua.claimedJob}\nlocal queue = KEYS[1]
+local base, count, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local names = { unpack(ARGV, 6) }
 local nowMs, at = now()
-if isTooLate(nowMs, deadline) then return { 'TOO_LATE' } end
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
@@ -586,11 +586,11 @@ for _ = 1, wanted + 50 do
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1]) end
   if not id then break end
-  local found, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
-  if found.status == 'pending' then
-    redis.call('ZREM', #names == 0 and queue .. '/' .. found.name or queue, id)
-    deliver(found, nowMs, at, deliveryTimeoutMs, eventsPerJob)
-    claimed[#claimed + 1] = claimedJob(found, payload, checkpoint)
+  local job, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
+  if job.status == 'pending' then
+    redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
+    deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+    claimed[#claimed + 1] = claimedJob(job, payload, checkpoint)
   end
 end
 return { 'OK', unpack(claimed) }
@@ -598,62 +598,62 @@ return { 'OK', unpack(claimed) }
 } as const;
 
 export const get = {
-  name: 'get', sha1: '8adf01c7f44fa790b6303f4b5ba8dcb4defcdc99',
-  keys: ['job'], args: ['keySpaceId', 'portion', 'budget'], rest: null,
+  name: 'get', sha1: 'c3eef9a1c846a671eaa8bf8d53e7566a9af9be58',
+  keys: ['jobKey'], args: ['keySpaceId', 'portion', 'budget'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, record: r[1] as string[], events: r[2] as string[], length: Number(r[3]) } : { outcome: 'LARGE' as const }),
-  text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\nlocal job = KEYS[1]
+  text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\nlocal jobKey = KEYS[1]
 local keySpaceId, portion, budget = ARGV[1], ARGV[2], ARGV[3]
-local v = redis.call('HMGET', job, 'space', 'status')
+local v = redis.call('HMGET', jobKey, 'space', 'status')
 local refusal = refusalFor(stored(v[2]), v[1], keySpaceId)
 if refusal then return { refusal } end
 local left = tonumber(budget)
 for _, field in ipairs({ 'payload', 'result', 'progress', 'checkpoint', 'error', 'callbackHeaders' }) do
-  left = left - redis.call('HSTRLEN', job, field)
+  left = left - redis.call('HSTRLEN', jobKey, field)
 end
-local length = redis.call('LLEN', job .. ':events')
+local length = redis.call('LLEN', jobKey .. ':events')
 local events = {}
 if length == 0 then
-  events = impliedEntries(job, v[2])
+  events = impliedEntries(jobKey, v[2])
   length = #events
 end
 for first = #events, math.min(length, tonumber(portion)) - 1, 20 do
   if left < 0 then break end
   local last = math.min(first + 20, tonumber(portion)) - 1
-  for _, entry in ipairs(redis.call('LRANGE', job .. ':events', first, last)) do
+  for _, entry in ipairs(redis.call('LRANGE', jobKey .. ':events', first, last)) do
     events[#events + 1] = entry
     left = left - #entry
   end
 end
 if left < 0 then return { 'LARGE' } end
-return { 'OK', redis.call('HGETALL', job), { unpack(events) }, length }
+return { 'OK', redis.call('HGETALL', jobKey), { unpack(events) }, length }
 `,
 } as const;
 
 export const history = {
-  name: 'history', sha1: 'f50ae8fda54714d3aff96786c637eff614b46f96',
-  keys: ['job'], args: ['fromSeq', 'portion'], rest: null,
+  name: 'history', sha1: '7373a8314e21a4cdb17f915370e714400e93b752',
+  keys: ['jobKey'], args: ['fromSeq', 'portion'], rest: null,
   decode: (r: unknown[]) => ({ firstSeq: Number(r[1]), events: r[2] as string[] }),
-  text: `local job = KEYS[1]
+  text: `local jobKey = KEYS[1]
 local fromSeq, portion = ARGV[1], ARGV[2]
-local dropped = tonumber(redis.call('HGET', job, 'eventsDropped') or 0)
+local dropped = tonumber(redis.call('HGET', jobKey, 'eventsDropped') or 0)
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped)
-local events = redis.call('LRANGE', job .. ':events', first, first + tonumber(portion) - 1)
+local events = redis.call('LRANGE', jobKey .. ':events', first, first + tonumber(portion) - 1)
 return { 'OK', first + 2 + dropped, events }
 `,
 } as const;
 
 export const list = {
-  name: 'list', sha1: '3a2e2fa9f56332d0814d3fcc5ace6ef3d87f6ec1',
+  name: 'list', sha1: 'a63421b8b59743a8c0ad941fbfd810cce863c66b',
   keys: ['index'], args: ['base', 'offset', 'limit', 'budget'], rest: 'fields',
-  decode: (r: unknown[]) => ({ looked: Number(r[1]), left: Number(r[2]), rows: r.slice(3) as (string | null)[][] }),
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), left: Number(r[2]), rows: r.slice(3) as (string | null)[][] }),
   text: `local index = KEYS[1]
 local base, offset, limit, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local fields = { unpack(ARGV, 5) }
 local ids = redis.call('ZREVRANGE', index, offset, tonumber(offset) + tonumber(limit) - 1)
-local rows, bytes, looked = {}, 0, 0
+local rows, bytes, examined = {}, 0, 0
 for _, id in ipairs(ids) do
   if bytes > tonumber(budget) then break end
-  looked = looked + 1
+  examined = examined + 1
   local values = redis.call('HMGET', base .. 'job:' .. id, unpack(fields))
   if type(values[1]) == 'string' then
     rows[#rows + 1] = { id, unpack(values, 1, #fields) }
@@ -662,25 +662,25 @@ for _, id in ipairs(ids) do
     end
   end
 end
-return { 'OK', looked, #ids - looked, unpack(rows) }
+return { 'OK', examined, #ids - examined, unpack(rows) }
 `,
 } as const;
 
 export const since = {
-  name: 'since', sha1: '9066cc5e48b5f55affee423b4bad10b2a2fe09a8',
-  keys: ['job'], args: ['fromSeq', 'portion'], rest: null,
+  name: 'since', sha1: '080a1f3c2b80e2fe7d0fd961e895c8da29bc2572',
+  keys: ['jobKey'], args: ['fromSeq', 'portion'], rest: null,
   decode: (r: unknown[]) => ({ firstSeq: Number(r[1]), events: r[2] as string[], lastSeq: Number(r[3]), logSeq: Number(r[4]), newestLog: r[5] as (string | null), status: r[6] as Status, name: r[7] as string, space: r[8] as string, result: r[9] as (string | null) }),
-  text: `${lua.stored}\n${lua.impliedEntries}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.impliedEntries}\nlocal jobKey = KEYS[1]
 local fromSeq, portion = ARGV[1], ARGV[2]
-local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'name', 'space', 'result')
+local v = redis.call('HMGET', jobKey, 'eventsDropped', 'logsDropped', 'status', 'name', 'space', 'result')
 if not stored(v[3]) then return { 'JOB_NOT_FOUND' } end
 local dropped = tonumber(stored(v[1]) or 0)
-local history, logs = job .. ':events', job .. ':logs'
+local history, logs = jobKey .. ':events', jobKey .. ':logs'
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped)
 local events = redis.call('LRANGE', history, first, first + tonumber(portion) - 1)
 local length = redis.call('LLEN', history)
 if length == 0 then
-  local implied = impliedEntries(job, v[3])
+  local implied = impliedEntries(jobKey, v[3])
   length = #implied
   events = { unpack(implied, first + 1) }
 end
@@ -691,61 +691,61 @@ return { 'OK', first + 2 + dropped, events, lastSeq, logSeq, redis.call('LINDEX'
 } as const;
 
 export const snapshot = {
-  name: 'snapshot', sha1: '9dc3deeca7f17ff1de3e559693620f9620679dd2',
-  keys: ['job'], args: ['keySpaceId'], rest: null,
+  name: 'snapshot', sha1: '4040ffceaf2bb512499f63fedea6a83d8074191a',
+  keys: ['jobKey'], args: ['keySpaceId'], rest: null,
   decode: (r: unknown[]) => ({ seq: Number(r[1]), logSeq: Number(r[2]), at: Number(r[3]), status: r[4] as Status, space: r[5] as string, name: r[6] as string, updatedAt: r[7] === null ? null : Number(r[7]), progress: r[8] as (string | null) }),
-  text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\n${lua.digits}\n${lua.now}\nlocal job = KEYS[1]
+  text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\n${lua.formatInteger}\n${lua.now}\nlocal jobKey = KEYS[1]
 local keySpaceId = ARGV[1]
-local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
+local v = redis.call('HMGET', jobKey, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
 local refusal = refusalFor(stored(v[3]), v[4], keySpaceId)
 if refusal then return { refusal } end
-local length = redis.call('LLEN', job .. ':events')
-if length == 0 then length = #impliedEntries(job, v[3]) end
+local length = redis.call('LLEN', jobKey .. ':events')
+if length == 0 then length = #impliedEntries(jobKey, v[3]) end
 local seq = 1 + tonumber(stored(v[1]) or 0) + length
-local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', job .. ':logs')
-return { 'OK', seq, logSeq, digits(now()), v[3], v[4], v[5], v[6], v[7] }
+local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', jobKey .. ':logs')
+return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 `,
 } as const;
 
 export const append_logs = {
-  name: 'append_logs', sha1: '5d27611689cd60c71196626bbfca273217850e18',
-  keys: ['job'], args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'], rest: 'entries',
+  name: 'append_logs', sha1: '462e85c0388435d6b3aa5e554206be572b279080',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'], rest: 'entries',
   decode: (r: unknown[]) => ({ lastSeq: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.digits}\n${lua.quote}\n${lua.publish}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, logsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local entries = { unpack(ARGV, 5) }
-local found = loadJob(job, base, jobId)
-local refusal = refusalFor(found.status, found.space, keySpaceId)
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local _, at = now()
 local opening = '[' .. at
 for i = 1, #entries do entries[i] = opening .. entries[i] end
-local logs = job .. ':logs'
-local dropped = tonumber(stored(redis.call('HGET', job, 'logsDropped')) or 0)
+local logs = jobKey .. ':logs'
+local dropped = tonumber(stored(redis.call('HGET', jobKey, 'logsDropped')) or 0)
 local length = redis.call('RPUSH', logs, unpack(entries))
 local last = dropped + length
 local excess = length - tonumber(logsPerJob)
 if excess > 0 then
   redis.call('LTRIM', logs, excess, -1)
-  redis.call('HSET', job, 'logsDropped', digits(dropped + excess))
+  redis.call('HSET', jobKey, 'logsDropped', formatInteger(dropped + excess))
 end
-local data = '{"fromSeq":' .. digits(last - #entries + 1) .. ',"toSeq":' .. digits(last) .. ',"count":' .. #entries .. '}'
-publish(found, 'null', 'logs_appended', found.status, at, data)
+local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
+publish(job, 'null', 'logs_appended', job.status, at, data)
 return { 'OK', last }
 `,
 } as const;
 
 export const read_logs = {
-  name: 'read_logs', sha1: 'c01cd11ebf1ef878640c9515322455f558727a92',
-  keys: ['job'], args: ['keySpaceId', 'direction', 'bound', 'most', 'budget'], rest: null,
+  name: 'read_logs', sha1: '44ce895b7901736849a653282672835f4548f080',
+  keys: ['jobKey'], args: ['keySpaceId', 'direction', 'bound', 'most', 'budget'], rest: null,
   decode: (r: unknown[]) => ({ dropped: Number(r[1]), newestSeq: Number(r[2]), lists: r.slice(3) as string[][] }),
-  text: `${lua.stored}\n${lua.refusalFor}\n${lua.digits}\nlocal job = KEYS[1]
+  text: `${lua.stored}\n${lua.refusalFor}\n${lua.formatInteger}\nlocal jobKey = KEYS[1]
 local keySpaceId, direction, bound, most, budget = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local v = redis.call('HMGET', job, 'space', 'logsDropped')
+local v = redis.call('HMGET', jobKey, 'space', 'logsDropped')
 local space = stored(v[1])
 local refusal = refusalFor(space, space, keySpaceId)
 if refusal then return { refusal } end
-local logs = job .. ':logs'
+local logs = jobKey .. ':logs'
 local dropped = tonumber(stored(v[2]) or 0)
 local length = redis.call('LLEN', logs)
 local first, last = 0, length - 1
@@ -755,7 +755,7 @@ local lists, bytes, left = {}, 0, tonumber(most)
 while first <= last and left > 0 and bytes <= tonumber(budget) do
   local count = math.min(20, left, last - first + 1)
   local from = direction == 'after' and first or last - count + 1
-  local list = redis.call('LRANGE', logs, digits(from), digits(from + count - 1))
+  local list = redis.call('LRANGE', logs, formatInteger(from), formatInteger(from + count - 1))
   for i = 1, #list do bytes = bytes + #list[i] end
   if direction == 'after' then first = first + count else last = last - count end
   left = left - count
@@ -766,10 +766,10 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 } as const;
 
 export const stats = {
-  name: 'stats', sha1: '543a5df5891bd0d3a9b3d8b5be2efb4c30564977',
+  name: 'stats', sha1: '91719daa7453ee86eb3ebff26b16ca5f90e421d0',
   keys: ['names'], args: ['space', 'limit'], rest: 'requested',
   decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number), oldest: r[3] as string, known: Number(r[4]), rows: r[5] as string[] }),
-  text: `${lua.STATUSES}\n${lua.stored}\n${lua.digits}\n${lua.now}\nlocal names = KEYS[1]
+  text: `${lua.STATUSES}\n${lua.stored}\n${lua.formatInteger}\n${lua.now}\nlocal names = KEYS[1]
 local space, limit = ARGV[1], ARGV[2]
 local requested = { unpack(ARGV, 3) }
 local function waiting(queue)
@@ -792,6 +792,6 @@ for i = 1, #listed, 2 do
   local n = #rows
   rows[n + 1], rows[n + 2], rows[n + 3], rows[n + 4] = listed[i], listed[i + 1], pending, first
 end
-return { 'OK', digits(now()), { unpack(counts) }, oldest, redis.call('ZCARD', names), { unpack(rows) } }
+return { 'OK', formatInteger(now()), { unpack(counts) }, oldest, redis.call('ZCARD', names), { unpack(rows) } }
 `,
 } as const;

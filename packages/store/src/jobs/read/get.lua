@@ -1,4 +1,4 @@
--- KEYS job
+-- KEYS jobKey
 -- ARGV keySpaceId portion budget
 -- REPLY OK record[] events[] length:number
 -- REPLY LARGE
@@ -8,29 +8,29 @@
 --   budget    bytes that both may have together; what is larger is not returned
 --   record    field, value, …
 --   length    entries of the whole history
-local v = redis.call('HMGET', job, 'space', 'status')
+local v = redis.call('HMGET', jobKey, 'space', 'status')
 local refusal = refusalFor(stored(v[2]), v[1], keySpaceId)
 if refusal then return { refusal } end
 
 local left = tonumber(budget)
 -- Ask for the sizes of fields that may be large first, so that none is copied in vain.
 for _, field in ipairs({ 'payload', 'result', 'progress', 'checkpoint', 'error', 'callbackHeaders' }) do
-  left = left - redis.call('HSTRLEN', job, field)
+  left = left - redis.call('HSTRLEN', jobKey, field)
 end
 
-local length = redis.call('LLEN', job .. ':events')
+local length = redis.call('LLEN', jobKey .. ':events')
 local events = {}
 if length == 0 then
-  events = impliedEntries(job, v[2])
+  events = impliedEntries(jobKey, v[2])
   length = #events
 end
 for first = #events, math.min(length, tonumber(portion)) - 1, 20 do
   if left < 0 then break end
   local last = math.min(first + 20, tonumber(portion)) - 1
-  for _, entry in ipairs(redis.call('LRANGE', job .. ':events', first, last)) do
+  for _, entry in ipairs(redis.call('LRANGE', jobKey .. ':events', first, last)) do
     events[#events + 1] = entry
     left = left - #entry
   end
 end
 if left < 0 then return { 'LARGE' } end
-return { 'OK', redis.call('HGETALL', job), { unpack(events) }, length } -- a constructor, see list.lua
+return { 'OK', redis.call('HGETALL', jobKey), { unpack(events) }, length } -- a constructor, see list.lua

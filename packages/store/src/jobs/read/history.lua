@@ -1,10 +1,10 @@
--- KEYS job
+-- KEYS jobKey
 -- ARGV fromSeq portion
 -- REPLY OK firstSeq:number events[]
 --
 -- Read a portion of a job's history, from an event's seq on, or from the oldest that is left. It is so long that it has
 -- a list, see get.lua.
-local dropped = tonumber(redis.call('HGET', job, 'eventsDropped') or 0)
+local dropped = tonumber(redis.call('HGET', jobKey, 'eventsDropped') or 0)
 local first = math.max(0, tonumber(fromSeq) - 2 - dropped) -- event 1 is `created`, which is not in the list
-local events = redis.call('LRANGE', job .. ':events', first, first + tonumber(portion) - 1)
+local events = redis.call('LRANGE', jobKey .. ':events', first, first + tonumber(portion) - 1)
 return { 'OK', first + 2 + dropped, events }

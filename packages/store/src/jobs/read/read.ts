@@ -94,7 +94,7 @@ export async function getProgress(store: Store, caller: Caller, jobId: string): 
   const [space, progress, progressAt] = await call(
     store,
     'hmget',
-    store.redis.hmget(keys.job, 'space', 'progress', 'progressAt'),
+    store.redis.hmget(keys.jobKey, 'space', 'progress', 'progressAt'),
   );
   if (!space) throw new YardmasterError('JOB_NOT_FOUND');
   if (caller.spaceId !== null && caller.spaceId !== space) throw new YardmasterError('FORBIDDEN');
@@ -132,7 +132,7 @@ export async function listJobs(
     const args = { base, offset: offset + looked, limit: limit - looked, budget };
     const reply = await runScript(on, list, { keys: { index }, args, rest: LISTED_FIELDS });
     for (const [id, ...values] of reply.rows) page.set(id as string, listedJobOf(id as string, recordOfListed(values)));
-    looked += reply.looked;
+    looked += reply.examined;
     return reply.left > 0;
   }
 

@@ -1,4 +1,4 @@
--- KEYS job
+-- KEYS jobKey
 -- ARGV keySpaceId
 -- REPLY OK seq:number logSeq:number at:number status:Status space name updatedAt:number? progress?
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
@@ -6,11 +6,11 @@
 -- Read the state of a job, and the seqs of its last event and of its newest log entry.
 --   at        now, epoch ms
 --   progress  JSON text
-local v = redis.call('HMGET', job, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
+local v = redis.call('HMGET', jobKey, 'eventsDropped', 'logsDropped', 'status', 'space', 'name', 'updatedAt', 'progress')
 local refusal = refusalFor(stored(v[3]), v[4], keySpaceId)
 if refusal then return { refusal } end
-local length = redis.call('LLEN', job .. ':events')
-if length == 0 then length = #impliedEntries(job, v[3]) end
+local length = redis.call('LLEN', jobKey .. ':events')
+if length == 0 then length = #impliedEntries(jobKey, v[3]) end
 local seq = 1 + tonumber(stored(v[1]) or 0) + length
-local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', job .. ':logs')
-return { 'OK', seq, logSeq, digits(now()), v[3], v[4], v[5], v[6], v[7] }
+local logSeq = tonumber(stored(v[2]) or 0) + redis.call('LLEN', jobKey .. ':logs')
+return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }

@@ -1,15 +1,15 @@
 // Run the services of docker-compose.yml as processes, without Docker: Redis, APIs, gateways, schedulers, nginx.
 //
-//   node scripts/topology.mjs [--redis single|tls|sentinel|cluster] [VARIABLE=value …]
+//   node scripts/topology/main.mjs [--redis single|tls|sentinel|cluster] [VARIABLE=value …]
 //
 // Prints the address and the admin key, and runs until Ctrl-C. Nothing is kept. Needs nginx.
 import { parseArgs } from 'node:util';
-import { setUp } from './set-up.mjs';
-import './typescript.mjs';
+import { setUp } from '../set-up.mjs';
+import '../typescript.mjs';
 
 setUp();
-const { startTopology } = await import('../test/support/topology.ts');
-const { isRedisKind, REDIS_KINDS } = await import('../test/support/topology/redis.ts');
+const { startTopology } = await import('../../test/support/topology.ts');
+const { isRedisKind, REDIS_KINDS } = await import('../../test/support/topology/redis.ts');
 
 const { values, positionals } = parseArgs({
   options: { redis: { type: 'string', default: 'single' } },

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { root, setUp } from './set-up.mjs';
+import { root, setUp } from '../set-up.mjs';
 
 setUp('apps/standalone', 'apps/cli');
 const { default: xterm } = await import('@xterm/headless');

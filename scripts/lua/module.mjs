@@ -1,8 +1,8 @@
 // Turn the .lua files of packages/store and packages/fsck into the generated module of each, which tsc, jest and the
 // image ship.
 //
-//   node scripts/lua-module.mjs           write them
-//   node scripts/lua-module.mjs --check   fail when one is stale
+//   node scripts/lua/module.mjs           write them
+//   node scripts/lua/module.mjs --check   fail when one is stale
 //
 // A script is a .lua file beside the TypeScript that runs it. Its header declares its inputs and its replies:
 //
@@ -19,10 +19,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { RECORD_DEFAULTS, STATUSES, TRANSITIONS } from '../packages/protocol/dist/index.js';
-import { compile, declarations } from './lua/compile.mjs';
+import { RECORD_DEFAULTS, STATUSES, TRANSITIONS } from '../../packages/protocol/dist/index.js';
+import { compile, declarations } from './compile.mjs';
 
-const root = fileURLToPath(new URL('../packages/', import.meta.url));
+const root = fileURLToPath(new URL('../../packages/', import.meta.url));
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const list = (texts) => texts.map(quoted).join(', ');
 
@@ -104,7 +104,7 @@ function generate(folder, own, ofStore = []) {
     .map((file) => compile(file, read(file), shared));
   const usesStatus = scripts.some(({ replies }) => replies.flat().some((value) => value.includes(':Status')));
   const functions = own.map(([name, code]) => `  ${name}: \`${escaped(code)}\`,\n`);
-  return `// Made by scripts/lua-module.mjs from the .lua files of packages/${folder}. Do not edit: edit those, and build.
+  return `// Made by scripts/lua/module.mjs from the .lua files of packages/${folder}. Do not edit: edit those, and build.
 ${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { lua as store } from '@yardmaster/store';\n" : ''}
 /** Shared Lua, by name. */
 export const lua = {

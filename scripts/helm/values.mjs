@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, parseDocument } from 'yaml';
 
-const file = (name) => fileURLToPath(new URL(`../helm/yardmaster/${name}`, import.meta.url));
-const [BEGIN, END] = ['<!-- values: made by scripts/helm-values.mjs -->\n', '<!-- end of values -->'];
+const file = (name) => fileURLToPath(new URL(`../../helm/yardmaster/${name}`, import.meta.url));
+const [BEGIN, END] = ['<!-- values: made by scripts/helm/values.mjs -->\n', '<!-- end of values -->'];
 
 /** Return the text after the last `--` of the comment above a key. */
 const meaningIn = (comment) => / -- (.+)/.exec(` ${(comment ?? '').split('\n').at(-1)}`)?.[1];
@@ -36,7 +36,7 @@ const fresh = `${before}${BEGIN}\n${table}\n${END}${rest.split(END)[1] ?? ''}`;
 
 if (process.argv.includes('--check')) {
   if (fresh !== readme) {
-    process.stderr.write('helm/yardmaster/README.md is stale: run node scripts/helm-values.mjs\n');
+    process.stderr.write('helm/yardmaster/README.md is stale: run node scripts/helm/values.mjs\n');
     process.exit(1);
   }
 } else {

@@ -4,14 +4,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { folder, schemathesis } from './schemathesis-tool.mjs';
-import { setUp } from './set-up.mjs';
-import './typescript.mjs';
+import { setUp } from '../set-up.mjs';
+import { folder, schemathesis } from './tool.mjs';
+import '../typescript.mjs';
 
 setUp();
 const command = schemathesis();
-const { startTarget } = await import('../test/schemathesis/target.ts');
-const { configOf, verdictOf } = await import('../test/schemathesis/run.ts');
+const { startTarget } = await import('../../test/schemathesis/target.ts');
+const { configOf, verdictOf } = await import('../../test/schemathesis/run.ts');
 
 /** Generated calls for each operation and phase: two to three minutes in all on two cores. */
 const EXAMPLES = 200;
@@ -33,7 +33,7 @@ try {
     cwd: work,
     env: {
       ...process.env,
-      PYTHONPATH: fileURLToPath(new URL('../test/schemathesis', import.meta.url)),
+      PYTHONPATH: fileURLToPath(new URL('../../test/schemathesis', import.meta.url)),
       PYTHONDONTWRITEBYTECODE: '1',
     },
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -6,13 +6,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setUp } from './set-up.mjs';
+import { setUp } from '../set-up.mjs';
 
 setUp();
 // Imported here, because it needs a package that setUp installs.
-const { writeCustomSchemas, writeKubernetesSchemas } = await import('./helm-schemas.mjs');
+const { writeCustomSchemas, writeKubernetesSchemas } = await import('./schemas.mjs');
 
-const folder = fileURLToPath(new URL('../.cache/helm-tools/', import.meta.url));
+const folder = fileURLToPath(new URL('../../.cache/helm-tools/', import.meta.url));
 const stampFile = join(folder, 'stamp');
 
 const COMMANDS = ['helm.sh/helm/v3/cmd/helm@v3.22.0', 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0'];
@@ -30,7 +30,7 @@ const CUSTOM = {
   'github.com/kedacore/keda/v2@v2.18.0': ['config/crd/bases/keda.sh_scaledobjects.yaml'],
 };
 
-const converter = readFileSync(new URL('./helm-schemas.mjs', import.meta.url), 'utf8');
+const converter = readFileSync(new URL('./schemas.mjs', import.meta.url), 'utf8');
 const stamp = createHash('sha256').update(JSON.stringify({ COMMANDS, KUBERNETES, CUSTOM, converter })).digest('hex');
 
 function isMade() {

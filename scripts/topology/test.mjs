@@ -1,5 +1,5 @@
 // npm run test:topology [-- --redis single|tls|sentinel|cluster] [arguments of jest]
-import { run, setUp } from './set-up.mjs';
+import { run, setUp } from '../set-up.mjs';
 
 const args = process.argv.slice(2);
 const at = args.indexOf('--redis');

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-export const folder = fileURLToPath(new URL('../.cache/schemathesis/', import.meta.url));
-const requirements = fileURLToPath(new URL('../test/schemathesis/requirements.txt', import.meta.url));
+export const folder = fileURLToPath(new URL('../../.cache/schemathesis/', import.meta.url));
+const requirements = fileURLToPath(new URL('../../test/schemathesis/requirements.txt', import.meta.url));
 const stampFile = `${folder}environment/requirements.txt`;
 
 const NEEDED = `These tests need Python 3.10 or later with venv, on Debian:

@@ -1,0 +1,12 @@
+import type { Body, Operation } from '../checker/history.js';
+
+/** Bodies of calls, with a text that only one call sends. */
+export const BODIES: Partial<Record<Operation, (token: string) => Body>> = {
+  progress: (token) => ({ percent: 50, message: token }),
+  checkpoint: (token) => ({ token }),
+  event: (token) => ({ token }),
+  logs: (token) => [1, 2, 3].map((n) => `${token} ${n}/3`),
+  complete: (token) => ({ result: { token } }),
+  fail: (token) => ({ error: token }),
+  kill: (token) => ({ reason: token }),
+};
