@@ -13,15 +13,11 @@ async function call(path, body = {}) {
 
 for (;;) {
   const { jobs } = await call('/spaces/demo/jobs/poll', { types: ['resize'] });
+  if (jobs.length === 0) await sleep(1_000);
   for (const { id, payload } of jobs) {
     await call(`/jobs/${id}/ack`);
-    try {
-      await call(`/jobs/${id}/progress`, { percent: 50, message: `Resizing ${payload.image}` });
-      await sleep(3_000); // The work itself.
-      await call(`/jobs/${id}/complete`, { result: { width: payload.width } });
-    } catch (error) {
-      await call(`/jobs/${id}/fail`, { error: String(error) });
-    }
+    await call(`/jobs/${id}/progress`, { percent: 50, message: `Resizing ${payload.image}` });
+    await sleep(3_000); // The work itself. If it fails: call(`/jobs/${id}/fail`, { error: 'disk full' })
+    await call(`/jobs/${id}/complete`, { result: { width: payload.width } });
   }
-  if (jobs.length === 0) await sleep(1_000);
 }

@@ -14,7 +14,8 @@ if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, at = now()
--- A full Redis refuses this first write. It must not time out a job whose worker is alive: reopenWindow passes.
+-- This first write also tests whether memory is full, because a full Redis refuses it. reopenWindow works on a full
+-- Redis as well, so that a job whose worker is alive does not time out.
 local reply = redis.pcall('HSET', jobKey, 'updatedAt', at)
 local isFull = type(reply) == 'table' and reply.err ~= nil
 reopenWindow(job, nowMs, executionMs(job))
