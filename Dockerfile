@@ -1,13 +1,13 @@
 # syntax=docker/dockerfile:1
 # One image for every process of Yardmaster; the command selects it: apps/api, gateway, scheduler, standalone or cli.
 
-# An LTS release, until 2028. (26 also needs libatomic, which the base below does not have.)
+# This is an LTS release, until 2028. (Node 26 also needs libatomic, which the base image below does not have.)
 ARG NODE_VERSION=24
 
-# Compile, then delete everything that is not needed to run.
+# This stage compiles, and keeps only the files that run.
 FROM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
-# Dependencies change less often than sources, so their layer stays in the cache.
+# Dependencies change less often than sources, so this layer stays in the cache.
 COPY package.json package-lock.json ./
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/redis/package.json packages/redis/
@@ -20,7 +20,7 @@ COPY apps/gateway/package.json apps/gateway/
 COPY apps/scheduler/package.json apps/scheduler/
 COPY apps/standalone/package.json apps/standalone/
 COPY apps/cli/package.json apps/cli/
-# Exactly the versions in the lock file; no package may run install scripts.
+# Install exactly the packages of the lock file. No package may run install scripts.
 RUN npm ci --include=dev --ignore-scripts --no-audit --no-fund
 COPY tsconfig.base.json ./
 COPY scripts scripts
@@ -28,14 +28,15 @@ COPY packages packages
 COPY apps apps
 RUN node node_modules/typescript/bin/tsc -b packages/protocol && node scripts/lua/module.mjs \
     && node node_modules/typescript/bin/tsc -b apps/standalone apps/cli
-# Install again without development packages, and delete sources, types and source maps.
+# Install again without development packages. Delete files that are not run: sources, types and source maps.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
     && rm -rf node_modules/.package-lock.json packages/*/src packages/*/tsconfig.json apps/*/src apps/*/tsconfig.json \
     && find node_modules packages apps -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '.tsbuildinfo' \) -delete
 # docker-compose.yml keeps its secrets in a volume, which takes its owner from this folder.
 RUN mkdir empty
 
-# No shell and no package manager, only glibc, certificates and the files below. Node is the same as in the build.
+# The image contains only glibc, certificates and the files below: no shell and no package manager. Node is the binary
+# that ran the build.
 FROM gcr.io/distroless/cc-debian12:nonroot
 ARG VERSION=0.1.0
 LABEL org.opencontainers.image.title="Yardmaster" \
@@ -48,14 +49,14 @@ ENV NODE_ENV=production \
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build --chown=1000:1000 /app/empty /config
 WORKDIR /app
-# Owned by root, so that no process can change its own code.
+# The files belong to root, so that no process can change its own code.
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/packages packages
 COPY --from=build /app/apps apps
 USER 1000:1000
 EXPOSE 8080
-# Node is process 1 and handles SIGTERM: it ends open requests and exits with 0. There is no HEALTHCHECK, because platforms
-# probe /livez and /readyz, and the command line has neither.
+# Node is process 1 and handles SIGTERM: it ends open requests and exits with 0. There is no HEALTHCHECK, because the
+# orchestrator probes /livez and /readyz. The command `yardmaster` has no probes.
 STOPSIGNAL SIGTERM
 CMD ["node", "apps/standalone/dist/main.js"]

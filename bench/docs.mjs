@@ -1,7 +1,7 @@
 // npm run bench:docs [-- --check]
 //
 // Write the tables and charts of docs/performance.md from the results in bench/results. A table is on the page between
-// `<!-- table:name -->` and `<!-- /table -->`, a chart is an image in docs/performance. People write the sentences. With
+// `<!-- table:name -->` and `<!-- /table -->`, a chart is an image in docs/performance. The sentences are written by hand. With
 // --check, write nothing, and exit with 1 when a table or a chart differs from the results.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

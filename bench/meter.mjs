@@ -5,7 +5,7 @@ const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 /**
  * Meter the CPU of processes from now on.
  *
- * @param processes lists of what processes.mjs starts, by name
+ * @param processes lists of processes of processes.mjs, by name
  * @returns a function that resolves with the microseconds that the processes of each name have used since
  */
 export async function startMeter(processes) {
@@ -42,7 +42,7 @@ export async function inTurns(contestants, { rounds, warming = 1 }, turn) {
 
 const inOrder = (numbers) => numbers.toSorted((a, b) => a - b);
 
-/** Return the number below which this part of sorted numbers is. */
+/** Return the number below which this part of the sorted numbers lies. */
 export const percentile = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
 
 /** Return the median. */

@@ -19,7 +19,7 @@ const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 process.setMaxListeners(50); // One for each process of a run.
 
-// Child processes end on `exit`, which a signal alone does not cause.
+// Child processes are killed on `exit`, an event that a signal alone does not cause.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
 /** Wait until a condition is true. */

@@ -1,4 +1,4 @@
-// Prepare a fresh clone: install dependencies and build. Quick when both are done already.
+// Prepare a fresh clone: install dependencies and build. It is quick when both are done already.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ function install() {
 /** Compile projects and their references; without arguments all, including the tests. */
 export function build(...projects) {
   const tsc = (...args) => run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...args]);
-  tsc('packages/protocol'); // First, because the scripts contain its constants.
+  tsc('packages/protocol'); // It comes first, because the scripts contain its constants.
   run(process.execPath, ['scripts/lua/module.mjs']);
   tsc(...projects);
 }

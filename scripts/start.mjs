@@ -1,5 +1,5 @@
-// npm start: install and build, then run the standalone in this process, so that it gets signals. The command `yardmaster` is
-// compiled too, for use in another terminal.
+// npm start: install and build, then run the standalone in this process, so that it gets signals. The command
+// `yardmaster` is compiled as well, for use in another terminal.
 import { setUp } from './set-up.mjs';
 
 setUp('apps/standalone', 'apps/cli');

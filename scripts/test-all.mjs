@@ -1,6 +1,6 @@
-// npm run test:all [-- [--short] [suite …]]: run the test suites one after the other, by default all except test:soak and
-// test:mutation. Prints a table of their times, and a line `N passed, N failed`. --short is for CI: fewer cases of each suite, and
-// of the topologies only the cluster. Without it the model test plays 200 sequences per variant.
+// npm run test:all [-- [--short] [suite …]]: run the test suites one after the other, by default all except test:soak
+// and test:mutation. It prints a table of their times, and a line `N passed, N failed`. --short is for CI: fewer cases
+// of each suite, and of the topologies only the cluster. Without it the model test plays 200 sequences per variant.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

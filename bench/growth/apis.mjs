@@ -38,7 +38,7 @@ export async function byApis(redis, { operations, rounds }) {
     return { processes, jobs: operations * 4, run: (jobs) => load.call('run', { ...to, jobs }) };
   });
   try {
-    // V8 must have compiled the code in all processes, or the first one would be faster than the others.
+    // V8 must first compile the code in all processes. Otherwise the first one would be faster than the others.
     await contestants.at(-1).run(WARMING_JOBS);
     const turns = await inTurns(contestants, { rounds }, turn);
     return APIS.map((count, i) => {

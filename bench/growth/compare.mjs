@@ -63,7 +63,7 @@ export function cycle(redis, count, placeOf) {
 const scriptMicros = async ({ redis }) =>
   Number(/^cmdstat_evalsha:.*?usec=(\d+)/m.exec(await redis.info('commandstats'))?.[1] ?? 0);
 
-/** Measure one turn: µs of Redis' CPU per call by step, and in scripts. Each step gets the result of the one before. */
+/** Measure one turn: µs of Redis' CPU per call by step, and in scripts. Each step gets the result of the step before it. */
 async function turn({ redis, count, prepare, steps }) {
   let given = await prepare();
   const costs = {};

@@ -3,19 +3,19 @@ import { createClient } from '../load/http.mjs';
 import { atEvenRate, now, payloadOf, serve } from '../load/worker.mjs';
 import { percentilesOf } from '../meter.mjs';
 
-/** For V8 to compile the code, also of this process. */
+/** Time in which V8 compiles the code, also of this process. */
 const WARM_UP_MS = 3_000;
-/** Polls continue for the jobs of the last creates. */
+/** How long polls continue after the last create, because its job must be claimed. */
 const DRAIN_MS = 3_000;
 const POLL_COUNT = 50;
-/** So long that no watched job times out. */
+/** Long enough that no watched job times out. */
 const TIMEOUT_SECONDS = 86_400;
 
 let options;
 let client;
 /** Ids of running jobs that have a stream each. */
 const watched = [];
-/** When the create of each job was due that no worker has yet, by its number. */
+/** When the create of each job was due, by the number of the job, until a worker has the job. */
 const createdAt = new Map();
 const counts = { created: 0, done: 0, reports: 0, failed: 0, firstFailures: [] };
 /** Calls under way. A call that cannot be sent ends the run. */
@@ -61,7 +61,7 @@ async function create(n, dueAt) {
 async function work({ id, payload: { n } }) {
   keep('delivered', createdAt.get(n));
   createdAt.delete(n);
-  // Each call is due when the one before it has its response.
+  // Each call is due when the call before it has its response.
   await timed('ack', now(), `/jobs/${id}/ack`);
   await timed('progress', now(), `/jobs/${id}/progress`, { percent: 50, message: 'half' });
   await timed('complete', now(), `/jobs/${id}/complete`, { result: { ok: true } });

@@ -18,8 +18,8 @@ const rates = options.rate.split(',').map(Number);
 /** The even rates. */
 const EVENLY = {
   spaces: 4,
-  // For each space. A job waits half of this for its poll on average. No round number, so that polls are not always just
-  // before or just after creates.
+  // For each space. A job waits half of this for its poll on average. It is no round number. Otherwise polls could always come
+  // just before or just after creates.
   pollEveryMs: 20.3,
   // For a space without jobs. In the other spaces, most empty polls follow a stall.
   emptyPollEveryMs: 31,
@@ -49,7 +49,7 @@ async function measure({ rate, seconds }) {
   const cores = ms.map(([name, one]) => [name, one / (window.until - began)]);
   cores.push(['others', Math.max(0, othersMs) / tookMs]);
 
-  await delay(500); // For the last messages.
+  await delay(500); // Time for the last messages.
   const { seen } = await watchers.call('take');
   const late = seen.filter(([sentAt]) => sentAt >= window.since && sentAt < window.until).map(([, ms]) => ms);
   await load.call('end');

@@ -41,7 +41,7 @@ const KINDS = {
   /** Each client polls once a second, all at different moments. */
   async idleFleet({ connection, ask, n, client }) {
     const phase = client * 618.034;
-    // Round up, because a timer that ends 1 ms early would poll twice.
+    // Round up. Otherwise a timer that ends 1 ms early would cause a second poll.
     await delay(Math.ceil(1_000 - ((performance.now() + phase) % 1_000)));
     await connection.must(ask.poll(n, 1));
   },

@@ -22,7 +22,7 @@ export async function inBatches(redis, items, atOnce, ...steps) {
     for (const step of steps) {
       const { stream } = redis;
       stream.cork();
-      // After the microtasks: a verb may await something before it writes.
+      // Wait for the microtasks, because a verb may await something before it writes.
       setImmediate(() => stream.uncork());
       await Promise.all(items.slice(from, from + atOnce).map(step));
     }

@@ -2,8 +2,9 @@
 import { Connection, requestText } from '../load/http.mjs';
 import { atEvenRate, now, serve } from '../load/worker.mjs';
 
-/** The most connections. When all wait for a response, creates wait here, and are dropped after this time. */
+/** Maximum number of connections. While all of them wait for a response, creates wait in this process. */
 const CONNECTIONS = 3_000;
+/** Time after which a create that still waits here is dropped. */
 const SENT_WITHIN_MS = 2_000;
 
 const codeOf = (text) => /"code":"(\w+)"/.exec(text)?.[1] ?? null;

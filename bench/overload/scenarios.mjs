@@ -1,4 +1,4 @@
-// What overloads a service in each scenario, and what must be true then: rows of a text, a value and whether it is right.
+// The overload of each scenario, and its checks: rows of a text, a value and whether it is right.
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../processes.mjs';
 import { limitCpu } from '../slow-process.mjs';

@@ -1,4 +1,4 @@
-// A service of its own for each scenario, requests to it, and what all scenarios measure.
+// A service of its own for each scenario, requests to it, and measurements that all scenarios share.
 import { percentile } from '../meter.mjs';
 import { ADMIN_API_KEY, rssBytes, startApp, startRedis, startWorker } from '../processes.mjs';
 

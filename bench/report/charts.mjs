@@ -37,7 +37,7 @@ function card({ title, subtitle, description, series, height, marks, ...plot }) 
     marks,
     ...plot,
   });
-  svg.querySelector('style').remove(); // Its rules are for a page around it.
+  svg.querySelector('style').remove(); // Its rules are for a page around the chart.
   let x = 24;
   const legend = series.map(({ name, color }) => {
     const at = x;
@@ -86,7 +86,7 @@ export function stackedBars({ parts, bars, unit, ...texts }) {
     y: { domain: bars.map(({ label }) => label), label: null, tickSize: 0, padding: 0.38 },
     marks: [
       Plot.barX(segments, Plot.stackX({ ...stacked, fill: 'part' })),
-      // A segment without room for its figure has none; the table has it.
+      // A segment that is too short for its figure shows none; the table contains the figure.
       Plot.textX(
         segments,
         Plot.stackX({ ...stacked, text: ({ value }) => (value > max / 18 ? figure(value) : ''), fill: 'white' }),

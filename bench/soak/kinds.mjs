@@ -25,7 +25,7 @@ export const ENDS = {
   notAcked: 'completed',
 };
 
-/** Return the kind of job n. Not in the order of MIX, so that the load is even: 7 and 20 have no common divisor. */
+/** Return the kind of job n. The order differs from MIX, so that the load is even: 7 and 20 have no common divisor. */
 export const kindOf = (n) => MIX[(n * 7) % MIX.length];
 
 /** Make the request for a job. */

@@ -11,7 +11,7 @@ const COLLECT = `(() => {
   const { getBuiltinModule } = process;
   const v8 = getBuiltinModule('v8');
   for (const flag of ['--expose-gc', '--no-opt', '--no-flush-bytecode']) v8.setFlagsFromString(flag);
-  // Only one context, because each needs memory. Collect twice, because objects with a finalizer need the second time.
+  // Make only one context, because each needs memory. Collect twice, because objects with a finalizer need the second time.
   const gc = (globalThis.collectGarbage ??= getBuiltinModule('vm').runInNewContext('gc'));
   gc();
   gc();
@@ -44,7 +44,7 @@ export async function liveMemoryAt(port) {
  * @returns `env`, variables for its start; and `read`, as `liveMemoryAt`
  */
 export async function prepareInspector() {
-  const { freePort } = await import('../free-port.mjs'); // Here, because jest cannot load it.
+  const { freePort } = await import('../free-port.mjs'); // Imported here, because jest cannot load it.
   const port = await freePort();
   return {
     env: { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` },

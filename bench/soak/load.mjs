@@ -12,7 +12,7 @@ const MOST_OPEN = 20_000;
 
 const tally = { calls: 0, failed: 0, faults: [], created: 0, completed: 0, dead: 0, killed: 0, lifeMs: 0 };
 const streamTally = { opened: 0, messages: 0, toTheEnd: 0, ends: 0, faults: [] };
-/** From the options: the API's client, the streams, and the spaces. */
+/** The API's client, the streams, the spaces and the URL of the receiver, which the options determine. */
 let client;
 let streams;
 let spaces;
@@ -55,7 +55,7 @@ async function runJob(n) {
   const space = spaces[n % spaces.length];
   const isClaimedById = kind in CLAIMED_BY_ID;
   const place = isClaimedById ? `claimed-${space}` : space;
-  // Before the call, because another worker may get the job before the response arrives.
+  // Add the job before the call, because another worker may get the job before the response arrives.
   open.set(n, { createdAt: now(), ends: ENDS[kind] });
   if (kind === 'calledBack') pendingCallbacks.add(n);
   const job = await must('POST', `/spaces/${place}/jobs`, requestOf(kind, n, `${receiverUrl}/${n}`));

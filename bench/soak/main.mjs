@@ -2,7 +2,7 @@
 //
 // Find growth in an API, a gateway and a scheduler under an even load of jobs of all kinds, with streams that open and close.
 // The retention is so short that as many jobs are purged as created. Memory, open files and the content of Redis are measured
-// every five seconds. Exits with 1 on growth, lost jobs, failed calls and faults that fsck finds. In a run of less than ten
+// every five seconds. It exits with 1 on growth, lost jobs, failed calls and faults that fsck finds. In a run of less than ten
 // minutes, code that V8 still compiles looks like growth.
 import { setTimeout as delay } from 'node:timers/promises';
 import { fsck } from '@yardmaster/fsck';
@@ -19,9 +19,9 @@ import { tables } from './tables.mjs';
 const { seconds, rate, retention, json } = readOptions({ seconds: 600, rate: 100, retention: 20 });
 
 const SAMPLE_EVERY_MS = Math.min(5_000, (seconds * 1000) / 20);
-/** Until as many jobs are purged as created, and code is compiled. */
+/** Time until as many jobs are purged as created, and code is compiled. */
 const WARM_UP_SECONDS = retention + 20;
-/** For fsck, which checks the stored jobs under load. */
+/** Time for fsck, which checks the stored jobs under load. */
 const REST_SECONDS = 10;
 const SPACES = upTo(20).map((n) => `soak-${n}`);
 const ALL_SPACES = SPACES.flatMap((space) => [space, `claimed-${space}`]);

@@ -42,7 +42,7 @@ const LOADS = {
   },
 };
 
-/** With --against. */
+/** The contestants of --against. */
 const TWO = {
   who: ['yardmaster', 'other'],
   comparisons: [

@@ -91,7 +91,7 @@ function calls(results) {
     micros('api'),
     micros('redis'),
     figures('calls per API CPU second', (row) => figure(callsPerSecond(row))),
-    figures('of what bare node:http serves', (row) => ofBare(row) ?? ''),
+    figures('share of bare node:http', (row) => ofBare(row) ?? ''),
   ]);
 }
 

@@ -27,7 +27,7 @@ describe('the checker of a run', () => {
   });
 
   it('reports the promise, the job and the lines of a violation', () => {
-    const says = 'kill of undefined returned 2xx, and is not in the history';
+    const says = 'kill of undefined returned 2xx, but is not in the history';
     const found = { promise: 'P3', rule: 'effects', damage: 'lost', jobId: 'a', says, lines: [5] };
     expect(check(story(DONE, call('kill', 99)))).toContainEqual(found);
   });
@@ -60,10 +60,10 @@ describe('the checker of a run', () => {
       return found.every(({ during }) => during !== undefined);
     });
     expect(mayBeStall.map(([rule, what]) => `${rule}: ${what}`).sort()).toEqual([
-      'callbacks: one long after its scheduler was killed',
-      'callbacks: one of a stopping scheduler whose receiver responds',
-      'callbacks: one that is repeated',
-      'callbacks: one to a receiver that hangs',
+      'callbacks: a repeat',
+      'callbacks: a repeat long after its scheduler was killed',
+      'callbacks: a repeat of a stopping scheduler whose receiver responds',
+      'callbacks: a repeat to a receiver that hangs',
       'closes: a cut after a fault that closes streams',
       'closes: a cut while other processes lack Redis',
       'closes: a cut without a fault',
@@ -71,10 +71,10 @@ describe('the checker of a run', () => {
       'closes: a late cut',
       'closes: a stream that stays open',
       'lateness: a late end of a job that no worker acked',
-      'lateness: an outage of other processes',
-      'lateness: more than 2 s',
-      'lateness: more than 2 s without memory',
-      'lateness: more than 5 s after an outage',
+      'lateness: a late time-out during an outage of other processes',
+      'lateness: a time-out more than 5 s after an outage',
+      'lateness: a time-out that is more than 2 s late',
+      'lateness: a time-out that is more than 2 s late without memory',
       'responses: a 503 long after an outage',
       'responses: a 503 of an API with Redis',
       'responses: a 503 while the other API is stopped',
@@ -88,7 +88,7 @@ describe('the checker of a run', () => {
 
   it.each([
     ['the whole delay while a gateway is unavailable', outage('gateway', 0, 9_000), 3_000],
-    ['the delay since Redis is back', outage('redis', 500, 3_200), 800],
+    ['the delay after Redis is back', outage('redis', 500, 3_200), 800],
     ['the delay before and after an outage', outage('scheduler', 1_100, 3_200), 900],
     ['zero when the time-out came before the outage ended', outage('redis', 500, 9_000), 0],
   ])('counts as lateness of a time-out %s', (_, unavailable, lateMs) => {

@@ -18,7 +18,7 @@ export interface Record {
 
 const SHOWN = 12; // Latest calls for a job that are shown with a violation whose rule names no lines.
 
-/** Compare what every client saw with what is stored at the end. @returns broken promises */
+/** Compare the responses and messages of all clients with the stored data at the end. @returns broken promises */
 export function check(record: Record): Violation[] {
   const evidence = evidenceOf(record);
   const lines = new Map(evidence.cases.map(({ jobId, calls }) => [jobId, linesOf(calls.slice(-SHOWN))]));

@@ -4,7 +4,7 @@ import { ANY_SPACE, getJob, readLogs, redisNow, type Store } from '@yardmaster/s
 import type { Redis } from 'ioredis';
 import { fsck, keysOf } from '../../test/support/fsck.js';
 
-/** A stored job, with what only Redis knows. */
+/** A stored job, with data that only Redis contains. */
 export interface DumpedJob extends JobWithEvents {
   logs: LogEntry[]; // Oldest first.
   deadline: number | null; // When its window ends, or its purge is due, epoch milliseconds.
@@ -15,14 +15,14 @@ export interface DumpedJob extends JobWithEvents {
 export interface Dump {
   at: number; // Redis' clock, epoch milliseconds.
   jobs: DumpedJob[];
-  /** Where records, indexes and histories disagree, a sentence each: from the fsck of the tests and of the product. */
+  /** Disagreements of records, indexes and histories, a sentence each, from the fsck of the tests and of the product. */
   fsck: string[];
 }
 
 /** No job of a run has more logs. */
 export const ALL_LOGS: LogsQuery = { mode: 'latest', bound: null, limit: 500, levels: null, terms: [] };
 
-/** Read everything: jobs as callers see them, and what only Redis knows. */
+/** Read all stored data: jobs as clients see them, and data that only Redis contains. */
 export async function dump(store: Store): Promise<Dump> {
   const redis = store.redis as Redis;
   const prefix = store.settings.keyPrefix;

@@ -4,8 +4,8 @@ import type { Call, Callback, Stream } from './history.js';
 import type { Span } from './stalls.js';
 
 // A power cut loses the end of Redis' file. The effects of the last moments are then undone, and may be made again in
-// another way. A span begins when the last kept write was made, and ends when Redis is back. These functions reduce what
-// clients know to what must still be true.
+// another way. A span begins when the last kept write was made, and ends when Redis is back. These functions reduce the
+// knowledge of clients to facts that must still be true.
 
 const isWithin = (spans: readonly Span[], at: number) => spans.some(({ from, until }) => at >= from && at <= until);
 
@@ -21,7 +21,7 @@ export function callsAfter(spans: readonly Span[], calls: readonly Call[], { job
   }));
 }
 
-/** Drop messages about undone events; what a stream sent before and after must still be one sequence. */
+/** Drop messages about undone events; the other messages of a stream must still be one sequence. */
 export function streamsAfter(spans: readonly Span[], streams: readonly Stream[], { jobs }: Dump): Stream[] {
   if (spans.length === 0) return [...streams];
   const isUndone = (timestamp: string) => isWithin(spans, Date.parse(timestamp));

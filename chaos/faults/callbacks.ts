@@ -66,7 +66,7 @@ async function startHostile() {
     return receiver.script(path, behaviour);
   };
   return {
-    /** Return a callback URL: one of four has a good receiver, and the others have each kind in rotation. */
+    /** Return a callback URL: one of four has a good receiver, and the others have the bad ones in rotation. */
     urlFor(n: number): string {
       if (n % 4 === 0) return urlAt(good, `${GOOD}${n}`, does.respondWith(204));
       const [kind, behaviour] = kinds[nextKind++ % (kinds.length + unread.length)] ?? [];
@@ -85,7 +85,7 @@ async function startHostile() {
 
 const JOBS = 160; // In addition to the load.
 const PAUSE_MS = 60;
-const DELAYED_MS = 5_000; // A callback that waits for attempts at other hosts waits for at least 10 s.
+const DELAYED_MS = 5_000; // A callback that must wait for attempts at other hosts is at least 10 s late.
 const MOST_MB = 300; // A scheduler has some 100 MB at rest.
 
 export const faults: Fault[] = [

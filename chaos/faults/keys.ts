@@ -11,7 +11,7 @@ const NOT_RECEIVED_MS = 5_000; // A process that does not receive a revocation a
 interface Way {
   name: `F27-${string}`;
   how: string;
-  prepare?(installation: Installation): void; // Prevents that processes receive the revocation.
+  prepare?(installation: Installation): void; // Prevents the processes from receiving the revocation.
   revoke(installation: Installation, keyId: string): Promise<unknown>;
   withinMs: number;
   againFromMs: number; // Time after the revocation from which streams are opened again.
@@ -31,7 +31,7 @@ const WAYS: Way[] = [
   },
   {
     name: 'F27-not-published',
-    how: ', and the API dies before it publishes the revocation',
+    how: ', and the API is killed before it publishes the revocation',
     revoke: ({ connection, store }, keyId) => connection.hdel(store.keys.apiKeys, keyId),
     withinMs: NOT_RECEIVED_MS,
     againFromMs: LAST_MOMENT_MS,

@@ -8,8 +8,8 @@ import { cutsOtherThan, resumedAfter, servedAgainAfter, timeOutsIn } from '../ru
 import { repeat } from '../runs/waiting.js';
 
 const LASTS_MS = 15_000;
-const OLD_LOST_MS = 15_000; // While new connections work, a process works again within this after the fault begins.
-const ALL_LOST_MS = 5_000; // Otherwise within this after the fault ends: it must notice that its newest connection is lost.
+const OLD_LOST_MS = 15_000; // While new connections work, a process works again this soon after the fault begins.
+const ALL_LOST_MS = 5_000; // Otherwise this soon after the fault ends: it must notice that its newest connection is lost.
 const KILLS_AT_MOST = 40; // More than fit into the time.
 
 let load: Load; // A process makes one run.

@@ -22,10 +22,15 @@ const killOne = (kind: 'apis' | 'gateways', lastsMs: number) =>
   }) satisfies Partial<Fault>;
 
 const KILLS: [variant: string, when: string, script: string, action: Interception['action']][] = [
-  ['before-sweep', 'in a sweep, before Redis has it', 'expire', 'lose request'],
-  ['after-sweep', 'in a sweep, once Redis has done it', 'expire', 'lose reply'],
+  ['before-sweep', 'in a sweep, before Redis gets the script', 'expire', 'lose request'],
+  ['after-sweep', 'in a sweep, after Redis has run the script', 'expire', 'lose reply'],
   ['before-record', 'between a POST and its record', 'record_callback', 'lose request'],
-  ['after-record', 'once the outcome of a POST is recorded, before it gets the reply', 'record_callback', 'lose reply'],
+  [
+    'after-record',
+    'after Redis has recorded the outcome of a POST, before it gets the reply',
+    'record_callback',
+    'lose reply',
+  ],
 ];
 
 const RUN_WITHIN_MS = 60_000; // Under load each of these scripts runs many times a second.
@@ -55,7 +60,7 @@ const schedulerKilled = ([variant, when, script, action]: (typeof KILLS)[number]
     killed.proxy.resetLost();
     return () => killed.start();
   },
-  expect: lateTimeOuts, // There is another scheduler, which sweeps by itself when the killed one had the tick.
+  expect: lateTimeOuts, // The other scheduler sweeps by itself when the killed one had the tick.
 });
 
 const BACK_MS = 3_000; // Watchers connect again at once; the rest is for a slow machine.

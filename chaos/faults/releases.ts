@@ -22,7 +22,7 @@ function notBack({ history }: Run): Finding[] {
 }
 
 const POLICY = 'allkeys-lru';
-const SETTINGS_CHECKED_MS = 30_000; // By each process.
+const SETTINGS_CHECKED_MS = 30_000; // Each process checks the settings of Redis this often.
 const ROOM_BYTES = 500_000_000;
 
 /** Count the warnings that a process printed at its start. */
@@ -48,7 +48,7 @@ export const faults: Fault[] = [
         figures['slowest exit, ms'] = Math.max(figures['slowest exit, ms'] ?? 0, tookMs);
         if (code !== 0) found(`${app.name} exited with ${code} after ${tookMs} ms`);
         await app.start();
-        // As a rollout does, because a scheduler that has just started leaves time-outs to the other one.
+        // Wait as a rollout does, because a scheduler that has just started leaves time-outs to the other one.
         await until(async () => (await fetch(`${app.url}/readyz`)).ok);
       }
       return undefined;
@@ -67,7 +67,7 @@ export const faults: Fault[] = [
     lastsMs: 8_000,
     installation: { gateways: 2, makeOtherRelease },
     async inject({ installation: { apis }, found }) {
-      // Both work: one runs the scripts of this release, and the other runs scripts, but none of these.
+      // Both must work: one runs the scripts of this release, and the other runs scripts of its own.
       const [ours, theirs] = apis.map(({ proxy }) => proxy.intercept(runs('ack'), { action: 'observe' }));
       const other = apis[1]?.proxy.intercept(isScript, { action: 'observe' });
       const work = await within(RUN_WITHIN_MS, Promise.all([ours?.happened, other?.happened]));

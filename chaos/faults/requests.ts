@@ -24,7 +24,7 @@ const MANY = Buffer.alloc(65_536, '"more and more"\n');
 const BLANKS = gzipSync(Buffer.alloc(4_000_000, ' '), { level: 9 });
 const again = (bytes: string | Buffer, everyMs: number) => ({ bytes: Buffer.from(bytes), everyMs });
 
-/** Requests that never end: path, headers, the first bytes after these, and what is then repeated. */
+/** Requests that never end: path, headers, the first bytes after these, and the bytes that are then repeated. */
 const ENDLESS: [kind: string, path: string, headers: object, begins: string, raw.RawRequest['again']?][] = [
   ['a body', CREATE, { ...JSON_TYPE, ...CHUNKED }, '\r\n5\r\n{"x":\r\n', again(chunk(MANY), 20)],
   ['a terabyte', CREATE, { ...JSON_TYPE, 'content-length': '1000000000000' }, '\r\n{"x":', again(MANY, 20)],
@@ -33,7 +33,7 @@ const ENDLESS: [kind: string, path: string, headers: object, begins: string, raw
   ['headers', CREATE, {}, '', again('x-more: and more\r\n', 20)],
   ['a body, byte by byte', CREATE, { ...JSON_TYPE, 'content-length': '100000' }, '\r\n{"x":"', again('x', 200)],
   ['a header, byte by byte', CREATE, {}, 'x-drip: ', again('x', 200)],
-  ['silence', CREATE, {}, ''],
+  ['a head', CREATE, {}, ''],
 ];
 
 export const faults: Fault[] = [

@@ -13,7 +13,7 @@ const SOCKETS = 20;
 const EVENTS = 300; // 18 MB per socket: the operating system buffers some 5 MB for one that does not read.
 const BYTES = 60_000;
 const MOST_MB = 220; // A gateway has 100 MB under load, and 1 MB may wait per socket; all events would be 260 MB more.
-const CLOSED = 'yardmaster_stream_closes_total{code="1013"} '; // Also of a client that does not respond to a close.
+const CLOSED = 'yardmaster_stream_closes_total{code="1013"} '; // It also counts clients that do not respond to a close.
 const CLOSED_MS = 180_000;
 
 /** Open streams, and read nothing after their beginning. */

@@ -44,8 +44,7 @@ export async function startApp({ app, name, port, redisPort, redisUrl, env, root
   });
   return {
     name,
-    /** Does not change when it starts again. */
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${port}`, // It does not change when the process starts again.
     proxy,
     pid: () => latest().child.pid as number,
     kill,

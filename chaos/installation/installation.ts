@@ -112,7 +112,7 @@ async function startServers({ redisLines = [], hasSentinels, isCluster }: Instal
     sentinels,
     cluster,
     url: many?.url, // Address for processes without a proxy; undefined: through their proxies.
-    connection, // Without a proxy; its commands wait through an outage.
+    connection, // Without a proxy; its commands wait until an outage ends.
     async stop(): Promise<void> {
       connection.disconnect();
       await (many ?? redis).stop();

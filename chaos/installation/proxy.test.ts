@@ -63,7 +63,7 @@ it('passes on bytes with a delay', async () => {
   expect(await redis.incr('n')).toBe(4);
 });
 
-it('drops bytes, also of new connections, and keeps connections that lost some silent', async () => {
+it('drops bytes, also of new connections, and later passes nothing on a connection that lost some', async () => {
   const [loses, idle] = [await connect(), await connect()];
   proxy.set('drop');
   const call = follow(loses.incr('n'));

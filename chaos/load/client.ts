@@ -18,7 +18,7 @@ export interface Request {
 /** Make a call, and record its outcome in the history. Never rejects. */
 export type Caller = (request: Request) => Promise<Call>;
 
-/** A response, or with status null the reason why there is none, as its body. */
+/** A response. Without one, the status is null and the body is the reason. */
 type Response = { status: number | null; body: unknown };
 
 const GIVE_UP_MS = 10_000; // A rule checks the promised two seconds.

@@ -82,7 +82,7 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
     callbackUrl: receivers.urlFor, // A URL for a job of a fault, whose callbacks are recorded.
     messageTimes: watchers.messageTimes, // When watchers of spaces got a message, epoch milliseconds.
     stopCreating,
-    /** Stop the load, and record what watchers and receivers got. */
+    /** Stop the load, and record the messages of watchers and the requests to receivers. */
     async stop(): Promise<void> {
       isOver = true;
       await stopCreating();

@@ -15,7 +15,7 @@ const ENDS = {
   'fails twice': 6,
   vanishes: 8, // It crashes after its ack.
   'never acks': 8, // It crashes before its ack.
-  stalls: 8, // It is silent for longer than its window, and then completes anyway.
+  stalls: 8, // It sends nothing for longer than its window, and then completes anyway.
 };
 
 /** What a worker does with a claimed job. */

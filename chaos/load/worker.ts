@@ -64,7 +64,7 @@ async function work(client: string, job: Claimed, context: WorkerContext): Promi
   await end(attempt, report, context);
 }
 
-/** Ack, and ack again without a response, since the job may be running then. @returns whether it runs */
+/** Ack, and ack again if there is no response, because the job may be running. @returns whether it runs */
 async function started(report: Report): Promise<boolean> {
   const acked = await report('ack');
   if (acked.outcome === 'ok' || acked.outcome === 'refused') return acked.outcome === 'ok';

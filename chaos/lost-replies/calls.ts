@@ -12,8 +12,8 @@ import { CHANGES, KEY_CALLS, KEY_READ, LATER, LONG_READ_FROM, PERIODIC, READ_FRO
 import { bring, CLIENT, endAll, makeKey, type Start, type Subject, storedJobs, type TrialKey } from './subject.js';
 import { callApi, LOSING, type LostReply, loseReply, OTHER } from './trial.js';
 
-// Trials of the API. Without the reply a call returns 503, and has happened once or not at all. When it is made again, its
-// response matches that.
+// Trials of the API. Without the reply a call returns 503, and has happened once or not at all. When the call is made again,
+// its response must agree with that.
 
 const STATS = { method: 'GET', path: '/spaces/lost/stats' };
 

@@ -45,22 +45,22 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stop(), 60_000);
 
-/** Observe what a process sends to Redis while something is done. */
+/** Return the names of the commands that a process sends to Redis during an action. */
 async function commandsOf({ proxy }: AppProcess, act: () => Promise<unknown>): Promise<string[]> {
   const seen = new Set<string>();
-  const look = (words: string[]) => {
+  const note = (words: string[]) => {
     const isBullMq = words.some((word) => word.includes('{bull}'));
     const name = isBullMq ? 'bullmq' : nameOfCommand(words);
     if (!OF_CONNECTIONS.test(name)) seen.add(name);
     return false;
   };
-  const observer = proxy.intercept(look, { action: 'observe' });
+  const observer = proxy.intercept(note, { action: 'observe' });
   await act();
   observer.cancel();
   return [...seen];
 }
 
-/** Observe what is sent because of the requests of some rows. A periodic TIME counts only where a row expects one. */
+/** Return the names of the commands that the requests of some rows cause. A periodic TIME counts only if a row expects it. */
 async function commandsOfRows(rows: readonly LostReply[]): Promise<string[]> {
   const seen: string[] = [];
   for (const row of rows) {

@@ -60,8 +60,8 @@ const list: KeyRequest = () => ({ method: 'GET', path: '/keys' });
 const revoke: KeyRequest = ({ id }) => ({ method: 'DELETE', path: `/keys/${id}` });
 
 /**
- * Every endpoint of API keys, with each command that it needs; the number of keys of that name after the call and after it is
- * made again, and the status then. A client does not know a key whose response was lost, so it makes another one.
+ * Every endpoint of API keys, with each command that it needs. `keys` counts the keys of that name after the call and after it
+ * is made again; `again` is the status then. A client does not know a key whose response was lost, so it makes another one.
  */
 export const KEY_CALLS: readonly [
   endpoint: string,
@@ -77,7 +77,7 @@ export const KEY_CALLS: readonly [
   ['revokeKey', 'publish', revoke, [0, 0], 404],
 ];
 
-/** Commands that are sent after another reply of the same call, so that both cannot be lost at once. */
+/** Commands that a call sends only after another reply, so that both replies cannot be lost at once. */
 export const LATER = ['history', 'hset'];
 
 /** A command that each connection sends every second: another reply to it might be lost before all trials have begun. */

@@ -53,8 +53,8 @@ const LATER: readonly LostSchedulerReply[] = [
   ['callback.begin', 'begin_callback', ENDED, (id) => runs('begin_callback', id)],
   ['callback.record', 'record_callback', ENDED, (id) => runs('record_callback', id)],
   ['callback.record.again', 'record_callback', ENDED_TWICE, (id) => runs('record_callback', id)],
-  // A callback has a wake-up once it is to be sent again. The first of BullMQ's scripts that names the wake-up sets it; the
-  // one with a value that is returned removes it.
+  // A callback has a wake-up once it is to be sent again. The first of BullMQ's scripts that names the wake-up sets it. The
+  // script with the argument `returnvalue` removes it.
   ['wakeup.set', 'bullmq', ENDED_TWICE, wakeupOf],
   ['wakeup.done', 'bullmq', ENDED_TWICE, (id) => (words) => words.includes('returnvalue') && wakeupOf(id)(words)],
 ];

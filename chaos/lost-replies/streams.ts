@@ -30,7 +30,7 @@ async function open(context: FaultContext, of: Subject, scope: 'full' | 'space',
   const isWhole = () => stream.types().includes('completed');
   return {
     stream,
-    status: refusal ?? 101, // 101 once its init is there.
+    status: refusal ?? 101, // 101 once its init has arrived.
     during,
     code: () => stream.closed?.code,
     says: () => `it sent ${stream.types()} and was closed with ${stream.closed?.code}`,

@@ -33,7 +33,7 @@ export async function bring(context: FaultContext, start: Start, n: number): Pro
   const jobId = await bringJob(context, own, ...before);
   const isCalledBack = async () =>
     (await getJob(store, ANY_SPACE, jobId)).events.some(({ type }) => type === 'callback_sent');
-  if (hasCallback) await until(isCalledBack, 60_000); // Later nothing changes it.
+  if (hasCallback) await until(isCalledBack, 60_000); // After that nothing changes the job.
   return { n, spaceId, jobId };
 }
 

@@ -8,7 +8,7 @@ import type { Matcher } from '../installation/scripts.js';
 import { RESPONSE_MS } from '../rules/responses.js';
 import type { FaultContext } from '../runs/fault.js';
 
-/** How a reply is lost: its connection is cut, or stays silent. With `observe` it is only observed. */
+/** How a reply is lost: its connection is cut, or stays open without it. With `observe` the reply is only observed. */
 export type Loss = 'cut' | 'silence' | 'observe';
 
 /** One reply of Redis that a process waits for. */
@@ -21,7 +21,7 @@ interface Row {
 /** A reply, and a trial in which it is lost. */
 export interface LostReply extends Row {
   beside?: string; // Another command, sent with it, whose reply is lost too.
-  isLater?: boolean; // Its trial is not made together with the others (rows.ts says why).
+  isLater?: boolean; // Whether its trial is made after the others; rows.ts explains why.
   /** Prepare everything, and intercept the reply. @param n a number that no other trial and no job of the load has */
   begin(
     context: FaultContext,
@@ -46,7 +46,7 @@ export function loseReply(context: FaultContext, row: Row, jobId: string | null,
   const { proxy } = loserOf(context, row.at);
   const lost = proxy.intercept(to, interceptionOf(loss));
   void lost.happened.then(() => count(context, 'replies lost'));
-  /** Report a condition that is false: `getJob, history: …` @param during span of a deadline, as in a violation */
+  /** Report `getJob, history: …` if a condition is false. @param during span of a deadline, as in a violation */
   function must(isTrue: boolean, otherwise: string, during?: Span): void {
     if (!isTrue) context.found(`${row.endpoint}, ${row.runs}: ${otherwise}`, { jobId, ...(during && { during }) });
   }
@@ -104,7 +104,7 @@ export async function isReady(url: string): Promise<void> {
   await until(async () => (await fetch(`${url}/readyz`)).status === 200, BACK_MS);
 }
 
-/** Reset the silent connections, and wait until the processes have new ones: the API has two, and readiness needs one. */
+/** Reset the connections that lost replies, and wait for new ones: the API has two, of which readiness needs one. */
 export async function healed(context: FaultContext): Promise<void> {
   const losers = [loserOf(context, 'api'), loserOf(context, 'gateway')];
   for (const { proxy } of losers) proxy.resetLost();

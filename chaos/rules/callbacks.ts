@@ -10,9 +10,9 @@ import { stopsSchedulers } from './time-outs.js';
 export const UNREAD = '/unread/';
 export const HANGS = '/hangs/';
 
-/** POSTs of a job that may be repeated because no scheduler could record them: one for each process that is lost meanwhile… */
+/** How many POSTs of a job may be repeated because no scheduler could record them: one for each process that is lost. */
 const REPEATED_AT_MOST = 2;
-/** …if they were received during an outage of Redis or a scheduler, just after it, or before it by the time of an attempt. */
+/** Only those that were received during an outage of Redis or a scheduler, just after it, or less than an attempt before it. */
 const UNRECORDED_BEFORE_MS = 12_000;
 const UNRECORDED_AFTER_MS = 2_000;
 
@@ -25,7 +25,7 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
   const lines = linesOf(received);
   const end = job.events.find(({ type }) => type === 'completed' || type === 'dead');
   if (end === undefined || job.callbackUrl === null)
-    return received.length === 0 ? [] : [{ says: `a callback came for it, and it is ${job.status}`, lines }];
+    return received.length === 0 ? [] : [{ says: `a callback came for it, although it is ${job.status}`, lines }];
   const result = job.status === 'dead' ? end.data : job.result;
   const isOther = ({ body }: Callback) => body.status !== job.status || !isDeepStrictEqual(body.result, result);
   const recorded = job.events.filter(({ type }) => type.startsWith('callback_'));
@@ -46,11 +46,11 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
     [recorded.length === 0, 'lost', 'has no recorded attempt'],
     [last?.willRetry || job.isCallbackPending, 'late', 'is not settled'],
     [recorded.length > atMost, 'duplicated', `has ${recorded.length} attempts, which are more than ${atMost}`],
-    [sent > received.length, 'other', `is recorded as sent ${sent} times, and came ${received.length} times`],
+    [sent > received.length, 'other', `is recorded as sent ${sent} times, but came ${received.length} times`],
     [
       isRepeated,
       'duplicated',
-      `came ${received.length} times, and ${recorded.length} attempts are recorded`,
+      `came ${received.length} times, but ${recorded.length} attempts are recorded`,
       mayBeSlow && during,
     ],
   ];

@@ -20,7 +20,7 @@ export const claims = ruleForEachJob('claims', 'P2', ({ job, claims: all }) =>
 /** A delivery in the history of a job. */
 interface Delivery {
   attempt: number; // Acks before it.
-  checkpoint: JsonValue; // The latest checkpoint then: none is accepted before the next ack.
+  checkpoint: JsonValue; // The latest checkpoint then; no other is accepted before the next ack.
   at: number;
 }
 
@@ -81,7 +81,7 @@ function waitsOf(one: StoredCase): Wait[] {
   const waits: Wait[] = [];
   for (const { type, createdAt } of one.job.events) {
     const at = Date.parse(createdAt);
-    // A job waits at the end of its queue, or by its creation time when it was not acked in time.
+    // A job joins the end of its queue. Only a job that was not acked in time returns to the place of its creation time.
     const place = type === 'delivery_timeout' ? (waits[0]?.from ?? at) : at;
     if (/^(created|retried|delivery_timeout)$/.test(type))
       waits.push({ one, place, from: at, until: Number.POSITIVE_INFINITY });

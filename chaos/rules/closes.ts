@@ -14,7 +14,7 @@ const CLOSES: Partial<Record<Stopped, { code: number; withinMs: number }>> = {
   gateway: { code: 1006, withinMs: 1_000 },
   redis: { code: 1012, withinMs: 5_000 },
 };
-const OWN_MS = 1_000; // That time for a fault that closes streams itself.
+const OWN_MS = 1_000; // The same time after a fault that closes streams itself.
 
 /** A stream closes within 5 s of the end of its job, or 60 s if it hides the end; 5 s more for a slow machine. */
 const mostOpenMs = (isHidden: boolean) => (isHidden ? 60_000 : 5_000) + 5_000;
@@ -46,7 +46,7 @@ function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Ou
   const { closed, until, jobId, openedAt } = stream;
   if (isCut(stream)) {
     if (outages.some((outage) => isReason(outage, stream))) return null;
-    return { says: `was closed with ${closed}, for no reason`, ...closeDuring(closed, until) };
+    return { says: `was closed with ${closed}, without a reason`, ...closeDuring(closed, until) };
   }
   if (jobId === null) return closed === null ? null : { says: 'of a space was closed as if it could end' };
   if (job === undefined) return null; // The job is gone, so its end is unknown.
@@ -60,7 +60,7 @@ function faultOf(stream: Ended, job: DumpedJob | undefined, outages: readonly Ou
   if (endedAt > until) return { says: 'was closed as if its job had ended' };
   return isHidden || stream.messages.some(reportsEnd)
     ? null
-    : { says: 'was closed at the end, and had not reported it' };
+    : { says: 'was closed at the end of its job, but had not reported it' };
 }
 
 function isReason(outage: Outage, { closed, until, gateway }: Ended): boolean {

@@ -23,7 +23,7 @@ function lost({ cases }: Evidence): Finding[] {
   return cases.flatMap(({ jobId, job, calls }): Finding[] => {
     const succeeded = calls.find(({ outcome }) => outcome === 'ok');
     if (job !== null || succeeded === undefined) return [];
-    const says = `its ${succeeded.op} returned 2xx, and it is not there`;
+    const says = `its ${succeeded.op} returned 2xx, but the job is not stored`;
     return [{ jobId, damage: 'lost', says, lines: linesOf(calls) }];
   });
 }

@@ -39,7 +39,7 @@ function missing({ job, claims: all }: StoredCase): number[] {
   const delivered = deliveriesOf(job).map(({ at }) => at);
   for (const { call } of all) {
     const got = delivered.findIndex((at) => at >= call.sentAt - 1 && at <= call.endedAt + 1);
-    if (got >= 0) delivered.splice(got, 1); // A delivery that two clients got is found by the rule `claims`.
+    if (got >= 0) delivered.splice(got, 1); // The rule `claims` finds a delivery that two clients got.
   }
   return delivered;
 }

@@ -22,8 +22,8 @@ const TRACES: Partial<Record<Operation, Trace>> = {
 };
 
 /**
- * A call with a 2xx response has happened once; a refused one, also with 503 `OVERLOADED`, never; one of unknown outcome once or
- * never. Nothing has happened that no client asked for (P3).
+ * A call with a 2xx response has happened once. A refused call has never happened, also not with 503 `OVERLOADED`. A call of
+ * unknown outcome has happened once or never. Nothing has happened that no client asked for (P3).
  */
 export const effects = ruleForEachJob('effects', 'P3', (one) => [
   ...Object.entries(TRACES).flatMap(([op, trace]) => ofOperation(one, op as Operation, trace)),
@@ -51,21 +51,21 @@ function faultOf({ op, outcome, line }: Call, times: number, { status }: DumpedJ
   const lines = [line];
   if (times > 1) return [{ damage: 'duplicated', says: `happened ${times} times`, lines }];
   if (times === 1 && (outcome === 'refused' || outcome === 'not now'))
-    return [{ says: 'was refused, and happened', lines }];
+    return [{ says: 'was refused, but happened', lines }];
   const isRepeatedKill = op === 'kill' && status === 'killed'; // It succeeds without an event.
   if (times === 1 || outcome !== 'ok' || isRepeatedKill) return [];
-  return [{ damage: 'lost', says: 'returned 2xx, and is not in the history', lines }];
+  return [{ damage: 'lost', says: 'returned 2xx, but is not in the history', lines }];
 }
 
-/** Report acks whose number is wrong: an ack has no text to find it by. */
+/** Report a wrong number of acks. They can only be counted, because an ack has no text of its own. */
 function ofAcks({ job, calls }: StoredCase): Finding[] {
   const asked = calls.filter(({ op, outcome }) => op === 'ack' && (outcome === 'ok' || outcome === 'unknown'));
   const sure = asked.filter(({ outcome }) => outcome === 'ok').length;
   const happened = job.events.filter(({ type }) => type === 'acked').length;
   const lines = linesOf(asked);
-  if (sure > happened) return [{ damage: 'lost', says: `${sure} acks returned 2xx, ${happened} happened`, lines }];
+  if (sure > happened) return [{ damage: 'lost', says: `${sure} acks returned 2xx, but ${happened} happened`, lines }];
   if (happened <= asked.length) return [];
-  return [{ damage: 'duplicated', says: `${happened} acks happened, ${asked.length} were asked for`, lines }];
+  return [{ damage: 'duplicated', says: `${happened} acks happened, but ${asked.length} were sent`, lines }];
 }
 
 /** Logs have dense seqs. A batch is stored completely, once, and at the seqs in its response; or not at all (P3). */
@@ -86,10 +86,10 @@ function ofBatch({ sent, line, outcome, body }: Call, entries: readonly LogEntry
     { damage, says: `its logs ${sent[0]} … ${says}`, lines: [line] },
   ];
   if (stored.length === 0) return outcome === 'ok' ? found('are gone', 'lost') : [];
-  if (outcome === 'refused' || outcome === 'not now') return found('were refused, and are there');
-  if (stored.length > sent.length) return found('are there twice', 'duplicated');
+  if (outcome === 'refused' || outcome === 'not now') return found('were refused, but are stored');
+  if (stored.length > sent.length) return found('are stored twice', 'duplicated');
   const from = stored[0]?.seq as number;
   const isWhole = sent.every((text: string, i: number) => stored[i]?.message === text && stored[i]?.seq === from + i);
-  if (!isWhole) return found('are there in part, or apart', 'lost');
+  if (!isWhole) return found('are stored in part, or not together', 'lost');
   return outcome === 'ok' && body.fromSeq !== from ? found('are elsewhere') : [];
 }

@@ -2,9 +2,9 @@ import type { Call } from '../checker/history.js';
 import { before } from '../checker/stalls.js';
 import { affects, type Finding, type Outage, type Rule, type Stopped } from './rule.js';
 
-/** A call has a response within 2 s; half a second more for the client and the network. */
+/** A call gets a response within 2 s. Half a second more is for the client and the network. */
 export const RESPONSE_MS = 2_000 + 500;
-const AGAIN_MS = 2_000; // After the end of an outage calls are served again within this.
+const AGAIN_MS = 2_000; // Calls are served again within this time after an outage.
 const REFUSED = 409; // The job is in another status: no other refusal is correct.
 
 /**

@@ -19,7 +19,7 @@ export interface Violation {
   jobId: string | null; // Null when it concerns no single job.
   says: string; // One sentence.
   lines: number[]; // Lines of the history that show it.
-  /** For a missed deadline: the span in which a stall of the machine makes it prove nothing. */
+  /** For a missed deadline: if the machine stalled in this span, the violation proves nothing. */
   during?: Span;
 }
 
@@ -63,7 +63,7 @@ export interface Claim {
 /** All evidence about one job. */
 export interface JobCase {
   jobId: string;
-  job: DumpedJob | null; // Null for a job that clients know and Redis does not.
+  job: DumpedJob | null; // Null for a job that clients know, but Redis does not contain.
   calls: Call[]; // Calls that name it, its create included, in the order of their responses.
   claims: Claim[];
   callbacks: Callback[];

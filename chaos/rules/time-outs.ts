@@ -17,7 +17,7 @@ export interface TimeOut {
   jobId: string;
   event: JobEvent;
   at: number;
-  due: number; // It is certainly due then: the exact time of a heartbeat is not always known.
+  due: number; // The latest possible deadline, because the exact time of a heartbeat is not always known.
 }
 
 const HEARTBEATS = ['progress', 'checkpoint', 'event', 'keepalive'];
@@ -27,7 +27,7 @@ const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
 const hasError = ({ type, data }: JobEvent, error: RegExp) =>
   (type === 'retried' || type === 'dead') && error.test(String((data as { error?: unknown } | null)?.error));
 
-/** Whether a scheduler ended an attempt whose worker was silent, or a job that no worker acked. */
+/** Whether a scheduler ended an attempt whose worker sent no heartbeat, or a job that no worker acked. */
 export const isTimeOut = (event: JobEvent) => hasError(event, SILENT) || hasError(event, NEVER_ACKED);
 
 /** List every time-out in the histories of all jobs, with the times that clients and histories show. */
@@ -72,8 +72,9 @@ export function latenessOf({ at, due }: TimeOut, outages: readonly Outage[]): nu
   return Math.max(0, at - due - stopped);
 }
 
-/** How late a time-out may be; and during a fault that leaves a scheduler, or after one that leaves none. */
+/** How late a time-out may be. */
 export const LATE_MS = 2_000;
+/** The same during a fault that leaves a scheduler, or after one that leaves none. */
 export const LATE_UNDER_FAULT_MS = 5_000;
 
 /** A time-out is handled within 2 s, and within 5 s of the end of an outage (P4). */

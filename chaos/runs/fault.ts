@@ -22,9 +22,9 @@ export interface Fault {
   title: string;
   promises: readonly PromiseId[]; // The promises that it tests most; all rules apply in any case.
   /**
-   * The unavailable parts, for all processes or for those that `affects` names. Calls may have an unknown outcome only without
-   * Redis, its memory or an API. Time-outs may be late and callbacks repeated only without Redis, its memory or a scheduler.
-   * Streams may be cut only without Redis or a gateway.
+   * The unavailable parts, for all processes or for those that `affects` names. Without Redis, its memory or an API, calls may
+   * have an unknown outcome. Without Redis, its memory or a scheduler, time-outs may be late and callbacks repeated. Without
+   * Redis or a gateway, streams may be cut. In all other cases these must not happen.
    */
   stops: readonly Stopped[];
   /** Other codes that streams may be closed with, during the fault or just after it. Default none. */
@@ -32,7 +32,7 @@ export interface Fault {
   lastsMs: number; // Time between injection and healing, milliseconds.
   installation?: InstallationOptions; // Differences from the usual installation.
   drainMs?: number; // How long the drain may take, milliseconds. Default: run-faults.ts.
-  /** Make it happen. @returns a function that heals it, which resolves once all is available again */
+  /** Cause the fault. @returns a function that heals it, which resolves once all parts are available again */
   inject(context: FaultContext): Promise<Heal | undefined>;
   /** Correct the record for the rules, such as times of a wrong clock. Default unchanged. */
   corrected?(record: Evidence): Evidence;

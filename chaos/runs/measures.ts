@@ -31,17 +31,15 @@ export function servedAgainAfter({ history, stalls }: Run, since: number): numbe
 }
 
 /**
- * Measure the time from the beginning of an outage to the end of the longest silence that began before its end, without stalls
- * of this machine, milliseconds.
+ * Measure the time from the beginning of an outage until work continued, without stalls of this machine, milliseconds: to the
+ * end of the longest gap between the given times that began before the outage ended.
  *
  * @param seenAt times of messages or time-outs, epoch milliseconds
  */
 export function resumedAfter(seenAt: readonly number[], { stalls, outage: { from, until } }: Run): number {
   const times = [from, ...seenAt.filter((at) => at > from).sort((a, b) => a - b)];
-  const silences = times.slice(1).map((at, i) => ({ began: times[i] as number, ended: at }));
-  const [longest] = silences
-    .filter(({ began }) => began <= until)
-    .sort((a, b) => b.ended - b.began - (a.ended - a.began));
+  const gaps = times.slice(1).map((at, i) => ({ began: times[i] as number, ended: at }));
+  const [longest] = gaps.filter(({ began }) => began <= until).sort((a, b) => b.ended - b.began - (a.ended - a.began));
   if (longest === undefined) return Number.POSITIVE_INFINITY;
   return longest.ended - from - stalls.between(from, longest.ended);
 }

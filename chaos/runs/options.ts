@@ -2,8 +2,8 @@
 export interface Options {
   seed: number;
   rate: number; // Jobs created per second.
-  isShort: boolean; // Only SHORT.
-  only: readonly string[]; // Only these, e.g. `F1`, `F4-8s`, `mutants` or the name of a mutant; empty: all.
+  isShort: boolean; // Whether to make only the runs of SHORT.
+  only: readonly string[]; // Only these runs: `F1`, `F4-8s`, `mutants` or the name of a mutant; empty: all.
   repeat: number; // How often to run each, each time with the next seed.
   workers: number; // Runs in parallel.
 }

@@ -5,7 +5,7 @@ import type { Figures } from './fault.js';
 /** Counts of a run, by their names in the table. */
 export type Counts = Record<string, number>;
 
-/** The maximum over several runs instead of the sum, without the time in which no scheduler was available. */
+/** How late the latest time-out was. Of several runs it is the maximum and not the sum. */
 const LATEST = 'latest time-out, ms';
 
 export function countsOf(evidence: Evidence): Counts {

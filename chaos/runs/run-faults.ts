@@ -17,7 +17,7 @@ import type { Fault, FaultContext, Figures, Run } from './fault.js';
 const BEFORE_MS = 2_000; // Time with load before the first fault, and after each, milliseconds.
 const AFTER_MS = 3_000;
 const DRAIN_MS = 180_000; // How long the drain may take. It ends as soon as all work is done.
-const QUIET_MS = 700; // For the last messages of streams, and repeated callbacks.
+const QUIET_MS = 700; // Time for the last messages of streams, and repeated callbacks.
 
 export interface RunOptions {
   seed: number;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
-/** Often enough for a person who watches, and for the time-out of the job, which each report puts off. */
+/** Often enough for a person who watches, and for the time-out of the job, which each report postpones. */
 const REPORT_EVERY_MS = 500;
 
 /**

@@ -19,27 +19,27 @@ const OUTCOME_UNKNOWN = new Set([429, 502, 503, 504]);
 const RESPONSE_WITHIN_MS = 30_000;
 
 /**
- * Make the one function through which this example talks to the service.
+ * Create the one function that sends all requests of this example to the service.
  *
- * A request without a response, and a 503, is sent again for up to `retryForMs`, after the `Retry-After` of the
- * service or a growing pause. It may have taken effect the first time: a 409 to a repeated request can be the echo of
- * its own success. The refusal then has `repeated` set, and the caller looks at the job to decide.
+ * A request without a response, and a 503, is sent again for up to `retryForMs`, after the `Retry-After` of the service
+ * or a growing pause. It may have taken effect the first time: a 409 to a repeated request can mean that the first one
+ * succeeded. `repeated` is then true, and the caller reads the job to decide.
  *
- * @returns `call(method, path, body)`, path below /api/v1, which gives the parsed body of a success
+ * @returns `call(method, path, body)`, path below /api/v1, which returns the parsed body of a success
  * @throws Refusal, Unreachable
  */
 export function createClient({ url, key, retryForMs = 60_000 }) {
   return async function call(method, path, body) {
     const giveUpAt = performance.now() + retryForMs;
     for (let sent = 1; ; sent++) {
-      const answer = await send(`${url}/api/v1${path}`, { method, key, body });
-      if (answer.status < 400) return answer.body;
-      const waitMs = answer.retryAfterMs ?? pauseMs(sent);
-      if (!OUTCOME_UNKNOWN.has(answer.status) || performance.now() + waitMs > giveUpAt) {
-        if (answer.cause) throw new Unreachable(`${url} does not respond: ${reasonOf(answer.cause)}`);
-        throw new Refusal({ request: `${method} ${path}`, ...answer, repeated: sent > 1 });
+      const response = await send(`${url}/api/v1${path}`, { method, key, body });
+      if (response.status < 400) return response.body;
+      const waitMs = response.retryAfterMs ?? pauseMs(sent);
+      if (!OUTCOME_UNKNOWN.has(response.status) || performance.now() + waitMs > giveUpAt) {
+        if (response.cause) throw new Unreachable(`${url} does not respond: ${reasonOf(response.cause)}`);
+        throw new Refusal({ request: `${method} ${path}`, ...response, repeated: sent > 1 });
       }
-      // Clients that were refused together should not come back together.
+      // Clients that were refused at once should not repeat at once.
       await sleep(waitMs * (1 + Math.random() / 4));
     }
   };
@@ -51,7 +51,7 @@ export async function assertReachable(url) {
     await (await fetch(`${url}/livez`, { signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) })).text();
   } catch (error) {
     throw new Unreachable(
-      `The service is not reachable at ${url} (${reasonOf(error)}): start it with npm start, or say where it is with --url.`,
+      `The service is not reachable at ${url} (${reasonOf(error)}): start it with npm start, or pass its address with --url.`,
     );
   }
 }
@@ -68,8 +68,8 @@ async function send(url, { method, key, body }) {
   try {
     const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal });
     const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const answer = { status: response.status, body: parse(await response.text()) };
-    return Number.isNaN(retryAfter) ? answer : { ...answer, retryAfterMs: retryAfter * 1_000 };
+    const result = { status: response.status, body: parse(await response.text()) };
+    return Number.isNaN(retryAfter) ? result : { ...result, retryAfterMs: retryAfter * 1_000 };
   } catch (cause) {
     return { status: 503, body: {}, cause };
   }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { inParallel } from './in-parallel.mjs';
 
 /**
- * Find every regular file below a folder. Symbolic links are not followed, nor counted.
+ * Find every regular file below a folder. Symbolic links are ignored.
  *
- * @returns `files`: `{ path, size }` with the folder in front of the path, as `sha256sum` would be given it, sorted;
- *   `unreadable`: a sentence for each folder that could not be read
+ * @returns `files`: sorted `{ path, size }`, where the path begins with the folder, as for `sha256sum`; `unreadable`: a
+ *   sentence for each folder that could not be read
  */
 export async function findFiles(folder) {
   const found = { files: [], unreadable: [] };
@@ -25,7 +25,10 @@ async function addFolder(folder, found) {
   for (const entry of entries) if (entry.isDirectory()) await addFolder(join(folder, entry.name), found);
 }
 
-/** The size only decides the job type. A file that cannot be looked at gets its job too, whose failure says why. */
+/**
+ * The size only decides the job type. A file whose size cannot be read gets a job too, and its failure shows the
+ * reason.
+ */
 const sizeOf = (path) =>
   lstat(path).then(
     ({ size }) => size,

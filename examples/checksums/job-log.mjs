@@ -4,10 +4,10 @@ const BATCH = 100;
 const SEND_AFTER_MS = 1_000;
 
 /**
- * Make a log of one attempt. Entries are gathered, and sent together: a second after the first of them, or when there
- * are many, or by `flush`. Logs are for people: that some could not be sent is no reason to fail the job.
+ * Create a log of one attempt. Entries are collected, and sent together: a second after the first of them, or when
+ * there are many, or by `flush`. A job does not fail when its logs could not be sent, because logs are only for people.
  *
- * @param source what the entries say they come from
+ * @param source source of the entries
  * @returns `{ debug, info, error, flush }`, the first three with `(message, metadata)`
  */
 export function createJobLog({ call, jobId, source }) {
@@ -19,7 +19,7 @@ export function createJobLog({ call, jobId, source }) {
     clearTimeout(timer);
     timer = null;
     const logs = waiting.splice(0);
-    // One after the other, so that they stand in order. A batch that is sent again after a 503 may be there twice.
+    // Send one batch after the other, so that entries stay in order. After a 503, a batch may be stored twice.
     if (logs.length > 0) sending = sending.then(() => call('POST', `/jobs/${jobId}/logs`, { logs })).catch(() => {});
     return sending;
   }

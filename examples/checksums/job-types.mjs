@@ -1,7 +1,7 @@
 export const SMALL = 'checksum.small';
 export const LARGE = 'checksum.large';
 
-/** From here on reading a file takes longer than the calls around it. */
+/** From this size on, reading a file takes longer than its calls. */
 const LARGE_FROM_BYTES = 1024 * 1024;
 
 /** The job type for a file of this size. */

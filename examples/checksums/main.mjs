@@ -1,5 +1,5 @@
-// Checksums of a folder, worked by processes that may die: the files go into a space of the service as jobs, the
-// workers take them from there. See README.md.
+// Compute the checksums of a folder with processes that may crash. The files become jobs in a space of the service, and
+// workers claim them. See README.md.
 
 import { writeFile } from 'node:fs/promises';
 import { assertReachable, createClient } from './client.mjs';
@@ -22,7 +22,7 @@ try {
 } catch (error) {
   const isUsage = error instanceof UsageError;
   process.stderr.write(`${error.message}\n${isUsage ? `\n${USAGE}` : ''}`);
-  // Not exitCode: jobs may still be being created, and no code waits for them any more.
+  // Do not set exitCode instead, because creates may still be under way, and no code waits for them.
   process.exit(isUsage ? 2 : 1);
 }
 
@@ -79,7 +79,10 @@ async function work({ call, files, space, url, key, workers, killOne }) {
   }
 }
 
-/** What the workers may do: work jobs of this space. It expires, should this process be killed before it revokes it. */
+/**
+ * Create the key of the workers, for jobs of this space only. It expires, in case this process is killed before it
+ * revokes the key.
+ */
 function createWorkerKey(call, spaceId) {
   return call('POST', '/keys', {
     name: 'checksums workers',
@@ -90,14 +93,17 @@ function createWorkerKey(call, spaceId) {
 }
 
 async function revoke({ url, key, id }) {
-  // Not for long at the end, because the key expires by itself.
+  // Retry only for a short time, because the key expires by itself.
   const call = createClient({ url, key, retryForMs: 3_000 });
   await call('DELETE', `/keys/${id}`).catch((error) => {
     process.stderr.write(`The workers' key ${id} is not revoked: ${error.message}\n`);
   });
 }
 
-/** A Ctrl-C may come while the end of the run cleans up already: both wait for the same cleaning. */
+/**
+ * Return a function that runs `act` only once. A Ctrl-C may come while the end of the run cleans up already; both then
+ * wait for the same clean-up.
+ */
 function once(act) {
   let outcome;
   return () => {
@@ -120,7 +126,7 @@ function onInterrupt(cleanUp) {
   process.on('SIGTERM', stop);
 }
 
-/** Why a job is dead stands in its history only. */
+/** Add the error of each dead job, which only its history contains. */
 async function addErrors(call, rows) {
   const dead = rows.filter(({ state }) => state === 'dead');
   await inParallel(dead, 8, async (row) => {

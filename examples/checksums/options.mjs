@@ -9,7 +9,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:8080';
 export const USAGE = `Usage: npm run example:checksums -- <folder> [options]
 
   --workers N     worker processes, 1 to 64 (default 4)
-  --url URL       where the service is (default: the variable YARDMASTER_URL,
+  --url URL       address of the service (default: the variable YARDMASTER_URL,
                   else ${DEFAULT_URL})
   --key KEY       API key with the scope keys:manage (default: the variable YARDMASTER_API_KEY,
                   else the key that "npm start" keeps in its data folder)
@@ -19,7 +19,7 @@ export const USAGE = `Usage: npm run example:checksums -- <folder> [options]
   --help          print this
 `;
 
-/** What is wrong with the command line, as a sentence that names the option. */
+/** Error in the command line, as a sentence that names the option. */
 export class UsageError extends Error {}
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
@@ -27,7 +27,7 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 /**
  * Read the command line.
  *
- * @returns `{ help: true }`, or `{ folder, workers, url, key, space, output, killOne }`; output undefined when not asked for
+ * @returns `{ help: true }`, or `{ folder, workers, url, key, space, output, killOne }`; output may be undefined
  * @throws UsageError
  */
 export function readOptions(args) {
@@ -68,7 +68,7 @@ function workersOf(text) {
   throw new UsageError(`--workers must be a whole number from 1 to 64, not ${JSON.stringify(text)}`);
 }
 
-/** The option, else the variable, else the default; each without /api/v1. */
+/** Return the option, otherwise the variable, otherwise the default; each without /api/v1. */
 function urlOf(option) {
   const [name, text] = option === undefined ? ['YARDMASTER_URL', process.env.YARDMASTER_URL] : ['--url', option];
   const url = text || DEFAULT_URL;

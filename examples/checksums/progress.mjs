@@ -1,5 +1,5 @@
 /**
- * Show how far a run is: one line that is written over on a terminal, else a line at every tenth.
+ * Show the progress of a run: one line that is overwritten on a terminal, otherwise a line at every tenth.
  *
  * @param total number of files
  */

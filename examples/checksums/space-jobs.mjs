@@ -1,4 +1,4 @@
-// What there is in the space, and how to take a job back from a worker that is gone.
+// Read the jobs of the space, and fail the jobs of a worker that has ended.
 
 import { Refusal } from './client.mjs';
 
@@ -26,12 +26,12 @@ export const hasEnded = ({ status }) => status === 'completed' || status === 'de
 export const attemptsBefore = ({ status, attemptNumber }) => (status === 'running' ? attemptNumber - 1 : attemptNumber);
 
 /**
- * Fail one attempt on behalf of the worker that had it and is gone. A job that was delivered is acked first, because
- * only a running job can fail. (Time-outs would put the job back too, after 30 s or its `timeoutSeconds`; whoever sees
- * the worker die need not wait for that.)
+ * Fail one attempt on behalf of its worker, which has ended. A job that was delivered is acked first, because only a
+ * running job can fail. (Time-outs would put the job back too, after 30 s or its `timeoutSeconds`; a process that sees
+ * the worker end does not have to wait for that.)
  *
  * @param attempt `{ id, attemptsBefore }`
- * @returns whether there was anything to fail; not so if the worker had got that far itself, or somebody killed the job
+ * @returns whether the attempt was failed; false if its worker had already ended it, or another client killed the job
  */
 export async function failForWorker(call, attempt) {
   const job = await call('GET', `/jobs/${attempt.id}`);
@@ -50,12 +50,12 @@ async function ackFor(call, id) {
   try {
     await call('POST', `/jobs/${id}/ack`);
   } catch (error) {
-    // The worker's own ack, sent as it died, was quicker, or the first sending of ours got through: to be failed all the same.
+    // The last ack of the worker was quicker, or our first request took effect. The job must still be failed.
     if (!(error instanceof Refusal && error.status === 409)) throw error;
   }
 }
 
-/** A repeated fail is refused after it took effect; else somebody ended the job between our look and our fail. */
+/** Return whether an earlier request of ours failed the job; otherwise another client ended it after our read. */
 function refusedAsOver(error) {
   if (error instanceof Refusal && error.status === 409) return error.repeated;
   throw error;

@@ -11,17 +11,20 @@ const WORKER = fileURLToPath(new URL('./worker.mjs', import.meta.url));
 const END_WITHIN_MS = 2_000;
 
 /**
- * Keeps the workers alive and sees that each job of the space ends.
+ * Keeps the workers alive, and ensures that each job of the space ends.
  *
- *   start() → forked, polling → died: its jobs are failed for it, another is started in its place
- *   allCreated() → once all workers are idle: look what is left, see `Leftovers` → `ended` resolves
+ *   start() → forked, polling → crashed: its jobs are failed for it, another is started in its place
+ *   allCreated() → once all workers are idle: find the jobs that are left, see `Leftovers` → `ended` resolves
  *   stop() → every worker has exited
  *
- * Workers report over IPC: `holding` with the jobs of a poll before they ack them, `done` with each outcome, `idle`
+ * Workers report over IPC: `claimed` with the jobs of a poll before they ack them, `done` with each outcome, `idle`
  * after an empty poll.
  */
 export class Supervisor {
-  /** Place → `{ place, child, held: Map of id → attempt, idleRound, hasSpoken }`; a dead one stays until its jobs are failed. */
+  /**
+   * Place → `{ place, child, attempts (by job id), idleRound, hasSpoken }`; a crashed one stays until its jobs are
+   * failed.
+   */
   #workers = new Map();
   #options;
   #isComplete = false;
@@ -34,7 +37,7 @@ export class Supervisor {
   #finish;
   #giveUp;
 
-  /** Resolves with every job of the space once all have ended; rejects when that cannot be brought about. */
+  /** Resolves with every job of the space once all have ended; rejects when that is impossible. */
   ended = new Promise((resolve, reject) => {
     this.#finish = resolve;
     this.#giveUp = reject;
@@ -45,7 +48,7 @@ export class Supervisor {
   /**
    * @param options.call client for listing, ack and fail
    * @param options.workers how many processes
-   * @param options.env for the workers: where the service is, and their key
+   * @param options.env for the workers: address of the service, and their key
    * @param options.killOneAt kill a worker once so many jobs are settled; default never
    * @param options.note takes a line for the person who watches
    * @param options.onProgress called whenever `settled` may have grown
@@ -60,7 +63,7 @@ export class Supervisor {
     for (let place = 0; place < this.#options.workers; place++) this.#fork(place);
   }
 
-  /** No more jobs will be created: from here on idle workers mean something. */
+  /** No more jobs will be created: from now on, idle workers mean that the run may be over. */
   allCreated() {
     this.#isComplete = true;
     this.#settleIfIdle();
@@ -73,24 +76,24 @@ export class Supervisor {
 
   #fork(place) {
     const env = { ...process.env, ...this.#options.env, CHECKSUMS_TYPES: typesOfWorker(place).join() };
-    const worker = { place, child: fork(WORKER, { env }), held: new Map(), idleRound: -1, hasSpoken: false };
+    const worker = { place, child: fork(WORKER, { env }), attempts: new Map(), idleRound: -1, hasSpoken: false };
     this.#workers.set(place, worker);
     worker.child.on('error', this.#giveUp);
-    worker.child.on('message', (message) => this.#hear(worker, message));
-    // Not 'exit': by 'close', everything that the worker wrote before its end has been read.
-    worker.child.on('close', (code, signal) => this.#bury(worker, signal ?? `exit ${code}`).catch(this.#giveUp));
-    worker.child.send({ round: this.#round }, ignoreDeath);
+    worker.child.on('message', (message) => this.#receive(worker, message));
+    // Listen to 'close' and not to 'exit', because at 'close' all output of the worker has been read.
+    worker.child.on('close', (code, signal) => this.#replace(worker, signal ?? `exit ${code}`).catch(this.#giveUp));
+    worker.child.send({ round: this.#round }, ignoreEnd);
   }
 
-  #hear(worker, message) {
+  #receive(worker, message) {
     worker.hasSpoken = true;
     worker.idleRound = message.type === 'idle' ? message.round : -1;
-    if (message.type === 'holding') {
-      for (const attempt of message.jobs) worker.held.set(attempt.id, attempt);
+    if (message.type === 'claimed') {
+      for (const attempt of message.jobs) worker.attempts.set(attempt.id, attempt);
       this.#killIfDue(worker);
     }
     if (message.type === 'done') {
-      worker.held.delete(message.id);
+      worker.attempts.delete(message.id);
       if (message.outcome === 'completed' || message.outcome === 'dead') this.settled.add(message.id);
       this.#options.onProgress();
     }
@@ -101,17 +104,17 @@ export class Supervisor {
     if (this.settled.size < this.#killAt) return;
     this.#killAt = Number.POSITIVE_INFINITY;
     this.#victim = worker;
-    this.#options.note(`Killing ${nameOf(worker)} with kill -9 while it has ${jobs(worker.held.size)}`);
+    this.#options.note(`Killing ${nameOf(worker)} with kill -9 while it has ${jobs(worker.attempts.size)}`);
     worker.child.kill('SIGKILL');
   }
 
-  async #bury(worker, cause) {
+  async #replace(worker, cause) {
     if (this.#isStopping) return;
-    // Whatever is wrong, it would be wrong with the next one too; unless a Ctrl-C came before it could listen for one.
+    // The next worker would fail in the same way, unless a Ctrl-C came before this one could listen for it.
     const isInterrupted = cause === 'SIGINT' || cause === 'SIGTERM';
     if (!worker.hasSpoken && !isInterrupted) throw new Error(`${nameOf(worker)} died at once (${cause})`);
     let failed = 0;
-    await inParallel([...worker.held.values()], 8, async (attempt) => {
+    await inParallel([...worker.attempts.values()], 8, async (attempt) => {
       if (await failForWorker(this.#options.call, attempt)) failed += 1;
     });
     this.#options.note(`${nameOf(worker)} died (${cause}): failed ${jobs(failed)} on its behalf, starting another`);
@@ -120,9 +123,9 @@ export class Supervisor {
     if (!this.#isStopping) this.#fork(worker.place);
   }
 
-  /** Idle in this round means: its last poll was empty, and began after it had heard of the round. */
+  /** A worker is idle in this round when its last poll was empty, and began after it had received the round. */
   #settleIfIdle() {
-    const isIdle = ({ held, idleRound }) => held.size === 0 && idleRound >= this.#round;
+    const isIdle = ({ attempts, idleRound }) => attempts.size === 0 && idleRound >= this.#round;
     if (!this.#isComplete || this.#isSettling || this.#isStopping) return;
     if (![...this.#workers.values()].every(isIdle)) return;
     this.#isSettling = true;
@@ -134,16 +137,16 @@ export class Supervisor {
   }
 
   async #settle() {
-    const isHeld = (id) => [...this.#workers.values()].some(({ held }) => held.has(id));
-    const jobs = await this.#leftovers.look(isHeld);
+    const hasWorker = (id) => [...this.#workers.values()].some(({ attempts }) => attempts.has(id));
+    const jobs = await this.#leftovers.look(hasWorker);
     if (jobs !== null) this.#finish(jobs);
     this.#round += 1;
-    for (const { child } of this.#workers.values()) child.send({ round: this.#round }, ignoreDeath);
+    for (const { child } of this.#workers.values()) child.send({ round: this.#round }, ignoreEnd);
   }
 }
 
-/** With a callback, a message to a worker that just died is no error; its 'close' event reports it. */
-const ignoreDeath = () => {};
+/** With a callback, a message to a worker that just ended is no error; its 'close' event reports the end. */
+const ignoreEnd = () => {};
 
 const nameOf = ({ place, child }) => `Worker ${place + 1} (pid ${child.pid})`;
 
@@ -154,7 +157,7 @@ function end(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   return new Promise((resolve) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), END_WITHIN_MS);
-    // Not 'close', which Node does not emit once we have closed the channel.
+    // Do not wait for 'close', because Node does not emit it after we have closed the channel.
     child.once('exit', () => {
       clearTimeout(timer);
       resolve();

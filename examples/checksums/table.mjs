@@ -1,9 +1,9 @@
 import { payloadPath } from './producer.mjs';
 
 /**
- * One row for each file, whatever became of its job.
+ * Make one row for each file, for any outcome of its job.
  *
- * @param files sorted, as `findFiles` gives them
+ * @param files sorted, as `findFiles` returns them
  * @param jobs of the space, newest first; a file takes its newest job
  * @returns `{ path, state, size, sha256, attempts, jobId }`; state `lost` for a file without a job, which must not be
  */
@@ -25,7 +25,7 @@ const rowOf = ({ path, size }, job) => ({
   jobId: job?.id ?? null,
 });
 
-/** The path stands last: a long one, or one of wide characters, then pushes nothing out of its column. */
+/** The path comes last, because a long one, or one of wide characters, then moves nothing out of its column. */
 export function tableOf(rows) {
   const lines = rows.map(({ path, state, size, sha256, attempts, error }) => {
     const text = printable(error ? `${path}  (${error})` : path);
@@ -56,5 +56,5 @@ export function sha256sumLine({ path, sha256 }) {
   return `${escaped === path ? '' : '\\'}${sha256}  ${escaped}\n`;
 }
 
-/** File names may contain anything, such as what moves the cursor of a terminal. */
+/** File names may contain anything, such as sequences that move the cursor of a terminal. */
 const printable = (text) => text.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));

@@ -23,7 +23,7 @@ process.on('message', (message) => {
 });
 // The supervisor wants this process to end, or has ended itself.
 process.on('disconnect', () => process.exit());
-// Ctrl-C reaches the whole terminal; when we end is for the supervisor to say.
+// Ctrl-C reaches all processes of the terminal, but the supervisor decides when this process ends.
 process.on('SIGINT', () => {});
 
 try {
@@ -44,9 +44,9 @@ async function work() {
       await sleep(pauseMs(emptyPolls, { first: 50, max: 2_000 }));
     } else {
       emptyPolls = 0;
-      // Before the first ack. Once it is written, the message arrives even if we are killed on the next line.
+      // Send this before the first ack. Once it is written, it arrives even if this process is killed on the next line.
       await report({
-        type: 'holding',
+        type: 'claimed',
         jobs: jobs.map(({ id, attemptNumber }) => ({ id, attemptsBefore: attemptNumber })),
       });
       await Promise.all(jobs.map(async (job) => report({ type: 'done', id: job.id, outcome: await attempt(job) })));
@@ -54,7 +54,7 @@ async function work() {
   }
 }
 
-/** A closed channel means what 'disconnect' means, and may show first. */
+/** Send a message to the supervisor. A closed channel means the same as 'disconnect', and may be noticed earlier. */
 function report(message) {
   return new Promise((resolve) => process.send(message, (error) => (error ? process.exit() : resolve())));
 }
@@ -62,8 +62,8 @@ function report(message) {
 /**
  * Run one attempt of a job.
  *
- * @returns `completed`, `failed` (it will be retried), `dead`, or `dropped`: the job is no longer ours, because it was
- *   killed, timed out, or was failed for us
+ * @returns `completed`, `failed` (it will be retried), `dead`, or `dropped` (the job is no longer ours: killed, timed
+ *   out, or failed by the supervisor)
  */
 async function attempt(job) {
   const log = createJobLog({ call, jobId: job.id, source: `worker ${process.pid}` });
@@ -76,7 +76,7 @@ async function attempt(job) {
       return post(job, 'progress', { percent, message });
     });
     log.info(`sha256 ${result.sha256}`, { size: result.size });
-    // Before the end: whoever follows the log stops there.
+    // Send the logs before the end of the job, because a client that follows them stops at the end.
     await log.flush();
     return (await complete(job, result)) ? 'completed' : 'dropped';
   } catch (error) {
@@ -103,8 +103,8 @@ async function ack(job) {
     await post(job, 'ack');
     return true;
   } catch (error) {
-    // If it is our own ack that already took effect, the job runs now and this is its next attempt. Should another
-    // worker have got it meanwhile, both read the same file, and the second to complete is refused.
+    // If it is our own ack that already took effect, the job runs now and this is its next attempt. If another worker
+    // has claimed it meanwhile, both read the same file, and the second to complete is refused.
     return tookEffect(error, job, ({ status, attemptNumber }) => {
       return status === 'running' && attemptNumber === job.attemptNumber + 1;
     });
@@ -121,7 +121,7 @@ async function complete(job, result) {
   }
 }
 
-/** Look at the job, to find out whether a repeated request was refused because its first sending got through. */
+/** Read the job, to find out whether a repeated request was refused because the first one took effect. */
 async function tookEffect(error, job, hasEffect) {
   if (!isNoLongerOurs(error) || !error.repeated) throw error;
   return hasEffect(await call('GET', `/jobs/${job.id}`));
@@ -131,7 +131,7 @@ async function fail(job, message) {
   try {
     await post(job, 'fail', { error: message });
   } catch (error) {
-    // A repeated fail that got through is refused like one that came too late; what the job is now is in the table.
+    // A repeated fail is refused like a late one, also if the first took effect; the table shows the job's status.
     if (!isNoLongerOurs(error)) throw error;
     if (!error.repeated) return 'dropped';
   }

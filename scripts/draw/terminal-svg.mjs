@@ -1,4 +1,4 @@
-// Draws what a terminal of @xterm/headless shows as an SVG, which looks the same with any monospace font.
+// Draw the screen of an @xterm/headless terminal as an SVG, which looks the same with any monospace font.
 
 const CELL = { width: 8.4, height: 19 };
 const MARGIN = 16;
@@ -8,7 +8,7 @@ const FOREGROUND = '#e6edf3';
 /** The first 8 colours of the palette. */
 const COLORS = ['#484f58', '#ff7b72', '#3fb950', '#d29922', '#58a6ff', '#bc8cff', '#39c5cf', '#b1bac4'];
 
-/** @returns the text of an SVG; `title` is what a screen reader says of it */
+/** @returns the text of an SVG; `title` is the text for screen readers */
 export function svgOf(terminal, title) {
   const { buffer, cols } = terminal;
   const lines = Array.from({ length: terminal.rows }, (_, row) => buffer.active.getLine(buffer.active.viewportY + row));

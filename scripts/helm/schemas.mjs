@@ -1,10 +1,12 @@
-// Convert the published schemas of Kubernetes' API into strict JSON schemas for kubeconform: one file for each group, kind and
-// version. They refuse fields that the API does not have.
+// Convert the published schemas of Kubernetes' API into strict JSON schemas for kubeconform: one file for each group,
+// kind and version. They refuse fields that the API does not have.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** Name the file of a schema, as the tests of the chart configure kubeconform. The core group has its version as its name. */
+/**
+ * Name the file of a schema, as the tests of the chart configure kubeconform. The core group is named by its version.
+ */
 const fileOf = ({ group, kind, version }) => `${group || version}_${kind.toLowerCase()}_${version}.json`;
 
 /** Definitions with only `string`, although the API also accepts numbers. */

@@ -1,5 +1,5 @@
-// Make the tools of the chart's tests in .cache/helm-tools, from Go modules: helm, kubeconform, and JSON schemas of the rendered
-// resources. Needs Go. Does nothing when they exist already.
+// Make the tools of the chart's tests in .cache/helm-tools, from Go modules: helm, kubeconform, and JSON schemas of the
+// rendered resources. This needs Go. It does nothing when they exist already.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { setUp } from '../set-up.mjs';
 
 setUp();
-// Imported here, because it needs a package that setUp installs.
+// Import it here, because it needs a package that setUp installs.
 const { writeCustomSchemas, writeKubernetesSchemas } = await import('./schemas.mjs');
 
 const folder = fileURLToPath(new URL('../../.cache/helm-tools/', import.meta.url));
@@ -52,7 +52,7 @@ function go(args, env = {}) {
 }
 
 function makeSchemas() {
-  // Not in the module cache, because only a few files of half a gigabyte are needed.
+  // Do not use the module cache, because only a few files of half a gigabyte are needed.
   const modules = mkdtempSync(join(tmpdir(), 'yardmaster-modules-'));
   const env = { GOMODCACHE: modules, GOFLAGS: '-modcacherw' };
   const sourceOf = (module) => JSON.parse(go(['mod', 'download', '-json', module], env)).Dir;

@@ -1,5 +1,5 @@
-// Write the table of values in the chart's README from values.yaml: a row for each value with a `# --` comment. With --check,
-// write nothing, and fail when the table is stale or a value has no comment.
+// Write the table of values in the chart's README from values.yaml: a row for each value with a `# --` comment. With
+// --check, write nothing, and fail when the table is stale or a value has no comment.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isMap, parseDocument } from 'yaml';

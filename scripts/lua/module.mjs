@@ -123,7 +123,7 @@ for (const [file, generated] of modules) {
   try {
     current = read(file);
   } catch {
-    // Not there yet.
+    // The file does not exist yet.
   }
   // Leave an unchanged file alone, or tsc would build again.
   if (current === generated) continue;

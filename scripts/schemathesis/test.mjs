@@ -1,5 +1,5 @@
-// npm run test:schemathesis [-- arguments of `schemathesis run`]: make calls generated from the OpenAPI document to an API process
-// with its own Redis, and check the stored data. Takes some two minutes; the calls are the same each time.
+// npm run test:schemathesis [-- arguments of `schemathesis run`]: make calls generated from the OpenAPI document to an
+// API process with its own Redis, and check the stored data. It makes the same calls each time, in about two minutes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import '../typescript.mjs';
 setUp();
 const command = schemathesis();
 const { startTarget } = await import('../../test/schemathesis/target.ts');
-const { configOf, verdictOf } = await import('../../test/schemathesis/run.ts');
+const { configOf, resultOf } = await import('../../test/schemathesis/run.ts');
 
 /** Generated calls for each operation and phase: two to three minutes in all on two cores. */
 const EXAMPLES = 200;
@@ -43,6 +43,6 @@ try {
   faults = await target.stop();
 }
 
-const { lines, isGood } = verdictOf(JSON.parse(readFileSync(reportFile, 'utf8')), { faults, output: target.output() });
+const { lines, isGood } = resultOf(JSON.parse(readFileSync(reportFile, 'utf8')), { faults, output: target.output() });
 process.stdout.write(`\n${lines.join('\n')}\n`);
 process.exit(isGood ? 0 : 1);

@@ -1,4 +1,5 @@
-// Install schemathesis in a Python environment in .cache/schemathesis. Needs Python with venv. Does nothing when it exists.
+// Install schemathesis in a Python environment in .cache/schemathesis. This needs Python with venv. It does nothing
+// when the environment exists.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -78,7 +78,7 @@ const SCOPE =
 
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|nest deeper|beyond the range|bytes in all|given twice|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400/;
+  /well-formed|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400/;
 
 const work = { name: 'work' };
 const half = { percent: 50, message: 'half' };
@@ -155,7 +155,7 @@ const REFUSED: Record<string, Fault[]> = {
     ...['a\r\nhost: b', 'a\nb', 'a\rb', 'a\0b', '\x7f', '€'].map((value) =>
       fault(header('x-a', value), 'callbackHeaders.x-a has a character that a header cannot carry'),
     ),
-    fault({ ...work, callbackHeaders: { 'x-a': 'v', 'X-A': 'v' } }, 'callbackHeaders.X-A is given twice'),
+    fault({ ...work, callbackHeaders: { 'x-a': 'v', 'X-A': 'v' } }, 'callbackHeaders.X-A is repeated'),
     fault(
       { name: 5, payload: [], maxRetries: -1, timeoutSeconds: 0, callbackUrl: 'x', callbackHeaders: { te: 'v', a: 5 } },
       `name ${STRING}`,
@@ -473,12 +473,12 @@ describe('queries', () => {
     ...each('jobs?limit=', ['0', ...NUMBERS], LIMIT),
     ...each('jobs?offset=', NUMBERS, OFFSET),
     ...each('jobs?status=', ['', 'unknown', 'PENDING', 'pending,dead', '%20pending', '__proto__'], STATUS),
-    ['jobs?limit=1&limit=1', 'limit must be given once'],
-    ['jobs?offset=1&offset=1', 'offset must be given once'],
+    ['jobs?limit=1&limit=1', 'limit must appear exactly once'],
+    ['jobs?offset=1&offset=1', 'offset must appear exactly once'],
     ['jobs?status=dead&status=dead', STATUS],
     ['jobs?status=x&limit=x&offset=x', STATUS, LIMIT, OFFSET],
     ...each('stats?limit=', ['0', 'x'], LIMIT),
-    ['stats?limit=1&limit=2', 'limit must be given once'],
+    ['stats?limit=1&limit=2', 'limit must appear exactly once'],
     ['stats?name=', 'name must be 1 to 128 characters'],
     [`stats?name=a&name=${'x'.repeat(129)}`, 'name[1] must be 1 to 128 characters'],
     [`stats?${'name=x&'.repeat(101)}`, 'name must have at most 100 names'],

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { within } from '@yardmaster/server';
 import express, { type Express } from 'express';
 import { readRawBody } from '../../apps/api/src/body/body.js';
-import { createExpressServer } from '../../apps/api/src/fast-express.js';
+import { createHttpServer } from '../../apps/api/src/http-server.js';
 
 // Behaviour that no call over HTTP can cause or show.
 
@@ -89,7 +89,7 @@ async function keepsPrototypes(makeServer: (app: Express) => http.Server): Promi
 }
 
 it('gives requests and responses the prototype that Express would give them', async () => {
-  expect(await keepsPrototypes((app) => createExpressServer(app, {}))).toEqual([true, true]);
-  // Plain Express changes prototypes; when it stops doing so, fast-express.ts can go.
+  expect(await keepsPrototypes((app) => createHttpServer(app, {}))).toEqual([true, true]);
+  // Plain Express changes prototypes; when it stops doing so, http-server.ts can go.
   expect(await keepsPrototypes((app) => http.createServer(app))).toEqual([false, false]);
 });

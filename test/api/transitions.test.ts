@@ -103,6 +103,12 @@ it.each(cells.filter((cell) => !isMove(cell)))(
   },
 );
 
+it('tests every trigger that a call about a job can be', () => {
+  const notAboutAJob = ['poll', 'delivery_timeout', 'execution_timeout'];
+  const triggers = new Set(TRANSITIONS.map(({ trigger }) => trigger).filter((one) => !notAboutAJob.includes(one)));
+  expect([...triggers].sort()).toEqual([...VERBS].sort());
+});
+
 it('has a table of transitions that agrees with that of the protocol', () => {
   const rows = TRANSITIONS.filter(({ when }) => when !== 'retries remain');
   for (const { verb, from, outcome } of cells) {

@@ -30,7 +30,7 @@ function connectTo(act: (ws: WebSocket) => unknown, options: Partial<Parameters<
 }
 
 it('ends a connection when neither a message nor a ping came for too long', async () => {
-  const { ended } = connectTo(() => undefined, { silenceMs: 100 });
+  const { ended } = connectTo(() => undefined, { idleMs: 100 });
   expect(await ended).toEqual({ kind: 'closed', code: 1006, reason: 'no message or ping for 0 s', wasStable: false });
 });
 
@@ -44,7 +44,7 @@ it('keeps a connection open for as long as pings come', async () => {
     }
     ws.close(1000);
   };
-  expect(await connectTo(pingSlowly, { silenceMs: 60_000 }).ended).toMatchObject({ code: 1000 });
+  expect(await connectTo(pingSlowly, { idleMs: 60_000 }).ended).toMatchObject({ code: 1000 });
 });
 
 it('closes the connection with 1000 when no more messages are wanted', async () => {
@@ -73,11 +73,11 @@ it('pauses a stream while the reader takes nothing, and does not end the connect
     flooding = ws;
     for (let i = 0; i < sent; i++) ws.send('x'.repeat(10_000));
   };
-  const { messages } = connectTo(flood, { drained: () => drained, silenceMs: 500 });
+  const { messages } = connectTo(flood, { waitForDrain: () => drained, idleMs: 500 });
   await until(() => messages.length > 0);
 
   // Another connection with the same limit gets nothing, and is ended meanwhile.
-  await connectTo(() => undefined, { silenceMs: 500 }).ended;
+  await connectTo(() => undefined, { idleMs: 500 }).ended;
   expect(messages.length).toBeLessThan(sent);
   expect(flooding?.bufferedAmount).toBeGreaterThan(0);
   drain();

@@ -7,12 +7,16 @@ const TIMEOUT_SECONDS = 25;
 /**
  * Run the command as if its output was a pipe, but in this process, so that it is quick enough for a table of cases.
  *
- * @param drained as in Io; default: the reader takes everything at once
+ * @param waitForDrain as in Io; default: the reader takes everything at once
  */
-export function yardmasterHere(args: string[], env: Record<string, string>, drained: Io['drained'] = () => null): Run {
+export function yardmasterHere(
+  args: string[],
+  env: Record<string, string>,
+  waitForDrain: Io['waitForDrain'] = () => null,
+): Run {
   const { write, writeErr, run } = keepOutput();
   const { signal } = new AbortController();
-  const io: Io = { out: { write }, err: { write: writeErr }, drained, interruptSignal: () => signal };
+  const io: Io = { out: { write }, err: { write: writeErr }, waitForDrain, interruptSignal: () => signal };
   const ended = runProgram(args, {
     env,
     io,

@@ -16,7 +16,7 @@ async function run(args: string[], env = KEY, code = 7, sentence: string | null 
     io: {
       out: { write: (text) => (out += text) },
       err: { write: (text) => (err += text) },
-      drained: () => null,
+      waitForDrain: () => null,
       interruptSignal: () => new AbortController().signal,
     },
     async run(command, read) {

@@ -28,9 +28,9 @@ describe('fsck of a record with a broken field', () => {
     ['pending', 'order', '9007199254740993', 'order is impossible: 9007199254740993'],
     ['pending', 'maxRetries', 'many', 'maxRetries is impossible: many'],
     ['pending', 'timeoutSeconds', '0', 'timeoutSeconds is impossible: 0'],
-    ['pending', 'deliveredAt', '1700000000000', 'deliveredAt is there, of a job that is pending'],
+    ['pending', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is pending'],
     ['delivered', 'deliveredAt', null, 'deliveredAt is missing'],
-    ['delivered', 'startedAt', '1700000000000', 'startedAt is there, of a job that is delivered'],
+    ['delivered', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is delivered'],
     ['running', 'startedAt', 'now', 'startedAt is impossible: now'],
     ['running', 'attempt', null, 'attempt is missing'],
     ['running', 'attempt', '5', 'attempt is impossible: 5'],
@@ -55,14 +55,14 @@ describe('fsck of a record with a broken field', () => {
 
 describe('fsck of a broken history', () => {
   it.each([
-    ['that is gone', 'dead', [], 'history_incomplete', 'there is none, and the job is dead'],
+    ['that is gone', 'dead', [], 'history_incomplete', 'it is missing, although the job is dead'],
     ['without its oldest events', 'running', ['["acked",1700000000000]'], 'history_incomplete', 'it begins with acked'],
     [
       'that ends in another status',
       'pending',
       ['["delivered",1700000000000]'],
       'history_disagrees',
-      'the record says pending, its history delivered',
+      'the status is pending in the record and delivered in the history',
     ],
     ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
   ] as const)('reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {

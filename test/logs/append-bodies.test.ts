@@ -39,7 +39,7 @@ describe('JSON body of logs', () => {
     ['logs is required', ['{}', '{"log":["a"]}', '{"message":"a"}', '{"__proto__":{"logs":["a"]}}']],
     ['logs must be an array', ['{"logs":null}', '{"logs":"a"}', '{"logs":{"0":"a","length":1}}', '{"logs":5}']],
     ['logs must have at least one entry', ['[]', ' [ ] ', '{"logs":[]}']],
-    ['logs must be given once', ['{"logs":["a"],"logs":["b"]}']],
+    ['logs must appear exactly once', ['{"logs":["a"],"logs":["b"]}']],
     ['body must be valid JSON', [...NO_JSON, '[', 'nope', ' \n', '\0', '"a"\n"b"', '"a', '{"x":nope,"logs":["a"]}']],
   ])('is refused with "%s"', async (error, bodies) => {
     for (const raw of bodies) {

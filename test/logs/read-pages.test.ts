@@ -146,7 +146,7 @@ describe('query of logs', () => {
     [AFTER, NO_INTEGER.map((value) => `after=${value}`)],
     [BEFORE, NO_INTEGER.map((value) => `before=${value}`)],
     ...['limit', 'after', 'before', 'q'].map((name): [string, string[]] => [
-      `${name} must be given once`,
+      `${name} must appear exactly once`,
       [`${name}=1&${name}=1`],
     ]),
     [BOTH, ['after=1&before=5', 'before=5&after=0']],
@@ -163,7 +163,7 @@ describe('query of logs', () => {
 
   it('is refused with a detail for each of its faults', async () => {
     const { status, body } = await service.call('GET', `/jobs/${levels}/logs?limit=x&after=x&before=x&level=x&q=1&q=2`);
-    const details = [LIMIT, AFTER, BEFORE, LEVEL, 'q must be given once'].map((message) => ({
+    const details = [LIMIT, AFTER, BEFORE, LEVEL, 'q must appear exactly once'].map((message) => ({
       path: message.split(' ')[0],
       message,
     }));

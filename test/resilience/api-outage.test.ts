@@ -18,7 +18,7 @@ const typesOf = async (id: string): Promise<string[]> =>
 
 /** Call every endpoint once, concurrently. */
 async function expectUnavailable(jobId: string) {
-  const error = 'Storage did not answer; the outcome of this request is unknown';
+  const error = 'Storage did not respond; the outcome of this request is unknown';
   await Promise.all(
     ENDPOINTS.map(async (endpoint) => {
       const target = { ...UNKNOWN, jobId };

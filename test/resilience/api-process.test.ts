@@ -83,7 +83,7 @@ it('the API does not start on jobs with another number of partitions', async () 
   await shared.redis.hset(`${env.KEY_PREFIX}:meta`, 'partitions', 32);
   const api = run(env);
   expect(await api.ended()).toBe(1);
-  expect(api.output()).toContain('Redis holds jobs spread over 32 partitions, this release uses 64');
+  expect(api.output()).toContain('Redis contains jobs in 32 partitions; this release uses 64');
 });
 
 it('the API does not start on jobs in the format of a newer release', async () => {
@@ -92,7 +92,7 @@ it('the API does not start on jobs in the format of a newer release', async () =
   const api = run(env);
   expect(await api.ended()).toBe(1);
   expect(api.output()).toContain(
-    'Redis holds jobs in format 2, made by a newer release; this release knows formats up to 1: use the newer release',
+    'Redis contains jobs in format 2, made by a newer release; this release knows formats up to 1: use the newer release',
   );
 });
 

@@ -56,7 +56,7 @@ it('yardmaster logs continues after an outage of Redis', async () => {
   const late = logs(service, id);
   await until(() => late.err() !== '');
   await redis.resume();
-  const err = expect.stringMatching(/^no connection to \S+ \(Storage did not answer.*\), connecting again\n$/);
+  const err = expect.stringMatching(/^no connection to \S+ \(Storage did not respond.*\), connecting again\n$/);
   expect(await late.end()).toEqual([0, infos(numbered(2)), err]);
   await append(service, id, numbered(2, 3));
   await step(service, id, 'complete');

@@ -24,7 +24,7 @@ const FULL = {
 const AWAY = {
   status: 503,
   headers: { 'retry-after': RETRY_AFTER },
-  body: { error: 'Storage did not answer; the outcome of this request is unknown', code: 'UNAVAILABLE' },
+  body: { error: 'Storage did not respond; the outcome of this request is unknown', code: 'UNAVAILABLE' },
 };
 
 describe('appending logs while Redis has no memory left', () => {

@@ -5,7 +5,7 @@ import { createLogger, type Logger } from '@yardmaster/runtime';
 import {
   ANY_SPACE,
   ackJob,
-  type ClockLook,
+  type ClockReading,
   claimJob,
   createJob,
   createStore,
@@ -136,7 +136,7 @@ describe('a step forward of the clock of Redis', () => {
     });
   });
 
-  it('a step forward between a look at the clock and the script that ends attempts ends no attempt', async () => {
+  it('a step forward between a reading of the clock and the script that ends attempts ends no attempt', async () => {
     const id = await bringTo('running', { timeoutSeconds: 600 });
     const before = await redisNow(store);
     await stepTo(HOUR_S);
@@ -188,7 +188,7 @@ describe('a step forward of the clock of Redis', () => {
     const id = await bringTo('running', { timeoutSeconds: 600 });
     await stepTo(HOUR_S);
     const scheduler = startScheduler(1);
-    for (let n = 0; n < 2; n++) await scheduler.runOnce(); // The first sweep only looks at the clock.
+    for (let n = 0; n < 2; n++) await scheduler.runOnce(); // The first sweep only reads the clock.
     expect(await statusOf(id)).toBe('pending');
     expect(warnings).toEqual([]);
   });
@@ -225,7 +225,7 @@ describe('a step back of the clock of Redis', () => {
     expect(await dueIn(id)).toBeGreaterThan(DELIVERY_MS);
   });
 
-  it('a look at the clock from before a step back ends nothing early', async () => {
+  it('a reading of the clock from before a step back ends nothing early', async () => {
     const before = await redisNow(store);
     await stepTo(-HOUR_S);
     const id = await bringTo('running', { timeoutSeconds: 600 });
@@ -248,19 +248,23 @@ describe('a step back of the clock of Redis', () => {
   });
 });
 
-describe('a step between two looks', () => {
-  const look = (redisMs: number, askedAt: number, heardAt = askedAt): ClockLook => ({ redisMs, askedAt, heardAt });
+describe('a step between two readings of the clock', () => {
+  const reading = (redisMs: number, sentAt: number, receivedAt = sentAt): ClockReading => ({
+    redisMs,
+    sentAt,
+    receivedAt,
+  });
 
-  it.each<[string, ClockLook, ClockLook, number]>([
-    ['is not reported when only time has passed', look(0, 0), look(60_000, 60_000), 0],
-    ['is not reported for 2 s forward', look(0, 0), look(3_000, 1_000), 0],
-    ['is not reported for 2 s back', look(0, 0), look(-1_000, 1_000), 0],
-    ['is reported for more than 2 s forward', look(0, 0), look(3_001, 1_000), 2_001],
-    ['is reported for more than 2 s back', look(0, 0), look(-1_001, 1_000), -2_001],
-    ['is not reported when the second reply may have been slow', look(0, 0), look(5_000, 1_000, 5_000), 0],
-    ['is not reported when the first reply may have been slow', look(0, 0, 5_000), look(1_000, 5_500), 0],
-    ['is reported as far as it is certain, forward', look(0, 0, 300), look(60_000, 1_000, 1_500), 58_500],
-    ['is reported as far as it is certain, back', look(0, 0, 300), look(-60_000, 1_000, 1_500), -60_700],
+  it.each<[string, ClockReading, ClockReading, number]>([
+    ['is not reported when only time has passed', reading(0, 0), reading(60_000, 60_000), 0],
+    ['is not reported for 2 s forward', reading(0, 0), reading(3_000, 1_000), 0],
+    ['is not reported for 2 s back', reading(0, 0), reading(-1_000, 1_000), 0],
+    ['is reported for more than 2 s forward', reading(0, 0), reading(3_001, 1_000), 2_001],
+    ['is reported for more than 2 s back', reading(0, 0), reading(-1_001, 1_000), -2_001],
+    ['is not reported when the second reply may have been slow', reading(0, 0), reading(5_000, 1_000, 5_000), 0],
+    ['is not reported when the first reply may have been slow', reading(0, 0, 5_000), reading(1_000, 5_500), 0],
+    ['is reported as far as it is certain, forward', reading(0, 0, 300), reading(60_000, 1_000, 1_500), 58_500],
+    ['is reported as far as it is certain, back', reading(0, 0, 300), reading(-60_000, 1_000, 1_500), -60_700],
   ])('a step between two looks %s', (_, before, now, steppedMs) => {
     expect(stepBetween(before, now)).toBe(steppedMs);
   });

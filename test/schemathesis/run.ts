@@ -66,7 +66,7 @@ interface Aftermath {
 }
 
 /** Judge by a report whether the API conforms to its document. @returns also lines to print */
-export function verdictOf(report: Report, { faults, output }: Aftermath): { lines: string[]; isGood: boolean } {
+export function resultOf(report: Report, { faults, output }: Aftermath): { lines: string[]; isGood: boolean } {
   const { complete, operations, test_cases: cases, errors } = report;
   const rates = Object.values(report.valid_rates).flatMap((phases) => Object.values(phases));
   const sum = (key: keyof Rates) => rates.reduce((total, rate) => total + rate[key], 0);

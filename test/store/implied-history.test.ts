@@ -151,7 +151,7 @@ describe('history of a job', () => {
     await redis.del(key);
     const faults: unknown[] = [];
     await check(tested.store, { onFault: ({ kind, detail }) => faults.push([kind, detail]) });
-    expect(faults).toContainEqual(['history_incomplete', `there is none, and ${why}`]);
+    expect(faults).toContainEqual(['history_incomplete', `it is missing, although ${why}`]);
     await redis.rpush(key, ...entries);
   });
 });

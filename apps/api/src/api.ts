@@ -14,7 +14,7 @@ import {
 import { carriedOutWithinMs } from '@yardmaster/store';
 import { createApp, endpointsOf } from './app.js';
 import type { SizeLimits } from './body/sizes.js';
-import { bypassExpress, createExpressServer } from './fast-express.js';
+import { bypassExpress, createHttpServer } from './http-server.js';
 import { RedisQueue } from './limits/redis-queue.js';
 import { logRequests } from './request-log.js';
 import { createRouter } from './router.js';
@@ -73,7 +73,7 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
   const app = createApp({ router, refuse, corsOrigins: config.CORS_ORIGINS });
   // Only Express sets CORS headers.
   const bypass = config.CORS_ORIGINS === undefined ? bypassExpress(router, refuse) : undefined;
-  const server = createExpressServer(app, { ...SERVER_OPTIONS, bypass, streams });
+  const server = createHttpServer(app, { ...SERVER_OPTIONS, bypass, streams });
   logRequests(server, log);
   return protectServer(server, requests);
 }

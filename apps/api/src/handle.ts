@@ -126,7 +126,7 @@ async function serveReader(
     call.input = await readBody(req, { ...deps, onDone });
     return await sendToRedis(route, call, leftMs, deps);
   } finally {
-    // Not when the response closes: when the client goes away, a response behind another one never closes.
+    // Release here, not when the response closes: a response behind another one never closes after a disconnect.
     release();
   }
 }

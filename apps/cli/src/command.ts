@@ -11,26 +11,26 @@ export interface CliCommand<Request, Flags extends OptionValues> {
   /** Describe the arguments, options and help to commander. */
   define: (command: Command) => Command;
   /**
-   * Read what a command line asks for.
+   * Parse a command line into a request.
    *
    * @param args arguments without options, as many as `define` allows
    * @throws UsageError
    */
-  read: (args: string[], flags: Flags, env: Env) => Request;
+  parse: (args: string[], flags: Flags, env: Env) => Request;
   run: (request: Request, io: Io) => Promise<Outcome>;
 }
 
 /** An error in a command line that commander does not find. */
 export class UsageError extends Error {}
 
-/** What a command prints to, and how it is interrupted. */
+/** Outputs of a command, and its interrupt signal. */
 export interface Io {
   /** Gets messages, entries and reports. */
   out: Terminal;
   /** Gets everything else, so that a program can read `out`. */
   err: Terminal;
   /** Called after a portion of output. The reader of `out` can take more once the promise resolves; null: at once. */
-  drained: () => Promise<unknown> | null;
+  waitForDrain: () => Promise<unknown> | null;
   /**
    * Return a signal that is aborted at Ctrl-C, for a command that then prints something and ends by itself. Until a
    * command calls this, Ctrl-C ends the process at once.

@@ -7,7 +7,7 @@ export interface ExitCode {
 /** Exit codes of every command: 128 + SIGINT, and 128 + SIGPIPE. */
 const BY_SIGNAL = {
   interrupted: { code: 130, meaning: 'Ctrl-C was pressed' },
-  // Not 0, because 0 would mean that the job completed.
+  // The code is not 0, because 0 would mean that the job completed.
   outputClosed: { code: 141, meaning: 'the output was closed, for example by `head`' },
 };
 

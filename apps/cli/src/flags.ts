@@ -12,7 +12,7 @@ export interface ServiceFlags {
   token?: string;
 }
 
-/** Flags of commands that print what comes from the service. */
+/** Flags of commands that print data of the service. */
 export interface CommonFlags extends ServiceFlags {
   timeout?: number;
   plain?: boolean;
@@ -45,7 +45,7 @@ export function withServiceOptions(command: Command): Command {
     .option('--token <key>', 'API key (default: $YARDMASTER_API_KEY, which the process list does not show)');
 }
 
-/** Add the flags of commands that print what comes from the service. */
+/** Add the flags of commands that print data of the service. */
 export function withCommonOptions(command: Command, { json }: { json: string }): Command {
   return withServiceOptions(command)
     .option('--timeout <seconds>', 'give up after this time', secondsOf)
@@ -104,7 +104,7 @@ export function redisVariablesOf({ redis, prefix }: RedisFlags, env: Env): Env {
 /**
  * Refuse a command line without an API key.
  *
- * @param action what needs the key, as the subject of a sentence
+ * @param action the action that needs the key, as the subject of a sentence
  * @throws UsageError
  */
 export function expectKey({ token }: Service, action: string, scope: Scope): void {

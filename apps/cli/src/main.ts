@@ -28,7 +28,7 @@ const code = await runProgram(process.argv.slice(2), {
     out: stdout,
     err: stderr,
     // The output for a slow reader must not fill the memory of this process.
-    drained: () => (stdout.writableNeedDrain ? once(stdout, 'drain') : null),
+    waitForDrain: () => (stdout.writableNeedDrain ? once(stdout, 'drain') : null),
     interruptSignal() {
       interrupt ??= new AbortController();
       return interrupt.signal;

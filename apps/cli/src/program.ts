@@ -26,7 +26,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   let outcome: Outcome = { exit: EXIT.completed, sentence: null };
   const program = new Command('yardmaster')
     .description(
-      'Watch the jobs of a Yardmaster service, read their logs and its callback secrets, and check what it stores.',
+      'Watch the jobs of a Yardmaster service, read their logs and its callback secrets, and check its stored data.',
     )
     .exitOverride()
     .configureOutput({
@@ -37,17 +37,17 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
     });
 
   function add<R, F extends OptionValues>(command: CliCommand<R, F>): void {
-    const parsed = command.define(program.command(command.name));
-    const read = () => {
+    const subcommand = command.define(program.command(command.name));
+    const parse = () => {
       try {
-        return command.read(parsed.args, parsed.opts<F>(), env);
+        return command.parse(subcommand.args, subcommand.opts<F>(), env);
       } catch (error) {
-        if (error instanceof UsageError) parsed.error(`error: ${error.message}`);
+        if (error instanceof UsageError) subcommand.error(`error: ${error.message}`);
         throw error;
       }
     };
-    parsed.action(async () => {
-      outcome = await run(command, read());
+    subcommand.action(async () => {
+      outcome = await run(command, parse());
     });
   }
   add(watchCommand);

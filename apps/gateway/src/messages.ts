@@ -49,8 +49,8 @@ type ReportOf<Message> = Exclude<Message, InitMessage>;
 /** Their fields. TypeScript cannot see that a type and its data belong together, because both come from one event. */
 type FieldsOf<Message> = Pick<ReportOf<Message>, keyof ReportOf<Message>>;
 
-// Each function below names every field that it lets through, so that a field which events may get one day is not shown
-// to a client by accident. It returns null for an event that this kind of stream does not show.
+// Each function below names every field that it sends. So a field that events may get one day is not shown to a client
+// by accident. It returns null for an event that this kind of stream does not show.
 
 /**
  * Return the full-scope message of an event.

@@ -45,7 +45,7 @@ export function createStreamMetrics({ registry }: Metrics, sessions: () => Itera
   });
   const closes = new Counter({
     name: 'yardmaster_stream_closes_total',
-    help: 'Streams that ended, by close code; 1006: without one, other: one that only the client knows.',
+    help: 'Streams that ended, by close code; 1006: no close frame, other: a code that only the client uses.',
     labelNames: ['code'],
     registers,
   });

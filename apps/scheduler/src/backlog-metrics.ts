@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
 ];
 
 /**
- * Create the gauges of what waits in Redis. One reading serves a whole scrape, and all scrapes at the same time. When
+ * Create the gauges of the backlog in Redis. One reading serves a whole scrape, and all scrapes at the same time. When
  * the reading fails, the gauges have no value instead of an old one.
  */
 export function backlogMetrics(

@@ -6,7 +6,10 @@ const EVERY_MS = 3_600_000;
 
 /** Removes expired API keys, when it starts and then hourly. Any number of processes may run it at once. */
 export interface KeyRemoval extends Service {
-  /** Remove the keys that have expired by now. Never throws: what fails is logged, and tried again an hour later. */
+  /**
+   * Remove the keys that have expired by now. Never throws: a failure is logged, and the removal is tried again an hour
+   * later.
+   */
   runOnce(): Promise<void>;
 }
 

@@ -89,5 +89,5 @@ function createAllInOne(given: StandaloneConfig & { REDIS_URL: string }, log: Lo
   return createHttpService({ name: 'yardmaster', context, server, streams, background, config, log });
 }
 
-/** Whether a host is a loopback address: then all clients are on this machine, and so are the receivers of callbacks. */
+/** Whether a host is a loopback address. Then all clients and all receivers of callbacks are on this machine. */
 const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|::1)$/.test(host);

@@ -1,10 +1,10 @@
 import type { Record } from '../checker.js';
 import { type Change, DONE, story } from './story.js';
 
-/** Records that break a rule: what is wrong, and what the rule must report. */
+/** Records that break a rule, with the name of the fault and a pattern of the report. */
 export const BROKEN: [rule: string, what: string, says: RegExp, record: Record][] = [];
 
-/** Records that look wrong to a rule but are correct: the rule must report nothing. */
+/** Records that seem to break a rule but are correct: the rule must report nothing. */
 export const ALLOWED: [rule: string, what: string, record: Record][] = [];
 
 /** A record, or the text of a story with changes; without a text, changes of a completed job. */

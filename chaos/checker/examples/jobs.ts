@@ -14,7 +14,7 @@ const AT_FIRST = outage('redis', 0, 10);
 
 const creates = examplesOf('creates');
 const another = story('b: killed 100 no', having({ payload: { n: 'a' } }), without('create'));
-creates.finds('a job that was created and is gone', /is not there/, gone);
+creates.finds('a created job that is gone', /is not stored/, gone);
 creates.finds('a job that no client asked for', /no client asked/, KILLED, without('create'));
 creates.finds('two jobs of one create', /1 creates made 2 jobs/, both(story(KILLED, lost('create')), another));
 creates.finds('another payload than was created', /its payload/, KILLED, stored({ payload: { n: 1 } }));
@@ -51,7 +51,7 @@ order.allows('an older job of another name', both(otherName, story(YOUNGER_TWICE
 order.allows('a claim by id', both(story(DONE), story(YOUNGER, claimed)));
 order.allows('a job that returns to its place', both(story(`${TWICE}, killed 2300 no`), waits));
 
-// The tests of replay check what else may be wrong with a history.
+// The tests of replay check all other faults of a history.
 const histories = examplesOf('histories');
 const SILENT = 'delivered 100, acked 200, dead 1300 silent';
 histories.finds('an end after the end', /killed \(a\.5\) happened while/, `${DONE}, killed 600 x`);
@@ -68,19 +68,19 @@ histories.allows('a redelivery', `${DONE}, callback_sent 600, callback_sent 700`
 const effects = examplesOf('effects');
 const REPORTED = 'delivered 100, acked 200, event 300 x, completed 500 done';
 const REPEATED = 'delivered 100, acked 200, event 300 x, event 301 x, completed 500 done';
-effects.finds('a report that left nothing', /event of x returned 2xx/, call('event', 300, SENT));
-effects.finds('a kill that left nothing', /kill of no returned 2xx/, call('kill', 99, { sent: { reason: 'no' } }));
+effects.finds('a report without an event', /event of x returned 2xx/, call('event', 300, SENT));
+effects.finds('a kill without an event', /kill of no returned 2xx/, call('kill', 99, { sent: { reason: 'no' } }));
 effects.finds('a report that happened twice', /happened 2 times/, REPEATED, lost('event'));
-effects.finds('a refused call that happened', /refused, and happened/, KILLED, change('kill', REFUSED));
+effects.finds('a refused call that happened', /refused, but happened/, KILLED, change('kill', REFUSED));
 effects.finds(
   'a call refused as overloaded that happened',
-  /refused, and happened/,
+  /refused, but happened/,
   KILLED,
   change('kill', OVERLOADED),
 );
 effects.finds('an effect without a call', /no client asked for kill/, KILLED, without('kill'));
-effects.finds('an ack that left nothing', /2 acks returned 2xx, 1 happened/, call('ack', 201));
-effects.finds('an ack that no client sent', /1 acks happened, 0 were asked for/, without('ack'));
+effects.finds('an ack without an event', /2 acks returned 2xx, but 1 happened/, call('ack', 201));
+effects.finds('an ack that no client sent', /1 acks happened, but 0 were sent/, without('ack'));
 effects.allows('a call of unknown outcome that happened', REPORTED, lost('event'), BRIEF);
 effects.allows('one that did not happen', call('event', 299, { ...SENT, ...UNKNOWN }), BRIEF);
 effects.allows('a refused completion', call('complete', 510, { ...REFUSED, sent: { result: { token: 'other' } } }));
@@ -92,8 +92,8 @@ const oneMore = call('logs', 310, { sent: ['y'], body: { fromSeq: 3 } });
 logs.finds('a batch that is gone', /are gone/, logging());
 logs.finds('half a batch', /in part/, logged('x 1'), logging(UNKNOWN));
 logs.finds('a gap', /log 3 is in place 2/, logged('x 1', null, 'x 2'), logging(UNKNOWN));
-logs.finds('a batch that is there twice', /twice/, logged('x 1', 'x 2', 'x 1', 'x 2'), logging());
-logs.finds('a batch that was refused', /were refused/, logged('x 1', 'x 2'), logging(REFUSED));
+logs.finds('a batch that is stored twice', /twice/, logged('x 1', 'x 2', 'x 1', 'x 2'), logging());
+logs.finds('a stored batch that was refused', /were refused/, logged('x 1', 'x 2'), logging(REFUSED));
 logs.finds('a batch in another place', /elsewhere/, logged('x 0', 'x 1', 'x 2'), logging());
 logs.finds('entries that no client sent', /1 log entries that no client sent/, logged('x'));
 logs.allows('several batches', logged('x 1', 'x 2', 'y'), logging(), oneMore);

@@ -9,7 +9,7 @@ const appended = (fromSeq: number, toSeq: number) => keyless('logs_appended', { 
 
 const streams = examplesOf('streams');
 const stale = stream([2, 3], {}, init('pending', 150));
-const silence = { ...story('', gone), entries: story(DONE, open()).entries.slice(-1) };
+const noMessages = { ...story('', gone), entries: story(DONE, open()).entries.slice(-1) };
 streams.finds('a gap', /it sent completed .* where acked/, stream([1, 3]));
 streams.finds('an event twice', /it sent delivered .* after delivered/, stream([1, 1, 2, 3]));
 streams.finds('an event that only keys may see', /which never happened/, stream([1, 3], { scope: 'progress' }));
@@ -22,7 +22,7 @@ streams.finds('no messages', /got no message/, open());
 streams.finds('a gap in logs', /logs from 4 after 2/, open(init('', 600), appended(1, 2), appended(4, 4)));
 streams.allows('a stream that begins late', stream([3], {}, init('running', 200)));
 streams.allows('all events of a space', stream([0, 1, 2, 3], SPACE));
-streams.allows('no messages about a job that is gone', silence);
+streams.allows('no messages about a job that is gone', noMessages);
 
 const scopes = examplesOf('scopes');
 const shown = (...messages: object[]) => stream([], { scope: 'progress', messages });
@@ -34,7 +34,7 @@ scopes.finds('a callback', /callback_sent with/, shown(begun, keyless('callback_
 scopes.allows('progress, and completion', shown(begun, keyless('completed')));
 
 const closes = examplesOf('closes');
-const NO_REASON = /with 10\d\d, for no reason/;
+const NO_REASON = /with 10\d\d, without a reason/;
 const cut = (closed: number, until = 5_000) => stream([1], { closed, until: START + until });
 const closing = { closes: [1012] };
 const lateEnd = stream([1, 2, 3], { closed: null, until: START + 11_000 });

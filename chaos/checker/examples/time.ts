@@ -10,26 +10,31 @@ const oneOfTwo = both(story('delivered 100', lost('poll'), BRIEF), story('b: del
 const LOST = [without('poll'), call('poll', 99, UNKNOWN)] as const;
 deliveries.finds('a delivery that no client asked for', LATER, TWICE, second);
 const tooLate = call('poll', 2_300, UNKNOWN);
-deliveries.finds('one at another time', LATER, TWICE, second, tooLate, outage('redis', 2_290, 2_310));
+deliveries.finds('a delivery at another time', LATER, TWICE, second, tooLate, outage('redis', 2_290, 2_310));
 deliveries.finds('two deliveries to a poll for one job', /delivered at/, oneOfTwo);
-deliveries.finds('one after long', /12:00:09/, 'delivered 9000', ...LOST, outage('redis', 90, 10_000, 'api-1'));
-deliveries.allows('one without a response', `${TWICE}, killed 2300 no`, lost('poll', 0), BRIEF);
+deliveries.finds('a delivery much later', /12:00:09/, 'delivered 9000', ...LOST, outage('redis', 90, 10_000, 'api-1'));
+deliveries.allows('a delivery whose response was lost', `${TWICE}, killed 2300 no`, lost('poll', 0), BRIEF);
 
 const lateness = examplesOf('lateness');
 const silentAt = (at: number) => `delivered 100, acked 200, dead ${at} silent`;
-lateness.finds('more than 2 s', /came 2001 ms late/, silentAt(3_201));
+lateness.finds('a time-out that is more than 2 s late', /came 2001 ms late/, silentAt(3_201));
 const unackedAt = (at: number) => `${TWICE}, dead ${at} unacked`;
 lateness.finds('a late end of a job that no worker acked', /came 2001 ms late/, unackedAt(6_201));
 lateness.allows('the end of a job that no worker acked', unackedAt(4_201));
-lateness.finds('more than 5 s after an outage', /late/, silentAt(9_001), outage('redis', 1_000, 4_000));
+lateness.finds('a time-out more than 5 s after an outage', /late/, silentAt(9_001), outage('redis', 1_000, 4_000));
 lateness.finds(
-  'an outage of other processes',
+  'a late time-out during an outage of other processes',
   /came 2800 ms late/,
   silentAt(4_000),
   outage('redis', 0, 3_900, 'api-1'),
 );
 lateness.allows('a time-out after an outage', silentAt(8_999), outage('scheduler', 1_000, 4_000));
-lateness.finds('more than 2 s without memory', /came 2001 ms late/, silentAt(3_201), outage('room', 1_000, 4_000));
+lateness.finds(
+  'a time-out that is more than 2 s late without memory',
+  /came 2001 ms late/,
+  silentAt(3_201),
+  outage('room', 1_000, 4_000),
+);
 lateness.allows('a window that a keepalive extended', silentAt(3_500), call('keepalive', 900));
 
 const drained = examplesOf('drained');

@@ -7,7 +7,7 @@ import type { Fault } from '../../runs/fault.js';
 const STEP_MS = 1_800_000; // Less than the retention of ended jobs.
 const WINDOWS_MS = 10_000; // Time in which running jobs end, or get another window.
 
-/** Where chaos/installation/stepped-clock.ts reads the step. Not imported, because that would change this process. */
+/** Where chaos/installation/stepped-clock.ts reads the step. It is not imported, because that would change this process. */
 const STEP_KEY = 'stepped-clock';
 
 const IMPORTED = ['scripts/typescript.mjs', 'chaos/installation/stepped-clock.ts'];
@@ -27,8 +27,8 @@ export const faults: Fault[] = [
     name: 'F33',
     title: `the clock of Redis steps forward by ${STEP_MS / 60_000} min`,
     promises: ['P4', 'P2'],
-    // A worker that was silent before the step gets another window, so its time-out is late by one window. A command with a
-    // deadline by the clock before the step is refused as too late, until the next TIME of its connection.
+    // A worker without heartbeats before the step gets another window, so its time-out is late by one window. A command whose
+    // deadline comes from the old clock is refused as too late, until the next TIME of its connection.
     stops: ['scheduler', 'capacity', 'clock'],
     lastsMs: WINDOWS_MS,
     installation: {

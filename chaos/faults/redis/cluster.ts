@@ -118,7 +118,7 @@ function movedMs(partition: string, from: number, to: number): number | null {
   return overlapping.reduce((sum, move) => sum + Math.min(to, move.until) - Math.max(from, move.from), 0);
 }
 
-/** Report calls that were refused while their slot moved, and happened nevertheless. */
+/** Report calls that were refused while their slot moved, but happened. */
 function doneAnyway({ history, dump, outage, installation: { settings } }: Run): Finding[] {
   const isRefusal = ({ status, sentAt, endedAt }: Call) => status === 503 && endedAt - sentAt < TIMED_OUT_MS;
   const entries = history.entries.map((entry) =>

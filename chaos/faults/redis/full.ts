@@ -11,7 +11,7 @@ import { drained } from '../../runs/run-faults.js';
 
 // Jobs that begin before a fault and must end during it.
 
-/** The status of a job before the fault, what its worker or an operator then does, and how it ends. */
+/** The status of a job before the fault, the later calls of its worker or an operator, and how it ends. */
 interface Row {
   isAt: Extract<Status, 'pending' | 'delivered' | 'running'>;
   maxRetries: number;
@@ -30,7 +30,7 @@ const ROWS: readonly Row[] = [
   { isAt: 'delivered', maxRetries: 0, does: ['kill'], ends: 'killed' },
   { isAt: 'pending', maxRetries: 0, does: ['claim', 'ack', 'complete'], ends: 'completed' },
   { isAt: 'pending', maxRetries: 0, does: ['kill'], ends: 'killed' },
-  // The workers of these jobs are silent until a time-out.
+  // The workers of these jobs send nothing until a time-out.
   { isAt: 'running', maxRetries: 0, does: [], ends: 'dead' },
   { isAt: 'running', maxRetries: 1, does: ['claim', 'ack', 'complete'], ends: 'completed' },
   { isAt: 'delivered', maxRetries: 0, does: ['claim', 'ack', 'complete'], ends: 'completed' },
@@ -66,7 +66,7 @@ const beginWork = (context: FaultContext): Promise<UnfinishedJob[]> =>
 async function finishWork({ call, found }: FaultContext, { jobId, row, from }: UnfinishedJob): Promise<void> {
   for (const op of row.does) {
     if (op === 'claim') {
-      // It may not be pending yet.
+      // The job is perhaps not pending yet.
       await until(async () => (await call({ client: FINISHER, op, jobId })).body?.claimed === true, BACK_MS);
       continue;
     }
@@ -118,7 +118,7 @@ async function fill({ installation, call }: FaultContext): Promise<string[]> {
 async function beginAndFill(context: FaultContext): Promise<UnfinishedJob[]> {
   await setMax(context.installation, 0);
   const unfinished = await Promise.all(Array.from({ length: JOBS_PER_ROW }, () => beginWork(context)));
-  // Half of the used memory, because jobs that end meanwhile must not free enough.
+  // It is half of the used memory, so that jobs that end meanwhile do not free enough.
   await setMax(context.installation, (await used(context.installation)) / 2);
   return unfinished.flat();
 }
@@ -165,7 +165,7 @@ export const faults: Fault[] = [
       return [
         ...never.map((op) => ({ says: `no ${op} was refused, so Redis was never full` })),
         ...wrong.map(({ op, jobId, line }) => ({ jobId, says: `${op} was refused`, lines: [line] })),
-        ...done.map(({ op, jobId, line }) => ({ jobId, says: `${op} was refused, and happened`, lines: [line] })),
+        ...done.map(({ op, jobId, line }) => ({ jobId, says: `${op} was refused, but happened`, lines: [line] })),
         ...lateTimeOuts(run, { timeOuts }),
       ];
     },

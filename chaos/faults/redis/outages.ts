@@ -43,10 +43,10 @@ const paused = (seconds: number): Fault => ({
   },
 });
 
-/** Delay Redis. At a round trip of 0.4 s every call is served; at 1.6 s none is, because a command may take 1.5 s. */
+/** Delay Redis. At a round trip of 0.4 s every call is served. At 1.6 s no call is, because a command may take 1.5 s. */
 const slow = (delayMs: 200 | 800): Fault => ({
   name: `F13-${delayMs}ms`,
-  title: `Redis is ${delayMs} ms away, each way`,
+  title: `messages to and from Redis take ${delayMs} ms`,
   promises: ['P12', 'P4'],
   stops: [delayMs === 200 ? 'scheduler' : 'redis'],
   lastsMs: 6_000,
@@ -67,7 +67,7 @@ const BUSY_AFTER_MS = 200; // Redis replies -BUSY to others once a script has ru
 const SPINS = 3;
 const SPIN_SECONDS = 3;
 const PAUSE_MS = 700;
-/** It counts loops, because the clock stands still within a script. */
+/** It counts loops, because Redis' clock does not advance within a script. */
 const SPIN = 'local left = tonumber(ARGV[1]) while left > 0 do left = left - 1 end return 1';
 const TRIED = 1_000_000; // So few loops that Redis does not reply -BUSY.
 

@@ -39,7 +39,7 @@ export const faults: Fault[] = [
       await setPassword(sentinels, 'wrong', primary);
       await ask(sentinels.address(primary), 'CLIENT', 'KILL', 'TYPE', 'replica');
       await delay(ALONE_MS);
-      // A failover undoes what it has done alone: nothing, because it refuses all work.
+      // A failover undoes the writes of the primary alone. There are none, because without a replica it refuses all work.
       return failOver(context, primary);
     },
     undone: ({ outage }) => undoneAround(outage.from),

@@ -1,4 +1,4 @@
-{{- /* Checks that values.schema.json cannot make: values that contradict each other. Included by the ConfigMap. */ -}}
+{{- /* Check for values that contradict each other, which values.schema.json cannot express. The ConfigMap includes this. */ -}}
 {{- define "yardmaster.checks" -}}
 {{- $redis := .Values.redis -}}
 {{- $ways := 0 -}}
@@ -24,7 +24,7 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- /* Without this port in the policy no process could start. The chart cannot read ports in a Secret. */ -}}
+{{- /* If the policy lacks this port, no process can start. The chart cannot check a URL that is in a Secret. */ -}}
 {{- if and .Values.networkPolicy.enabled $redis.url (not (hasPrefix "unix:" $redis.url)) -}}
 {{- $byDefault := ternary "26379" "6379" (contains "+sentinel:" $redis.url) -}}
 {{- /* Remove scheme, path and parameters, and then everything up to the @. */ -}}

@@ -5,7 +5,7 @@
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- /* 40 of the 63 characters of a label, so that a component and the hashes of Kubernetes can follow. */ -}}
+{{- /* This takes 40 of the 63 characters of a label, so that a component and the hashes of Kubernetes can follow. */ -}}
 {{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 {{- end }}
@@ -22,7 +22,7 @@
 {{- end -}}
 {{- end }}
 
-{{- /* Labels for selectors. A Deployment's selector cannot be changed later, so these must not change. */ -}}
+{{- /* Labels that selectors use. They must not change, because the selector of a Deployment cannot be changed. */ -}}
 {{- define "yardmaster.selector" -}}
 app.kubernetes.io/name: {{ default "yardmaster" (index . 0).Values.nameOverride | quote }}
 app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
@@ -36,7 +36,7 @@ app.kubernetes.io/component: {{ index . 1 | quote }}
 {{- toYaml (mergeOverwrite dict $root.Values.commonLabels $own) -}}
 {{- end }}
 
-{{- /* Labels of resources that monitoring finds by labels from the values; called with (list $ labels). */ -}}
+{{- /* Labels of resources that the user's monitoring selects by labels from the values; called with (list $ labels). */ -}}
 {{- define "yardmaster.monitoringLabels" -}}
 {{- $root := index . 0 -}}
 {{- $own := include "yardmaster.ownLabels" (list $root "monitoring") | fromYaml -}}
@@ -51,7 +51,7 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | quote }}
 {{- end }}
 
-{{- /* Called with (list $ "api" labels). The labels for selectors replace others. */ -}}
+{{- /* Labels of pods; called with (list $ "api" labels). The labels that selectors use replace others. */ -}}
 {{- define "yardmaster.podLabels" -}}
 {{- $given := mergeOverwrite dict (index . 0).Values.commonLabels (index . 2) -}}
 {{- toYaml (mergeOverwrite $given (include "yardmaster.selector" . | fromYaml)) -}}

@@ -26,7 +26,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* Called with (list $ peers), which may reach port 8080; without peers all may. `helm test` always may. */ -}}
+{{- /* Rule for port 8080; called with (list $ peers). Without peers all clients may connect; `helm test` always may. */ -}}
 {{- define "yardmaster.ingressFrom" -}}
 {{- $root := index . 0 -}}
 - ports:

@@ -1,8 +1,8 @@
-{{- /* Common parts of the pods of api, gateway and scheduler; called with (list $ "api"). */ -}}
+{{- /* Shared parts of the pods of api, gateway and scheduler; called with (list $ "api"). */ -}}
 
 {{- define "yardmaster.podAnnotations" -}}
 {{- $root := index . 0 -}}
-{{- /* Of the values, not of the Secrets, because generated secrets are not known here, and never change. */ -}}
+{{- /* The checksum covers values and not Secrets, because generated secrets are unknown here and never change. */ -}}
 {{- $secrets := list $root.Values.redis.url $root.Values.adminKey.value $root.Values.callbackSigning.value -}}
 checksum/config: {{ include "yardmaster.variables" $root | sha256sum }}
 checksum/secrets: {{ $secrets | toJson | sha256sum }}
@@ -15,7 +15,7 @@ checksum/secrets: {{ $secrets | toJson | sha256sum }}
 {{- $root := index . 0 -}}
 {{- $component := index $root.Values (index . 1) -}}
 {{- with $root.Values.shutdown -}}
-# The sleep, the drain, and 10 s, in which a process that takes too long can log that before it is killed.
+# This is the sleep, the drain, and 10 s, in which a process that takes too long can log that before it is killed.
 terminationGracePeriodSeconds: {{ add .preStopSeconds .drainSeconds 10 }}
 {{- end }}
 serviceAccountName: {{ include "yardmaster.serviceAccountName" $root }}
@@ -79,8 +79,8 @@ livenessProbe:
 lifecycle:
   preStop:
     exec:
-      # Meanwhile the pod leaves the endpoints, so that it gets no connections when it stops listening. Node does the
-      # sleep, because Kubernetes' own sleep needs 1.30.
+      # During this sleep the endpoints drop the pod, so that no client connects when the pod stops listening. Node does
+      # the sleep, because Kubernetes' own sleep needs 1.30.
       command: [node, -e, "setTimeout(() => {}, {{ mul $root.Values.shutdown.preStopSeconds 1000 }})"]
 resources: {{- toYaml $component.resources | nindent 2 }}
 securityContext: {{- toYaml $root.Values.securityContext | nindent 2 }}

@@ -1,4 +1,4 @@
-{{- /* Names and keys of the three secrets. The keys must not change, because users may read them. */ -}}
+{{- /* Names and keys of the three secrets. The keys must not change, because users read the Secrets. */ -}}
 
 {{- define "yardmaster.givenName" -}}
 {{- printf "%s-given" (include "yardmaster.fullname" .) -}}
@@ -42,7 +42,7 @@ key: {{ ternary .existingSecret.key "redis-url" (ne .existingSecret.name "") }}
     secretKeyRef: {{- include "yardmaster.adminKeySecret" . | nindent 6 }}
 {{- end }}
 
-{{- /* For the components that sign callbacks, or return the secrets of receivers. */ -}}
+{{- /* Included in components that sign callbacks or return the secrets of receivers. */ -}}
 {{- define "yardmaster.signingSecretEnv" -}}
 {{- if .Values.callbackSigning.enabled -}}
 - name: CALLBACK_SIGNING_SECRET

@@ -9,7 +9,7 @@ import { type KeyKind, keyKindOf, TYPE_OF } from './key-kinds.js';
 
 type Of<K extends KeyKind['kind']> = Extract<KeyKind, { kind: K }> & { key: string };
 
-/** What has been looked at so far. */
+/** Numbers of items checked so far. */
 export interface Seen {
   keys: number;
   jobs: number;
@@ -21,7 +21,7 @@ export interface Seen {
   apiKeys: number;
 }
 
-/** A step of a check, and what it looked at. */
+/** A step of a check, and its counts. */
 export type Step = Portion & { of: keyof Seen; namesOf?: string[] };
 
 /** Check some jobs of one partition, if there are any. */
@@ -29,7 +29,7 @@ export async function* stepOver(checked: CheckContext, jobIds: string[]): AsyncG
   if (jobIds.length > 0) yield { of: 'jobs', seen: jobIds.length, faults: await checkJobs(checked, jobIds) };
 }
 
-/** Check a portion of keys and what they contain, except jobs that wait for others. Yields after each step. */
+/** Check a portion of keys and their contents, except jobs that wait for others. Yields after each step. */
 export async function* checkKeys(checked: CheckContext, keys: string[], waiting: JobBatches): AsyncGenerator<Step> {
   const { sound, faults } = await sorted(checked, keys);
   yield { of: 'keys', seen: keys.length, faults };

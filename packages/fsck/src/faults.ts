@@ -1,10 +1,10 @@
 import type { Store } from '@yardmaster/store';
 
 /**
- * Faults of stored data. Scripts rely on these words, so a word must not get another meaning.
+ * Faults of stored data. Programs rely on these words, so a word must not get another meaning.
  *
- * `repair` says what a repair does, from the record of the job as the truth. It is null for what an operator must
- * repair, because nothing says what was there.
+ * `repair` describes the repair, which takes the job's record as correct. It is null for faults that only an operator
+ * can repair, because the lost data is unknown.
  */
 export const FAULTS = {
   entry_missing: { meaning: 'a job is not in an index that it belongs in', repair: 'entered' },
@@ -50,13 +50,13 @@ export interface Fault {
   jobId: string | null;
   /** Where the fault is: the key of a record, an index, a list. */
   key: string;
-  /** Description of the fault. It may contain what users wrote. */
+  /** Description of the fault. It may contain text of users. */
   detail: string;
   repair: Repair;
 }
 
 /**
- * Build a fault from what a script returned.
+ * Build a fault from a script's reply.
  *
  * @param outcome see lua/findings.lua
  */
@@ -66,7 +66,7 @@ export function faultOf(kind: FaultKind, at: Pick<Fault, 'jobId' | 'key' | 'deta
   return { kind, ...at, repair: FAULTS[kind].repair === null ? 'none' : 'possible' };
 }
 
-/** A store that is repaired, or only looked at. */
+/** A store that is repaired, or only checked. */
 export interface CheckContext {
   store: Store;
   isRepairing: boolean;

@@ -11,7 +11,7 @@ export interface FsckProgress extends Seen {
 }
 
 export interface FsckOptions {
-  /** Repair what can be repaired. Default: nothing is written. */
+  /** Repair the faults that can be repaired. Default: nothing is written. */
   isRepairing?: boolean;
   /** Called with each fault once, as it is found. It is awaited, so that a slow reader does not fill our memory. */
   onFault: (fault: Fault) => unknown;
@@ -20,7 +20,7 @@ export interface FsckOptions {
   signal?: AbortSignal;
 }
 
-/** Error of a Redis that cannot be checked: it contains nothing of ours, or has another layout. */
+/** Error of a Redis that cannot be checked: it contains no Yardmaster data, or has another layout. */
 export class FsckError extends Error {
   override readonly name = 'FsckError';
 }
@@ -33,13 +33,13 @@ const REMEMBERED = 10_000;
 
 /**
  * Compare everything that is stored with everything else, on a live system. Each job is compared with its record, all
- * indexes and its history as of one moment, so that nothing that is under way is taken for a fault. Redis is never busy
- * with one step for more than some 2 ms, and memory does not grow with what is stored.
+ * indexes and its history as of one moment, so that work in progress is not reported as a fault. Redis is never busy
+ * with one step for more than some 2 ms, and memory does not grow with the stored data.
  *
- * Jobs that are created meanwhile may be looked at or not.
+ * Jobs that are created meanwhile may be missed.
  *
- * @returns what was looked at
- * @throws FsckError; FormatError when what is stored is of a newer release; UNAVAILABLE when Redis is unavailable for
+ * @returns the numbers of checked keys, jobs and entries
+ * @throws FsckError; FormatError when the stored data is of a newer release; UNAVAILABLE when Redis is unavailable for
  *   long
  */
 export async function fsck(store: Store, options: FsckOptions): Promise<FsckProgress> {
@@ -79,7 +79,9 @@ export async function fsck(store: Store, options: FsckOptions): Promise<FsckProg
   }
   if (partitions === null) await take('keys', { seen: 0, faults: [await writePartitions(checked)] });
   if (holders !== (await keyLocationsOf(store.redis))) {
-    throw new FsckError('keys have moved to another server meanwhile, so some may not have been seen: run it again');
+    throw new FsckError(
+      'keys have moved to another server meanwhile, so some keys were possibly not checked: run it again',
+    );
   }
   return progress;
 }
@@ -94,7 +96,7 @@ async function keysInAll(store: Store): Promise<number> {
 /**
  * Read the number of partitions.
  *
- * @throws FsckError when the jobs are where this release would not look for them
+ * @throws FsckError when the jobs are in partitions that this release does not use
  */
 async function partitionsOf({ redis, keys }: Store): Promise<string | null> {
   const partitions = await retryUnavailable(() => withRedisErrors(redis.hget(keys.meta, 'partitions')));

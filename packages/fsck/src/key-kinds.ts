@@ -63,7 +63,7 @@ function jobKey(partition: string, rest: string): KeyKind {
 function spaceKey(partition: string, rest: string): KeyKind {
   const end = rest.indexOf('/');
   const [spaceId, index] = [rest.slice(0, end), rest.slice(end + 1)];
-  // A key in a place that is never read is none of ours. Jobs in that place are reported one by one.
+  // No code reads a key in the wrong partition, so it does not belong to Yardmaster. Its jobs are reported one by one.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
   if (index === 'names') return { kind: 'names', spaceId };

@@ -47,7 +47,7 @@ async function connect(redis: RedisClient): Promise<void> {
 
 const FOR_OPERATORS = [AccessError, ConfigError, FsckError, FormatError];
 
-/** Explain to an operator why a command on the stored data failed. The text may contain what Redis replied. */
+/** Explain to an operator why a command on the stored data failed. The text may contain Redis' reply. */
 export function reasonOf(error: unknown): string {
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return (error as Error).message;
   const { name, cause, stack } = error as Error;

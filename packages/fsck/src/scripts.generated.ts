@@ -35,7 +35,7 @@ end`,
   if isPending and not hasCallback then
     mustNotBeIn(found, callbacks, r.id, hasEnded and 'the job has no callback' or 'the job is ' .. r.status)
   elseif hasCallback and not isPending and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then
-    local detail = r.callbackAttempts and 'its next attempt is due, and not pending' or 'it was never attempted, and is not pending'
+    local detail = r.callbackAttempts and 'its next attempt is due, but it is not pending' or 'it was never attempted, but it is not pending'
     find(found, 'callback_forgotten', callbacks, detail, found.additions, function()
       redis.call('ZREM', callbacks, r.id)
       enqueueCallback({ base = base, id = r.id }, nowMs)
@@ -61,7 +61,7 @@ end`,
     if not entry or status ~= '' then
       local shown = entry and status or r.eventsDropped and r.status or 'pending'
       if IS_STATUS[r.status or ''] and shown ~= r.status then
-        return find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. shown)
+        return find(found, 'history_disagrees', history, 'the status is ' .. r.status .. ' in the record and ' .. shown .. ' in the history')
       end
       break
     end
@@ -78,27 +78,11 @@ end`,
   elseif r.eventsDropped then
     find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
   elseif IS_STATUS[r.status or ''] and happened(r) then
-    find(found, 'history_incomplete', history, 'there is none, and ' .. happened(r))
+    find(found, 'history_incomplete', history, 'it is missing, although ' .. happened(r))
   end
   if r.logsDropped and redis.call('EXISTS', logs) == 0 then
     find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
   end
-end`,
-  LAST_ORDER: `local LAST_ORDER = 2 ^ 53`,
-  checkOrder: `local function checkOrder(found, base, space, newest)
-  local spaces = base .. 'spaces'
-  local last = scoreIn(spaces, space)
-  if last and last >= newest and last < LAST_ORDER then return end
-  local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
-  local detail = space .. (last and ' is at ' .. formatInteger(last) or ' is not listed, and has jobs')
-  find(found, kind, spaces, detail, found.additions, function()
-    for _, index in ipairs({ '/jobs', '/queue' }) do
-      local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. index, 0, 0, 'WITHSCORES')
-      local order = tonumber(top[2] or 0)
-      if order < LAST_ORDER then newest = math.max(newest, order) end
-    end
-    setScore(spaces, space, formatInteger(newest))
-  end)
 end`,
   checkQueues: `local function checkQueues(found, r, base, nowMs, queues)
   local order = tonumber(r.order)
@@ -121,7 +105,7 @@ end`,
     end
   end
 end`,
-  checkPlaces: `local function checkPlaces(found, r, base, nowMs)
+  checkIndexes: `local function checkIndexes(found, r, base, nowMs)
   local space = base .. 'space:' .. r.space
   mustBeIn(found, space .. '/jobs', r.id, r.order)
   for _, status in ipairs(STATUSES) do
@@ -133,6 +117,22 @@ end`,
   if r.status == 'pending' then return checkQueues(found, r, base, nowMs, queues) end
   for _, queue in ipairs(queues) do mustNotBeIn(found, queue, r.id, 'the job is ' .. r.status) end
   checkOrder(found, base, r.space, tonumber(r.order))
+end`,
+  LAST_ORDER: `local LAST_ORDER = 2 ^ 53`,
+  checkOrder: `local function checkOrder(found, base, space, newest)
+  local spaces = base .. 'spaces'
+  local last = scoreIn(spaces, space)
+  if last and last >= newest and last < LAST_ORDER then return end
+  local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
+  local detail = space .. (last and ' is at ' .. formatInteger(last) or ' has jobs and is not listed')
+  find(found, kind, spaces, detail, found.additions, function()
+    for _, index in ipairs({ '/jobs', '/queue' }) do
+      local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. index, 0, 0, 'WITHSCORES')
+      local order = tonumber(top[2] or 0)
+      if order < LAST_ORDER then newest = math.max(newest, order) end
+    end
+    setScore(spaces, space, formatInteger(newest))
+  end)
 end`,
   IS_STATUS: `local IS_STATUS = {}
 for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end`,
@@ -171,7 +171,7 @@ for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end`,
   else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
-  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'is there, of a job that is ' .. status) end end
+  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
   if status == 'completed' and redis.call('HEXISTS', key, 'result') == 0 then broken('result') end
   return r
 end`,
@@ -263,10 +263,10 @@ return { 'OK', { unpack(strays) } }
 } as const;
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '5b0ea9f0a5eabc61a8b5f556ad06e6e0be63232f',
+  name: 'check_jobs', sha1: '62c59769d803ba3acecbe57a014b15b8c01b040b',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.DEFAULT_TIMEOUT_SECONDS}\n${store.DEFAULT_MAX_RETRIES}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.setScore}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkPlaces}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.DEFAULT_TIMEOUT_SECONDS}\n${store.DEFAULT_MAX_RETRIES}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.setScore}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()
@@ -275,7 +275,7 @@ local function examine(id)
   local r = checkedRecord(found, base, id)
   if not r then return {} end
   if r.isPlaceable then
-    checkPlaces(found, r, base, nowMs)
+    checkIndexes(found, r, base, nowMs)
     checkDeadline(found, r, base, nowMs, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
     checkCallback(found, r, base, nowMs)
   end

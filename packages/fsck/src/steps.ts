@@ -7,7 +7,7 @@ import { checkLeftNames } from './checks/orphans.js';
 import { checkSpaces } from './checks/spaces.js';
 import type { CheckContext, FaultKind } from './faults.js';
 
-/** What the walk over all keys finds, and what is checked after everything else. */
+/** Results of the walk over all keys, for the checks that follow it. */
 interface Remains {
   /**
    * Partitions with faults that are still there. Their jobs are not counted, because counting by their indexes would

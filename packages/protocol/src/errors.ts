@@ -27,7 +27,7 @@ export const ERRORS = {
   UPGRADE_REQUIRED: { status: 426, message: 'This is a stream: connect to it with WebSocket' },
   TOO_MANY_STREAMS: { status: 429, message: 'Too many streams are open' },
   INTERNAL: { status: 500, message: 'Internal error' },
-  UNAVAILABLE: { status: 503, message: 'Storage did not answer; the outcome of this request is unknown' },
+  UNAVAILABLE: { status: 503, message: 'Storage did not respond; the outcome of this request is unknown' },
   OVERLOADED: { status: 503, message: 'Server is busy; nothing was done, send the request again' },
   STORAGE_FULL: { status: 503, message: 'Storage is full; nothing was stored' },
   STORAGE_UNSAFE: { status: 503, message: 'Storage may delete jobs when it is full; nothing was stored' },
@@ -45,8 +45,8 @@ export type FaultDetail = z.output<typeof faultDetail>;
 /** Body of every error. */
 export const errorResponse = z
   .object({
-    error: z.string().describe('A sentence for people'),
-    code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('A word for programs'),
+    error: z.string().describe('Message for people'),
+    code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('Code for programs'),
     jobStatus: jobStatus.optional().describe('Status the job has now; on every 409'),
     details: z.array(faultDetail).optional().describe('Only when several fields are wrong'),
   })

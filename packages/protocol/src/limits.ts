@@ -7,7 +7,7 @@ export const LIMITS = {
   pollDefault: 1,
   /** Two statements of the specification disagree (50 and 10); the contract says 50. */
   pollMax: 50,
-  /** Our choice: one poll looks at one queue per name, and a script loops over at most 100 things. */
+  /** Our choice: one poll reads one queue per name, and a script loops over at most 100 things. */
   pollNames: 100,
   maxRetriesDefault: 3,
   maxRetriesMax: 100,
@@ -34,7 +34,7 @@ export const LIMITS = {
 } as const;
 
 /**
- * What absent fields of a job's record mean, for ever, because later releases read the records of earlier ones. The
- * scripts get these values at build time.
+ * Defaults of absent fields in a job's record. They must never change, because later releases read the records of
+ * earlier ones. The scripts get these values at build time.
  */
 export const RECORD_DEFAULTS = { maxRetries: 3, timeoutSeconds: 300, attempt: 0 } as const;

@@ -15,8 +15,8 @@ export const primariesOf = (redis: RedisClient): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];
 
 /**
- * Do something at each primary. While one primary of a cluster is unavailable, the others have work to do. So primaries
- * that do not reply are skipped, unless none replies.
+ * Make a call to each primary. While one primary of a cluster is unavailable, the others must still be served. So
+ * primaries that do not reply are skipped, unless none replies.
  *
  * @throws UNAVAILABLE when none replies; any other error of any one
  */

@@ -28,9 +28,9 @@ const DRIFT_MS = 50;
  * Our own clock is not usable, because it may be off by hours.
  *
  * The estimate may be too early, but never too late. A command may be refused although it was in time, but it must not
- * be carried out after its client got the response that nothing was done. That is why the estimate uses the lower bounds: in an
- * overload, a TIME also waits in front of Redis, and the middle of its round trip is far from the moment at which Redis
- * read its clock.
+ * be carried out after its client got the response that nothing was done. That is why the estimate uses the lower
+ * bounds. In an overload, a TIME waits in a queue before Redis. The middle of its round trip is then far from the
+ * moment at which Redis read its clock.
  */
 export class RedisClock {
   readonly #best = new Map<Redis, Sample>();

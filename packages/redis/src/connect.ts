@@ -92,10 +92,9 @@ function single(address: RedisAddress, ofUse: RedisOptions): Redis {
     ...(options.tls && { sentinelTLS: options.tls, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: retryStrategy,
     sentinelCommandTimeout: 1_000,
-    // A primary that is cut off from its replicas, and refuses to write because of that (min-replicas-to-write), may
-    // have been replaced: the Sentinels know. ioredis' failoverDetector is not used. It leaks its connections to the
-    // Sentinels at each reconnection, and after a failover all of those end the connection just while it is made, for
-    // good.
+    // A primary that is cut off from its replicas refuses to write (min-replicas-to-write). It may have been replaced,
+    // and the Sentinels know that. ioredis' failoverDetector is not used. It leaks its connections to the Sentinels at
+    // each reconnection. After a failover, all of those end the connection for good, just while it is made.
     reconnectOnError: (error) => mayBeReplaced(error) || (ofUse.reconnectOnError?.(error) ?? false),
   });
 }
@@ -107,7 +106,9 @@ function single(address: RedisAddress, ofUse: RedisOptions): Redis {
  */
 const RECONNECT_AGAIN_MS = 1_500;
 
-/** Create a function that returns true when an error shows that the primary may have been replaced, but not too often. */
+/**
+ * Create a function that returns true when an error shows that the primary may have been replaced, but not too often.
+ */
 function replacementCheck(): (error: Error) => boolean {
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   return (error) => {

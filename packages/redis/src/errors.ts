@@ -1,6 +1,8 @@
 import { type ErrorCode, YardmasterError } from '@yardmaster/protocol';
 
-/** Error words of a Redis that is reachable but cannot serve now: it starts, fails over, or runs a script for too long. */
+/**
+ * Error words of a Redis that is reachable but cannot serve now: it starts, fails over, or runs a script for too long.
+ */
 const BUSY_REPLIES =
   /^(LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|UNBLOCKED|ASK|MOVED|EXECABORT)$/;
 
@@ -33,10 +35,10 @@ export const isUnavailable = (error: unknown): boolean =>
   error instanceof YardmasterError && error.code === 'UNAVAILABLE';
 
 /**
- * Convert what a Redis call threw into an error that the caller can act on.
+ * Convert the error of a Redis call into an error that the caller can act on.
  *
  * @returns UNAVAILABLE when no reply came (the outcome is unknown), STORAGE_FULL when Redis refused a write for lack of
- *   memory (nothing was stored), else the error itself: a bug
+ *   memory (nothing was stored), otherwise the error itself, which is a bug
  */
 export function fromRedisError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

@@ -54,9 +54,9 @@ export interface KeepAliveOptions {
 
 /**
  * Ping a connection, and make a new one when no pong comes. A half-open connection never recovers by itself, and
- * pub/sub loses messages silently. A connection may also be half-open from its beginning, accepted by a proxy in front
- * of a Redis that is away. Then ioredis connects within its `connectTimeout`, and its first commands have no deadline unless
- * commands have one.
+ * pub/sub loses messages without an error. A connection may also be half-open from its beginning, accepted by a proxy
+ * in front of a Redis that is away. Then ioredis connects within its `connectTimeout`, and its first commands have no
+ * deadline unless commands have one.
  *
  * @returns a function that ends the keepalive
  */
@@ -92,7 +92,10 @@ async function connectAgain(redis: Redis): Promise<void> {
   await redis.connect().catch(() => undefined); // The next check sees whether it succeeded.
 }
 
-/** Reconnect when Redis sends nothing. A Redis that loads its data replies each time; a silent one is not there. */
+/**
+ * Reconnect when Redis sends nothing. A Redis that loads its data replies each time; one that sends nothing is
+ * unavailable.
+ */
 async function reconnectIfSilent(redis: Redis): Promise<void> {
   const { stream } = redis;
   const { bytesRead } = stream;
@@ -102,8 +105,8 @@ async function reconnectIfSilent(redis: Redis): Promise<void> {
 
 async function reconnectIfDead(redis: Redis, clock?: RedisClock): Promise<void> {
   const { stream } = redis;
-  // Only the socket that was pinged, because it may have been replaced meanwhile. In a cluster, the node's connection
-  // is given up, and the cluster makes another.
+  // End only the socket that was pinged, because it may have been replaced meanwhile. In a cluster, the node's
+  // connection is given up, and the cluster makes another.
   if (!(await respondsToPing(redis, clock)) && redis.stream === stream) redis.disconnect(true);
 }
 

@@ -48,9 +48,8 @@ export const BY_USE: Record<RedisUse, RedisOptions> = {
     // ioredis' socketTimeout is not used: its timer outlives the socket it was set for and then cuts the next one.
     // `keepAlive` finds half-open connections instead.
   },
-  // The subscribing code subscribes again at each `ready`. ioredis drops the promise of its own attempt, and when that
-  // gets no reply in time, the unhandled rejection ends the process. It must not send its earlier commands again
-  // either.
+  // The subscribing code subscribes again at each `ready`. ioredis drops the promise of its own attempt: without a
+  // reply in time, the unhandled rejection ends the process. It must not send its earlier commands again either.
   subscriber: {
     ...COMMON,
     maxRetriesPerRequest: 0,
@@ -58,9 +57,9 @@ export const BY_USE: Record<RedisUse, RedisOptions> = {
     enableOfflineQueue: false,
     autoResubscribe: false,
   },
-  // BullMQ requires this: its workers wait through an outage. Its commands may be sent twice, for which it is made;
-  // what must not happen twice uses a connection for commands. BullMQ also gives up for good on a connection whose
-  // first attempt fails, unless that attempt is under way when BullMQ gets the connection.
+  // BullMQ requires this: its workers wait through an outage. BullMQ tolerates commands that are sent twice; calls that
+  // must not happen twice use a connection for commands. BullMQ also gives up for good on a connection whose first
+  // attempt fails, unless that attempt is under way when BullMQ gets the connection.
   worker: { ...COMMON, lazyConnect: false, maxRetriesPerRequest: null },
 };
 

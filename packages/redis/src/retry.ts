@@ -18,8 +18,8 @@ async function retry<T>(attempt: () => Promise<T>, isRetried: (error: unknown) =
 }
 
 /**
- * Retry while Redis does not reply. Use this only for what may be done twice: reads, and repairs, which read before
- * they write.
+ * Retry while Redis does not reply. Use this only for operations that may be done twice: reads, and repairs, which read
+ * before they write.
  *
  * @throws UNAVAILABLE after half a minute
  */

@@ -43,7 +43,7 @@ async function* pairsOf(scan: Scan): AsyncGenerator<[string, string][]> {
   for await (const flat of portions(scan)) {
     const pairs: [string, string][] = [];
     for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i] as string, flat[i + 1] as string]);
-    // Redis returns a small set or hash as a whole, whatever count was asked for.
+    // Redis returns a small set or hash as a whole, for any requested count.
     for (let i = 0; i < pairs.length; i += MEMBERS_AT_ONCE) yield pairs.slice(i, i + MEMBERS_AT_ONCE);
   }
 }

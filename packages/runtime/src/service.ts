@@ -14,7 +14,7 @@ export interface Service {
 
 /**
  * Compose services into one. They start in order. They stop in the reverse order, group by group, and the services of a
- * group stop at the same time. A start that fails, or that is stopped, stops what it has started, and then throws.
+ * group stop at the same time. A start that fails, or that is stopped, stops the started services, and then throws.
  *
  * A service whose stop fails does not keep the others from stopping; the stop then throws the first error.
  */
@@ -39,7 +39,7 @@ export function compose(name: string, groups: readonly (readonly Service[])[]): 
       started.push(running);
       for (const service of group) {
         if (stopped !== undefined) throw new Error(`${name} was stopped while it started`);
-        running.push(service); // Before its start, because a stop must also reach a service that is still starting.
+        running.push(service); // Add it before its start, because a stop must also reach a starting service.
         await service.start();
       }
     }
@@ -57,7 +57,7 @@ export function compose(name: string, groups: readonly (readonly Service[])[]): 
       try {
         await startAll();
       } catch (error) {
-        await stop(0).catch(() => undefined); // The error of the start says more.
+        await stop(0).catch(() => undefined); // The error of the start is more useful.
         throw error;
       }
     },

@@ -39,7 +39,7 @@ export const ADMIN_KEY_LENGTH = 32;
 /** A hundred years, in seconds. */
 const CENTURY = 100 * 366 * 86_400;
 
-/** One row per environment variable of any of our processes. README.md shows the same table; a test compares them. */
+/** Environment variables of all processes, by name. */
 export const VARIABLES = {
   PORT: row('8080', 'Port to listen on; 0 picks a free one', integer(0, 65_535)),
   HOST: row('127.0.0.1', 'Address to listen on', z.string()),

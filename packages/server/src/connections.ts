@@ -23,7 +23,7 @@ export interface Connections {
   clock: RedisClock;
   /** Connect, and keep the connections alive. When the first attempt fails, others follow. */
   connect(): Promise<void>;
-  /** Whether each connection is there now, by what it is used for. */
+  /** Whether each connection is open now, by its use. */
   states: Record<'commands' | 'bulk' | 'subscriber', () => boolean>;
   /** Return why a call failed, as a text. When there was no connection, return why. */
   reasonOf(error: unknown): string;
@@ -32,7 +32,7 @@ export interface Connections {
   end(): void;
 }
 
-/** Errors that ioredis gives to a call while there is no connection, whatever the cause. */
+/** Errors that ioredis throws while there is no connection, for any cause. */
 const NOT_CONNECTED = /isn't writeable|isn't ready|Connection is closed/;
 
 /** The part of the connections that receives published messages. */
@@ -91,8 +91,8 @@ export function createConnections(url: string, log: Logger, commandTimeoutMs: nu
 }
 
 /**
- * Make the first attempt to connect, and wait for its end. When a cluster's node fails between two steps of it,
- * ioredis begins again and never settles the promise: only the event `close` shows that the attempt has ended.
+ * Make the first attempt to connect, and wait for its end. When a cluster's node fails between two steps of it, ioredis
+ * begins again and never settles the promise. Then only the event `close` shows that the attempt has ended.
  */
 async function connectOnce(client: RedisClient): Promise<void> {
   const closed = new Promise<void>((resolve) => client.once('close', resolve));

@@ -8,7 +8,10 @@ const MORE_MS = 300;
 /** Timeout queues that nearly every request uses, by their length in milliseconds. */
 const budgets = new Map<number, TimeoutQueue>();
 
-/** How long Redis may take over one request, milliseconds: 1.8 s by default, so that a client gets its response within 2 s. */
+/**
+ * How long Redis may take over one request, milliseconds: 1.8 s by default, so that a client gets its response within 2
+ * s.
+ */
 export function redisBudgetMs({ settings }: Store): number {
   const ms = settings.redisTimeoutMs + MORE_MS;
   if (!budgets.has(ms)) budgets.set(ms, new TimeoutQueue(ms));
@@ -32,7 +35,7 @@ function beginTimeout(ms: number, onEnd: () => void): { clear(): void } {
  * @throws UNAVAILABLE when the time is over; the call may still take effect
  */
 export function within<T>(ms: number, call: Promise<T>, onSettled: () => void = nothing): Promise<T> {
-  // Built by hand, because Promise.race inside an async function costs a call three more promises.
+  // This is built by hand, because Promise.race inside an async function costs a call three more promises.
   return new Promise((resolve, reject) => {
     const timeout = beginTimeout(ms, () => reject(new YardmasterError('UNAVAILABLE')));
     call.then(

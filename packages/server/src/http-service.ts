@@ -13,7 +13,9 @@ export const HTTP_SERVICE_VARIABLES = ['PORT', 'HOST', 'SHUTDOWN_SECONDS'] as co
 export interface Background extends Service {
   /** Whether it gets its work done; a process that does not should be restarted. */
   isLive(): boolean;
-  /** Whether it does all of its work by now; not right after its start. In a rollout another process does it until then. */
+  /**
+   * Whether it does all of its work by now; not right after its start. In a rollout another process does it until then.
+   */
   isReady(): boolean;
 }
 
@@ -43,7 +45,7 @@ const BEFORE_LISTENING_MS = 2_000;
 
 /**
  * Create an HTTP service. It listens once it can serve, or soon after its start: without Redis it is live, not ready,
- * and responds with 503. To stop, it first stops being ready, then finishes what is open, and then releases Redis.
+ * and responds with 503. To stop, it first stops being ready, then finishes open requests, and then releases Redis.
  */
 export function createHttpService(options: HttpServiceOptions): HttpService {
   const { name, context, server, streams, background, config, log } = options;
@@ -52,7 +54,7 @@ export function createHttpService(options: HttpServiceOptions): HttpService {
     name: context.name,
     async start() {
       contextStarted = context.start();
-      contextStarted.catch(() => undefined); // Thrown by the listener, unless the port makes the start fail first.
+      contextStarted.catch(() => undefined); // The listener throws it, unless the port makes the start fail first.
       await Promise.race([contextStarted, delay(BEFORE_LISTENING_MS, undefined, { ref: false })]);
     },
     stop: (withinMs) => context.stop(withinMs),

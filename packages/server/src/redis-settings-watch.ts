@@ -34,7 +34,7 @@ export interface RedisSettingsWatchOptions {
 /** Checks repeatedly that Redis is set up to keep its data, because its operator may change that at any time. */
 export interface RedisSettingsWatch {
   /**
-   * Check now: log what is new, and refuse new jobs while Redis would evict some.
+   * Check now: log new faults, and refuse new jobs while Redis would evict some.
    *
    * @throws UNAVAILABLE when no primary replies; the results of the last check stay
    */

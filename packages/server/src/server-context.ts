@@ -30,13 +30,16 @@ export type ServerContextConfig = Config<(typeof SERVER_CONTEXT_VARIABLES)[numbe
 export interface ServerContextOptions {
   /** Refuse to start when no client could ever authenticate: no ADMIN_API_KEY, and no keys. Default false. */
   refuseWithoutKeys?: boolean;
-  /** How long a cached key is trusted when no message about its revocation arrives, milliseconds. Default: that of the store. */
+  /**
+   * How long a cached key is trusted when no message about its revocation arrives, milliseconds. Default: that of the
+   * store.
+   */
   keyCacheMs?: number;
   /** Time between two checks of Redis' settings, milliseconds. Default 30 000. */
   checkRedisEveryMs?: number;
 }
 
-/** A process' connections to Redis and what is built on them, shared by everything that the process serves. */
+/** A process' connections to Redis with its store, metrics and authenticator, shared by all its services. */
 export interface ServerContext extends Service, KeyCheck {
   store: Store;
   subscriptions: Subscriptions;
@@ -68,7 +71,7 @@ export function createServerContext(
   for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
   const settings = {
     keyPrefix: config.KEY_PREFIX,
-    // Rounded up to whole milliseconds, because a window must not end early.
+    // Round up to whole milliseconds, because a window must not end early.
     deliveryTimeoutMs: Math.ceil(config.DELIVERY_TIMEOUT_SECONDS * 1000),
     maxDeliveries: config.MAX_DELIVERIES,
     retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),

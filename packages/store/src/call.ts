@@ -19,7 +19,7 @@ export async function call<T>({ observer }: Store, name: string, reply: Promise<
   }
 }
 
-/** Convert what a call to Redis threw, report it to the observer, and return it. */
+/** Convert the error of a call to Redis, report it to the observer, and return it. */
 export function callError(observer: StoreObserver, thrown: unknown): unknown {
   const error = fromRedisError(thrown);
   const errorClass = errorClassOf(error);

@@ -16,7 +16,7 @@ export class FormatError extends Error {
 
   constructor(found: string, known: number) {
     super(
-      `Redis holds jobs in format ${found}, made by a newer release; this release knows formats up to ${known}: use the newer release`,
+      `Redis contains jobs in format ${found}, made by a newer release; this release knows formats up to ${known}: use the newer release`,
     );
   }
 }

@@ -10,7 +10,7 @@ export {
   recordCallback,
 } from './callbacks/attempt.js';
 export { type PendingCallback, type Relayed, redeliverCallback, relayCallbacks } from './callbacks/outbox.js';
-export { type ClockLook, stepBetween } from './deadlines/clock-looks.js';
+export { type ClockReading, stepBetween } from './deadlines/clock-readings.js';
 export { markStep, restoreDeadlines } from './deadlines/clock-steps.js';
 export { createClockWatch } from './deadlines/clock-watch.js';
 export { type Due, findDue } from './deadlines/due.js';

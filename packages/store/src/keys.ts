@@ -3,8 +3,8 @@ import { partitionOf, partitionOfJob } from './partition.js';
 
 /**
  * Build every Redis key and channel of the service. `{pp}` is the partition's hash tag. `/` ends the space id, which
- * cannot contain one. With `:`, the queue of space `a` for `jobs` would be the key `…a:queue:jobs`, and so would the
- * jobs of a space named `a:queue`.
+ * cannot contain one. With `:`, the queue of space `a` for `jobs` would have the same key as the jobs of a space named
+ * `a:queue`: `…a:queue:jobs`.
  *
  * | key | type | members | written by | goes |
  * |---|---|---|---|---|
@@ -28,26 +28,25 @@ export function keyMap(prefix: string) {
   const base = (partition: string) => `${prefix}:{${partition}}:`;
   const space = (spaceId: string) => `${base(partitionOf(spaceId))}space:${spaceId}/`;
   return {
-    /** What every key of a partition starts with. */
+    /** Prefix of every key of a partition. */
     baseOf: base,
     spaces: (partition: string) => `${base(partition)}spaces`,
     deadlines: (partition: string) => `${base(partition)}deadlines`,
     stepped: (partition: string) => `${base(partition)}stepped`,
     callbacks: (partition: string) => `${base(partition)}callbacks`,
-    /** What every key of a job's partition starts with. */
+    /** Prefix of every key of a job's partition. */
     baseOfJob: (jobId: string) => base(partitionOfJob(jobId)),
     baseOfSpace: (spaceId: string) => base(partitionOf(spaceId)),
     job: (jobId: string) => `${base(partitionOfJob(jobId))}job:${jobId}`,
-    /** What every key of a space starts with. */
+    /** Prefix of every key of a space. */
     spaceBase: space,
     jobs: (spaceId: string) => `${space(spaceId)}jobs`,
     jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
     queue: (spaceId: string) => `${space(spaceId)}queue`,
     names: (spaceId: string) => `${space(spaceId)}names`,
-    /** What every key of BullMQ starts with, without the `:` after it. */
+    /** Prefix of every key of BullMQ, without the `:` after it. */
     bull: `${prefix}:{bull}`,
-    /** Channel: a callback of this partition is pending. */
-    /** Named `owed` by the first release, for ever. */
+    /** Channel: a callback of this partition is pending. The first release named it `owed`, which must not change. */
     pendingChannel: (partition: string) => `${base(partition)}owed`,
     /** Channels, not keys: PublishedMessage as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,

@@ -1,6 +1,6 @@
 import type { Status } from '@yardmaster/protocol';
 
-/** What went wrong with a call to Redis: no reply in time, no connection, unable at the moment, no memory left. */
+/** Class of a failed call to Redis: no reply in time, no connection, unable at the moment, no memory left. */
 export const REDIS_ERROR_CLASSES = ['timeout', 'connection', 'busy', 'full', 'other'] as const;
 
 export type RedisErrorClass = (typeof REDIS_ERROR_CLASSES)[number];
@@ -9,8 +9,8 @@ export type RedisErrorClass = (typeof REDIS_ERROR_CLASSES)[number];
 export type StatusOrNone = Status | 'none';
 
 /**
- * Observer of what the store's verbs did, called by the process that did it, afterwards. Its functions must be quick
- * and must not throw. A call whose reply was lost may have taken effect, and is reported as an error only.
+ * Observer of the store's verbs. The process that calls a verb reports each effect to it afterwards. Its functions must
+ * be quick and must not throw. A call whose reply was lost may have taken effect, and is reported as an error only.
  */
 export interface StoreObserver {
   /** A call to Redis has ended, well or not. `name` is the script's or the command's. */
@@ -19,7 +19,7 @@ export interface StoreObserver {
   failed(errorClass: RedisErrorClass): void;
   /** Jobs changed their status. Heartbeats, which change nothing but the deadline, are not reported. */
   moved(from: StatusOrNone, to: StatusOrNone, jobs: number): void;
-  /** A poll or a claim has delivered this many jobs. */
+  /** A poll or a claim has claimed this many jobs. */
   delivered(by: 'poll' | 'claim', jobs: number): void;
   /** Deadlines were processed in one step, the oldest of them this late. */
   expired(lagMs: number): void;

@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 /**
  * Number of partitions into which the keys are divided. A space's keys and its jobs share one, and with it one slot of
  * a Redis cluster. It is written to Redis at the first start, because with another number later, jobs would be searched
- * where they are not.
+ * in the wrong partition.
  */
 export const PARTITIONS = 64;
 

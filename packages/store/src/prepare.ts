@@ -21,7 +21,7 @@ function isOlder(version: string, [neededMajor, neededMinor]: readonly [number, 
 async function partitionsOf(store: Store): Promise<string | null> {
   const { meta } = store.keys;
   const known = await withRedisErrors(store.redis.hget(meta, 'partitions'));
-  // Write only then, because a full Redis refuses HSETNX even where it would write nothing, and no process could start.
+  // Write only when the number is absent. A full Redis refuses every HSETNX, so that no process could start.
   if (known === null) await withRedisErrors(store.redis.hsetnx(meta, 'partitions', PARTITIONS));
   return known ?? withRedisErrors(store.redis.hget(meta, 'partitions'));
 }
@@ -49,7 +49,7 @@ export async function prepareRedis(store: Store): Promise<void> {
 
   const partitions = await partitionsOf(store);
   if (partitions !== String(PARTITIONS)) {
-    throw new Error(`Redis holds jobs spread over ${partitions} partitions, this release uses ${PARTITIONS}`);
+    throw new Error(`Redis contains jobs in ${partitions} partitions; this release uses ${PARTITIONS}`);
   }
 
   await readFormat(store);

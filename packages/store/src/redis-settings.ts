@@ -18,7 +18,7 @@ export interface RedisSettings {
   isAofRewritten: boolean;
 }
 
-/** What is wrong with the settings of a primary: `evicts`, `evicted`, `aof_write` and `aof_rewrite` lose jobs. */
+/** Fault in the settings of a primary: `evicts`, `evicted`, `aof_write` and `aof_rewrite` lose jobs. */
 export const REDIS_FAULTS = ['evicts', 'evicted', 'aof_write', 'aof_rewrite'] as const;
 
 export type RedisFault = (typeof REDIS_FAULTS)[number];
@@ -54,7 +54,7 @@ export function readRedisSettings(store: Store): Promise<RedisSettings[]> {
 export const evicts = ({ policy, maxMemoryBytes }: RedisSettings) => policy !== 'noeviction' && maxMemoryBytes > 0;
 
 /**
- * Name what is wrong with the settings of a primary.
+ * List the faults in the settings of a primary.
  *
  * @param before the settings at the previous check; left out for the first check
  */

@@ -61,7 +61,7 @@ const NO_CLOCK: Clock = { after: () => null, doubt: () => undefined };
  */
 export interface Store {
   redis: RedisClient;
-  /** Connection for what may be megabytes long, either way: long reads, and logs. No ack waits behind it. */
+  /** Connection for requests and replies of megabytes: long reads, and logs. No ack waits behind it. */
   bulk: RedisClient;
   /** Runs a read that may be long when it gets a read slot. */
   withReadSlot: WithReadSlot;
@@ -83,7 +83,7 @@ export interface Store {
  * because a script that ran although its reply was lost would run twice.
  *
  * @param bulk a second connection for long reads and logs; the first when left out
- * @param observer of what the verbs do; none when left out
+ * @param observer observer of the verbs; none when left out
  * @param clock by which calls get a deadline; none when left out
  */
 export function createStore(
@@ -114,16 +114,16 @@ const CARRIED_OUT_WITHIN = 0.8;
 export const carriedOutWithinMs = ({ settings }: Store) => CARRIED_OUT_WITHIN * settings.redisTimeoutMs;
 
 /**
- * Return the latest time by Redis' clock at which a command that is sent now may be carried out, because its caller
- * then gets an error which means that nothing was done. Epoch milliseconds, or '' for no limit, when Redis' clock is
+ * Return the latest time by Redis' clock at which a command that is sent now may be carried out. After that time, its
+ * caller has an error which means that nothing was done. Epoch milliseconds, or '' for no limit, when Redis' clock is
  * not known.
  */
 export const notAfterOf = (store: Store): number | '' => store.clock.after(carriedOutWithinMs(store)) ?? '';
 
-/** Return the store with its calls on the connection for what may be long. */
+/** Return the store with its calls on the bulk connection. */
 export const onBulk = (store: Store): Store => ({ ...store, redis: store.bulk });
 
-/** The caller of a verb on a job, with what the verb needs to know of it. */
+/** The caller of a verb on a job, as far as verbs need it. */
 export interface Caller {
   /** The one space this caller may touch; null for every space. */
   spaceId: string | null;

@@ -45,7 +45,8 @@ function rawBodyOf<T extends string>(req: IncomingMessage, bytes: Buffer, types:
 const MAX_CHUNKS = 1_024;
 
 /**
- * Collect a body. Written by hand, because a library's promise, checks and listeners double the cost of Node's own part.
+ * Collect a body. This is written by hand, because a library's promise, checks and listeners double the cost of Node's
+ * own part.
  */
 function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -62,7 +63,7 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
       leave();
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
     };
-    // The client is gone and reads no response, but this is not a bug that must be logged.
+    // The client has disconnected and reads no response, but this is not a bug that must be logged.
     const onClose = () => fail(new YardmasterError('INVALID_REQUEST', 'body ended before it was complete'));
     const leave = () => {
       req.off('data', onData);
@@ -76,7 +77,7 @@ function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
     };
     // A body whose stated length is too large is refused without being read; `sendText` then reads and drops it.
     if (Number(req.headers['content-length']) > limit) return fail(tooLarge(limit));
-    // The client went away, and 'close' happened, before this function was called.
+    // The client disconnected, and 'close' was emitted, before this function was called.
     if (req.destroyed) return onClose();
     req.on('data', onData);
     req.on('end', onEnd);
@@ -119,7 +120,7 @@ export function parseJson(text: string, name = 'body'): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Without V8's message, because it quotes the text, which must not be logged.
+    // V8's message is left out, because it quotes the text, which must not be logged.
     throw new YardmasterError('INVALID_REQUEST', `${name} must be valid JSON`);
   }
 }
@@ -134,9 +135,9 @@ const NO_JSON = { value: undefined, bytes: 0 };
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST
  */
 export async function readJson(req: IncomingMessage, limit: number): Promise<{ value: unknown; bytes: number }> {
-  // One await for a usual body, not one for each step, because each await costs a call a promise.
-  const wire = hasNoBody(req) ? null : rawBodyOf(req, await readBytes(req, limit), JSON_ONLY);
-  if (wire === null) return NO_JSON;
-  const text = wire.isGzip ? await inflateBody(wire, limit) : checkUtf8(wire.bytes, limit);
+  // Await once for a usual body, and not at each step, because each await creates a promise.
+  const rawBody = hasNoBody(req) ? null : rawBodyOf(req, await readBytes(req, limit), JSON_ONLY);
+  if (rawBody === null) return NO_JSON;
+  const text = rawBody.isGzip ? await inflateBody(rawBody, limit) : checkUtf8(rawBody.bytes, limit);
   return text.length === 0 ? NO_JSON : { value: parseJson(text.toString()), bytes: text.length };
 }

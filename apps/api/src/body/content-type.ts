@@ -9,7 +9,7 @@ import { YardmasterError } from '@yardmaster/protocol';
  */
 export function contentTypeOf<T extends string>(header: string | undefined, allowed: readonly T[]): T {
   const known = allowed.find((type) => type === header);
-  if (known !== undefined) return known; // As nearly every client writes it.
+  if (known !== undefined) return known; // Nearly every client writes it this way.
   const [name = '', ...parameters] = (header ?? '').toLowerCase().split(';');
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
   const type = allowed.find((one) => one === name.trim());

@@ -12,7 +12,7 @@ const WINDOW_MS = 250;
 
 /**
  * A request is slow when it takes so much longer than the quickest of the last 30 to 60 s, because it waited in Redis.
- * A Redis with a CPU limit pauses for the rest of each 100 ms, so a request that waits for two such pauses is not slow.
+ * A Redis with a CPU limit pauses for the rest of each 100 ms. A request that waits for two such pauses is not slow.
  */
 const SLOW_MS = 250;
 const BASELINE_WINDOW_MS = 30_000;
@@ -22,8 +22,8 @@ const LESS = 0.8;
 const MORE = 1.2;
 
 /**
- * Limits how many requests may be at Redis at once, by how long they take: enough to keep Redis busy, and few enough
- * that an urgent request does not wait behind them for long.
+ * Limits how many requests may be at Redis at once, by how long they take. The limit keeps Redis busy, but an urgent
+ * request does not wait long behind the others.
  */
 export class AdaptiveLimit {
   #value = FIRST;
@@ -51,7 +51,7 @@ export class AdaptiveLimit {
    * @param others how many requests were under way when it was sent
    */
   record(ms: number, now: number, others: number): void {
-    // Behind so few requests it did not wait in Redis, so its time is the distance to Redis now.
+    // With so few others it did not wait in Redis, so its time is the current round trip.
     if (others < LEAST) this.#quickestMs = this.#quickestBefore = ms;
     if (now - this.#quickestSince > BASELINE_WINDOW_MS) {
       this.#quickestBefore = this.#quickestMs;

@@ -3,9 +3,9 @@ import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 
 /** Batches inflated at once: Node has this many threads for inflating. */
-const AT_ONCE = 4;
+const MAX_PARALLEL = 4;
 
-/** Most bytes of inflated batches on their way to Redis; in memory each batch is there several times. */
+/** Most bytes of inflated batches on their way to Redis; memory contains each batch several times. */
 const MAX_BYTES = 16 * 1_048_576;
 
 /**
@@ -13,7 +13,7 @@ const MAX_BYTES = 16 * 1_048_576;
  * kilobytes, to five megabytes in memory. While the budget is used up, the next batches wait as they were sent.
  */
 export class InflateBudget {
-  readonly #semaphore = pLimit(AT_ONCE);
+  readonly #semaphore = pLimit(MAX_PARALLEL);
   readonly #releases = new EventEmitter();
   readonly #maxWaitMs: number;
   readonly #onRefused: () => void;

@@ -63,7 +63,7 @@ export class RedisQueue {
     return this.#urgent.size + this.#others.size;
   }
 
-  /** Send a request. @throws OVERLOADED when it was not sent in time; UNAVAILABLE when it took too long; any error of `run` */
+  /** Send a request. @throws OVERLOADED when not sent in time; UNAVAILABLE when it took too long; any error of `run` */
   send<T>(request: RedisRequest<T>): Promise<T> {
     const now = performance.now();
     if (this.#underWay < this.#limit.value) return this.#sendNow(request, now, request.withinMs);

@@ -65,7 +65,7 @@ export class ResponseBudget {
     this.#byKey.add(key, bytes);
   }
 
-  /** Return the releases of a connection. They run when it closes, because a response that waits behind another never closes. */
+  /** Return the releases of a connection. They run when it closes, because a response behind another never closes. */
   #releasesOf(socket: Socket): Set<() => void> {
     const known = this.#bySocket.get(socket);
     if (known) return known;

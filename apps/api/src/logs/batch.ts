@@ -32,12 +32,12 @@ export async function readLogBatch(
   req: IncomingMessage,
   { sizes, inflateBudget, onDone }: BodyBounds,
 ): Promise<PackedLog[]> {
-  const wire = await readRawBody(req, { types: TYPES, limit: sizes.logWireBytes });
-  if (wire === null) throw noEntry();
-  const { batch, release } = await inflateBudget.acquire(() => inflateBody(wire, sizes.logBatchBytes));
+  const rawBody = await readRawBody(req, { types: TYPES, limit: sizes.logWireBytes });
+  if (rawBody === null) throw noEntry();
+  const { batch, release } = await inflateBudget.acquire(() => inflateBody(rawBody, sizes.logBatchBytes));
   onDone(release);
   if (batch.length === 0) throw noEntry();
-  return checkAndPack((wire.type === JSON_TYPE ? jsonEntriesOf : ndjsonEntriesOf)(batch, sizes), sizes);
+  return checkAndPack((rawBody.type === JSON_TYPE ? jsonEntriesOf : ndjsonEntriesOf)(batch, sizes), sizes);
 }
 
 const noEntry = () => new YardmasterError('INVALID_REQUEST', 'logs must have at least one entry');
@@ -51,9 +51,9 @@ async function checkAndPack(entries: SentLog[], { logEntries, logEntryBytes }: S
   const faults: FaultDetail[] = [];
   let parsed = 0;
   for (const { json, pathForErrors } of entries) {
-    if (json.length > logEntryBytes * PARSED_PER_STORED) throw tooLarge(logEntryBytes, pathForErrors);
+    if (json.length > logEntryBytes * MAX_UNPARSED_RATIO) throw tooLarge(logEntryBytes, pathForErrors);
     parsed += json.length;
-    if (parsed > PARSED_AT_ONCE) {
+    if (parsed > MAX_CHARACTERS_PER_TURN) {
       parsed = 0;
       await letOthersRun();
     }
@@ -83,15 +83,15 @@ function checkJson(json: string, pathForErrors: NameOfEntry): NewLog | FaultDeta
 }
 
 /** Characters of JSON that are parsed before other requests run: some 3 ms, or 20 ms with only small objects. */
-const PARSED_AT_ONCE = 256 * 1024;
+const MAX_CHARACTERS_PER_TURN = 256 * 1024;
 
 /** Bytes that packing adds to an entry: its level, a comma before and after it, a bracket. */
 const PACKING_BYTES = 4;
 
-/** How many times longer an entry may be before it is parsed: `\u00e9` is stored as two bytes, and some fields are ignored. */
-const PARSED_PER_STORED = 4;
+/** How many times longer an entry may be unparsed: `\u00e9` is stored as two bytes, and some fields are ignored. */
+const MAX_UNPARSED_RATIO = 4;
 
-/** Most bytes of UTF-8 for one unit of UTF-16. Most entries are short enough by their units, and need not be counted. */
+/** Most bytes of UTF-8 for one unit of UTF-16. Most entries are short enough by their units and are not counted. */
 const BYTES_PER_UNIT = 3;
 
 function checkFits(packed: PackedLog, limit: number, pathForErrors: NameOfEntry): void {

@@ -60,7 +60,7 @@ function logsIn(body: Buffer, object: Part, bounds: BatchBounds): Part {
   for (const member of members) {
     const { key, value } = readMember(body, member);
     if (key !== 'logs') checkIgnored(body, { key, value }, bounds);
-    else if (logs !== null) throw invalid('logs must be given once');
+    else if (logs !== null) throw invalid('logs must appear exactly once');
     else logs = value;
   }
   if (logs === null) throw invalid('logs is required');

@@ -31,7 +31,7 @@ const ABOUT = `Producers submit jobs to a space. Workers claim jobs, report prog
 
 Every operation needs an API key in the header \`x-api-key\`, with one of the scopes that the operation names. \`jobs:worker\` includes all scopes on jobs except \`jobs:create\` and \`jobs:kill\`; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space is refused with 403 in every other space.
 
-Every error is \`{error, code}\`: a sentence for people and a word for programs. Requests are checked in this order: path, key, scope, body, job. An unknown path is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\` it is unknown whether the call took effect.
+Every error is \`{error, code}\`: a message for people and a code for programs. Requests are checked in this order: path, key, scope, body, job. An unknown path is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\` it is unknown whether the call took effect.
 
 Unknown fields of a body and unknown parameters of a query are ignored; later releases may add fields to responses. \`HEAD\` works where \`GET\` does, and the response to \`OPTIONS\` is 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
 

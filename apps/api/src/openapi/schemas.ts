@@ -57,6 +57,6 @@ function replace(target: JsonSchema, source: JsonSchema): void {
   Object.assign(target, source);
 }
 
-// What zod cannot express becomes `{}`; a test finds what is still `{}`. Input: what callers send, in which unknown
-// fields are ignored. Responses have no other output, and later releases may add fields to them.
+// A check that zod cannot express becomes `{}`; a test finds schemas that are still `{}`. Input: what callers send, in
+// which unknown fields are ignored. Responses have no other output, and later releases may add fields to them.
 const OPTIONS = { io: 'input', unrepresentable: 'any', override } as const;

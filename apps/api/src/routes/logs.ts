@@ -14,7 +14,7 @@ export const LOGS: readonly Route[] = [
     tag: 'Logs',
     summary: 'Append a batch of log entries',
     description:
-      'The job may have any status. Logs are no heartbeat: the execution window stays as it is. JSON, or NDJSON with an entry on each line, where blank lines are skipped.',
+      'The job may have any status. Logs are no heartbeat: the execution window stays as it is. The body is JSON, or NDJSON with one entry per line; blank lines are skipped.',
     readBody: readLogBatch,
     response: appendedLogs,
     refusals: ['STORAGE_FULL'],

@@ -7,7 +7,7 @@ import { get } from '../service/get.js';
 import { callbackSecretUrlOf, redact, type Service } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
 
-/** What a command line of `callback-secret` asks for. */
+/** Parsed command line of `callback-secret`. */
 export interface CallbackSecretRequest {
   service: Service;
   spaceId: string;
@@ -22,7 +22,7 @@ export const callbackSecretCommand: CliCommand<CallbackSecretRequest, ServiceFla
         .description('Print the secret by which a receiver verifies the callbacks of a space.')
         .argument('<spaceId>', 'the space'),
     ).addHelpText('after', HELP),
-  read([spaceId = ''], flags, env) {
+  parse([spaceId = ''], flags, env) {
     const service = serviceOf(flags, env);
     if (spaceId === '') throw new UsageError('the id is empty');
     expectKey(service, 'reading callback secrets', 'keys:manage');

@@ -5,7 +5,7 @@ import { exitCodesHelp, FORMAT_EXIT } from '../exit-codes.js';
 import { type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
 import { printableLines } from '../terminal/printable.js';
 
-/** What a command line of `format` asks for. */
+/** Parsed command line of `format`. */
 export interface FormatRequest {
   isRaising: boolean;
   /** The service's own variables: address of Redis, and the prefix of its keys. */
@@ -21,7 +21,7 @@ export const formatCommand: CliCommand<FormatRequest, RedisFlags> = {
         .description('Show the format in which jobs are stored in Redis, or raise it.')
         .addArgument(new Argument('[raise]', 'raise it to the highest that this release knows').choices(['raise'])),
     ).addHelpText('after', HELP),
-  read: ([raise], flags, env) => ({ isRaising: raise !== undefined, variables: redisVariablesOf(flags, env) }),
+  parse: ([raise], flags, env) => ({ isRaising: raise !== undefined, variables: redisVariablesOf(flags, env) }),
   async run({ isRaising, variables }, { out }) {
     // Import it only now, because it loads the whole store. The other commands start in half the time without it.
     const { FormatError, reasonOf, runFormat } = await import('@yardmaster/fsck');

@@ -1,17 +1,7 @@
-import type { CliCommand, Env } from '../command.js';
+import type { CliCommand } from '../command.js';
 import { exitCodesHelp, FSCK_EXIT } from '../exit-codes.js';
-import { type Format, formatOf, PLAIN_HELP, type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
-
-/** What a command line of `fsck` asks for. */
-export interface FsckRequest {
-  /** Whether to repair what can be repaired. */
-  isRepairing: boolean;
-  /** Whether to show every fault, not only the first faults of each kind. */
-  isVerbose: boolean;
-  format: Format;
-  /** The service's own variables: address of Redis, and how it is used. */
-  variables: Env;
-}
+import { formatOf, PLAIN_HELP, type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
+import type { FsckRequest } from './request.js';
 
 interface Flags extends RedisFlags {
   repair?: boolean;
@@ -27,13 +17,13 @@ export const fsckCommand: CliCommand<FsckRequest, Flags> = {
     withRedisOptions(
       command
         .description('Check that the data in Redis is consistent. The service may run meanwhile.')
-        .option('--repair', 'repair what follows from the records of the jobs; without this nothing is written')
+        .option('--repair', 'repair the faults that job records can correct; without this option nothing is written')
         .option('--verbose', 'show every fault when it is found'),
     )
       .option('--plain', PLAIN_HELP)
       .option('--json', 'print each fault as one line of JSON, and a summary as the last line')
       .addHelpText('after', HELP),
-  read: (_args, flags, env) => ({
+  parse: (_args, flags, env) => ({
     isRepairing: flags.repair ?? false,
     isVerbose: flags.verbose ?? false,
     format: formatOf(flags, env),

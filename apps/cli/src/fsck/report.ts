@@ -22,14 +22,14 @@ export interface Report {
 }
 
 /** Create a report that prints each fault as one JSON line when it is found, and a summary as the last line. */
-export function jsonReport({ out, drained }: Io): Report {
+export function jsonReport({ out, waitForDrain }: Io): Report {
   const tally = new Tally(0);
   const print = (value: object) => out.write(`${printableJson(JSON.stringify(value))}\n`);
   return {
     fault(fault) {
       tally.add(fault);
       print({ type: 'fault', ...fault });
-      return drained();
+      return waitForDrain();
     },
     progress: () => undefined,
     end(seen, isInterrupted) {

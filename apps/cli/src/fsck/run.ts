@@ -3,8 +3,8 @@ import type { Io } from '../command.js';
 import { FSCK_EXIT } from '../exit-codes.js';
 import type { Outcome } from '../outcome.js';
 import { printableLines } from '../terminal/printable.js';
-import type { FsckRequest } from './command.js';
 import { jsonReport } from './report.js';
+import type { FsckRequest } from './request.js';
 import { textReport } from './text-report.js';
 
 /** Check the stored data, and report the faults. */

@@ -3,8 +3,8 @@ import type { Io } from '../command.js';
 import { bold, dim, green, plain, red, yellow } from '../terminal/color.js';
 import { clip, printable } from '../terminal/printable.js';
 import { sizeOf, type Terminal } from '../terminal/region.js';
-import type { FsckRequest } from './command.js';
 import { type Kind, type Report, Tally } from './report.js';
+import type { FsckRequest } from './request.js';
 
 /** How many faults of each kind are shown, unless all are. */
 const SAMPLES = 20;
@@ -17,7 +17,7 @@ const DETAIL_COLUMNS = 300;
  *
  * With `isVerbose`, each fault is a line when it is found, and the groups are only counts.
  */
-export function textReport({ isRepairing, isVerbose, format }: FsckRequest, { out, err, drained }: Io): Report {
+export function textReport({ isRepairing, isVerbose, format }: FsckRequest, { out, err, waitForDrain }: Io): Report {
   const began = performance.now();
   const color =
     format === 'auto' && out.isTTY
@@ -41,7 +41,7 @@ export function textReport({ isRepairing, isVerbose, format }: FsckRequest, { ou
       if (!isVerbose) return null;
       line.clear();
       print(`${fault.kind}${fault.repair === 'done' ? ' repaired' : ''}  ${lineOf(fault)}`);
-      return drained();
+      return waitForDrain();
     },
     progress: (progress) => line.show(progress, tally),
     end(seen, isInterrupted) {
@@ -84,7 +84,7 @@ function summaryOf({ left, repaired, repairable }: Tally, isRepairing: boolean):
   return `Faults: ${number(left)}, of which --repair can repair ${number(repairable)}.`;
 }
 
-/** Time between two draws. An eye does not see more than this. */
+/** Time between two draws. Faster updates would not be visible. */
 const DRAW_EVERY_MS = 100;
 
 /** One line on a terminal that shows the progress of a check. It is drawn over in place. */

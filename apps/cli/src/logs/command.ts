@@ -1,20 +1,9 @@
 import { LEVEL_RULE, LOG_LEVELS, type LogLevel } from '@yardmaster/protocol';
 import { InvalidArgumentError } from 'commander';
 import { type CliCommand, UsageError } from '../command.js';
-import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
+import { type CommonFlags, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
+import type { LogsRequest } from './request.js';
 import { showLogs } from './show-logs.js';
-
-/** What a command line of `logs` asks for. The format `auto` is coloured on a terminal. */
-export interface LogsRequest extends CommonRequest {
-  jobId: string;
-  follow: boolean;
-  /** Levels to print; empty for all. */
-  levels: LogLevel[];
-  /** Text that messages must contain, whatever its case; null for no such filter. */
-  grep: string | null;
-  /** Number of the newest entries to begin with; null for all that are kept. */
-  tail: number | null;
-}
 
 interface Flags extends CommonFlags {
   follow?: boolean;
@@ -37,7 +26,7 @@ export const logsCommand: CliCommand<LogsRequest, Flags> = {
         .option('--tail <count>', 'begin with only so many of the newest entries', countOf),
       { json: 'print each entry as one line of JSON' },
     ).addHelpText('after', HELP),
-  read([jobId = ''], flags, env) {
+  parse([jobId = ''], flags, env) {
     const common = commonRequestOf(flags, env);
     if (jobId === '') throw new UsageError('the id is empty');
     if (flags.grep === '') throw new UsageError('--grep is empty');

@@ -5,8 +5,8 @@ import type { Connectivity } from '../service/connectivity.js';
 import { follow } from '../service/follow.js';
 import { readMessage } from '../service/message.js';
 import { streamUrlOf } from '../service/service.js';
-import type { LogsRequest } from './command.js';
 import type { LogReader } from './log-reader.js';
+import type { LogsRequest } from './request.js';
 
 interface FollowLogsOptions {
   request: Pick<LogsRequest, 'service' | 'jobId'>;
@@ -54,7 +54,7 @@ export async function followLogs(options: FollowLogsOptions): Promise<Outcome> {
   });
   if (failure !== null) throw failure;
   if (end.kind === 'refused') return outcomeOf(end, service);
-  // Print what was appended before the end, because a lost connection may have hidden it.
+  // Print the entries from before the end, because a lost connection may have hidden some.
   await reader.printUntil(null);
   return exit === null ? outcomeOf(end, service) : { exit, sentence: null };
 }

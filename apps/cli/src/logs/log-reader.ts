@@ -1,6 +1,6 @@
 import { containsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
-import type { LogsRequest } from './command.js';
 import { getPage, type PageOptions, type RawPage, Refused } from './page.js';
+import type { LogsRequest } from './request.js';
 
 /** Entries of a page: as many as the server returns at once. */
 const PAGE = 500;
@@ -31,7 +31,7 @@ export class LogReader {
   constructor(options: LogReaderOptions) {
     this.#options = options;
     const { grep } = options.filters;
-    // The server searches for words. Whether they form the given phrase is checked here.
+    // The server searches for words. This code checks whether they form the given phrase.
     this.#matches = grep === null ? () => true : containsAll([grep]);
   }
 

@@ -56,7 +56,7 @@ function pageOf(text: string): RawPage {
     const { logs, cursor } = JSON.parse(text) as RawPage;
     if (Array.isArray(logs) && typeof cursor.newestSeq === 'number') return { logs, cursor };
   } catch {
-    // Not even JSON.
+    // The text is not JSON.
   }
   throw new Refused('the response is not a page of logs');
 }

@@ -4,11 +4,11 @@ import { EXIT } from '../exit-codes.js';
 import { gaveUpAfter, type Outcome } from '../outcome.js';
 import { Connectivity } from '../service/connectivity.js';
 import { redact } from '../service/service.js';
-import type { LogsRequest } from './command.js';
 import { lineOfEntryFor } from './entry-line.js';
 import { followLogs } from './follow-logs.js';
 import { LogReader } from './log-reader.js';
 import { Refused } from './page.js';
+import type { LogsRequest } from './request.js';
 
 /** Print the logs of a job, and with `follow` go on until it has ended. */
 export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {
@@ -16,7 +16,7 @@ export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {
   const stop = new AbortController();
   const timer = timeoutSeconds === null ? undefined : setTimeout(() => stop.abort(), timeoutSeconds * 1000);
   try {
-    return await readAll(request, io, stop.signal);
+    return await printLogs(request, io, stop.signal);
   } catch (error) {
     if (error instanceof Refused) return { exit: EXIT.refused, sentence: redact(error.message, service) };
     if (!stop.signal.aborted) throw error; // It is a bug.
@@ -27,7 +27,7 @@ export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {
   }
 }
 
-async function readAll(request: LogsRequest, io: Io, signal: AbortSignal): Promise<Outcome> {
+async function printLogs(request: LogsRequest, io: Io, signal: AbortSignal): Promise<Outcome> {
   const { service, jobId, tail, format } = request;
   const notice = (sentence: string) => io.err.write(`${sentence}\n`);
   const connectivity = new Connectivity(service, notice);
@@ -50,9 +50,9 @@ async function readAll(request: LogsRequest, io: Io, signal: AbortSignal): Promi
 }
 
 /** Print lines, and wait until the reader can take more. */
-async function print(lines: string[], { out, drained }: Io, signal: AbortSignal): Promise<void> {
+async function print(lines: string[], { out, waitForDrain }: Io, signal: AbortSignal): Promise<void> {
   if (lines.length > 0) out.write(lines.map((line) => `${line}\n`).join(''));
-  const wait = drained();
+  const wait = waitForDrain();
   if (wait !== null) await unlessAborted(wait, signal);
 }
 

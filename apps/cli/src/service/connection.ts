@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { type Refusal, readRefusal } from './refusal.js';
 
 /** The server pings every 25 s. After two missing pings the connection is dead, whatever TCP reports. */
-const SILENCE_MS = 60_000;
+const IDLE_MS = 60_000;
 
 /** How long the server may take to respond to the upgrade. */
 const HANDSHAKE_MS = 15_000;
@@ -18,11 +18,11 @@ export interface ConnectionOptions {
   /** Called with each message. */
   onMessage: (text: string) => void;
   /** Called after each message. The reader can take more once the promise resolves; null: at once. */
-  drained?: (() => Promise<unknown> | null) | undefined;
+  waitForDrain?: (() => Promise<unknown> | null) | undefined;
   /** Aborted when no more messages are wanted. The connection is then closed with 1000. */
   signal: AbortSignal;
   /** Milliseconds without message or ping after which the connection is ended. Default 60 000. */
-  silenceMs?: number | undefined;
+  idleMs?: number | undefined;
 }
 
 /** How a connection ended: it was refused and so never opened, or it was closed. */
@@ -32,7 +32,7 @@ export type Ending =
       kind: 'closed';
       /** Close code; 1006 for a connection that broke, or could not be made. */
       code: number;
-      /** Text of the close frame, or what broke the connection. Not printable yet. */
+      /** Text of the close frame, or the cause of the broken connection. It is not printable yet. */
       reason: string;
       /** Whether the connection sent its init and lived for some seconds. */
       wasStable: boolean;
@@ -40,9 +40,9 @@ export type Ending =
 
 /** Open one connection and pass on its messages until it ends. Never rejects. */
 export function connect(options: ConnectionOptions): Promise<Ending> {
-  const { url, onMessage, drained, signal, silenceMs = SILENCE_MS } = options;
+  const { url, onMessage, waitForDrain, signal, idleMs = IDLE_MS } = options;
   const ws = new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, perMessageDeflate: false });
-  const idle = new IdleTimer(silenceMs, () => terminate(`no message or ping for ${Math.round(silenceMs / 1000)} s`));
+  const idle = new IdleTimer(idleMs, () => terminate(`no message or ping for ${Math.round(idleMs / 1000)} s`));
   let broken = '';
   let initAt = Number.POSITIVE_INFINITY;
 
@@ -51,7 +51,7 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
     ws.terminate();
   }
 
-  /** Restart the timer, but not during a pause, because what was read before the pause may still come during it. */
+  /** Restart the timer, but not during a pause, in which messages that were read before it may still arrive. */
   const restartIdle = () => {
     if (!ws.isPaused) idle.restart();
   };
@@ -60,11 +60,11 @@ export function connect(options: ConnectionOptions): Promise<Ending> {
     restartIdle();
     initAt = Math.min(initAt, performance.now());
     onMessage(text);
-    const wait = ws.isPaused ? null : (drained?.() ?? null);
+    const wait = ws.isPaused ? null : (waitForDrain?.() ?? null);
     if (wait !== null) pauseUntil(wait);
   }
 
-  /** Let the server keep what the reader cannot take. The server coalesces it, and finally closes with 1013. */
+  /** Leave messages on the server while the reader is busy. The server coalesces them, and finally closes with 1013. */
   function pauseUntil(wait: Promise<unknown>): void {
     ws.pause();
     idle.stop(); // No message arrives while nothing is read.

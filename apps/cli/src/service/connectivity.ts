@@ -3,7 +3,7 @@ import { redact, type Service } from './service.js';
 /** A part of the service that may be out of reach. */
 type Part = 'logs' | 'stream';
 
-/** Reports that the service is out of reach: once per outage, however many attempts fail and in whichever part. */
+/** Reports that the service is out of reach: once per outage, for any number of failed attempts in any part. */
 export class Connectivity {
   readonly #service: Service;
   readonly #notice: (sentence: string) => void;
@@ -13,7 +13,7 @@ export class Connectivity {
 
   /**
    * @param notice shows a printable sentence
-   * @param consequence what a lost connection means for the reader, to be added to the sentence
+   * @param consequence effect of a lost connection for the reader, appended to the sentence
    */
   constructor(service: Service, notice: (sentence: string) => void, consequence = '') {
     this.#service = service;

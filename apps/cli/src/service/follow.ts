@@ -17,7 +17,7 @@ export type End = Exclude<NextStep, { kind: 'reconnect' }> | { kind: 'stopped' }
  *   connected ── lost: pause, longer each time ──▶ connected …
  *       └─────── ended, refused or stopped ──▶ returns
  *
- * Each connection begins with an init, which shows the current state. What happened in between is not repeated.
+ * Each connection begins with an init, which shows the current state. Events in between are not repeated.
  */
 export async function follow(options: FollowOptions): Promise<End> {
   const { signal, onLost } = options;
@@ -34,7 +34,7 @@ export async function follow(options: FollowOptions): Promise<End> {
   }
 }
 
-/** What a client must do after a connection has ended. */
+/** Next step of a client after a connection has ended. */
 export type NextStep =
   /** The connection is lost, the stream is not. */
   | { kind: 'reconnect'; reason: string; notBeforeMs: number }

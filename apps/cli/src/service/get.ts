@@ -35,7 +35,8 @@ export async function get(url: URL, { service, signal, withinMs }: GetOptions): 
         socket.destroy();
         resolve(null);
       });
-      request.on('close', () => reject(new Error('the connection was closed'))); // Only counts if nothing came before.
+      // This rejects the promise only if no response or error came before.
+      request.on('close', () => reject(new Error('the connection was closed')));
     });
     if (response === null) return refusalOf(101, '', undefined);
     const body = await textOf(response);

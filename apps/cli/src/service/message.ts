@@ -12,7 +12,7 @@ export interface StreamMessage {
   status: Status | null;
   /** Progress in a message of type `progress`, or in an init of progress scope. */
   progress: Progress | null;
-  /** What else the message says, for people, in one line. It may be empty. */
+  /** The rest of the message in words, as one line. It may be empty. */
   detail: string;
   /** ISO 8601. */
   timestamp: string;
@@ -85,7 +85,7 @@ function detailOf(type: string, data: JsonValue): string {
   return data === null ? '' : JSON.stringify(data);
 }
 
-/** Return a string as it is, without quotes around it; null as an empty text; all else as JSON. */
+/** Return a string as it is, without quotes around it; null as an empty text; other values as JSON. */
 function text(value: JsonValue): string {
   if (value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

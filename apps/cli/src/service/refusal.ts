@@ -4,7 +4,7 @@ import { retryAfterMs } from './retry.js';
 /** How a server refused a request. */
 export interface Refusal {
   status: number;
-  /** The error text of the server, or the bare status. Not printable yet. */
+  /** The error text of the server, or the bare status. It is not printable yet. */
   sentence: string;
   /** How long the client must wait at least before the next request, in milliseconds. */
   notBeforeMs: number;
@@ -30,7 +30,7 @@ export function refusalOf(status: number, body: string, retryAfter: string | und
   };
 }
 
-/** Read a body as far as it comes, but no further once it is longer than needed. */
+/** Read a body until it ends, or until it is longer than needed. */
 async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -61,7 +61,7 @@ export const widthOf = (text: string) => stringWidth(text);
 
 const graphemes = new Intl.Segmenter();
 
-/** Cut a text to a width in columns, with `…` at the cut. It never divides what is seen as one character. */
+/** Cut a text to a width in columns, with `…` at the cut. It never splits a grapheme. */
 export function clip(text: string, columns: number): string {
   let width = 0;
   let kept = '';

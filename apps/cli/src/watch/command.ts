@@ -5,7 +5,7 @@ import type { Subject } from '../service/service.js';
 import { displayOf } from './display.js';
 import { watch } from './watch.js';
 
-/** What a command line of `watch` asks for. The format `auto` is drawn on a terminal. */
+/** Parsed command line of `watch`. The format `auto` is drawn on a terminal. */
 export interface WatchRequest extends CommonRequest {
   subject: Subject;
 }
@@ -28,14 +28,14 @@ export const watchCommand: CliCommand<WatchRequest, Flags> = {
       'after',
       `\nWithout a key, only the progress and the completion of a job are shown.\n${exitCodesHelp(EXIT)}`,
     ),
-  read([jobId], flags, env) {
+  parse([jobId], flags, env) {
     const common = commonRequestOf(flags, env);
     const subject = subjectOf(jobId, flags.space);
     if (subject.kind === 'space') expectKey(common.service, 'watching a space', 'jobs:read');
     return { subject, ...common };
   },
   run: ({ format, ...request }, io) =>
-    watch({ ...request, display: displayOf(request.subject, format, io), drained: io.drained }),
+    watch({ ...request, display: displayOf(request.subject, format, io), waitForDrain: io.waitForDrain }),
 };
 
 function subjectOf(jobId: string | undefined, spaceId: string | undefined): Subject {

@@ -54,7 +54,7 @@ function spaceDisplay(terminal: Terminal): Display {
   };
 }
 
-/** Time between two draws. A worker may report a thousand times a second, but an eye does not see more than this. */
+/** Time between two draws. A worker may report a thousand times a second, but faster draws would not be visible. */
 const DRAW_EVERY_MS = 80;
 
 /** Types of messages that need no line of their own, because the drawing or `yardmaster logs` shows them. */

@@ -40,5 +40,5 @@ export function progressText({ percent, message, subProgress = {} }: Progress): 
   return `${percentText(percent)} ${message}${stages.length > 0 ? ` (${stages.join(', ')})` : ''}`;
 }
 
-/** Format a percentage, rounded down, so that only what is done shows 100%. */
+/** Format a percentage, rounded down, so that only completed work shows 100%. */
 export const percentText = (percent: number) => `${Math.floor(percent)}%`;

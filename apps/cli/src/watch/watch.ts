@@ -7,7 +7,7 @@ import { readMessage, readProgress, type StreamMessage } from '../service/messag
 import { progressUrlOf, type Service, type Subject, streamUrlOf } from '../service/service.js';
 import type { Display } from './display.js';
 
-interface WatchOptions extends Pick<FollowOptions, 'drained'> {
+interface WatchOptions extends Pick<FollowOptions, 'waitForDrain'> {
   service: Service;
   subject: Subject;
   display: Display;

@@ -40,7 +40,7 @@ export interface Admission {
    */
   admit(req: IncomingMessage, releases: ReleaseStack): Promise<Admitted>;
   /**
-   * Check again what may have changed during the calls to Redis.
+   * Check the conditions again that may have changed during the calls to Redis.
    *
    * @throws UNAVAILABLE, UNAUTHENTICATED
    */

@@ -16,7 +16,7 @@ export class ConnectionLimit {
   /**
    * Count one more stream of an id.
    *
-   * @param limit a lower limit, for streams that must not take the last places
+   * @param limit a lower limit, for streams that must not use the last part of the capacity
    * @returns a function that releases the stream, which must be called only once
    * @throws TOO_MANY_STREAMS
    */

@@ -46,7 +46,8 @@ export async function prepareJobStream(
 }
 
 /**
- * Prepare to stream a space. The init shows since when the stream is complete. There is no other state to send.
+ * Prepare to stream a space. The init contains the time from which the stream is complete. There is no other state to
+ * send.
  *
  * @throws UNAVAILABLE
  */

@@ -1,4 +1,7 @@
-/** Functions that release what a stream uses from its first check to the end of its socket, such as its channel. */
+/**
+ * Functions that release the resources of a stream, such as its channel. Streams use them from the first check to the
+ * end of the socket.
+ */
 export class ReleaseStack {
   #releases: (() => void)[] | null = [];
 

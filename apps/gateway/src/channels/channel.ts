@@ -9,7 +9,7 @@ export interface ChannelOptions {
   channel: string;
   subscriptions: Subscriptions;
   log: Logger;
-  /** Called when the channel is released for the last time, and so is no longer subscribed. */
+  /** Called when the last session releases the channel, which is then unsubscribed. */
   onUnused: () => void;
 }
 
@@ -40,8 +40,8 @@ export abstract class Channel implements Listener {
   /**
    * Wait until the channel is subscribed, so that every message comes.
    *
-   * The caller must bound the wait. Once `releases` are released, the promise never resolves, so that a caller that
-   * gave up while Redis was away does not continue when Redis is back.
+   * The caller must bound the wait. Once `releases` are released, the promise never resolves. A caller that gave up
+   * while Redis was unavailable then does not continue later.
    */
   whenSubscribed(releases: ReleaseStack): Promise<void> {
     if (this.isSubscribed) return Promise.resolve();

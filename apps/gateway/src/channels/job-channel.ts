@@ -19,13 +19,13 @@ export interface JobChannelOptions extends ChannelOptions {
 /**
  * The channel of one job. It sends each event to every subscriber exactly once and in order.
  *
- * The seqs of events have no gaps, and the cursor of each subscriber has the last seq that its client knows. An event at
- * or below that seq is old. An event beyond the next seq means that an event is missing, whatever the reason: it
- * happened between snapshot and subscription, or the connection was lost. Missing events are read from the job's
- * history. Events that come live meanwhile wait until that is done.
+ * The seqs of events have no gaps, and the cursor of each subscriber has the last seq that its client knows. An event
+ * at or below that seq is old. An event beyond the next seq means that an event is missing. It happened between
+ * snapshot and subscription, or the connection was lost. Missing events are read from the job's history. Events that
+ * come live meanwhile wait until that is done.
  *
- * Appends of logs are not in the history. For them, the seqs of log entries do what the seqs of events do for events:
- * see sendAppend.
+ * Appends of logs are not in the history. For them, the seqs of log entries have the role that the seqs of events have
+ * for events: see sendAppend.
  */
 export class JobChannel extends Channel {
   readonly #jobId: string;
@@ -56,7 +56,7 @@ export class JobChannel extends Channel {
   /**
    * Attach a session whose init has just been sent.
    *
-   * @param snapshot what the init has shown
+   * @param snapshot state that the init contained
    * @param subscribedTimes its value when the snapshot was requested
    * @returns a function that detaches the session
    */
@@ -69,7 +69,7 @@ export class JobChannel extends Channel {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Do nothing before the connection is back, because the history keeps what is missed. */
+  /** Do nothing before the connection is back, because the history keeps the missed events. */
   lost(): void {}
 
   protected *sessions(): Iterable<Session> {
@@ -123,7 +123,7 @@ export class JobChannel extends Channel {
     return outcome;
   }
 
-  /** Replay what subscribers have missed, and then send what came live meanwhile. */
+  /** Replay the missed events to subscribers, and then send the live events that arrived meanwhile. */
   async #catchUp(): Promise<void> {
     if (this.#isCatchingUp) {
       this.#mustReadAgain = true;

@@ -2,7 +2,7 @@ import type { Status } from '@yardmaster/protocol';
 import type { EncodedEvent } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 
-/** What a client knows of a job, from its init and the messages after it. */
+/** Position of a client in a job's events and logs, from its init and the messages after it. */
 export interface Cursor {
   /** Seq of the last event. */
   seq: number;
@@ -13,15 +13,15 @@ export interface Cursor {
   status: Status;
 }
 
-/** `behind` when a client misses something that comes before, which must be read from Redis. */
+/** `behind` when a client lacks earlier events, which must be read from Redis. */
 export type SendOutcome = 'ok' | 'behind';
 
-/** A session of a job stream, and what its client knows of the job. Each message that is sent moves the cursor. */
+/** A session of a job stream, and the cursor of its client. Each message that is sent moves the cursor. */
 export class JobSubscriber {
   readonly session: Session;
   readonly #cursor: Cursor;
 
-  /** @param snapshot what the init has shown */
+  /** @param snapshot state that the init contained */
   constructor(session: Session, { seq, at, logSeq, status }: Cursor) {
     this.session = session;
     this.#cursor = { seq, at, logSeq, status };

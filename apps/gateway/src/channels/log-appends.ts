@@ -3,7 +3,7 @@ import { EncodedEvent } from '../messages.js';
 import type { JobSubscriber, SendOutcome } from './job-subscriber.js';
 
 interface AppendOptions {
-  /** Whether it stands for all appends that were missed. Each client then gets the status that it knows. */
+  /** Whether it replaces all missed appends. Each client then gets the status that it knows. */
   isReplay: boolean;
 }
 
@@ -20,7 +20,7 @@ export function sendAppend(
 ): SendOutcome {
   const { fromSeq, toSeq } = append.data;
   let outcome: SendOutcome = 'ok';
-  // Nearly always one, because all clients know the same seqs.
+  // There is nearly always only one, because all clients know the same seqs.
   const encodedParts = new Map<string, EncodedEvent>();
   for (const subscriber of subscribers) {
     if (subscriber.session.isClosing) continue;

@@ -32,7 +32,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Read what subscribers have missed of a job from its history, and send it: the events, and that logs were appended.
+ * Read the missed events of a job from its history, and send them to subscribers, with one append for all missed log
+ * entries.
  *
  * The time of the newest log entry gives the append its place among the events.
  *
@@ -98,7 +99,7 @@ function appendOf(jobId: string, { jobName, spaceId, status, newestLog }: Since)
   return { seq: null, jobId, jobName, spaceId, type: 'logs_appended', status, data, at };
 }
 
-/** Read a portion of the history. Retry for a while, because a Redis that comes back may not respond yet. */
+/** Read a portion of the history. Retry for a while, because a Redis that comes back might not respond yet. */
 async function readWithRetries(
   read: () => Promise<Since>,
   { store, subscribers }: Pick<ReplayOptions, 'store' | 'subscribers'>,

@@ -53,8 +53,8 @@ function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
 /**
  * One open stream: a client, and what it may see. It sends messages and closes; channels decide what is sent.
  *
- *   open ──end()──▶ ended: the client has 5 s to close, or a random 5 to 60 s when the end is hidden from it; then the
- *     │                    gateway closes with 1000
+ *   open ──end()──▶ ended: the client has 5 s to close, or a random time of 5 to 60 s when the end is hidden from it.
+ *     │                    Then the gateway closes with 1000
  *     └──close()──▶ closing: nothing more is sent; cut off after 5 s ──▶ closed
  */
 export class Session {

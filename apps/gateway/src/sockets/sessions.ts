@@ -7,8 +7,8 @@ import { PING_MS, type Session } from './session.js';
 const TICK_MS = 1_000;
 
 /**
- * How long a stream may stay open after the revocation of its key when the announcement is lost: 5 s, of which half a
- * second is for the call to Redis and the close.
+ * How long a stream may stay open after the revocation of its key when the announcement is lost: 5 s. Half a second of
+ * that time is for the call to Redis and the close.
  */
 const UNANNOUNCED_MS = 5_000 - 500;
 

@@ -51,7 +51,7 @@ export function createAgents({ resolve, allowPrivate }: AgentOptions): { http: h
       return undefined;
     }
     const socket = connect() as Socket;
-    // This listener comes before the listeners that send what was written so far.
+    // This listener comes before the listeners that send the buffered bytes.
     socket.prependOnceListener('connect', () => {
       const { remoteAddress } = socket;
       if (!isAllowed(remoteAddress)) socket.destroy(new AddressRefused(remoteAddress));

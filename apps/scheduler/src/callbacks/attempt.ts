@@ -42,8 +42,8 @@ export interface AttemptResult {
  * After a crash between the POST and the record, the attempt is repeated once its lease is over, with the same
  * `webhook-id`.
  *
- * @throws UNAVAILABLE when Redis could not return what is pending, or could not record the outcome before the lease was
- *   over
+ * @throws UNAVAILABLE when Redis could not return the pending callback, or could not record the outcome before the
+ *   lease was over
  */
 export async function attemptCallback(
   callback: PendingCallback,

@@ -80,7 +80,7 @@ export class CallbackDispatcher implements Service {
       if (outcome !== null) log.debug({ jobId, host, type: outcome.type, againMs }, 'callback attempted');
       if (againMs !== null) await postpone(callback, againMs);
     } catch (err) {
-      // The callback is still pending in Redis, so the relay looks at it again. An outage is logged elsewhere.
+      // The callback is still pending in Redis, so the relay reads it again. An outage is logged elsewhere.
       log[err instanceof YardmasterError ? 'debug' : 'warn']({ jobId, err }, 'callback left to the relay');
     }
   }

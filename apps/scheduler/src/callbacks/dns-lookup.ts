@@ -14,20 +14,20 @@ export type Resolve = (hostname: string) => Promise<Address[]>;
 
 /**
  * Threads for each kind of look-up by the system. Such a look-up blocks one of the four threads that a process has for
- * blocking work, for as long as a name server takes. So it is the second choice and has two threads at most: one for
- * names that only the system can know, one for names that DNS does not know.
+ * blocking work, for as long as a name server takes. So it is the second choice, and has at most two threads. One is
+ * for names that only the system can know, the other for names that DNS does not know.
  */
 const THREADS = 1;
 
 /** Time for the response of one name server; each is asked twice. */
 const RESPONSE_MS = 2_000;
 
-/** Time for all DNS queries of a name, however many name servers there are. After that, the system is asked. */
+/** Time for all DNS queries of a name, for any number of name servers. After that, the system is asked. */
 const DNS_MS = 5_000;
 
 /**
- * How long the addresses of one family wait for the other family, because some name servers drop queries for a family
- * that they do not know.
+ * How long the addresses of one family wait for the other family. Some name servers drop queries for a family that they
+ * do not know.
  */
 const OTHER_FAMILY_MS = 300;
 

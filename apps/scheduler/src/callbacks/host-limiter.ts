@@ -1,4 +1,4 @@
-/** Work for one host: what waits, and how much is running. */
+/** Work for one host: the waiting work, and the number of running calls. */
 interface HostWork {
   waiting: (() => void)[];
   running: number;

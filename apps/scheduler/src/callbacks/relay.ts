@@ -9,7 +9,7 @@ export interface Relay extends Service {
   /** Run for a partition soon. If the relay is running for it now, it runs again afterwards. */
   wake(partition: string): void;
   /**
-   * Pass on what is due in a partition, as long as the dispatcher has room.
+   * Pass on the due callbacks of a partition, as long as the dispatcher has room.
    *
    * @throws UNAVAILABLE
    */
@@ -37,7 +37,8 @@ export function createRelay({ store, subscriptions, dispatcher, log }: RelayOpti
     for (let isMore = true; isMore && !dispatcher.isFull(); ) {
       const relayed = await relayCallbacks(store, partition);
       for (const { url, ...callback } of [...relayed.overdue, ...relayed.callbacks]) {
-        if (URL.canParse(url)) dispatcher.dispatch({ ...callback, host: new URL(url).host }); // Else the record is broken.
+        // Skip a broken record.
+        if (URL.canParse(url)) dispatcher.dispatch({ ...callback, host: new URL(url).host });
       }
       isMore = relayed.isMore;
     }

@@ -13,8 +13,8 @@ const AZURE_PLATFORM = '168.63.129.16';
 
 /**
  * Check whether an address belongs to the public internet. Loopback, private, shared, link-local, multicast,
- * documentation, benchmarking and reserved networks do not, nor do networks that may lead into them: NAT64, 6to4 and
- * Teredo.
+ * documentation, benchmarking and reserved networks do not. Networks that may lead into them do not either: NAT64, 6to4
+ * and Teredo.
  *
  * @param address IPv4 or IPv6, as Node writes it; anything else is not public
  * @see the IANA special-purpose address registries, which the library follows

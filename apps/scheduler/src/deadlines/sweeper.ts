@@ -1,28 +1,28 @@
 import type { Logger } from '@yardmaster/runtime';
 import type { ServerContext } from '@yardmaster/server';
-import { type ClockLook, createClockWatch, expireDue, findDue } from '@yardmaster/store';
+import { type ClockReading, createClockWatch, expireDue, findDue } from '@yardmaster/store';
 import pLimit from 'p-limit';
 import { sweepMetrics } from './metrics.js';
 
-/** A sweep that takes longer than this checks again what has become due. */
+/** A sweep that takes longer than this looks for new due deadlines. */
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Partitions in which a step is done at once. One after the other, the steps of a sweep would add up their round trips,
- * so that the last ones would be late with a Redis that is far away or slow. All at once, they would keep Redis busy
+ * Partitions in which a step is done at once. If the steps of a sweep ran one after the other, their round trips would
+ * add up, and the last steps would be late with a slow or distant Redis. If all ran at once, they would keep Redis busy
  * for as long.
  */
 const PARTITIONS_AT_ONCE = 4;
 
 /** Looks at Redis' clock, by partition. */
-type Clocks = ReadonlyMap<string, ClockLook>;
+type Clocks = ReadonlyMap<string, ClockReading>;
 
-interface Round {
-  /** What is due later than these looks waits for the next ones. */
+interface Pass {
+  /** Deadlines after these looks wait for the next looks. */
   clocks: Clocks;
   /** List to which errors are added. */
   faults: unknown[];
-  /** `performance.now()` from which on a round ends at the next fault. */
+  /** `performance.now()` from which on the pass ends at the next fault. */
   until: number;
 }
 
@@ -87,10 +87,10 @@ export function createSweeper(
 
   /**
    * Do a step in each partition, and return those in which more is due. A fault in one partition does not delay the
-   * others. But after `until` a fault ends the round, because the same fault would take as long in the next partitions.
+   * others. But after `until` a fault ends the pass, because the same fault would take as long in the next partitions.
    * The next look leaves those out.
    */
-  async function runRound(partitions: readonly string[], { clocks, faults, until }: Round): Promise<string[]> {
+  async function runPass(partitions: readonly string[], { clocks, faults, until }: Pass): Promise<string[]> {
     const unfinished: string[] = [];
     let isOver = false;
     const expire = async (partition: string) => {
@@ -115,11 +115,11 @@ export function createSweeper(
       faults.push(...due.faults);
       const settled = await followClocks(due.clocks, faults);
       progressedAt = performance.now();
-      // Work round by round, so that a long backlog in one partition delays no other, not even one that is not due yet.
+      // Work pass by pass, so that a long backlog in one partition delays no other, not even one that is not due yet.
       const until = progressedAt + LOOK_AGAIN_MS;
       left = due.deadlines.filter((partition) => settled.has(partition));
       while (left.length > 0 && performance.now() < until) {
-        left = await runRound(left, { clocks: due.clocks, faults, until });
+        left = await runPass(left, { clocks: due.clocks, faults, until });
       }
       if (faults.length > 0) throw faults[0];
     }

@@ -7,7 +7,7 @@ export async function* checkApiKeys({ store }: CheckContext): AsyncGenerator<Por
   for await (const records of fieldsOf(store.redis, key)) {
     const faults = records
       .filter(([id, record]) => !isApiKey(id, record))
-      // The record is not quoted, because it contains what the secret is compared with.
+      // The record is not quoted, because it contains the hash of the secret.
       .map(([id]) =>
         faultOf('api_key_broken', { jobId: null, key, detail: `key ${id}: revoke it, and make another` }, ''),
       );

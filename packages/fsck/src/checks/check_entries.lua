@@ -2,7 +2,7 @@
 -- ARGV base isRepairing space name ids...
 -- REPLY OK strays[]
 --
--- Check that the entries of an index are those of jobs that can stand in it. check_jobs decides in which indexes of its
+-- Check that the entries of an index are those of jobs that can be in it. check_jobs decides in which indexes of its
 -- own space a job belongs.
 --   isRepairing   '1' to remove those that cannot; '0' writes nothing
 --   space         whose index it is; '' for deadlines and callbacks, which are of all spaces
@@ -16,7 +16,7 @@ local function examine(id)
   local v = redis.call('HMGET', key, 'space', 'name')
   local ofSpace, ofName = stored(v[1]), stored(v[2])
   if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
-  -- An impossible record is a fault of its own, and its entries may be all that is left of the truth.
+  -- An impossible record is a fault of its own, and its entries may be all that is left of the job.
   if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
   if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
   if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end

@@ -3,7 +3,7 @@
 -- REPLY OK jobs[]...
 --
 -- Compare the records of some jobs of one partition with every index, and with their history, as of one moment.
---   isRepairing   '1' to repair what follows from the record, which is the truth; '0' writes nothing
+--   isRepairing   '1' to repair indexes and lists by the record, which is authoritative; '0' writes nothing
 --   ids           at most 50, so that Redis is busy for some 1 ms
 --   jobs          id, kind, key, detail, outcome, kind, … for each job with faults; see findings
 local nowMs = now()
@@ -13,7 +13,7 @@ local function examine(id)
   local r = checkedRecord(found, base, id)
   if not r then return {} end
   if r.isPlaceable then
-    checkPlaces(found, r, base, nowMs)
+    checkIndexes(found, r, base, nowMs)
     checkDeadline(found, r, base, nowMs, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
     checkCallback(found, r, base, nowMs)
   end
@@ -25,7 +25,7 @@ end
 local faulty = {}
 for _, id in ipairs(ids) do
   local isDone, faults = pcall(examine, id)
-  -- An index or a list that is of another type: nothing more can be checked of the job.
+  -- An index or a list is of another type, so nothing more of the job can be checked.
   if not isDone then faults = { 'job_unreadable', base .. 'job:' .. id, messageOf(faults), '' } end
   if #faults > 0 then faulty[#faulty + 1] = { id, unpack(faults) } end
 end

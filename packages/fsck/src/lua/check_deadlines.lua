@@ -1,4 +1,4 @@
--- A clock may step back when another server takes over, and a sweep postpones what it cannot do by a minute.
+-- A clock may step back when another server takes over, and a sweep postpones a job that it cannot process by a minute.
 local CLOCK_SLACK_MS = 300000
 -- The longest DELIVERY_TIMEOUT_SECONDS that can be set, because it may have been longer when the job was delivered.
 local LONGEST_DELIVERY_MS = 86400000
@@ -36,7 +36,7 @@ local function checkCallback(found, r, base, nowMs)
   if isPending and not hasCallback then
     mustNotBeIn(found, callbacks, r.id, hasEnded and 'the job has no callback' or 'the job is ' .. r.status)
   elseif hasCallback and not isPending and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then
-    local detail = r.callbackAttempts and 'its next attempt is due, and not pending' or 'it was never attempted, and is not pending'
+    local detail = r.callbackAttempts and 'its next attempt is due, but it is not pending' or 'it was never attempted, but it is not pending'
     find(found, 'callback_forgotten', callbacks, detail, found.additions, function()
       redis.call('ZREM', callbacks, r.id)
       enqueueCallback({ base = base, id = r.id }, nowMs)

@@ -6,7 +6,7 @@ local function typeOf(entry)
   return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
 end
 
--- Return what happened to a job, by its record, that would have begun its list; nil for nothing.
+-- Return why a job must have a list by its record; nil when it needs none.
 local function happened(r)
   if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
   if r.hasRetried then return 'an attempt has failed' end
@@ -14,8 +14,8 @@ local function happened(r)
   return r.callbackAttempts and 'its callback was attempted'
 end
 
--- Check that the last event of a job's history that shows its status shows the record's, and that its first event is one
--- that can be the first.
+-- Check that the last event of a job's history that shows its status shows the record's, and that its first event is
+-- one that can be the first.
 local function checkList(found, r, history)
   local first = redis.call('LINDEX', history, 0)
   for i = 1, MOST_CALLBACKS do
@@ -24,10 +24,10 @@ local function checkList(found, r, history)
     local status = STATUS_AFTER[entry and typeOf(entry) or '']
     if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is not valid') end
     if not entry or status ~= '' then
-      -- What was dropped may have shown it; else it was `created`, which is not in the list.
+      -- A dropped event may have shown it. Otherwise it was `created`, which is not in the list.
       local shown = entry and status or r.eventsDropped and r.status or 'pending'
       if IS_STATUS[r.status or ''] and shown ~= r.status then
-        return find(found, 'history_disagrees', history, 'the record says ' .. r.status .. ', its history ' .. shown)
+        return find(found, 'history_disagrees', history, 'the status is ' .. r.status .. ' in the record and ' .. shown .. ' in the history')
       end
       break
     end
@@ -46,7 +46,7 @@ local function checkLists(found, r)
   elseif r.eventsDropped then
     find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
   elseif IS_STATUS[r.status or ''] and happened(r) then
-    find(found, 'history_incomplete', history, 'there is none, and ' .. happened(r))
+    find(found, 'history_incomplete', history, 'it is missing, although ' .. happened(r))
   end
   if r.logsDropped and redis.call('EXISTS', logs) == 0 then
     find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')

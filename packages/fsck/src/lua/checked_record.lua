@@ -9,8 +9,8 @@ local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WH
 local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }
 local LACKS = { pending = { 'deliveredAt', 'startedAt' }, delivered = { 'startedAt' } }
 
--- Read a record and note each field that is missing or impossible; nil when the job does not exist. `isPlaceable` says
--- whether it shows in which indexes the job belongs. JSON of users is not looked at, because it may be large.
+-- Read a record and note each field that is missing or impossible; nil when the job does not exist. `isPlaceable` is
+-- true when the record shows the indexes of the job. JSON of users is not checked, because it may be large.
 local function checkedRecord(found, base, id)
   local key = base .. 'job:' .. id
   local v = redis.call('HMGET', key, unpack(FIELDS))
@@ -35,7 +35,7 @@ local function checkedRecord(found, base, id)
   end
   check('timeoutSeconds', (tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 0) > 0)
   r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder
-  -- What the other fields should be depends on these.
+  -- The checks of the other fields depend on these.
   if not hasStatus or not areWhole then return r end
 
   local attempt, status = tonumber(r.attempt or 0), r.status
@@ -45,7 +45,7 @@ local function checkedRecord(found, base, id)
   else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
-  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'is there, of a job that is ' .. status) end end
+  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
   if status == 'completed' and redis.call('HEXISTS', key, 'result') == 0 then broken('result') end
   return r
 end

@@ -1,11 +1,12 @@
--- Make an empty list of faults, flat: kind, key, detail, and the outcome of the repair: '' when nothing was tried,
--- 'repaired', or the error of Redis. Repairs wait until all has been checked, and begin with the removals: once a script
--- has removed something, a full Redis lets the rest of it pass.
+-- Make an empty, flat list of faults: kind, key, detail, outcome. The outcome of a repair is '' when nothing was tried,
+-- 'repaired', or the error of Redis. Repairs wait until all has been checked, and begin with the removals. Once a
+-- script has removed something, a full Redis lets the rest of it pass.
 local function findings()
   return { flat = {}, removals = {}, additions = {} }
 end
 
--- Note a fault. `repairBy` is one of the two lists, `repair` the function that repairs it; none for what stays.
+-- Note a fault. `repairBy` is one of the two lists, `repair` the function that repairs it; nil for a fault that cannot
+-- be repaired.
 local function find(found, kind, key, detail, repairBy, repair)
   local flat = found.flat
   for _, word in ipairs({ kind, key, detail, '' }) do flat[#flat + 1] = word end
@@ -17,7 +18,7 @@ local function messageOf(fault)
   return type(fault) == 'table' and fault.err or tostring(fault)
 end
 
--- Repair what can be repaired. One that fails does not stop the others.
+-- Run all repairs. One that fails does not stop the others.
 local function repairAll(found)
   for _, fixes in ipairs({ found.removals, found.additions }) do
     for _, fix in ipairs(fixes) do

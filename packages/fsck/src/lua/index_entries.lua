@@ -3,7 +3,7 @@ local function scoreIn(index, member)
   return tonumber(stored(redis.call('ZSCORE', index, member)) or '')
 end
 
--- Check that a job stands in this index, at this score.
+-- Check that a job is in this index, at this score.
 local function mustBeIn(found, index, id, score)
   local actual = scoreIn(index, id)
   if actual == tonumber(score) then return end
@@ -12,7 +12,7 @@ local function mustBeIn(found, index, id, score)
   find(found, kind, index, detail, found.additions, function() setScore(index, id, score) end)
 end
 
--- Check that a job does not stand in this index.
+-- Check that a job is not in this index.
 local function mustNotBeIn(found, index, id, why)
   if not scoreIn(index, id) then return end
   find(found, 'entry_wrong', index, why, found.removals, function() redis.call('ZREM', index, id) end)

@@ -1,4 +1,5 @@
--- Return the exclusive or of two numbers below 64. Not by bit.bxor, which Lua 5.3 (ioredis-mock) does not have.
+-- Return the exclusive or of two numbers below 64. It does not use bit.bxor, which Lua 5.3 (ioredis-mock) does not
+-- have.
 local function xor(a, b)
   local sum = 0
   for bit = 0, 5 do
@@ -10,9 +11,9 @@ end
 
 local known = {}
 
--- Return the two characters that name the partition of a space, as partitionOf in the store does. There are 64 partitions, so
--- the last six bits of its hash are enough, and with 64 as the modulus they follow from the last six bits of all else.
--- Most jobs that are looked at together are of one space, for which it is computed once.
+-- Return the two characters that name the partition of a space, as partitionOf in the store does. There are 64
+-- partitions, so the last six bits of its hash are enough. With 64 as the modulus, they follow from the last six bits
+-- of all inputs. Most jobs that are checked together are of one space, for which it is computed once.
 local function partitionOf(space)
   if not known[space] then
     local hash = 0x811c9dc5 % 64

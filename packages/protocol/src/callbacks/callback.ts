@@ -39,10 +39,12 @@ const FORBIDDEN = new Set([
   'trailer',
   'upgrade',
   'expect',
-  '__proto__', // Not a header, but a name that is lost in the objects of every library on the way.
+  '__proto__', // This is not a header of the connection, but objects of libraries on the way lose this name.
 ]);
 
-/** Only the service sends headers that sign. Otherwise callers could replace a signature, or add one where none is made. */
+/**
+ * Only the service sends headers that sign. Otherwise callers could replace a signature, or add one where none is made.
+ */
 const OF_SIGNATURE = /^webhook-/i;
 
 /** Whether only the service may send a header, because receivers read signatures there. */
@@ -75,7 +77,7 @@ const checkedHeaders = z
     const seen = new Set<string>();
     for (const [header, value] of entries) {
       const lower = header.toLowerCase();
-      const fault = seen.has(lower) ? 'is given twice' : headerFault(header, value);
+      const fault = seen.has(lower) ? 'is repeated' : headerFault(header, value);
       if (fault !== null) ctx.addIssue({ code: 'custom', message: fault, path: [header] });
       seen.add(lower);
       bytes += header.length + (typeof value === 'string' ? value.length : 0);
@@ -85,7 +87,10 @@ const checkedHeaders = z
     }
   });
 
-/** Headers to merge into the callback request: strings by name, at most 20 and 4 KB; none may steer the connection or sign. */
+/**
+ * Headers to merge into the callback request: strings by name, at most 20 and 4 KB; headers that control the
+ * connection, or sign, are refused.
+ */
 export const callbackHeaders = describeAs(
   checkedHeaders,
   z
@@ -98,6 +103,6 @@ export const callbackHeaders = describeAs(
     )
     .meta({
       maxProperties: LIMITS.callbackHeaders,
-      description: `Headers to send along, ${LIMITS.callbackHeadersBytes} bytes in all; no name twice, none that steers the connection, none that begins with webhook-, in any case of letters`,
+      description: `Headers to send along, ${LIMITS.callbackHeadersBytes} bytes in all; no repeated name, none that controls the connection, none that begins with webhook-, in any case of letters`,
     }),
 );

@@ -59,7 +59,10 @@ export interface PublishedEvent extends Published {
   data: JsonValue;
 }
 
-/** An append of logs, published in the same way. It is not in the history: log seqs show what a reader has missed. */
+/**
+ * An append of logs, published in the same way. It is not in the history: log seqs show which entries a reader has
+ * missed.
+ */
 export interface PublishedAppend extends Published {
   seq: null;
   type: 'logs_appended';

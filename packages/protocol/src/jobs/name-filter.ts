@@ -19,5 +19,5 @@ const checkedNames = z.unknown().transform((value, ctx): string[] => {
   return z.NEVER;
 });
 
-/** One name or a list of them. Written by hand, because a union would hide which entry of the list is wrong. */
+/** One name or a list of them. It is written by hand, because a union would hide which entry of the list is wrong. */
 export const nameOrNames = describeAs(checkedNames, z.union([nameFilter, z.array(nameFilter).max(LIMITS.pollNames)]));

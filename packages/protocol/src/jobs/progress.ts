@@ -19,7 +19,7 @@ const stage = z.object(
 
 type Stage = { percent: number; message?: string };
 
-/** Stages by name. Built entry by entry, because zod's record would drop a stage named "__proto__". */
+/** Stages by name. The object is built entry by entry, because zod's record would drop a stage named "__proto__". */
 const checkedStages = z
   .custom<object>(isJsonObject, { error: 'must be an object', abort: true })
   .transform((stages, ctx) => {

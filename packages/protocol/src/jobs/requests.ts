@@ -60,7 +60,7 @@ export type ListJobsQuery = z.output<typeof listJobsQuery>;
 const COUNT_RULE = 'must be an integer of at least 1';
 const pollCount = z
   .number({ error: COUNT_RULE })
-  // Not `.int()`, which also refuses numbers above 2^53: such a number is more than 50, and counts as 50.
+  // `.int()` is not used, because it also refuses numbers above 2^53. Such a number counts as 50.
   .refine((count) => Number.isInteger(count) && count >= 1, { error: COUNT_RULE })
   .meta({ type: 'integer', minimum: 1 });
 

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors.js';
 import type { EventType } from './events.js';
 import type { Status } from './statuses.js';
 
-/** What can move a job. Time-outs are triggers like any call; the clock causes them. */
+/** Trigger that can move a job. Time-outs are triggers like any call; the clock causes them. */
 export type Trigger =
   | 'poll'
   | 'claim'
@@ -68,8 +68,8 @@ const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keep
 /**
  * Return how a trigger without a row in `TRANSITIONS` is refused.
  *
- * @returns the code of the error, or null when the trigger silently does nothing: a poll or a claim does not
- *   return the job (§3 rule 5), and a timer whose job has moved on is simply late
+ * @returns the code of the error, or null when the trigger does nothing: a poll or a claim does not return the job (§3
+ *   rule 5), and a timer ignores a job that has moved on
  * @see spec §3 rules 1, 2 and 5, §7.3
  */
 export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {

@@ -4,7 +4,9 @@ import { jsonObject, required, timestampMs } from '../schema/fields.js';
 import { count, instant } from '../schema/response-fields.js';
 import { faultsOf } from '../schema/validate.js';
 
-/** Levels of a log entry, by weight (spec §2.5). Redis stores their place in this list, so it must only grow at its end. */
+/**
+ * Levels of a log entry, by weight (spec §2.5). Redis stores their place in this list, so it must only grow at its end.
+ */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -29,7 +31,9 @@ export type LogEntry = z.output<typeof logEntry>;
 
 export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
 
-/** Forms that programs write in addition to RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01. */
+/**
+ * Forms that programs write in addition to RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01.
+ */
 const LOOSE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?(?:[Zz]|([+-]\d\d):?(\d\d)?)$/;
 
 /** Return a timestamp in the form of RFC 3339. Anything that is not a timestamp stays as it is. */
@@ -64,7 +68,10 @@ const fullLog = z.object(
   { error: 'must be a string or an object' },
 );
 
-/** A log entry as workers send it: a message, or an object. Only the OpenAPI document uses it; `checkLog` checks entries. */
+/**
+ * A log entry as workers send it: a message, or an object. Only the OpenAPI document uses it; `checkLog` checks
+ * entries.
+ */
 export const newLog = z.union([z.string(), fullLog]).meta({ id: 'NewLogEntry' });
 
 /** A list of log entries. Only the OpenAPI document uses it, because a batch is split before it is parsed. */

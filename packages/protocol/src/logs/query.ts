@@ -19,7 +19,7 @@ const TERMS_RULE = `must have at most ${LIMITS.searchTerms} terms`;
 
 /** A full-text query, split into its terms. */
 const terms = z
-  .string({ error: 'must be given once' })
+  .string({ error: 'must appear exactly once' })
   .max(LIMITS.searchCharacters, { error: `must be at most ${LIMITS.searchCharacters} characters`, abort: true })
   .transform(searchTermsOf)
   .refine((list) => list.length <= LIMITS.searchTerms, { error: TERMS_RULE });

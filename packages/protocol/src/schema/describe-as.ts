@@ -3,7 +3,7 @@ import type { z } from 'zod';
 const DESCRIPTIONS = new WeakMap<z.core.$ZodType, z.ZodType>();
 
 /**
- * Set how the OpenAPI document describes a schema that zod cannot describe: one that checks by a function, or whose
+ * Set how the OpenAPI document describes a schema that zod cannot describe. Such a schema checks by a function, or its
  * output has another type than the input of callers.
  *
  * @param described schema that accepts the same input; it only describes and never checks

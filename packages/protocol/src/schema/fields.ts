@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json
 
 // Each message below is the end of a sentence; `faultsOf` puts the path of the field in front of it.
 
-/** Return the error of a field: `is required` when it is missing, else what it must be. */
+/** Return the error of a field: `is required` when it is missing, otherwise the rule that it breaks. */
 export function required(mustBe: string) {
   return { error: (issue: { input?: unknown }) => (issue.input === undefined ? 'is required' : mustBe) };
 }
@@ -61,7 +61,7 @@ const MAX_DISTANCE = 2;
 export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
   const fields = Object.keys(shape);
   const sentence = (field: string) => {
-    // Only as much of the name as a path quotes; a longer name is not a spelling mistake.
+    // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
     const unknown = field.slice(0, LIMITS.faultPathCharacters);
     const similar = closest(unknown, fields);
     return `unknown field ${unknown}${distance(unknown, similar) <= MAX_DISTANCE ? `, did you mean ${similar}?` : ''}`;
@@ -91,7 +91,9 @@ export const jsonValue = z
   .superRefine(refuseJsonFaults)
   .describe(`Any JSON value, of at most ${LIMITS.jsonDepth} levels`);
 
-/** Any JSON object that can be stored and returned unchanged. zod's own object and record types would drop "__proto__". */
+/**
+ * Any JSON object that can be stored and returned unchanged. zod's own object and record types would drop "__proto__".
+ */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { ...required('must be an object'), abort: true })
   .superRefine(refuseJsonFaults)
@@ -107,7 +109,7 @@ export function integerBetween(min: number, max: number) {
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;
   const capped = z
-    .string({ error: 'must be given once' })
+    .string({ error: 'must appear exactly once' })
     .regex(/^-?\d+$/, { error })
     .transform(Number)
     .refine((value) => value >= min, { error })

@@ -12,13 +12,13 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Find what prevents a parsed JSON value from being stored and returned equal.
+ * Find why a parsed JSON value cannot be stored and returned unchanged.
  *
  * @param levels how deep arrays and objects may nest; a scalar is 0 deep, `{}` is 1
  * @returns the missing half of a sentence that starts with the field's name, or null when there is no fault
  */
 export function jsonFault(value: unknown, levels: number = LIMITS.jsonDepth): string | null {
-  // JSON.parse reads 1e400 as Infinity, which JSON.stringify would silently turn into null.
+  // JSON.parse reads 1e400 as Infinity, which JSON.stringify would turn into null without an error.
   if (typeof value === 'number' && !Number.isFinite(value))
     return 'must not contain a number beyond the range of a double';
   if (typeof value !== 'object' || value === null) return null;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { STATUSES } from '../jobs/statuses.js';
 
-// Fields that several responses have. Responses are not checked by these schemas when they are sent: types and the
+// Fields that several responses have. Responses are not checked by these schemas when they are sent. Types and the
 // OpenAPI document are made from them, and tests check real responses against them.
 
 /** A moment, by the clock of Redis. */

@@ -20,7 +20,7 @@ export function streamMessageSchema(): JsonSchema {
 
 function toJsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
-    io: 'input', // As opposed to `output`, it accepts unknown fields.
+    io: 'input', // Unlike `output`, `input` accepts unknown fields.
     unrepresentable: 'any', // Any JSON value is checked by a function, so its schema is `{}`.
     override({ zodSchema, jsonSchema }) {
       const standIn = openApiSchemaOf(zodSchema);

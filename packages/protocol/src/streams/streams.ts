@@ -6,7 +6,7 @@ import { jsonValue, spaceId } from '../schema/fields.js';
 import type { JsonValue } from '../schema/json.js';
 import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
 
-/** What a stream may show: everything (jobs:read), or only how far a job is (jobs:read:progress, or no token). */
+/** Scope of a job stream: everything (jobs:read), or only the progress (jobs:read:progress, or no token). */
 export type StreamScope = 'full' | 'progress';
 
 /** How a type of message is sent on a progress-scope stream; `withheld` means that it is not sent. */
@@ -14,7 +14,7 @@ type InProgressScope = 'with data' | 'without data' | 'withheld';
 
 /**
  * Every type of message that a job stream sends, in addition to `init`. A type without a row here is never sent: the
- * callbacks' records in the history, and whatever a later release may record.
+ * records of callbacks in the history, and types that later releases may record.
  *
  * @see spec §6.1
  */
@@ -44,7 +44,7 @@ const timestamp = instant.describe(
   'When the event happened, or the moment that `init` describes, by the clock of Redis',
 );
 const init = z.literal('init').describe('First message of a stream: the current state');
-const error = jsonValue.describe('What the worker gave as the error');
+const error = jsonValue.describe('Error that the worker reported');
 
 /**
  * Make the schemas of the messages that report events.
@@ -116,7 +116,7 @@ export type SpaceMessage = z.output<typeof spaceMessage>;
 export const streamMessage = z.union([spaceMessage, fullMessage, progressMessage]);
 export type StreamMessage = z.output<typeof streamMessage>;
 
-/** First message of every stream. All later messages report what has changed since. */
+/** First message of every stream. All later messages report the changes since then. */
 export type InitMessage = Extract<StreamMessage, { type: 'init' }>;
 
 /**

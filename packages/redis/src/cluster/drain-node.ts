@@ -4,8 +4,8 @@ import type { Cluster, Redis } from 'ioredis';
  * Make a cluster receive the last replies of a node before it closes the connection to that node.
  *
  * ioredis ends its connection to a node as soon as the table of slots does not name it. For a moment the table names no
- * primary that is handing over to its replica. Commands sent to that primary just before, to which it is about to reply
- * MOVED, would be lost, and no caller would know whether they were done.
+ * primary that is handing over to its replica. It is about to reply MOVED to commands that were sent to it just before.
+ * Those would be lost, and no caller would know whether they were done.
  */
 export function drainLeavingNodes(cluster: Cluster): void {
   cluster.on('+node', (node: Redis) => {

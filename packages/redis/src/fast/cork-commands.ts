@@ -26,7 +26,8 @@ function corkCommandsOf(redis: Redis): void {
     const { stream } = this;
     if (stream?.writableCorked === 0) {
       stream.cork();
-      // By then this turn's input is read. A stream that is ended meanwhile uncorks itself; a destroyed one ignores it.
+      // At that point, the input of this turn has been read. A stream that is ended meanwhile uncorks itself; a
+      // destroyed one ignores it.
       setImmediate(uncork, stream);
     }
     return send.apply(this, command);

@@ -30,10 +30,9 @@ const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
 /**
  * Subscribes to channels of a cluster, each at the primary that has its slot, over one connection to each such primary.
  *
- * A slot goes to another primary when the old one fails or when the slot is moved. A node that loses a slot ends its
- * subscriptions, and so does a node that dies. When that is noticed, and at the latest when ioredis next reads which
- * primary has which slot (every 5 s), the channels are subscribed at the new primary, and their listeners learn of the
- * gap.
+ * A slot goes to another primary when the old one fails or when the slot is moved. A node that loses a slot, or that
+ * fails, ends its subscriptions. Then the channels are subscribed at the new primary, and their listeners are informed
+ * of the gap. This happens at the latest when ioredis reads the table of slots again (every 5 s).
  */
 export class ClusterSubscriptions implements Subscriptions {
   readonly #cluster: Cluster;
@@ -92,7 +91,7 @@ export class ClusterSubscriptions implements Subscriptions {
     const found = this.#nodes.get(address);
     if (found !== undefined) return found;
     const primary = this.#cluster.nodes('master').find((redis) => addressOf(redis) === address);
-    if (primary === undefined) return null; // Not reachable now; `#check` tries again.
+    if (primary === undefined) return null; // The node is not reachable now; `#check` tries again.
     const subscriber = this.#connect(primary);
     const channels = new ConnectionSubscriptions(subscriber.redis, 'sharded', () => this.#isPrimary(address));
     const node = { subscriber, channels };
@@ -101,9 +100,9 @@ export class ClusterSubscriptions implements Subscriptions {
   }
 
   /**
-   * Check that a node is a primary. A replica confirms subscriptions, too, and receives what its primary publishes. But
-   * a replica that was the primary until just now receives nothing before the new primary knows it as its replica, and
-   * that would not be noticed.
+   * Check that a node is a primary. A replica confirms subscriptions, too, and receives the messages of its primary.
+   * But a replica that was the primary until just now receives nothing before the new primary knows it as its replica,
+   * and that would not be noticed.
    */
   async #isPrimary(address: string): Promise<boolean> {
     const node = this.#cluster.nodes('all').find((redis) => addressOf(redis) === address);

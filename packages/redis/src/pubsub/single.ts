@@ -20,9 +20,10 @@ const isOutOfStep = ({ message }: Error) => message.startsWith('Command queue st
 /**
  * Subscribes to channels over one connection.
  *
- * Redis' pub/sub loses silently what is published while a connection is down. So every channel is subscribed again on
- * each new socket. Its listener learns of both ends of the gap, because only the listener knows what to do about it.
- * ioredis' own resubscription must be off, because it informs no listener, and drops the promise that may fail.
+ * Redis' pub/sub loses, without an error, the messages that are published while a connection is down. So every channel
+ * is subscribed again on each new socket. Its listener learns of both ends of the gap, because only the listener can
+ * handle it. ioredis' own resubscription must be off, because it informs no listener, and drops the promise that may
+ * fail.
  */
 export class ConnectionSubscriptions implements Subscriptions {
   readonly #redis: Redis;
@@ -45,8 +46,8 @@ export class ConnectionSubscriptions implements Subscriptions {
     redis.on(event, (channel: string, text: string) => this.#listeners.get(channel)?.message(text));
     redis.on('ready', () => this.#subscribeAll());
     redis.on('close', () => this.#lose());
-    // A node that loses a slot ends its subscriptions unasked, after which ioredis no longer knows which reply belongs
-    // to which command.
+    // A node that loses a slot ends its subscriptions without a request, after which ioredis no longer knows which
+    // reply belongs to which command.
     if (kind === 'sharded') redis.on('error', (error) => isOutOfStep(error) && this.#reconnect());
   }
 
@@ -85,7 +86,7 @@ export class ConnectionSubscriptions implements Subscriptions {
 
   async #subscribe(channels: string[]): Promise<void> {
     const { stream } = this.#redis;
-    // With the listeners, because one that replaces another meanwhile gets a confirmation of its own.
+    // Remember the listener of each channel, because one that replaces it meanwhile gets a confirmation of its own.
     const requested = channels.map((channel) => [channel, this.#listeners.get(channel)] as const);
     try {
       await (this.#kind === 'sharded' ? this.#redis.ssubscribe(...channels) : this.#redis.subscribe(...channels));

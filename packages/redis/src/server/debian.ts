@@ -22,15 +22,15 @@ async function libraryPath(root: string): Promise<string> {
 /** Return the redis-server that `fetchDebianRedis` left in a cache folder, whether or not it is there. */
 export async function cachedDebianRedis(cacheDir: string): Promise<RedisBinary> {
   const root = join(cacheDir, ROOT);
-  // Through env(1), which becomes redis-server: its own libraries are found, and the rest of the environment is
+  // Start it by env(1), which becomes redis-server: its own libraries are found, and the rest of the environment is
   // inherited.
   return { command: 'env', args: [`LD_LIBRARY_PATH=${await libraryPath(root)}`, join(root, 'usr/bin/redis-server')] };
 }
 
 /**
  * Download the distribution's own redis-server with the libraries that this machine lacks, and unpack it below
- * `cacheDir`: no root, nothing installed, no service started. apt checks the signatures as always; it only keeps
- * its lists and archives in our folder instead of the system's.
+ * `cacheDir`. It needs no root, installs nothing and starts no service. apt checks signatures as always; only its lists
+ * and archives are in our folder instead of the system's.
  *
  * @throws when apt cannot reach its sources, or there is no apt
  */

@@ -5,14 +5,17 @@ import type { RedisBinary } from './private.js';
 
 const run = promisify(execFile);
 
-/** Whether a binary runs here and is new enough. `redis-server --version` prints `v=7.0.15`, and so does valkey. */
+/**
+ * Whether a binary runs here and is new enough. `redis-server --version` prints `v=7.0.15`; valkey prints the same
+ * format.
+ */
 async function isUsable({ command, args }: RedisBinary): Promise<boolean> {
   try {
     const { stdout } = await run(command, [...args, '--version'], { timeout: 10_000 });
     const [major = 0, minor = 0] = (/v=(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number);
     return major > 6 || (major === 6 && minor >= 2);
   } catch {
-    return false; // Not there, or not for this machine: try the next one.
+    return false; // The binary is missing, or does not run on this machine: try the next one.
   }
 }
 
@@ -50,6 +53,6 @@ export async function findRedisServer(cacheDir: string, print: (line: string) =>
   const fetched = await cachedDebianRedis(cacheDir);
   if (await isUsable(fetched)) return fetched;
   throw new Error(
-    `Yardmaster needs redis-server 6.2 or later. Get one with\n\n    ${INSTALL[process.platform] ?? INSTALL.linux}\n\nor set REDIS_URL to a Redis that runs already.`,
+    `Yardmaster needs redis-server 6.2 or later. Get one with\n\n    ${INSTALL[process.platform] ?? INSTALL.linux}\n\nor set REDIS_URL to the address of a running Redis.`,
   );
 }

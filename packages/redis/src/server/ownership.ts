@@ -78,13 +78,16 @@ async function claim(dataDir: string, number: number): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-  // Between our look and our claim, others may have claimed this number, gone on to higher ones, and removed it.
+  // Between our check and our claim, other processes may have claimed this number, claimed higher ones, and removed it.
   if ((await ownerNumbers(dataDir)).at(-1) === number) return true;
   await rm(fileOf(dataDir, number), { force: true });
   return false;
 }
 
-/** Remove earlier owners, only as the owner: all use one socket name, so a late rival would end the new redis-server. */
+/**
+ * Remove earlier owners, only as the owner: all use one socket name, so a late second owner would end the new
+ * redis-server.
+ */
 async function removeOwnersBefore(dataDir: string, number: number): Promise<void> {
   for (const earlier of await ownerNumbers(dataDir)) {
     if (earlier >= number) continue;

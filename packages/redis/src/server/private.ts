@@ -117,13 +117,14 @@ export class PrivateRedis {
     this.#output = '';
     this.#startedAt = performance.now();
     const child = spawn(binary.command, [...binary.args, ...this.#arguments()], {
-      // A process group of its own: Ctrl-C in the terminal must reach us first, and redis-server last.
+      // It gets its own process group, because Ctrl-C in the terminal must reach this process first, and redis-server
+      // last.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.on('error', (error) => {
       this.#keepOutput(error.message);
-      if (child.pid === undefined) this.#restart(); // It did not even start, so there will be no exit.
+      if (child.pid === undefined) this.#restart(); // It did not start, so there is no exit event.
     });
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => this.#keepOutput(String(chunk)));
@@ -143,7 +144,8 @@ export class PrivateRedis {
       // The append-only file is the one copy; snapshots in addition would only cost forks.
       save: '',
       'maxmemory-policy': 'noeviction',
-      // By the name that 6.2 knows as well. Records with a short payload stay in one piece, two fifths smaller.
+      // Use the name that Redis 6.2 accepts as well. Records with a short payload stay in one piece, two fifths
+      // smaller.
       'hash-max-ziplist-value': '1024',
       daemonize: 'no',
       loglevel: 'warning',

@@ -9,7 +9,7 @@ function connection(socket: string): Redis {
     commandTimeout: 2_000,
     disconnectTimeout: 50,
   });
-  redis.on('error', () => undefined); // Reported by the call that fails.
+  redis.on('error', () => undefined); // The call that fails reports this.
   return redis;
 }
 
@@ -29,7 +29,10 @@ export async function isServing(socket: string): Promise<boolean> {
   return (await call(socket, 'PING').catch(() => null)) === 'PONG';
 }
 
-/** Make the redis-server on a unix socket end; it flushes its append-only file first. No server there is fine. */
+/**
+ * Make the redis-server on a unix socket end; it flushes its append-only file first. It does nothing when there is
+ * none.
+ */
 export async function shutDown(socket: string): Promise<void> {
   await call(socket, 'SHUTDOWN', 'NOSAVE').catch(() => undefined); // It closes the connection instead of replying.
 }

@@ -12,7 +12,7 @@ export interface KeyCheck {
 /**
  * Return the principal that an API key belongs to. A wrong key is counted, a missing one is not.
  *
- * @param presented what the request has in place of an API key: the header `x-api-key`, the query parameter `token`
+ * @param presented text that the request sends as its API key: the header `x-api-key`, the query parameter `token`
  * @throws UNAUTHENTICATED without a valid key; UNAVAILABLE when Redis does not reply
  * @see spec §5.1, §5.2
  */

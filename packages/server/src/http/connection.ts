@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Private parts of a socket of Node's HTTP server; no public API stops reading requests, or bounds what is parsed. */
+/** Private parts of a socket of Node's HTTP server; no public API stops reading requests, or bounds parsing. */
 export interface HttpSocket extends Socket {
   parser: {
     /** Called with the head of each request; the returned number says how to go on: 2 for an upgrade, else 0. */
@@ -89,7 +89,9 @@ export class OpenResponses {
   }
 }
 
-/** Record which API key has sent the latest request of a connection, and whether running jobs depend on that request. */
+/**
+ * Record which API key has sent the latest request of a connection, and whether running jobs depend on that request.
+ */
 export function setOwner(socket: Duplex, keyId: string, isUrgent: boolean): void {
   const open = openResponsesOf(socket);
   open.owner = keyId;
@@ -103,8 +105,8 @@ export function currentResponseOf(socket: Duplex): ServerResponse | null {
 }
 
 /**
- * Call back once every earlier request on a socket has its response. What is written before that would be taken for
- * the response to the first of them, or end up in the middle of it.
+ * Call back once every earlier request on a socket has its response. Bytes written before that would be taken for the
+ * response to the first of them, or end up in the middle of it.
  */
 export function onceResponded(socket: Duplex, then: () => void): void {
   const current = currentResponseOf(socket);

@@ -16,8 +16,9 @@ export function endResponse(res: ServerResponse, text?: string): void {
   if (req.complete) return void res.end(text);
   discard(req);
   if (res.shouldKeepAlive) return void res.end(text);
-  // Node closes such a connection at the end of the response. Whatever arrives after that gets a reset, which also
-  // discards what the client has not read. So the whole response is sent now, and its end waits for the request's end.
+  // Node closes such a connection at the end of the response. Bytes that arrive after that get a reset, which also
+  // discards the bytes that the client has not read. So the whole response is sent now, and its end waits for the
+  // request's end.
   if (text === undefined) res.flushHeaders();
   else res.write(text);
   req.once('close', () => res.end());

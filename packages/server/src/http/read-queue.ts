@@ -14,7 +14,9 @@ const BUSY = 0.9;
 /** Requests that a busy process serves at once, apart from those that it began before. */
 const AT_ONCE = 128;
 
-/** Connections that are read at each tick while the process is busy, so that none waits for ever behind slow requests. */
+/**
+ * Connections that are read at each tick while the process is busy, so that none waits for ever behind slow requests.
+ */
 const PER_TICK_BUSY = 16;
 
 /** Connections that are read at each tick once the process is no longer busy. */
@@ -27,10 +29,10 @@ const NOT_URGENT_EVERY = 8;
  * Make connections of a server wait in a queue to be read while the process is busy.
  *
  * A request that is not read costs nothing, but one that is read and refused costs a third of one that is served. At
- * three times its capacity a process would do little but refuse. So a busy process does not read on from a connection
- * after its response until the queue reaches that connection. Connections of running jobs go first, except for one read
- * in eight, and API keys share the reads fairly. The first request of a new connection is read at once, and so are
- * requests of probes.
+ * three times its capacity, a process would mostly refuse requests. So a busy process does not read on from a
+ * connection after its response until the queue reaches that connection. Connections of running jobs go first, except
+ * for one read in eight, and API keys share the reads fairly. The first request of a new connection and the requests of
+ * probes are read at once.
  *
  * @returns a function to be called with each response that has ended
  */
@@ -58,7 +60,9 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
     readMore(isBusy ? PER_TICK_BUSY : PER_TICK);
   }, TICK_MS).unref();
 
-  /** Read in a later turn of the event loop: a request that is read may end at once, and nothing else would be served. */
+  /**
+   * Read in a later turn of the event loop: a request that is read may end at once, and nothing else would be served.
+   */
   function readMoreLater(): void {
     if (ended++ > 0) return;
     setImmediate(() => {
@@ -106,7 +110,7 @@ class ReadPause {
     });
   }
 
-  /** Stop reading. What has been read already is still served. */
+  /** Stop reading. Requests that have been read are still served. */
   pause(): void {
     this.#isPaused = true;
     this.#socket.pause();

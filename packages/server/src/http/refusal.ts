@@ -15,7 +15,7 @@ export function refuseInvalidInput(server: Server, requests: RequestMetrics): vo
       socket.destroy();
       return;
     }
-    // Whatever is read after an invalid request is invalid as well, and each piece causes this event.
+    // All input after an invalid request is invalid as well, and each piece causes this event.
     if (refused.has(socket)) return;
     refused.add(socket);
     const { refusal, status } = refusalOf(error.code);
@@ -25,8 +25,8 @@ export function refuseInvalidInput(server: Server, requests: RequestMetrics): vo
 }
 
 /**
- * Refuse what arrived on a socket after other requests, once those have their responses. If it were written at once,
- * the refusal would be taken for the response to the first of them.
+ * Refuse input that arrived on a socket after other requests, once those have their responses. If it were written at
+ * once, the refusal would be taken for the response to the first of them.
  */
 function refuseWhenIdle(socket: Duplex, refusal: string): void {
   if (socket.destroyed) return;
@@ -53,8 +53,8 @@ export interface RawResponseOptions {
 }
 
 /**
- * Return an error as the text of a whole HTTP response, for sockets that have no response object: for input that could
- * not be parsed, and for refused upgrades. The connection ends with it.
+ * Return an error as the text of a whole HTTP response, for sockets that have no response object. These are for input
+ * that could not be parsed, and for refused upgrades. The connection ends with it.
  */
 export function rawResponse(error: YardmasterError, options: RawResponseOptions = {}): string {
   const { status = error.status, headers = {}, requestId = randomUUID() } = options;

@@ -11,7 +11,7 @@ const REQUEST_ID = Symbol('id of the request');
 
 type Identified = ServerResponse & { [REQUEST_ID]?: string };
 
-/** Return the client's own id of a request when it fits into a log line, else a new one. */
+/** Return the client's own id of a request when it fits into a log line, otherwise a new one. */
 export function requestIdOf(req: IncomingMessage): string {
   const given = req.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID_SHAPE.test(given) ? given : randomUUID();

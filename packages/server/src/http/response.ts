@@ -28,11 +28,13 @@ export interface JsonText {
   headers?: OutgoingHttpHeaders | undefined;
 }
 
-/** Write a whole response whose body is JSON text already. A newline follows it, so that a shell's prompt stands alone. */
+/**
+ * Write a whole response whose body is JSON text already. A newline follows it, so that a shell's prompt stands alone.
+ */
 export function sendText(res: ServerResponse, status: number, { text, bytes, headers }: JsonText): void {
   const length = bytes + NEWLINE.length;
   if ((headers === undefined || Object.keys(headers).length === 0) && res.getHeaderNames().length === 0) {
-    // A list of headers is written as it stands; an object, or `setHeader`, takes 2 µs more for the same result.
+    // A list of headers is written as it is; an object, or `setHeader`, takes 2 µs more for the same result.
     res.writeHead(status, [...COMMON_LIST, 'x-request-id', requestIdOfResponse(res), 'content-length', String(length)]);
   } else {
     res.writeHead(status, { ...COMMON, ...requestIdHeader(res), ...headers, 'content-length': length });

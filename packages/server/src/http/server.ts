@@ -10,13 +10,14 @@ import { refuseInvalidInput } from './refusal.js';
 export const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  // Longer than a load balancer keeps an idle connection (60 s is common), so that this server never closes one first.
+  // This is longer than load balancers keep an idle connection (60 s is common), so that this server never closes one
+  // first.
   keepAliveTimeout: 75_000,
   connectionsCheckingInterval: 2_000,
   requireHostHeader: false, // The app refuses a missing one, with a body that says why.
 };
 
-/** Make a server respond to, or close, whatever never becomes a request, and observe every request. */
+/** Make a server refuse, or close, connections without a valid request, and observe every request. */
 export function protectServer(server: Server, requests: RequestMetrics): Server {
   trackConnections(server);
   requests.watch(server, createReadQueue(requests));

@@ -8,7 +8,10 @@ const QUIET_MS = 1_000;
 /** How long a server waits for one more connection before it stops listening, milliseconds. */
 const ONE_MORE_MS = 100;
 
-/** Most connections that wait, by Node's default. A client that comes after so many came when the queue was short already. */
+/**
+ * Most connections that wait, by Node's default. A client that comes after so many came when the queue was short
+ * already.
+ */
 const QUEUED = 511;
 
 /**
@@ -34,7 +37,7 @@ export async function drain(server: Server, withinMs: number): Promise<void> {
   server.close(() => undefined); // The server no longer listens; this ends Node's own timer.
 }
 
-/** Create a function that closes quiet connections; call it right after the event loop has read what has arrived. */
+/** Create a function that closes quiet connections; call it right after the event loop has read all arrived input. */
 function quietCloser(server: Server): () => void {
   const seen = new WeakMap<Socket, { bytes: number; since: number }>();
   return () => {
@@ -56,14 +59,12 @@ interface Listening {
 }
 
 /**
- * Close only the listening socket, without what `http.Server` does besides, and at a moment when no client loses a
- * call.
+ * Close only the listening socket, unlike `http.Server`, at a moment when no client loses a call.
  *
- * The system accepts connections for us, as many as come while the event loop is busy. When their socket is closed, it
- * resets those that we have not taken. A proxy may have sent its call by then, and must not send it again. So the queue
- * is made as short as it can be: one connection. The first packets of others are dropped, and their clients try again.
- * Then the queue is emptied, and the socket is closed at the very moment at which one more connection was taken from
- * it.
+ * The system accepts connections for us while the event loop is busy. When their socket is closed, it resets those that
+ * we have not taken. A proxy may have sent its call by then, and must not send it again. So the queue is made as short
+ * as it can be: one connection. The first packets of others are dropped, and their clients try again. Then the queue is
+ * emptied, and the socket is closed at the very moment at which one more connection was taken from it.
  *
  * @returns when the socket and all connections are closed
  */

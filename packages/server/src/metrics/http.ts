@@ -67,7 +67,8 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     seriesOf(label, route, status).observe((performance.now() - startedAt) / 1000);
   }
 
-  // Found label by label, because one key of all three would have to be written, hashed and compared each time.
+  // Find the series label by label, because one key of all three would have to be written, hashed and compared each
+  // time.
   const series = new Map<string, Map<string, Map<number, Series>>>();
   function seriesOf(method: string, route: string, status: number): Series {
     const found = series.get(route)?.get(method)?.get(status);
@@ -86,8 +87,8 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[STARTED_AT] as number);
   }
 
-  // Not at `finish`, because Node listens to it, too. The array of the two listeners is made where V8 has seen
-  // long-lived arrays made, those of the connections, so V8 makes it in the old space. There, each array keeps its
+  // Do not listen to `finish`, because Node listens to it, too. The array of the two listeners is made where V8 has
+  // seen long-lived arrays made, those of the connections, so V8 makes it in the old space. There, each array keeps its
   // whole request until all of the heap is collected.
   function onClose(this: ObservedResponse): void {
     // Node takes the socket from a response that is sent.
@@ -162,7 +163,7 @@ export function overloadMetrics(
   gauge('yardmaster_redis_requests_limit', 'Requests that may be at Redis at once.', () => queue.limit);
   gauge(
     'yardmaster_redis_requests_waiting',
-    'Requests that wait because as many as may be are at Redis.',
+    'Requests that wait because the limit of requests at Redis is reached.',
     () => queue.waiting,
   );
   const refused = new Counter({

@@ -2,7 +2,7 @@ import type { Subscriptions } from '@yardmaster/redis';
 import { REDIS_FAULTS, type RedisFault, type RedisSettings } from '@yardmaster/store';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Adds a connection to the gauge: what it is used for, and a function that returns whether it is there. */
+/** Adds a connection to the gauge: its use, and a function that returns whether it is open. */
 export type ConnectedGauge = (use: string, isConnected: () => boolean) => void;
 
 /** Create the gauge of connections to Redis. */
@@ -10,7 +10,7 @@ export function connectedGauge(registry: Registry): ConnectedGauge {
   const connections = new Map<string, () => boolean>();
   new Gauge({
     name: 'yardmaster_redis_connected',
-    help: 'Whether a connection to Redis is there (1) or not (0), by what it is used for.',
+    help: 'Whether a connection to Redis is open (1) or not (0), by its use.',
     labelNames: ['use'],
     registers: [registry],
     collect() {
@@ -56,7 +56,7 @@ export function countedSubscriptions(subscriptions: Subscriptions, registry: Reg
   };
 }
 
-/** The settings of a primary, and what is wrong with them. */
+/** The settings of a primary, and their faults. */
 export interface CheckedSettings {
   settings: RedisSettings;
   faults: readonly RedisFault[];
@@ -73,7 +73,7 @@ export function redisSettingsMetrics(registry: Registry): RedisSettingsMetrics {
     new Gauge({ name, help, labelNames, registers: [registry] });
   const unsafe = gauge(
     'yardmaster_redis_unsafe',
-    'Whether Redis is set up, or fails, so that jobs are lost (1) or not (0), by what is wrong.',
+    'Whether a setting or a failure of Redis loses jobs (1) or not (0), by fault.',
     ['primary', 'fault'],
   );
   const maxMemory = gauge('yardmaster_redis_maxmemory_bytes', 'Memory limit of Redis; 0 for none.', ['primary']);

@@ -5,14 +5,17 @@ import { createRequestMetrics, type RequestMetrics } from './http.js';
 import { type ConnectedGauge, connectedGauge } from './redis.js';
 import { storeMetrics } from './store.js';
 
-/** Metrics that a process publishes at `/metrics`. Each app adds its own to the registry; docs/metrics.md lists them all. */
+/**
+ * Metrics that a process publishes at `/metrics`. Each app adds its own to the registry; docs/metrics.md lists them
+ * all.
+ */
 export interface Metrics {
   registry: Registry;
-  /** Counts what the store's verbs do. */
+  /** Counts the effects of the store's verbs. */
   observer: StoreObserver;
   /** Observes HTTP requests. */
   requests: RequestMetrics;
-  /** Shows which connections to Redis are there. */
+  /** Shows which connections to Redis are open. */
   connected: ConnectedGauge;
 }
 
@@ -27,7 +30,9 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Metrics of prom-client to leave out: each scrape would list every socket, of which there may be tens of thousands. */
+/**
+ * Metrics of prom-client to leave out: each scrape would list every socket, of which there may be tens of thousands.
+ */
 const COSTLY = ['handles', 'requests', 'resources'].flatMap((what) => [
   `nodejs_active_${what}`,
   `nodejs_active_${what}_total`,

@@ -1,15 +1,17 @@
 /** Two scrapes within this time share one result, milliseconds. */
 const FRESH_MS = 1_000;
 
-/** How long a scrape waits, milliseconds, so that it has its response within two seconds also when Redis does not reply. */
+/**
+ * How long a scrape waits, milliseconds, so that it has its response within two seconds also when Redis does not reply.
+ */
 const WITHIN_MS = 1_500;
 
 /**
- * Share what is read from Redis for a scrape: one read at a time, however many clients scrape, and none when one was
+ * Share the values read from Redis for a scrape: one read at a time, however many clients scrape, and none when one was
  * just made.
  *
- * @returns a function that resolves to what was read, or to null when it could not be read, or not in time, because an
- *   old value must not look new
+ * @returns a function that resolves to the value, or to null when it could not be read, or not in time, because an old
+ *   value must not look new
  */
 export function sharedRead<T>(read: () => Promise<T>): () => Promise<T | null> {
   let last: { value: T; at: number } | null = null;

@@ -4,7 +4,9 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { createFastCounter } from './fast/counter.js';
 import { FastHistogram, type Series } from './fast/histogram.js';
 
-/** Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; above a few ms, a call waits in a queue. */
+/**
+ * Seconds. A script takes Redis some 10 µs, and a call waits 1.5 s at most; above a few ms, a call waits in a queue.
+ */
 const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
 /** Seconds. The service promises 2 s, and 5 s after a fault. */
@@ -21,7 +23,9 @@ const MOVES = [
   ...TERMINAL_STATUSES.map((from) => ({ from, to: 'none' })),
 ];
 
-/** Create the metrics of the store's verbs. Label values come only from our own lists, so that no client adds a series. */
+/**
+ * Create the metrics of the store's verbs. Label values come only from our own lists, so that no client adds a series.
+ */
 export function storeMetrics(registry: Registry): StoreObserver {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: T[]) =>
@@ -60,15 +64,18 @@ export function storeMetrics(registry: Registry): StoreObserver {
   );
   const lag = new Histogram({
     name: 'yardmaster_deadline_lag_seconds',
-    help: 'How late deadlines were handled: for each step of a sweep (at most 100 deadlines of a partition) the oldest.',
+    help: 'Lateness of the oldest deadline in each step of a sweep (at most 100 deadlines of a partition).',
     buckets: LAG_BUCKETS,
     registers,
   });
   const logged = plain('yardmaster_log_entries_total', 'Log entries appended to jobs.');
-  const refused = plain('yardmaster_logs_refused_total', 'Batches of logs refused for lack of room, here or in Redis.');
+  const refused = plain(
+    'yardmaster_logs_refused_total',
+    'Batches of logs refused for lack of memory, here or in Redis.',
+  );
   const cutShort = plain(
     'yardmaster_log_searches_cut_short_total',
-    'Searches in logs whose response came before the end of the log, with a cursor to go on from.',
+    'Searches in logs that stopped before the end of the log, with a cursor to continue from.',
   );
 
   const byCall = new Map<string, Series>();

@@ -122,8 +122,8 @@ export async function invalidKeys(store: Store, ids: readonly string[]): Promise
 }
 
 /**
- * Return the state of a stored key. A record that cannot be read admits no client, and must not prevent the check of the
- * other keys; fsck reports it.
+ * Return the state of a stored key. A record that cannot be read admits no client, and must not prevent the check of
+ * the other keys; fsck reports it.
  */
 function stateOf(record: string | null, now: number): 'valid' | 'expired' | 'unusable' {
   if (record === null) return 'unusable';

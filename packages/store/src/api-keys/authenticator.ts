@@ -88,7 +88,7 @@ export class Authenticator {
 
   /**
    * Return whose key a text is, if it was found correct a moment ago. Call this before `authenticate`, because it saves
-   * a call the hash of the secret and some turns of the event loop: 18 % of its CPU (docs/performance.md).
+   * a call 18 % of its CPU: the hash of the secret, and some turns of the event loop (docs/performance.md).
    *
    * @returns undefined when that is not known
    */
@@ -100,7 +100,7 @@ export class Authenticator {
   /**
    * Find out whose API key a text is.
    *
-   * @param text what the caller presented
+   * @param text text that the caller sent as its key
    * @returns null when it is no valid key: unknown, revoked, expired, or of another form
    * @throws UNAVAILABLE when Redis cannot be asked
    */
@@ -159,8 +159,8 @@ export class Authenticator {
   }
 
   #forget(keyId: string): void {
-    // A client may ask to revoke any text, also this id, and the message is sent before the text is checked. This key is
-    // valid for as long as ADMIN_API_KEY is set.
+    // A client may ask to revoke any text, also this id, and the message is sent before the text is checked. This key
+    // is valid for as long as ADMIN_API_KEY is set.
     if (keyId === this.#admin?.keyId) return;
     this.#cache.delete(keyId);
     if (this.#revoked.has(keyId)) return; // This process has revoked the key itself, and receives its own message.

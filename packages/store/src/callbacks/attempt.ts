@@ -14,7 +14,7 @@ export const CALLBACK_LEASE_MS = 15_000;
 /** Longest wait until a scheduler checks again whether another scheduler's attempt is over. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** An attempt that is to be made now: what to send to the receiver, and where. */
+/** An attempt that is to be made now: the content of the request, and its URL. */
 export interface CallbackAttempt {
   jobId: string;
   spaceId: string;

@@ -6,15 +6,15 @@ import { type Caller, jobScriptInputs, type Store } from '../store.js';
 //
 //   pending ──relay──▶ at a scheduler ──begin──▶ leased: the POST is made ──record──▶ settled
 //      ▲                      │ lost                        │ lost              │
-//      └──── looked at again ─┴─────────────────────────────┘                   └──▶ pending, due later
+//      └───── checked again ──┴─────────────────────────────┘                   └──▶ pending, due later
 
 /** Pending callbacks relayed in one step. */
 const STEP = 100;
 
-/** Time until the relay looks again at a callback that a scheduler has. It doubles each time. */
+/** Time until the relay checks again a callback that a scheduler has. It doubles each time. */
 export const AGAIN_MS = 4_000;
 
-/** Longest time until the relay looks again, however long the callback has been waiting. */
+/** Longest time until the relay checks again, however long the callback has been waiting. */
 const AGAIN_AT_MOST_MS = 300_000;
 
 /** A callback that is pending. */
@@ -33,9 +33,9 @@ export interface DueCallback extends PendingCallback {
 export interface Relayed {
   /** Whether more may be due: the step was full. */
   isMore: boolean;
-  /** Callbacks looked at for the first time since they were due. */
+  /** Callbacks listed for the first time since they were due. */
   callbacks: DueCallback[];
-  /** Callbacks looked at before and still pending: the scheduler that had them waits, is slow, or has lost them. */
+  /** Callbacks listed before and still pending: the scheduler that had them waits, is slow, or has lost them. */
   overdue: DueCallback[];
 }
 

@@ -2,9 +2,9 @@
 -- ARGV base limit againMs atMostMs
 -- REPLY OK examined:number due[]
 --
--- List the callbacks of one partition that are due now, oldest first, and postpone the next look at each of them: by
--- `againMs`, or by as long as it has been due, but at most by `atMostMs`. Meanwhile a scheduler has the callback. If
--- that scheduler loses it, it is looked at again after twice the time.
+-- List the due callbacks of one partition, oldest first. Postpone the next check of each by `againMs`, or by as long as
+-- it has been due, but at most by `atMostMs`. Meanwhile a scheduler has the callback. If that scheduler loses it, the
+-- callback is listed again after twice the time.
 --   limit    at most 100
 --   due      id, series, url, ms for which it has been due, …
 local nowMs, at = now()

@@ -3,9 +3,9 @@
 -- REPLY OK examined:number lastOrder reopened:number
 --
 -- After Redis' clock has stepped back: give one more window, from now on, to jobs whose worker's last call is in the
--- future. They would else wait for as long as the step was.
+-- future. Otherwise they would wait for as long as the step was.
 --   index        a space's /status/delivered or /status/running
---   afterOrder   that of the last job looked at; '-inf' to begin
+--   afterOrder   that of the last job checked; '-inf' to begin
 --   limit        jobs at most; at most 100
 --   reopened     jobs that were given a window
 local nowMs = now()

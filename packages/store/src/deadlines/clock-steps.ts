@@ -4,29 +4,30 @@ import { runScript } from '../script/run-script.js';
 import { bring_back, mark_step } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 
-/** Jobs looked at in one script, and spaces in one portion. */
+/** Jobs checked in one script, and spaces in one portion. */
 const STEP = 100;
 
 const WORKING: readonly Status[] = ['delivered', 'running'];
 
 /**
  * Record that Redis' clock has stepped forward. From then on, `expireDue` gives one more window to a delivered or
- * running job whose worker's last call was before the step. It does not end the attempt, which had less than its window.
+ * running job whose worker's last call was before the step. It does not end the attempt, which had less than its
+ * window.
  *
- * @param lookedAt when the caller looked at this clock last, before the step, by Redis' time
+ * @param readAt when the caller last read this clock, before the step, by Redis' time
  * @returns whether this call recorded it; false when another scheduler had done so
  * @throws UNAVAILABLE
  */
-export async function markStep(store: Store, partition: string, lookedAt: number): Promise<boolean> {
+export async function markStep(store: Store, partition: string, readAt: number): Promise<boolean> {
   const keys = { stepped: store.keys.stepped(partition) };
-  const { marked } = await runScript(store, mark_step, { keys, args: { lookedAt } });
+  const { marked } = await runScript(store, mark_step, { keys, args: { readAt } });
   return marked === 1;
 }
 
 /**
- * Give one more window to each delivered or running job of a partition whose worker's last call is in the future: Redis'
- * clock has stepped back since, and the job would wait for as long as the step was. A second call does no harm. It
- * costs two short commands for each space.
+ * Give one more window to each delivered or running job of a partition whose worker's last call is in the future.
+ * Redis' clock has stepped back since, and without this the job would wait for as long as the step was. A second call
+ * does no harm. It costs two short commands for each space.
  *
  * @returns jobs that were given a window
  * @throws UNAVAILABLE

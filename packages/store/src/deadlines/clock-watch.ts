@@ -1,12 +1,12 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 import type { Store } from '../store.js';
-import { type ClockLook, stepBetween } from './clock-looks.js';
+import { type ClockReading, stepBetween } from './clock-readings.js';
 import { markStep, restoreDeadlines } from './clock-steps.js';
 
 /**
  * How long a new watch lets no deadline be processed. A step may have come just before its start, which it cannot see.
- * Another scheduler looks at the clock at least every 1.6 s (see ticks.ts) and marks that step.
+ * Another scheduler reads the clock at least every 1.6 s (see ticks.ts) and marks that step.
  */
 const SETTLE_MS = 2_000;
 
@@ -15,7 +15,7 @@ const WALKS_AT_ONCE = 4;
 
 /** Result of following the clocks. */
 export interface Followed {
-  /** Partitions in which deadlines may be processed, up to the time of the look. */
+  /** Partitions in which deadlines may be processed, up to the time of the reading. */
   settled: ReadonlySet<string>;
   /**
    * By how much the clock has stepped, in milliseconds, negative for back; 0 for no step. In a cluster, the step of one
@@ -24,20 +24,20 @@ export interface Followed {
   steppedMs: number;
   /** Jobs that were given another window, because the clock had stepped back. */
   broughtBack: number;
-  /** Errors; what failed is tried again at the next look. */
+  /** Errors; failed steps are tried again at the next reading. */
   faults: unknown[];
 }
 
 /**
- * Watches Redis' clock against the monotonic clock of this process, so that a step neither ends windows early nor keeps
- * jobs waiting for as long as the step was.
+ * Watches Redis' clock against the monotonic clock of this process, so that a step does not end windows early, and does
+ * not keep jobs waiting for as long as the step was.
  *
- * What was due at a look was due before any later step, so only that is processed. When a look shows a step, it is
- * handled before the next deadline is processed. A step forward is marked (`markStep`); after a step back, jobs are
- * brought back (`bringBack`).
+ * Deadlines that were due at a reading were due before any later step, so only these are processed. When a reading
+ * shows a step, it is handled before the next deadline is processed. A step forward is marked (`markStep`); after a
+ * step back, jobs are brought back (`bringBack`).
  */
 export interface ClockWatch {
-  follow(clocks: ReadonlyMap<string, ClockLook>): Promise<Followed>;
+  follow(clocks: ReadonlyMap<string, ClockReading>): Promise<Followed>;
 }
 
 /**
@@ -46,7 +46,7 @@ export interface ClockWatch {
  * @param settleMs for how long it lets no deadline be processed at first. Default 2 000
  */
 export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch {
-  const known = new Map<string, { look: ClockLook; since: number }>();
+  const known = new Map<string, { reading: ClockReading; since: number }>();
   const abreast = pLimit(WALKS_AT_ONCE);
 
   async function walk(partition: string, { faults }: Followed): Promise<number> {
@@ -59,29 +59,29 @@ export function createClockWatch(store: Store, settleMs = SETTLE_MS): ClockWatch
     }
   }
 
-  async function followOne(partition: string, look: ClockLook, followed: Followed): Promise<boolean> {
+  async function followOne(partition: string, reading: ClockReading, followed: Followed): Promise<boolean> {
     const before = known.get(partition);
-    const steppedMs = before === undefined ? 0 : stepBetween(before.look, look);
-    if (before !== undefined && steppedMs > 0) await markStep(store, partition, before.look.redisMs);
-    // Also at the first look: the clock may have stepped back while no scheduler was running, or a scheduler died while
-    // it handled the step.
+    const steppedMs = before === undefined ? 0 : stepBetween(before.reading, reading);
+    if (before !== undefined && steppedMs > 0) await markStep(store, partition, before.reading.redisMs);
+    // Do this at the first reading, too, because the clock may have stepped back while no scheduler was running, or a
+    // scheduler may have stopped while it handled the step.
     if (before === undefined || steppedMs < 0) {
       const broughtBack = await abreast(walk, partition, followed);
       followed.broughtBack += broughtBack; // A separate statement, because other calls add to it while this one waits.
     }
     if (steppedMs !== 0) followed.steppedMs = steppedMs;
-    const since = before?.since ?? look.heardAt;
-    known.set(partition, { look, since });
-    return look.askedAt - since >= settleMs;
+    const since = before?.since ?? reading.receivedAt;
+    known.set(partition, { reading, since });
+    return reading.sentAt - since >= settleMs;
   }
 
   return {
     async follow(clocks) {
       const settled = new Set<string>();
       const followed: Followed = { settled, steppedMs: 0, broughtBack: 0, faults: [] };
-      const one = async ([partition, look]: [string, ClockLook]) => {
+      const one = async ([partition, reading]: [string, ClockReading]) => {
         try {
-          if (await followOne(partition, look, followed)) settled.add(partition);
+          if (await followOne(partition, reading, followed)) settled.add(partition);
         } catch (error) {
           followed.faults.push(error);
         }

@@ -2,7 +2,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { call } from '../call.js';
 import { PARTITION_TAGS } from '../partition.js';
 import type { Store } from '../store.js';
-import { type ClockLook, lookAtClocks } from './clock-looks.js';
+import { type ClockReading, readClocks } from './clock-readings.js';
 
 /** Tags of the partitions that have something due. */
 export interface Due {
@@ -10,8 +10,8 @@ export interface Due {
   deadlines: string[];
   /** For `relayCallbacks`. */
   callbacks: string[];
-  /** The clock of each partition that could be looked at, by its tag. */
-  clocks: ReadonlyMap<string, ClockLook>;
+  /** The clock of each partition that could be read, by its tag. */
+  clocks: ReadonlyMap<string, ClockReading>;
   /** Why some partitions could not be read: the primaries of a cluster that have them are unavailable. */
   faults: unknown[];
 }
@@ -20,7 +20,7 @@ export interface Due {
  * Find where something is due, by Redis' clock; in a cluster, by the clock of the partition's primary. It changes
  * nothing.
  *
- * @throws UNAVAILABLE when no partition could be looked at
+ * @throws UNAVAILABLE when no partition could be read
  */
 export async function findDue(store: Store): Promise<Due> {
   const faults: unknown[] = [];
@@ -28,14 +28,14 @@ export async function findDue(store: Store): Promise<Due> {
     try {
       return Number((await call(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES')))[1]);
     } catch (error) {
-      if (!(error instanceof YardmasterError)) return 0; // Not a sorted set. The script that processes it fails there.
+      if (!(error instanceof YardmasterError)) return 0; // The key is not a sorted set. Its script fails there.
       faults.push(error);
       return Number.NaN;
     }
   };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
   const [{ clocks, fault }, deadlines, callbacks] = await Promise.all([
-    lookAtClocks(store),
+    readClocks(store),
     firsts(store.keys.deadlines),
     firsts(store.keys.callbacks),
   ]);
@@ -43,8 +43,8 @@ export async function findDue(store: Store): Promise<Due> {
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
-    // NaN stands for an empty set, or for one that could not be read, and is never due. Which side of `now` counts is
-    // decided by each script.
+    // NaN means an empty set, or for one that could not be read, and is never due. Each script decides whether a
+    // deadline at exactly `now` is due.
     deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
     callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
     clocks,

@@ -2,14 +2,14 @@
 -- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore
 -- REPLY OK examined:number counts:number[] lagMs:number broken[]
 --
--- Process what is due in one partition, oldest first: a delivered job is pending again, at its place by creation, or
--- dead; a running one has failed its attempt; an ended one is purged. A job whose window a step of Redis' clock cut short
--- gets another.
+-- Process the due deadlines of one partition, oldest first: a delivered job is pending again, at its place by creation,
+-- or dead; a running one has failed its attempt; an ended one is purged. If a step of Redis' clock shortened the window
+-- of a job, the job gets another window.
 --   limit          at most 100, so that Redis is busy for some 3 ms at most
 --   maxDeliveries  delivery time-outs in a row, with no ack in between, that make a job dead
---   dueBefore      expire only deadlines before this last look at the clock, in ms, because it may have stepped since
---   counts         delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending again, of jobs
---                  now dead, completed jobs purged, dead ones, killed ones, jobs given another window
+--   dueBefore      expire only deadlines before this reading of the clock, in ms, because it may have stepped since
+--   counts         delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending again, of
+--                  jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window
 --   lagMs          lateness of the oldest that was not given one
 --   broken         ids of jobs whose records are broken
 local nowMs = now()
@@ -34,7 +34,7 @@ local function expireOne(id, due)
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
 
--- Below and not at: both ends of a window were rounded down, and none must end early.
+-- Use "below" and not "at", because both ends of a window were rounded down, and none must end early.
 local before = formatInteger(math.min(nowMs, tonumber(dueBefore)))
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
 local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil

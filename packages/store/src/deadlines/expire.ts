@@ -3,10 +3,10 @@ import { runScript } from '../script/run-script.js';
 import { expire } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 
-/** Deadlines looked at in one step. */
+/** Deadlines processed in one step. */
 const STEP = 100;
 
-/** What becomes of a job whose deadline has passed, in the order in which the script counts the jobs. */
+/** Outcomes for jobs whose deadline has passed, in the order of the script's counts. */
 const MOVES: readonly [from: StatusOrNone, to: StatusOrNone][] = [
   ['delivered', 'pending'],
   ['delivered', 'dead'],
@@ -20,7 +20,7 @@ const MOVES: readonly [from: StatusOrNone, to: StatusOrNone][] = [
 /** Index in the counts of the jobs that were given another window. */
 const REOPENED = MOVES.length;
 
-/** What one step of expiry did. */
+/** Result of one step of expiry. */
 export interface Expired {
   /** Whether more may be due: the step was full. */
   isMore: boolean;
@@ -28,7 +28,7 @@ export interface Expired {
   redelivered: number;
   /** Delivered jobs that were not acked in time, so often in a row that they are dead now. */
   neverAcked: number;
-  /** Attempts that failed because their worker was silent for too long. */
+  /** Attempts that failed because their worker sent no heartbeat in time. */
   timedOut: number;
   /** Ended jobs whose retention was over. */
   purged: number;
@@ -39,17 +39,17 @@ export interface Expired {
   reopened: number;
   /** How long the oldest of the other jobs was due, in milliseconds, Redis clock. */
   lagMs: number;
-  /** Jobs whose records are not valid: skipped, and looked at again in a minute. */
+  /** Jobs whose records are not valid: skipped, and checked again in a minute. */
   broken: string[];
 }
 
 /**
- * Process what is due in one partition: at most 100 deadlines, the oldest first. Any number of processes may call it at
+ * Process the due deadlines of one partition, at most 100, the oldest first. Any number of processes may call it at
  * once, because each deadline is processed once.
  *
  * @param partition its tag, see PARTITION_TAGS
- * @param dueBefore time of a look at Redis' clock that showed no step, or whose step was handled, epoch milliseconds,
- *   so that a step that is not noticed yet ends no window. See clock-watch.ts
+ * @param dueBefore time of a reading of Redis' clock without an unhandled step, epoch milliseconds, so that an
+ *   unnoticed step ends no window. See clock-watch.ts
  * @throws UNAVAILABLE
  * @see spec §3, "delivery time-out", rules 3 and 6
  */

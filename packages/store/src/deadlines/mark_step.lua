@@ -1,15 +1,15 @@
 -- KEYS stepped
--- ARGV lookedAt
+-- ARGV readAt
 -- REPLY OK marked:number
 --
 -- Record that Redis' clock has just stepped forward: expire then gives every job that is due one more window if its
--- worker's last call was before that. Once for each step, however many schedulers notice it.
---   lookedAt   when the caller looked at this clock last, before the step, in Redis' time
+-- worker's last call was before that. It is recorded once for each step, for any number of schedulers.
+--   readAt     when the caller last read this clock, before the step, in Redis' time
 --   marked     1 when this call recorded it, 0 when another scheduler had done so
 local nowMs, at = now()
 local known = tonumber(stored(redis.call('GET', stepped)) or 0)
 -- One in the future is from before a step back.
-if known > tonumber(lookedAt) and known <= nowMs then return { 'OK', 0 } end
+if known > tonumber(readAt) and known <= nowMs then return { 'OK', 0 } end
 redis.call('DEL', stepped) -- A full Redis lets the rest pass once something was removed.
 redis.call('SET', stepped, at)
 return { 'OK', 1 }

@@ -24,9 +24,9 @@ export type Heartbeat =
   | { kind: 'keepalive' };
 
 /**
- * Open the execution window of a running job again, and store what the worker sent: the latest progress, the latest
- * checkpoint (for the next attempt), and progress, checkpoint or event in the history. A keepalive leaves no trace
- * there.
+ * Open the execution window of a running job again, and store the worker's data. The record keeps the latest progress,
+ * and the latest checkpoint for the next attempt. The history gets progress, checkpoint and event; a keepalive writes
+ * nothing there.
  *
  * @throws JOB_KILLED, JOB_NOT_RUNNING, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; STORAGE_FULL unless a keepalive
  * @see spec §3 rules 2 and 3, §4.9–4.11, §4.16

@@ -4,7 +4,7 @@
 -- REPLY NOT_PENDING status:Status
 -- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN
 --
--- Deliver this one job if it is pending.
+-- Claim this job if it is pending.
 --   notAfter  see isTooLate
 --   job       see claimedJob
 local job, payload, checkpoint = loadJob(jobKey, base, jobId, 'payload', 'checkpoint')
@@ -15,5 +15,5 @@ if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
 local nowMs, at = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
-deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
 return { 'OK', claimedJob(job, payload, checkpoint) }

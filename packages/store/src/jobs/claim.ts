@@ -5,7 +5,7 @@ import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../store.j
 import { claimedJobOf } from './read/record.js';
 
 /**
- * Deliver up to `count` pending jobs of a space, oldest first, each to this caller alone.
+ * Claim up to `count` pending jobs of a space, oldest first, each for this caller only.
  *
  * @param request `names` empty means any name
  * @returns the jobs, delivered now; empty when none is pending
@@ -33,7 +33,7 @@ export async function pollJobs(store: Store, spaceId: string, { count, names }: 
 }
 
 /**
- * Deliver this job to the caller if it is pending.
+ * Claim this job for the caller if it is pending.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
  * @see spec §4.4

@@ -10,7 +10,7 @@
 --   order     place of the job in its space; floor(order / 1024) is the creation time in ms
 local nowMs, _, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
--- Orders of 1/1024 ms distinguish the moments of Redis, so the last one of the space is hardly ever needed.
+-- Orders of 1/1024 ms distinguish the moments of Redis, so the last order of the space is seldom needed.
 local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
 local order = nextOrder(base, space, moment)
 local created = { key = jobKey, base = base, id = jobId, space = space, name = name }

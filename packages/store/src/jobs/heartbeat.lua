@@ -3,7 +3,7 @@
 -- REPLY OK
 -- ERRORS JOB_KILLED JOB_NOT_RUNNING JOB_NOT_FOUND FORBIDDEN STORAGE_FULL
 --
--- Open the execution window of a running job again, and store what its worker reports. STORAGE_FULL: the window is open
+-- Open the execution window of a running job again, and store its worker's report. STORAGE_FULL: the window is open
 -- again, but the report was not stored.
 --   kind    progress, checkpoint, event or keepalive
 --   data    JSON text; not used for keepalive

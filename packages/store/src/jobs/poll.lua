@@ -3,7 +3,7 @@
 -- REPLY OK jobs?[]...
 -- ERRORS TOO_LATE
 --
--- Deliver up to `count` pending jobs of one space, oldest first over all the names asked for.
+-- Claim up to `count` pending jobs of one space, oldest first over all requested names.
 --   queue     the space's queue; the queue of a name is <queue>/<name>
 --   count     1 to 50
 --   notAfter  see isTooLate
@@ -24,9 +24,9 @@ for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1]) end
   if not id then break end
   local job, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
-  if job.status == 'pending' then -- else the entry is stray, and is gone from the queue now
+  if job.status == 'pending' then -- otherwise the entry is stray, and is gone from the queue now
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
-    deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+    markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
     claimed[#claimed + 1] = claimedJob(job, payload, checkpoint)
   end
 end

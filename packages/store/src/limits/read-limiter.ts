@@ -14,7 +14,7 @@ export interface ReadSlot {
 }
 
 /**
- * Runs some work in a read slot, or not at all when the slot comes too late.
+ * Runs work in a read slot, or refuses it when it gets no slot in time.
  *
  * @param until when its caller stops waiting, as a value of `performance.now()`; left out, only `withinMs` limits the
  *   wait

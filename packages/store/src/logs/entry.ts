@@ -12,7 +12,7 @@ import { isoOf } from '../time.js';
 /**
  * An entry of `job:<id>:logs`, a JSON array: when it was stored (epoch ms), the level's index in LOG_LEVELS, the
  * message, when it was logged (epoch ms), the source, the metadata. A default value is null, or left out at the end.
- * The entry does not contain its seq, which is its place in the list, after what was dropped at the old end.
+ * The entry does not contain its seq, which is its position in the list plus the number of dropped entries.
  */
 export type StoredLog = [
   storedAtMs: number,

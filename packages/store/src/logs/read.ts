@@ -4,7 +4,7 @@ import { read_logs } from '../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, onBulk, ownerOf, type Store } from '../store.js';
 import { levelOf, logOf, parseLog, type StoredLog } from './entry.js';
 
-/** What one request reads before it responds with what it has found, and a cursor to continue from. */
+/** Limits of one request. Beyond them it responds with the entries found so far, and a cursor to continue from. */
 const PAGE_SIZE = 8 * 1_048_576;
 const PAGE_MS = 1_000;
 
@@ -14,9 +14,9 @@ const RESPONSE_MS = 300;
 /**
  * Read a page of a job's logs.
  *
- * Filters are applied here and not in Redis, because there is one Redis, whose time all jobs share, and any number of
- * processes like this one. Redis only returns entries, in portions, and serves others between two of them. So a page is
- * not of one moment: while it is read, entries may be added, and the oldest may be dropped. The seqs show that.
+ * Filters are applied here and not in Redis. There is one Redis, whose time all jobs share, but any number of processes
+ * like this one. Redis only returns entries, in portions, and serves others between two of them. So a page is not of
+ * one moment: while it is read, entries may be added, and the oldest may be dropped. The seqs show that.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see spec §4.7
@@ -42,7 +42,7 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
       size += portion.size;
       newestSeq ??= portion.newestSeq;
       if (size > PAGE_SIZE || performance.now() > giveUpAt) {
-        tellStopped(store, query);
+        reportStopped(store, query);
         return pageOf(query, page, { hasMore: true, stopped: { at: next, newestSeq } });
       }
     }
@@ -51,7 +51,7 @@ export function readLogs(store: Store, caller: Caller, jobId: string, query: Log
 
 const isFiltered = ({ levels, terms }: LogsQuery) => levels !== null || terms.length > 0;
 
-function tellStopped({ observer }: Store, query: LogsQuery): void {
+function reportStopped({ observer }: Store, query: LogsQuery): void {
   if (isFiltered(query)) observer.cutSearchShort();
 }
 
@@ -76,8 +76,8 @@ function fillerOf(jobId: string, query: LogsQuery): (page: LogEntry[], portion: 
 /** Create a function that checks whether an entry passes the filters. */
 function matcherOf({ levels, terms }: LogsQuery): (stored: StoredLog) => boolean {
   const wanted = levels === null ? null : new Set(levels);
-  const holdsTerms = terms.length === 0 ? null : containsAll(terms);
-  return (stored) => (wanted?.has(levelOf(stored)) ?? true) && (holdsTerms?.(stored[2]) ?? true);
+  const containsTerms = terms.length === 0 ? null : containsAll(terms);
+  return (stored) => (wanted?.has(levelOf(stored)) ?? true) && (containsTerms?.(stored[2]) ?? true);
 }
 
 interface Ending {
@@ -104,7 +104,7 @@ function pageOf({ mode, bound }: LogsQuery, found: LogEntry[], { hasMore, stoppe
   return { logs, cursor };
 }
 
-/** What one script reads, and at most 20 entries more: half a millisecond of Redis' time, some 1.5 at most. */
+/** Size of one script's read, exceeded by at most 20 entries: half a millisecond of Redis' time, some 1.5 at most. */
 const PORTION_ENTRIES = 1_000;
 const PORTION_BYTES = 256 * 1024;
 

@@ -18,7 +18,7 @@ if refusal then return { refusal } end
 local logs = jobKey .. ':logs'
 local dropped = tonumber(stored(v[2]) or 0)
 local length = redis.call('LLEN', logs)
--- Places in the list, from 0, of what is left to read.
+-- Positions in the list, from 0, of the entries that are left to read.
 local first, last = 0, length - 1
 if direction == 'after' then first = math.max(0, tonumber(bound) - dropped)
 else last = math.min(last, tonumber(bound) - dropped - 2) end

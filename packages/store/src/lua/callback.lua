@@ -1,5 +1,5 @@
--- Enqueue a callback, so that some scheduler sends it from now on. The step that ends the job does so, so that no crash
--- can come between. The message wakes the schedulers; their tick finds what they missed.
+-- Enqueue a callback, so that some scheduler sends it from now on. The script that ends the job does this, so that no
+-- crash can happen in between. The message wakes the schedulers; their tick finds missed callbacks.
 local function enqueueCallback(job, nowMs)
   redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
@@ -7,7 +7,8 @@ end
 
 -- Read the state of the callback of a job; nil when none is pending.
 --   attempts       POSTs made so far, whose outcome is known
---   series         stored as `callbackRound`: `attempts` when its current series of retries began: 0, until a client requests a redelivery
+--   series         stored as `callbackRound`: `attempts` when its current series of retries began: 0, until a client
+--                  requests a redelivery
 --   due            when the next attempt may begin, epoch ms
 --   leasedUntil    an attempt is being made, and counts as lost from then on; 0 for none
 local function loadCallback(job)
@@ -18,7 +19,7 @@ local function loadCallback(job)
   return { attempts = v[1], series = v[2], due = v[3], leasedUntil = v[4] }
 end
 
--- Postpone the relay's next look at a pending callback.
+-- Postpone the relay's next check of a pending callback.
 local function postpone(job, at)
   setScore(job.base .. 'callbacks', job.id, formatInteger(at))
 end

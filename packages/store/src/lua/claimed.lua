@@ -1,5 +1,5 @@
--- Give a pending job that has left its queues to the one caller that asked, and open its delivery window.
-local function deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+-- Make a pending job that has left its queues delivered, for the caller that claims it, and open its delivery window.
+local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
   moveStatus(job, 'delivered')
   openWindow(job, nowMs, deliveryTimeoutMs)
   record(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)

@@ -1,5 +1,5 @@
--- Read Redis' own clock, the only clock by which jobs live. Return milliseconds as a number, which is a float, because
--- Lua 5.3 integers may wrap; the same as text, so that no script prints it twice; and the microseconds of its second.
+-- Read Redis' own clock, the only clock that decides about jobs. Return three values: milliseconds as a float, because
+-- Lua 5.3 integers may wrap; the same as text, so that no script prints it twice; and the microseconds of the second.
 local function now()
   local time = redis.call('TIME')
   local ms = math.floor(time[2] / 1000)
@@ -12,8 +12,8 @@ local function isTooLate(nowMs, notAfter)
   return notAfter ~= '' and nowMs > tonumber(notAfter)
 end
 
--- Print a whole number in full; '..' alone would print 1.8e+15. A time or an order is printed in two halves, which takes
--- half as long as '%.0f' does, and '%d' of the whole would be too much for the integers of some Lua 5.3.
+-- Print a whole number in full; '..' alone would print 1.8e+15. A time or an order is printed in two halves, because
+-- '%.0f' takes twice as long. '%d' of the whole number is too large for the integers of some Lua 5.3.
 local function formatInteger(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
   local low = number % 1e8

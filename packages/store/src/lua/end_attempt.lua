@@ -1,5 +1,5 @@
--- Make a job dead, with its callback. `errorJson` is JSON text; further fields of the record may follow (name, value, …).
--- Begins with the ZREM of moveStatus.
+-- Make a job dead, with its callback. `errorJson` is JSON text; further fields of the record may follow (name, value,
+-- …). It begins with the ZREM of moveStatus.
 local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveStatus(job, 'dead')
   retain(job, nowMs, retentionMs)
@@ -7,15 +7,15 @@ local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   record(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
 end
 
--- Return a job to its queues, at this order, or to their end when it is nil. Begins with the ZREM of moveStatus.
+-- Return a job to its queues, at this order, or to their end when it is nil. It begins with the ZREM of moveStatus.
 local function returnToQueue(job, nowMs, order)
   moveStatus(job, 'pending')
   enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
   redis.call('ZREM', job.base .. 'deadlines', job.id)
 end
 
--- End an attempt that failed: back to the end of the queue while retries remain, else dead with its callback.
--- `errorJson` is JSON text. Return the status that the job has now.
+-- End an attempt that failed: return the job to the end of the queue while retries remain; otherwise make it dead, with
+-- its callback. `errorJson` is JSON text. Return the status that the job has now.
 local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then
     makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
@@ -27,8 +27,8 @@ local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
   return 'pending'
 end
 
--- End a delivery that was not acked in time: back to its place by creation, or dead when that was too many in a row.
--- `timeouts` is how many there were before, as the record has it. Return the status that the job has now.
+-- End a delivery that was not acked in time: return the job to its place by creation, or make it dead after too many in
+-- a row. `timeouts` is how many there were before, as the record has it. Return the status that the job has now.
 local function failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)
   local count = tonumber(stored(timeouts) or 0) + 1
   if count >= tonumber(maxDeliveries) then

@@ -1,8 +1,8 @@
 -- Append an event to the history, and return its seq as text. `at` is epoch ms as text, `data` JSON text. The history
 -- keeps the newest `eventsPerJob` events, counting `created`, which is derived from the job and so never dropped. An
--- entry does not contain its seq, which is its place in the list, after `created` (1) and after what was dropped. It
--- also leaves out what is known without it: empty data, and the data of `completed`, which is the job's result. There
--- is no list as long as all of it follows from the record, see impliedEntries.
+-- entry does not contain its seq, which is its position in the list, after `created` (1) and the dropped events. It
+-- also leaves out data that follows from the record: empty data, and the data of `completed`, which is the job's
+-- result. There is no list as long as all of it follows from the record, see impliedEntries.
 local function append(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
@@ -22,8 +22,9 @@ local function append(job, at, type, data, eventsPerJob)
   return formatInteger(1 + job.eventsDropped + length)
 end
 
--- Record an event of a job, and the status that it leads to. First write the history, because it may begin with what the
--- record still says. Then write the record's status and times, and any further fields (name, value, …). Publish last.
+-- Record an event of a job, and the status that it leads to. First write the history, because it may begin with values
+-- that are still in the record. Then write the record's status and times, and any further fields (name, value, …).
+-- Publish last.
 local function record(job, at, type, status, data, eventsPerJob, ...)
   local seq = append(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)

@@ -1,5 +1,5 @@
--- Return the entries that the history of a job without a list has. Those of a job that was delivered, acked and completed,
--- with nothing in between, follow from its record. They are written only once something else happens.
+-- Return the entries that the history of a job without a list has. Those of a job that was delivered, acked and
+-- completed, with nothing in between, follow from its record. They are written only once something else happens.
 local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
   local v = redis.call('HMGET', key, 'deliveredAt', 'startedAt', 'updatedAt')

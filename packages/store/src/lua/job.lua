@@ -3,8 +3,8 @@ local function stored(value)
   return type(value) == 'string' and value or nil
 end
 
--- Read the fields of a record that transitions need; `status` is nil when the job does not exist. Further fields that are
--- asked for are returned after them, as Redis returns them.
+-- Read the fields of a record that transitions need; `status` is nil when the job does not exist. Further fields that
+-- are asked for are returned after them, as Redis returns them.
 local function loadJob(key, base, id, ...)
   local v = redis.call('HMGET', key, 'status', 'space', 'name', 'order', 'attempt', 'maxRetries', 'timeoutSeconds', 'eventsDropped', ...)
   local job = {

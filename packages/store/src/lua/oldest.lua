@@ -3,8 +3,8 @@ local function takeFirst(queue)
   return redis.call('ZPOPMIN', queue)[1]
 end
 
--- Return a function that removes the oldest entry of several queues at each call, and returns it; nil when there is none.
--- Entries are read in portions; a spent portion has left its queue, so the next one starts at the head again.
+-- Return a function that removes the oldest entry of several queues at each call, and returns it; nil when there is
+-- none. Entries are read in portions; a spent portion has left its queue, so the next one starts at the head again.
 local function takerOf(keys, portion)
   -- Go to the oldest entry of a queue that was not taken yet; nil when there is none.
   local function look(q)

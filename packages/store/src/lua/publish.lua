@@ -4,7 +4,7 @@ local function quote(text)
 end
 
 -- Publish an event to the watchers of the job and of its space; see the published messages in the protocol.
---   seq    'null' for what is not in the history
+--   seq    'null' for a message that is not in the history
 --   at     epoch ms as text
 --   data   JSON text
 local function publish(job, seq, type, status, at, data)

@@ -25,14 +25,15 @@ local function dequeue(job)
   redis.call('ZREM', queue .. '/' .. job.name, job.id)
 end
 
--- Return the next order score of a space, as text: above the last one and not below the clock, so that jobs of one
--- moment, and jobs created after the clock stepped back, still stand in the order in which they came. Its whole part
--- over 1024 is the time in milliseconds. 2^53 is reached in the year 2248.
---   moment   the least that it may be: ms * 1024, and more for what is later within the millisecond
+-- Return the next order score of a space, as text. It is above the last one and not below the clock. So jobs keep their
+-- order, including jobs of one moment, and jobs created after the clock stepped back. Its whole part over 1024 is the
+-- time in milliseconds. 2^53 is reached in the year 2248.
+--   moment   lowest allowed value: ms * 1024, plus the fraction of the millisecond
 local function nextOrder(base, space, moment)
   local spaces, order = base .. 'spaces', formatInteger(moment)
   if redis.pcall('ZADD', spaces, 'CH', 'GT', order, space) == 1 then return order end
-  -- The last one is not below; or Redis is full, and refuses the ZADD below as well; or this is ioredis-mock, without GT.
+  -- The last one is not below; or Redis is full, and refuses the ZADD below as well; or this is ioredis-mock, without
+  -- GT.
   local last = tonumber(redis.call('ZSCORE', spaces, space) or 0)
   order = formatInteger(math.max(last + 1, moment))
   redis.call('ZADD', spaces, order, space)

@@ -7,8 +7,8 @@ local function retain(job, nowMs, retentionMs)
   end
 end
 
--- Remove an ended job with everything it has. A job whose callback is still pending stays for another minute, because the
--- callback needs its record. Return whether it was removed.
+-- Remove an ended job with everything it has. A job whose callback is still pending stays for another minute, because
+-- the callback needs its record. Return whether it was removed.
 local function purge(job, nowMs)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then

@@ -8,7 +8,8 @@ local function windowMs(job, deliveryTimeoutMs)
   return job.status == 'delivered' and tonumber(deliveryTimeoutMs) or executionMs(job)
 end
 
--- Give a delivered or running job a window from now on. It times out when the window closes without a call of its worker.
+-- Give a delivered or running job a window from now on. It times out when the window closes without a call of its
+-- worker.
 local function openWindow(job, nowMs, ms)
   redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
 end
@@ -18,15 +19,15 @@ local function reopenWindow(job, nowMs, ms)
   setScore(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
 end
 
--- Return when Redis' clock last stepped forward, in ms; 0 for never. A time in the future, from before a step back, says
--- nothing.
+-- Return when Redis' clock last stepped forward, in ms; 0 for never. A time in the future is from before a step back,
+-- and is ignored.
 local function lastStep(base, nowMs)
   local at = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
   return at <= nowMs and at or 0
 end
 
--- Open the window of a job that is due again if its worker's last call was before the step: the job had less than its
--- window. Return whether it was opened.
+-- Open the window of a job that is due again if its worker's last call was before the step, because the job had less
+-- than its window. Return whether it was opened.
 local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs)
   if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
   local ms = windowMs(job, deliveryTimeoutMs)

@@ -9,9 +9,9 @@ interface ScriptText {
 }
 
 /**
- * Lines that stop a script while its slot moves to another node, when some of a job's keys are on one node and some on
- * the other. Redis notices that key by key, so a script would stop half-way, after its first writes. Two keys that
- * never exist show it beforehand: a node that gives the slot away refuses them, and so does the one that gets it.
+ * Lines that stop a script while its slot moves to another node. Some of a job's keys may then be on one node, and some
+ * on the other. Redis notices that key by key, so a script would stop half-way, after its first writes. Two keys that
+ * never exist show it beforehand: both the node that gives the slot away and the node that gets it refuse them.
  */
 const SLOT_GUARD = `local probe = redis.pcall('EXISTS', KEYS[1] .. '?1', KEYS[1] .. '?2')
 if type(probe) == 'table' and probe.err then return { 'SLOT_MOVING', probe.err } end
@@ -24,7 +24,7 @@ const variants = new Map<string, ScriptText>();
 
 /**
  * Return the text of a script for this Redis. On a cluster, it publishes to the shard of its slot, because PUBLISH
- * would send every event to every node, and it has a guard against a slot that is being moved.
+ * would send every event to every node. It also has a guard against a slot that is being moved.
  */
 export function textOn(redis: RedisClient, script: ScriptText): ScriptText {
   if (!(redis instanceof Cluster)) return script;

@@ -83,7 +83,7 @@ async function evaluate(store: Store, script: Script, parameters: Argument[]): P
       throw callError(observer, again);
     })) as unknown[];
   } finally {
-    // Written out here, because `call` around this would cost each call two more promises.
+    // The code of `call` is repeated here, because calling it would cost each call two more promises.
     observer.called(script.name, performance.now() - began);
   }
 }

@@ -22,7 +22,7 @@ end`,
   postpone: `local function postpone(job, at)
   setScore(job.base .. 'callbacks', job.id, formatInteger(at))
 end`,
-  deliver: `local function deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+  markDelivered: `local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
   moveStatus(job, 'delivered')
   openWindow(job, nowMs, deliveryTimeoutMs)
   record(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
@@ -413,14 +413,14 @@ return { 'OK', #due / 2, { unpack(counts) }, lagMs or 0, { unpack(broken) } }
 } as const;
 
 export const mark_step = {
-  name: 'mark_step', sha1: 'cbfe515d8a030588891815012e6ba5e2c532fbe6',
-  keys: ['stepped'], args: ['lookedAt'], rest: null,
+  name: 'mark_step', sha1: 'b418c8fde21660da46c0c8a4cdb8ee93de12ab21',
+  keys: ['stepped'], args: ['readAt'], rest: null,
   decode: (r: unknown[]) => ({ marked: Number(r[1]) }),
   text: `${lua.now}\n${lua.stored}\nlocal stepped = KEYS[1]
-local lookedAt = ARGV[1]
+local readAt = ARGV[1]
 local nowMs, at = now()
 local known = tonumber(stored(redis.call('GET', stepped)) or 0)
-if known > tonumber(lookedAt) and known <= nowMs then return { 'OK', 0 } end
+if known > tonumber(readAt) and known <= nowMs then return { 'OK', 0 } end
 redis.call('DEL', stepped)
 redis.call('SET', stepped, at)
 return { 'OK', 1 }
@@ -447,10 +447,10 @@ return { 'OK' }
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: '4234a0ee14e51608e607edd6ca66fc6c5b55fdbd',
+  name: 'claim', sha1: '0eb4a1bf6012c84fd43c5de12cd61c801710cd46',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r[1] as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.deliver}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, payload, checkpoint = loadJob(jobKey, base, jobId, 'payload', 'checkpoint')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -459,7 +459,7 @@ if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
 local nowMs, at = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
-deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
 return { 'OK', claimedJob(job, payload, checkpoint) }
 `,
 } as const;
@@ -568,10 +568,10 @@ return { 'OK', job.status }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '207b382b11e649438767633be261cf92ceacdea6',
+  name: 'poll', sha1: '2f8130190255f68ecec011005dea1f62dfe48f8d',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[][] }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.takerOf}\n${lua.takeFirst}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.deliver}\n${lua.claimedJob}\nlocal queue = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.takerOf}\n${lua.takeFirst}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal queue = KEYS[1]
 local base, count, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local names = { unpack(ARGV, 6) }
 local nowMs, at = now()
@@ -589,7 +589,7 @@ for _ = 1, wanted + 50 do
   local job, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
   if job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
-    deliver(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+    markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
     claimed[#claimed + 1] = claimedJob(job, payload, checkpoint)
   end
 end

@@ -21,14 +21,14 @@ export interface Backlog {
   /** Number of spaces that have jobs and are not in `spaces`. */
   spacesLeftOut: number;
   callbacksPending: number;
-  /** How long ago a scheduler should have looked at the oldest pending callback, in seconds. */
+  /** How long ago a scheduler should have checked the oldest pending callback, in seconds. */
   callbacksLateSeconds: number;
 }
 
 /**
- * Read what waits, at a cost that does not grow with the number of jobs: a few commands for each partition and at most
- * five for each space shown, over the connection whose replies may take long. Each command names one key, so that it
- * works on a cluster. The numbers are not of one moment.
+ * Read the backlog, at a cost that does not grow with the number of jobs. It sends a few commands for each partition,
+ * and at most five for each space shown, over the bulk connection. Each command names one key, so that it works on a
+ * cluster. The numbers are not of one moment.
  *
  * @param most spaces at most; 0 for none
  * @throws UNAVAILABLE

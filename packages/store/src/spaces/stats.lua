@@ -4,7 +4,7 @@
 --
 -- Count the jobs of a space, by status and by name, as of one moment.
 --   names    the space's /names
---   space    what every key of the space starts with, its `/` included
+--   space    prefix of every key of the space, with its `/`
 --   limit    names at most, those with most jobs; at most 1 000, whose 3 000 commands take Redis some 2 ms
 --   requested   in place of those: these names, at most 100
 --   at       now, epoch ms

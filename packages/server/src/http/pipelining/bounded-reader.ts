@@ -1,7 +1,7 @@
 import type { HttpSocket } from '../connection.js';
 
 interface ReaderOptions {
-  /** Called with what Node has read, in place of Node's parser. */
+  /** Called with the bytes that Node has read, in place of Node's parser. */
   onData: (bytes: Buffer) => void;
   /** Whether Node may make the socket go on; when it must not, `onResumeRefused` is called. */
   mayResume: () => boolean;
@@ -14,7 +14,7 @@ interface ReaderOptions {
  * Three parts of the socket are replaced: its `data` listener, which is Node's parser, `_read` and `resume`.
  */
 export class BoundedReader {
-  /** Node's own parser of what is read. */
+  /** Node's own parser of these bytes. */
   readonly parse: (bytes: Buffer) => void;
   readonly #socket: HttpSocket;
   readonly #onData: (bytes: Buffer) => void;
@@ -28,7 +28,7 @@ export class BoundedReader {
     const [parse] = socket.listeners('data') as [(bytes: Buffer) => void];
     this.parse = parse;
     socket.off('data', parse);
-    // From now on Node passes on what it reads, and does not parse it first.
+    // From now on Node passes on the bytes without parsing them first.
     socket.on('data', onData);
     // A paused socket reads on until it has 16 KB, and gets 64 KB at a time.
     const read = socket._read.bind(socket);

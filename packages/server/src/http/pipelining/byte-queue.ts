@@ -48,7 +48,7 @@ export class ByteQueue {
     return true;
   }
 
-  /** Take out all bytes, for good: neither their memory nor the piece that is being used now is reused. */
+  /** Take out all bytes for good. Their memory and the current piece are not reused. */
   takeAll(): Buffer {
     this.#isTaken = true;
     return Buffer.concat(this.#pieces.splice(0).map(({ memory, from, to }) => memory.subarray(from, to)));

@@ -3,7 +3,10 @@ import { performance } from 'node:perf_hooks';
 /** How long connections that pipeline are served in one turn of the event loop, before all others, milliseconds. */
 const SHARE_MS = 2;
 
-/** Requests of all these connections that are served at once. With more, each takes so long that V8 frees its memory late. */
+/**
+ * Requests of all these connections that are served at once. With more, each takes so long that V8 frees its memory
+ * late.
+ */
 const OPEN_AT_MOST = 32;
 
 /** Lets connections go on in the order in which they ask, for a short time in each turn of the event loop. */

@@ -5,7 +5,10 @@ import { ByteQueue } from './byte-queue.js';
 import type { PipelineSchedule } from './pipeline-schedule.js';
 import { type Parsed, restored, type Stored, stored } from './stored-request.js';
 
-/** Requests of one connection that are served at once, and in one turn of the event loop. While more wait, it is not read. */
+/**
+ * Requests of one connection that are served at once, and in one turn of the event loop. While more wait, it is not
+ * read.
+ */
 export const AT_ONCE = 16;
 
 /** Most requests that may lack a response when reading goes on. */
@@ -29,7 +32,7 @@ export class Pipeline {
   readonly #reader: BoundedReader;
   /** Requests that were parsed beyond the limit, because the parser cannot be stopped in the middle of its input. */
   #parsed: (Parsed | Stored)[] = [];
-  /** What was read and is not parsed yet. */
+  /** Bytes that were read and not parsed yet. */
   readonly #unparsed = new ByteQueue();
   /** Requests begun in this turn of the event loop. */
   #begun = AT_ONCE;
@@ -57,7 +60,7 @@ export class Pipeline {
     this.#goOn();
   }
 
-  /** Add a request that Node has parsed. @returns what Node expects of `onIncoming` */
+  /** Add a request that Node has parsed. @returns the value that Node expects of `onIncoming` */
   add(req: ParsedRequest, keepAlive: boolean): number {
     if (this.#isUpgrade(req)) return this.#upgrade(req, keepAlive);
     if (this.#hasRoom()) return this.#serve(req, keepAlive);
@@ -68,7 +71,7 @@ export class Pipeline {
     return 0;
   }
 
-  /** Drop what was read and is not parsed yet. */
+  /** Drop the bytes that were read and not parsed yet. */
   dropBytes(): void {
     this.#unparsed.clear();
     this.#updateWaiting();
@@ -142,7 +145,7 @@ export class Pipeline {
     }
     this.#updateWaiting();
     if (this.#isUpgraded) return;
-    this.#begun = AT_ONCE; // Nothing more until the next turn.
+    this.#begun = AT_ONCE; // Begin no more requests until the next turn.
     if (this.#open.waiting > 0) this.#goOn();
     else if (this.#open.size <= RESUME_AT && !this.#socket._paused) this.#reader.resume();
   }

@@ -27,7 +27,7 @@ export function restored(text: Stored, socket: Socket): Parsed {
   const [line, rawHeaders, body, keepAlive] = JSON.parse(text);
   const req = Object.assign(new IncomingMessage(socket), line, { upgrade: false });
   req._addHeaderLines(rawHeaders, rawHeaders.length);
-  req.complete = true; // Not before, because Node would take the headers for trailers.
+  req.complete = true; // Set only now, because Node would take the headers for trailers.
   if (body !== null) req.push(body, LATIN1);
   req.push(null);
   return { req, keepAlive };

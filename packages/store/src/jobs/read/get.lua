@@ -5,7 +5,7 @@
 -- ERRORS JOB_NOT_FOUND FORBIDDEN
 --
 -- Read a job and the oldest `portion` entries of its history, as of one moment; or only report that they are large.
---   budget    bytes that both may have together; what is larger is not returned
+--   budget    bytes that both may have together; a larger reply is not returned
 --   record    field, value, …
 --   length    entries of the whole history
 local v = redis.call('HMGET', jobKey, 'space', 'status')
@@ -13,7 +13,7 @@ local refusal = refusalFor(stored(v[2]), v[1], keySpaceId)
 if refusal then return { refusal } end
 
 local left = tonumber(budget)
--- Ask for the sizes of fields that may be large first, so that none is copied in vain.
+-- Ask for the sizes of fields that may be large first, so that no large field is copied without need.
 for _, field in ipairs({ 'payload', 'result', 'progress', 'checkpoint', 'error', 'callbackHeaders' }) do
   left = left - redis.call('HSTRLEN', jobKey, field)
 end

@@ -7,7 +7,7 @@
 --   limit     at most 100
 --   budget    bytes of records after which to stop, so that one page does not keep Redis busy for long
 --   fields    of the record
---   examined  entries looked at; `left` of the page were not
+--   examined  entries checked; `left` of the page were not
 --   rows      the id and the fields of each job; an entry whose record is gone is left out
 local ids = redis.call('ZREVRANGE', index, offset, tonumber(offset) + tonumber(limit) - 1)
 local rows, bytes, examined = {}, 0, 0

@@ -119,7 +119,7 @@ export async function listJobs(
 ): Promise<ListedJob[]> {
   const index = status ? store.keys.jobsByStatus(spaceId, status) : store.keys.jobs(spaceId);
   const base = store.keys.baseOfSpace(spaceId);
-  // By id, because a job that is created between two steps moves the others one place on.
+  // Jobs are skipped by id, because a job that is created between two steps moves the others by one position.
   const page = new Map<string, ListedJob>();
   let looked = 0;
 

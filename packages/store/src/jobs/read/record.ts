@@ -17,11 +17,17 @@ import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
  * because its JSON library would turn `[]` into `{}` and round big integers. A field that has its default value is left
  * out, see RECORD_DEFAULTS. Times are epoch milliseconds.
  *
- * The record has further fields: `callbackUrl`, `callbackHeaders`, `progress`, `progressAt`, `checkpoint`, `error` (of
- * a dead job, for its callback), `deliveryTimeouts` (in a row; an ack removes it), `eventsDropped` and `logsDropped`
- * (how many events the history, and how many entries the logs have lost at their old end). A job whose callback was
- * attempted also has `callbackAttempts`, `callbackRound`, `callbackDueAt` and `callbackLeasedUntil`
- * (lua/callback.lua).
+ * The record has further fields:
+ *
+ * | field | meaning |
+ * |---|---|
+ * | `callbackUrl`, `callbackHeaders` | where and with which headers the callback is sent |
+ * | `progress`, `progressAt` | latest progress, and when it was reported |
+ * | `checkpoint` | latest checkpoint, for the next attempt |
+ * | `error` | error of a dead job, for its callback |
+ * | `deliveryTimeouts` | delivery time-outs in a row; an ack removes it |
+ * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
+ * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
  */
 export const LISTED_FIELDS = [
   'space',
@@ -112,7 +118,10 @@ export function jobOf(id: string, record: JobRecord): Job {
  */
 type StoredEvent = [type: EventType, atMs: number, data?: JsonValue];
 
-/** Build the first event of a job from the job. impliedEntries in Lua builds the other events that follow from its record. */
+/**
+ * Build the first event of a job from the job. impliedEntries in Lua builds the other events that follow from its
+ * record.
+ */
 export function createdEventOf({ id, spaceId, createdAt }: Job): JobEvent {
   return { id: `${id}.1`, jobId: id, spaceId, type: 'created', data: null, createdAt };
 }

@@ -8,7 +8,7 @@ import { eventsOf, parseJson } from './record.js';
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
 const PORTION = 100;
 
-/** Events of a job since one of them, and where the job stands now. */
+/** Events of a job since one of them, and the job's current state. */
 export interface Since {
   /** At most 100 events, oldest first, as they were published. */
   events: PublishedEvent[];
@@ -22,7 +22,7 @@ export interface Since {
 }
 
 /**
- * Read what has happened to a job since an event.
+ * Read the events of a job since an event.
  *
  * @param fromSeq seq of the first to read; the oldest that is left when that one was dropped
  * @throws JOB_NOT_FOUND, UNAVAILABLE

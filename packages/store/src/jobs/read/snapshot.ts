@@ -4,7 +4,7 @@ import { snapshot } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, type Store } from '../../store.js';
 import { parseJson } from './record.js';
 
-/** Where a job stands at one moment, which its streams send first. */
+/** State of a job at one moment, which its streams send first. */
 export interface Snapshot {
   /** Seq of the last event that it includes; later events are sent separately. */
   seq: number;
@@ -22,7 +22,7 @@ export interface Snapshot {
 }
 
 /**
- * Read where a job stands, without its history.
+ * Read the state of a job, without its history.
  *
  * @throws JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  */

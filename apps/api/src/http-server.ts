@@ -4,7 +4,7 @@ import { attachStreams, checkHost, type Streams, sendError, setRoute, UNKNOWN_RO
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Serving } from './serve.js';
 
-export interface ExpressServerOptions extends http.ServerOptions {
+export interface HttpServerOptions extends http.ServerOptions {
   /** Serves requests before the app; calls `next` for those that the app must serve. */
   bypass?: RequestHandler | undefined;
   /** Streams on the same port. Without them, their paths are unknown. */
@@ -14,14 +14,13 @@ export interface ExpressServerOptions extends http.ServerOptions {
 /**
  * Create an HTTP server for an Express app whose requests and responses have Express' methods from the start.
  *
- * Express gives each request and response its own prototype on arrival, and V8 forgets what it knew about an
- * object whose prototype changes: that took four fifths of the time of a small request. Here the classes from which
- * Node makes them have Express' properties already, and the app's prototypes are those of the classes, so that the
- * change has no effect. Plain subclasses are fast; instances made with a foreign prototype (Reflect.construct) are
- * slower than unchanged Express. Delete this module when Express no longer changes prototypes; test/api/parts.test.ts
- * then fails.
+ * Express gives each request and response its own prototype on arrival. V8 then drops its optimisations for that
+ * object, which took four fifths of the time of a small request. Here the classes from which Node makes them have
+ * Express' properties already, and the app's prototypes are those of the classes, so that the change has no effect.
+ * Plain subclasses are fast; instances made with a foreign prototype (Reflect.construct) are slower than unchanged
+ * Express. Delete this module when Express no longer changes prototypes; test/api/parts.test.ts then fails.
  */
-export function createExpressServer(app: Express, options: ExpressServerOptions): http.Server {
+export function createHttpServer(app: Express, options: HttpServerOptions): http.Server {
   const { bypass, streams, ...serverOptions } = options;
   class ExpressRequest extends http.IncomingMessage {}
   class ExpressResponse extends http.ServerResponse {}
@@ -35,15 +34,15 @@ export function createExpressServer(app: Express, options: ExpressServerOptions)
   app.request = ExpressRequest.prototype as unknown as Express['request'];
   app.response = ExpressResponse.prototype as unknown as Express['response'];
 
-  // When not even the router understands a request, for example an invalid URL, its path does not exist.
-  const unknown = (res: Response) => () => {
+  // The router passes on a request that it cannot parse, for example with an invalid URL. Such a path does not exist.
+  const respondNotFound = (res: Response) => () => {
     setRoute(res, UNKNOWN_ROUTE);
     sendError(res, new YardmasterError('NOT_FOUND'));
   };
   const listener = (req: Request, res: Response) => {
     if (streams?.isFor(req)) streams.respond(req, res);
-    else if (bypass !== undefined) bypass(req, res, () => app(req, res, unknown(res)));
-    else app(req, res, unknown(res));
+    else if (bypass !== undefined) bypass(req, res, () => app(req, res, respondNotFound(res)));
+    else app(req, res, respondNotFound(res));
   };
   const classes = { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
   const server = http.createServer(
@@ -65,12 +64,12 @@ export function bypassExpress(router: RequestHandler, refuse: Serving['refuse'])
       try {
         refuse(thrown, req, res);
       } catch {
-        res.destroy(); // As Express would, because no other code handles this error.
+        res.destroy(); // Express does the same. No other code handles this error.
       }
     };
     try {
       checkHost(req);
-      // Not awaited, because that would cost each call two more promises.
+      // Do not await it, because that would cost each call two more promises.
       (router(req, res, next) as Promise<void> | undefined)?.catch(fail);
     } catch (thrown) {
       fail(thrown);

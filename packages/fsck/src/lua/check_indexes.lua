@@ -1,4 +1,4 @@
--- Check both queues of a pending job. It stands in both at one place: where it was created or, once an attempt has failed,
+-- Check both queues of a pending job. It is in both at the same place: at its creation or, once an attempt has failed,
 -- later.
 local function checkQueues(found, r, base, nowMs, queues)
   local order = tonumber(r.order)
@@ -7,7 +7,7 @@ local function checkQueues(found, r, base, nowMs, queues)
     return (isLater or score == order) and score or nil
   end
   local right = fits(scoreIn(queues[1], r.id)) or fits(scoreIn(queues[2], r.id)) or (not r.attempt and order) or nil
-  -- First of all: the end of the queue follows from it.
+  -- Check this first, because the end of the queue follows from it.
   checkOrder(found, base, r.space, right or order)
   local function enter(queue)
     redis.call('ZREM', queue, r.id)
@@ -23,8 +23,8 @@ local function checkQueues(found, r, base, nowMs, queues)
   end
 end
 
--- Check every index of its space: those that a job belongs in, and the others.
-local function checkPlaces(found, r, base, nowMs)
+-- Check a job in every index of its space: those that it belongs in, and the others.
+local function checkIndexes(found, r, base, nowMs)
   local space = base .. 'space:' .. r.space
   mustBeIn(found, space .. '/jobs', r.id, r.order)
   for _, status in ipairs(STATUSES) do
