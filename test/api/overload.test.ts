@@ -146,9 +146,9 @@ describe('a connection that sends requests without waiting for responses', () =>
       await until(() => raw.received.rest.toString() === `ABC${'X'.repeat(2_000)}`);
       // Another connection uses other memory.
       await withRaw(paused.url, async (other) => {
-        for (let answered = 0; answered < 100; answered += 50) {
+        for (let responses = 0; responses < 100; responses += 50) {
           other.socket.write(requests(50).join(''));
-          await respondToAll(other, answered + 50);
+          await respondToAll(other, responses + 50);
         }
       });
       expect(kept.toString()).toBe('abc');

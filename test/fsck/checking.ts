@@ -13,7 +13,7 @@ export interface Found {
 }
 
 /**
- * Check a store, and collect what is told.
+ * Check a store, and collect the faults that it reports.
  *
  * @param onFault awaited in the middle of it
  */
@@ -32,5 +32,5 @@ export async function check(store: Store, isRepairing = false, onFault = async (
 /** What is wrong by the checker of the tests, which was written before and apart. Only of a quiet Redis. */
 export const secondly = ({ redis, prefix }: TestService) => secondOpinion(redis, prefix);
 
-/** The same faults, mended. */
+/** The same faults, repaired. */
 export const repaired = (short: Short[]): Short[] => short.map(([kind, id, key]) => [kind, id, key, 'done']);

@@ -7,7 +7,7 @@ import { check, repaired, type Short, secondly } from './checking.js';
 
 const service = withService({}, { app: 'api', isOwn: true });
 
-/** @param later what is only seen once these are mended */
+/** @param later faults that are found only once these are repaired */
 async function expectRepaired(faults: Short[], later: Short[] = []) {
   expect((await check(service.store)).short).toEqual(faults.sort());
   expect((await check(service.store, true)).short).toEqual(repaired([...faults, ...later].sort()));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 
@@ -21,4 +21,9 @@ it.each(files)('%s parses no JSON, has fewer than 60 lines, and declares its inp
   expect(text.split('\n').length).toBeLessThan(60);
   if (file.includes('/lua/')) return;
   expect(text).toMatch(/^-- KEYS .+\n-- ARGV .+\n(-- REPLY [A-Z_]+.*\n)+(-- ERRORS .+\n)?--\n-- [A-Z]/);
+});
+
+it('excludes only existing tests from the topology', async () => {
+  const { EXCLUDED } = await import(`${root}test/topology/excluded.mjs`);
+  expect(EXCLUDED.filter((file: string) => !existsSync(`${root}test/${file}.test.ts`))).toEqual([]);
 });

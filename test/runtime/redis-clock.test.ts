@@ -66,9 +66,9 @@ describe("The estimate of Redis' clock", () => {
   it('is null after a command has proven it wrong by more than its possible error', () => {
     const [clock, redis] = [new RedisClock(), node()];
     learn(clock, redis, { tookMs: 300 });
-    clock.doubt(300);
+    clock.reportTooLate(300);
     expect(clock.after(0)).not.toBeNull();
-    clock.doubt(400);
+    clock.reportTooLate(400);
     expect(clock.after(0)).toBeNull();
   });
 });

@@ -10,6 +10,7 @@ const NO_SERVICE = [
   'cli/screen',
   'gateway/sessions',
   'scheduler/callback-attempts',
+  'scheduler/host-limiter',
 ];
 
 /** Stop, pause, fill, count or configure a Redis of their own. */
@@ -21,7 +22,8 @@ const OWN_REDIS = [
   'gateway/logs',
   'gateway/process',
   'logs/read-cost',
-  'scheduler/delivery',
+  'scheduler/attempt',
+  'scheduler/dispatcher',
 ];
 
 /** Read the memory, log or connections of a process of their own, or combine its parts in another way. */

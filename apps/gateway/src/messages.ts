@@ -18,7 +18,7 @@ export const VISIBILITIES = ['full', 'progress', 'space'] as const satisfies rea
 export type Visibility = (typeof VISIBILITIES)[number];
 
 /** An event, or an append of logs, on its way from a channel to the sockets of any number of streams. */
-export class EncodedEvent {
+export class OutgoingMessage {
   readonly #frames: Partial<Record<Visibility, Buffer | null>> = {};
 
   constructor(readonly event: PublishedMessage) {}

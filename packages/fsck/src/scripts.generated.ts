@@ -20,10 +20,10 @@ export const lua = {
   end
   local actual = scoreIn(deadlines, r.id)
   if due and not actual then
-    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() setScore(deadlines, r.id, formatInteger(due)) end)
+    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
   elseif latest and actual > latest + CLOCK_SLACK_MS then
     local detail = 'the job is ' .. r.status .. ', and not due before ' .. formatInteger(actual)
-    find(found, 'deadline_late', deadlines, detail, found.additions, function() setScore(deadlines, r.id, formatInteger(due)) end)
+    find(found, 'deadline_late', deadlines, detail, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
   end
 end`,
   checkCallback: `local function checkCallback(found, r, base, nowMs)
@@ -131,7 +131,7 @@ end`,
       local order = tonumber(top[2] or 0)
       if order < LAST_ORDER then newest = math.max(newest, order) end
     end
-    setScore(spaces, space, formatInteger(newest))
+    replaceEntry(spaces, space, formatInteger(newest))
   end)
 end`,
   IS_STATUS: `local IS_STATUS = {}
@@ -202,7 +202,7 @@ end`,
   if actual == tonumber(score) then return end
   local kind = actual and 'entry_misplaced' or 'entry_missing'
   local detail = actual and ('at ' .. formatInteger(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
-  find(found, kind, index, detail, found.additions, function() setScore(index, id, score) end)
+  find(found, kind, index, detail, found.additions, function() replaceEntry(index, id, score) end)
 end`,
   mustNotBeIn: `local function mustNotBeIn(found, index, id, why)
   if not scoreIn(index, id) then return end
@@ -263,10 +263,10 @@ return { 'OK', { unpack(strays) } }
 } as const;
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '62c59769d803ba3acecbe57a014b15b8c01b040b',
+  name: 'check_jobs', sha1: 'a57ff983fdd02e8791bbdeb2a9661e34f385714c',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.DEFAULT_TIMEOUT_SECONDS}\n${store.DEFAULT_MAX_RETRIES}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.setScore}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.DEFAULT_TIMEOUT_SECONDS}\n${store.DEFAULT_MAX_RETRIES}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()

@@ -58,7 +58,7 @@ export class RedisClock {
    *
    * @param earlyMs by how much the command was in time, at least
    */
-  doubt(earlyMs: number): void {
+  reportTooLate(earlyMs: number): void {
     const errors = [...this.#best.values()].map(({ leastMs, mostMs }) => mostMs - leastMs);
     if (earlyMs > Math.max(0, ...errors) + DRIFT_MS) this.#best.clear();
   }

@@ -49,11 +49,11 @@ export interface Clock {
    */
   after(inMs: number): number | null;
   /** Report that Redis found a command too late that was in time by this clock. @param earlyMs by how much, at least */
-  doubt(earlyMs: number): void;
+  reportTooLate(earlyMs: number): void;
 }
 
 /** A clock that is never known, so that no command has a deadline. */
-const NO_CLOCK: Clock = { after: () => null, doubt: () => undefined };
+const NO_CLOCK: Clock = { after: () => null, reportTooLate: () => undefined };
 
 /**
  * A Redis connection, its keys and its settings: first argument of every verb. The verbs are the service layer;

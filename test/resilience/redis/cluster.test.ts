@@ -142,7 +142,7 @@ it('expires jobs in other slots of a cluster while a slot with a due job moves',
 });
 
 it('does not repeat commands that a broken cluster connection left without a reply', async () => {
-  const space = 'unanswered';
+  const space = 'lost-replies';
   await createJob(service, space);
   const { from } = await moveOf(space);
   // Scripts wait, and are lost with their connection.

@@ -1,7 +1,7 @@
 import { isTerminal, YardmasterError } from '@yardmaster/protocol';
 import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
-import { EncodedEvent } from '../messages.js';
+import { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 import type { StreamCaller } from './caller.js';
 import type { ReleaseStack } from './release-stack.js';
@@ -68,7 +68,16 @@ export async function prepareSpaceStream(
 }
 
 /** Return the event that completed a job, for a progress-scope client that came too late for it. */
-function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): EncodedEvent {
+function completionOf(jobId: string, { seq, jobName, spaceId, status, at, updatedAt }: Snapshot): OutgoingMessage {
   // The data is left out, because such a client sees only that the job completed, and when.
-  return new EncodedEvent({ seq, jobId, jobName, spaceId, type: 'completed', status, data: null, at: updatedAt ?? at });
+  return new OutgoingMessage({
+    seq,
+    jobId,
+    jobName,
+    spaceId,
+    type: 'completed',
+    status,
+    data: null,
+    at: updatedAt ?? at,
+  });
 }

@@ -2,7 +2,7 @@ import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { Listener, Subscriptions } from '@yardmaster/redis';
 import type { Logger } from '@yardmaster/runtime';
 import type { ReleaseStack } from '../admission/release-stack.js';
-import { EncodedEvent, readPublished } from '../messages.js';
+import { OutgoingMessage, readPublished } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 
 export interface ChannelOptions {
@@ -69,7 +69,7 @@ export abstract class Channel implements Listener {
       return;
     }
     try {
-      this.receive(new EncodedEvent(event));
+      this.receive(new OutgoingMessage(event));
     } catch (err) {
       log.error({ err, channel, seq: event.seq }, 'event not sent');
       this.interrupt();
@@ -88,7 +88,7 @@ export abstract class Channel implements Listener {
   protected abstract sessions(): Iterable<Session>;
 
   /** Handle an event that came over the channel. */
-  protected abstract receive(encoded: EncodedEvent): void;
+  protected abstract receive(encoded: OutgoingMessage): void;
 
   /** Continue after a subscription, which may follow a gap. */
   protected abstract resume(): void;

@@ -1,7 +1,7 @@
 import { isTerminal, YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import type { Store } from '@yardmaster/store';
-import type { EncodedEvent } from '../messages.js';
+import type { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 import { Channel, type ChannelOptions } from './channel.js';
 import { type Cursor, JobSubscriber, type SendOutcome } from './job-subscriber.js';
@@ -39,7 +39,7 @@ export class JobChannel extends Channel {
   #isCatchingUp = false;
   #mustReadAgain = false;
   /** Events that have come live since the replay began. Redis has them too, so some of them may be dropped. */
-  #live: EncodedEvent[] = [];
+  #live: OutgoingMessage[] = [];
   /**
    * Random fraction for the close of the streams that were open at the end of the job, see Session. They share it,
    * because the first of many random times would show when the job ended.
@@ -76,7 +76,7 @@ export class JobChannel extends Channel {
     for (const { session } of this.#subscribers) yield session;
   }
 
-  protected receive(encoded: EncodedEvent): void {
+  protected receive(encoded: OutgoingMessage): void {
     // The event came right after Redis confirmed the subscription. The confirmation starts a read of the history, which
     // contains the event. Sent before that read, it would hide that Redis came back with less than it had.
     if (!this.isSubscribed) return;
@@ -99,14 +99,14 @@ export class JobChannel extends Channel {
     void this.#catchUp();
   }
 
-  #sendLive(encoded: EncodedEvent): SendOutcome {
+  #sendLive(encoded: OutgoingMessage): SendOutcome {
     const { event } = encoded;
     if (event.seq !== null) return this.#sendEvent(encoded, event.seq);
     return sendAppend(this.#subscribers, event, { isReplay: false });
   }
 
   /** Send an event to each subscriber that needs exactly this one next. */
-  #sendEvent(encoded: EncodedEvent, seq: number): SendOutcome {
+  #sendEvent(encoded: OutgoingMessage, seq: number): SendOutcome {
     let outcome: SendOutcome = 'ok';
     const { type } = encoded.event;
     const end = isTerminal(type) ? type : null;

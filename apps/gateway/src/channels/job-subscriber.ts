@@ -1,5 +1,5 @@
 import type { Status } from '@yardmaster/protocol';
-import type { EncodedEvent } from '../messages.js';
+import type { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 
 /** Position of a client in a job's events and logs, from its init and the messages after it. */
@@ -32,7 +32,7 @@ export class JobSubscriber {
   }
 
   /** Send the event that follows the last one. */
-  sendNext(encoded: EncodedEvent): void {
+  sendNext(encoded: OutgoingMessage): void {
     this.#cursor.seq++;
     this.#cursor.at = encoded.event.at;
     this.#cursor.status = encoded.event.status;
@@ -40,7 +40,7 @@ export class JobSubscriber {
   }
 
   /** Send an append of logs that follows the newest known entry. */
-  sendAppend(encoded: EncodedEvent, toSeq: number): void {
+  sendAppend(encoded: OutgoingMessage, toSeq: number): void {
     this.#cursor.logSeq = toSeq;
     this.session.send(encoded);
   }

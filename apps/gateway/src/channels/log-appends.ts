@@ -1,5 +1,5 @@
 import type { PublishedAppend, Status } from '@yardmaster/protocol';
-import { EncodedEvent } from '../messages.js';
+import { OutgoingMessage } from '../messages.js';
 import type { JobSubscriber, SendOutcome } from './job-subscriber.js';
 
 interface AppendOptions {
@@ -21,7 +21,7 @@ export function sendAppend(
   const { fromSeq, toSeq } = append.data;
   let outcome: SendOutcome = 'ok';
   // There is nearly always only one, because all clients know the same seqs.
-  const encodedParts = new Map<string, EncodedEvent>();
+  const encodedParts = new Map<string, OutgoingMessage>();
   for (const subscriber of subscribers) {
     if (subscriber.session.isClosing) continue;
     const { logSeq, status: knownStatus } = subscriber.cursor;
@@ -30,7 +30,7 @@ export function sendAppend(
     if (isBehind || logSeq >= toSeq) continue;
     const status = isReplay ? knownStatus : append.status;
     const key = `${logSeq} ${status}`;
-    const encoded = encodedParts.get(key) ?? new EncodedEvent(partAfter(append, logSeq, status));
+    const encoded = encodedParts.get(key) ?? new OutgoingMessage(partAfter(append, logSeq, status));
     encodedParts.set(key, encoded);
     subscriber.sendAppend(encoded, toSeq);
   }

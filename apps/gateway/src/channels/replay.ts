@@ -8,7 +8,7 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { readSince, type Since, type Store } from '@yardmaster/store';
-import { EncodedEvent } from '../messages.js';
+import { OutgoingMessage } from '../messages.js';
 import { COALESCE_BYTES } from '../sockets/send-buffer.js';
 import type { Session } from '../sockets/session.js';
 import type { JobSubscriber } from './job-subscriber.js';
@@ -28,7 +28,7 @@ export interface ReplayOptions {
   /** They come and go during the replay. */
   subscribers: ReadonlySet<JobSubscriber>;
   /** Sends an event to each subscriber that needs exactly this one next. */
-  sendEvent: (event: EncodedEvent, seq: number) => void;
+  sendEvent: (event: OutgoingMessage, seq: number) => void;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function replayMissed({ jobId, store, subscribers, sendEvent }: Rep
     for (const event of inOrder(events, appendOf(jobId, since), { isMore })) {
       await awaitDrain();
       if (event.seq === null) sendAppend(subscribers, event, { isReplay: true });
-      else sendEvent(new EncodedEvent(event), event.seq);
+      else sendEvent(new OutgoingMessage(event), event.seq);
     }
   }
 }

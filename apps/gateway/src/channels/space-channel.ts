@@ -1,11 +1,11 @@
 import { CLOSE_CODES } from '@yardmaster/protocol';
-import type { EncodedEvent } from '../messages.js';
+import type { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 import { Channel } from './channel.js';
 
 /** The events of a space for a client whose init is not sent yet. */
 interface EventBuffer {
-  events: EncodedEvent[];
+  events: OutgoingMessage[];
   /** Whether some events may be missing. */
   isInterrupted: boolean;
 }
@@ -50,7 +50,7 @@ export class SpaceChannel extends Channel {
     return this.#sessions;
   }
 
-  protected receive(encoded: EncodedEvent): void {
+  protected receive(encoded: OutgoingMessage): void {
     for (const { events } of this.#buffers) events.push(encoded);
     for (const session of this.#sessions) session.send(encoded);
   }

@@ -71,7 +71,7 @@ export class SendBuffer {
     } else if (isProgress && (waiting > COALESCE_BYTES || this.#coalesced !== null)) {
       this.#coalesce(jobId, frame);
     } else {
-      this.#release(jobId);
+      this.#flush(jobId);
       this.#write(frame);
     }
   }
@@ -111,7 +111,7 @@ export class SendBuffer {
   }
 
   /** Send the coalesced frame of a job, because the next frame must not overtake it. */
-  #release(jobId: string): void {
+  #flush(jobId: string): void {
     const frame = this.#coalesced?.get(jobId);
     if (frame === undefined) return;
     this.#coalesced?.delete(jobId);

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { CLOSE_CODES, type InitMessage, type TerminalStatus } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
-import { type EncodedEvent, frameOf, type Visibility } from '../messages.js';
+import { frameOf, type OutgoingMessage, type Visibility } from '../messages.js';
 import type { StreamMetrics } from '../metrics.js';
 import { SendBuffer } from './send-buffer.js';
 
@@ -112,7 +112,7 @@ export class Session {
   }
 
   /** Send an event if this client may see it. On a job stream, the caller must call `end` after the last event. */
-  send(encoded: EncodedEvent): void {
+  send(encoded: OutgoingMessage): void {
     if (this.#isClosing) return;
     const frame = encoded.encodedFor(this.visibility);
     if (frame !== null) this.#sendBuffer.send(encoded.event.jobId, frame, encoded);

@@ -19,10 +19,10 @@ local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retention
   end
   local actual = scoreIn(deadlines, r.id)
   if due and not actual then
-    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() setScore(deadlines, r.id, formatInteger(due)) end)
+    find(found, 'deadline_missing', deadlines, 'the job is ' .. r.status, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
   elseif latest and actual > latest + CLOCK_SLACK_MS then
     local detail = 'the job is ' .. r.status .. ', and not due before ' .. formatInteger(actual)
-    find(found, 'deadline_late', deadlines, detail, found.additions, function() setScore(deadlines, r.id, formatInteger(due)) end)
+    find(found, 'deadline_late', deadlines, detail, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
   end
 end
 

@@ -16,6 +16,6 @@ local function checkOrder(found, base, space, newest)
       local order = tonumber(top[2] or 0)
       if order < LAST_ORDER then newest = math.max(newest, order) end
     end
-    setScore(spaces, space, formatInteger(newest))
+    replaceEntry(spaces, space, formatInteger(newest))
   end)
 end

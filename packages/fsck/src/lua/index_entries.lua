@@ -9,7 +9,7 @@ local function mustBeIn(found, index, id, score)
   if actual == tonumber(score) then return end
   local kind = actual and 'entry_misplaced' or 'entry_missing'
   local detail = actual and ('at ' .. formatInteger(actual) .. ' instead of ' .. score) or ('belongs at ' .. score)
-  find(found, kind, index, detail, found.additions, function() setScore(index, id, score) end)
+  find(found, kind, index, detail, found.additions, function() replaceEntry(index, id, score) end)
 end
 
 -- Check that a job is not in this index.

@@ -13,7 +13,7 @@
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
 if not callback or callback.series ~= tonumber(series) then return { 'NOT_PENDING' } end
-local nowMs, at = now()
+local nowMs, nowText = now()
 if callback.leasedUntil > nowMs then return { 'NOT_DUE', math.min(callback.leasedUntil - nowMs, tonumber(longestWaitMs)) } end
 if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 
@@ -21,4 +21,4 @@ local lease = nowMs + tonumber(leaseMs)
 postpone(job, lease)
 redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
 local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
-return { 'OK', at, callback.attempts + 1, formatInteger(lease), fields }
+return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }

@@ -16,7 +16,7 @@ local callback = loadCallback(job)
 if not callback or formatInteger(callback.leasedUntil) ~= lease then return { 'NOT_PENDING' } end
 
 -- The job has ended: neither its status nor its updatedAt, the time it ended, must change any more.
-local nowMs, at = now()
+local nowMs, nowText = now()
 if callback.series ~= tonumber(series) then
   postpone(job, nowMs) -- A client requested a redelivery in the meantime: this outcome is not its own.
   enqueueCallback(job, nowMs)
@@ -30,6 +30,6 @@ else
 end
 redis.call('HSET', jobKey, 'callbackAttempts', formatInteger(callback.attempts + 1))
 redis.call('HDEL', jobKey, 'callbackLeasedUntil')
-local seq = append(job, at, eventType, data, eventsPerJob)
-publish(job, seq, eventType, job.status, at, data)
+local seq = appendEvent(job, nowText, eventType, data, eventsPerJob)
+publish(job, seq, eventType, job.status, nowText, data)
 return { 'OK' }

@@ -14,10 +14,10 @@ if not hasEnded and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.st
 local v = redis.call('HMGET', jobKey, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
 if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', job.status } end
 
-local nowMs, at = now()
+local nowMs, nowText = now()
 local isBeingMade = tonumber(stored(v[3]) or 0) > nowMs
 local series = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
-redis.call('HSET', jobKey, 'callbackRound', formatInteger(series), 'callbackDueAt', at)
+redis.call('HSET', jobKey, 'callbackRound', formatInteger(series), 'callbackDueAt', nowText)
 if not isBeingMade then redis.call('HDEL', jobKey, 'callbackLeasedUntil') end
 enqueueCallback(job, nowMs)
 return { 'OK' }

@@ -7,8 +7,8 @@
 -- callback is listed again after twice the time.
 --   limit    at most 100
 --   due      id, series, url, ms for which it has been due, …
-local nowMs, at = now()
-local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', at, 'LIMIT', 0, limit)
+local nowMs, nowText = now()
+local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', nowText, 'LIMIT', 0, limit)
 local due = {}
 for _, id in ipairs(ids) do
   local job, url = loadJob(base .. 'job:' .. id, base, id, 'callbackUrl')

@@ -5,7 +5,7 @@ import { bring_back, mark_step } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 
 /** Jobs checked in one script, and spaces in one portion. */
-const STEP = 100;
+const BATCH = 100;
 
 const WORKING: readonly Status[] = ['delivered', 'running'];
 
@@ -36,7 +36,7 @@ export async function restoreDeadlines(store: Store, partition: string): Promise
   const { redis, keys } = store;
   let total = 0;
   for (let cursor = '0'; ; ) {
-    const scan = redis.zscan(keys.spaces(partition), cursor, 'COUNT', STEP);
+    const scan = redis.zscan(keys.spaces(partition), cursor, 'COUNT', BATCH);
     const [next, flat] = await call(store, 'zscan', scan);
     const spaces = flat.filter((_, i) => i % 2 === 0);
     const indexes = spaces.flatMap((space) => WORKING.map((status) => keys.jobsByStatus(space, status)));
@@ -53,10 +53,10 @@ async function reopenIn(store: Store, partition: string, index: string): Promise
   for (let afterOrder = '-inf'; ; ) {
     const { examined, lastOrder, reopened } = await runScript(store, bring_back, {
       keys: { index },
-      args: { base: store.keys.baseOf(partition), afterOrder, limit: STEP, deliveryTimeoutMs },
+      args: { base: store.keys.baseOf(partition), afterOrder, limit: BATCH, deliveryTimeoutMs },
     });
     total += reopened;
-    if (examined < STEP) return total;
+    if (examined < BATCH) return total;
     afterOrder = lastOrder;
   }
 }

@@ -45,7 +45,7 @@ for i = 1, #due, 2 do
     counts[count] = counts[count] + 1
   elseif not ok then
     -- A record that is not valid. Look again in a minute, so that it does not stop the sweep.
-    setScore(deadlines, due[i], formatInteger(nowMs + 60000))
+    replaceEntry(deadlines, due[i], formatInteger(nowMs + 60000))
     broken[#broken + 1] = due[i]
   end
 end

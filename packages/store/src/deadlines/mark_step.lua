@@ -6,10 +6,10 @@
 -- worker's last call was before that. It is recorded once for each step, for any number of schedulers.
 --   readAt     when the caller last read this clock, before the step, in Redis' time
 --   marked     1 when this call recorded it, 0 when another scheduler had done so
-local nowMs, at = now()
+local nowMs, nowText = now()
 local known = tonumber(stored(redis.call('GET', stepped)) or 0)
 -- One in the future is from before a step back.
 if known > tonumber(readAt) and known <= nowMs then return { 'OK', 0 } end
 redis.call('DEL', stepped) -- A full Redis lets the rest pass once something was removed.
-redis.call('SET', stepped, at)
+redis.call('SET', stepped, nowText)
 return { 'OK', 1 }

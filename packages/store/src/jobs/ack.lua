@@ -10,9 +10,9 @@ local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status } end
 
-local nowMs, at = now()
-moveStatus(job, 'running')
+local nowMs, nowText = now()
+moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
 if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
-record(job, at, 'acked', 'running', 'null', eventsPerJob, 'startedAt', at, 'attempt', formatInteger(job.attempt + 1))
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(job.attempt + 1))
 return { 'OK' }

@@ -12,8 +12,8 @@ local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
 
-local nowMs, at = now()
+local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
-markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 return { 'OK', claimedJob(job, payload, checkpoint) }

@@ -10,9 +10,9 @@ local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
-local nowMs, at = now()
-moveStatus(job, 'completed')
-retain(job, nowMs, retentionMs)
+local nowMs, nowText = now()
+moveToStatusIndex(job, 'completed')
+startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then enqueueCallback(job, nowMs) end
-record(job, at, 'completed', 'completed', result, eventsPerJob, 'result', result)
+recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK' }

@@ -13,20 +13,20 @@ if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
-local nowMs, at = now()
+local nowMs, nowText = now()
 -- This first write also tests whether memory is full, because a full Redis refuses it. reopenWindow works on a full
 -- Redis as well, so that a job whose worker is alive does not time out.
-local reply = redis.pcall('HSET', jobKey, 'updatedAt', at)
+local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
 local isFull = type(reply) == 'table' and reply.err ~= nil
 reopenWindow(job, nowMs, executionMs(job))
 if kind == 'keepalive' then return { 'OK' } end
 if isFull then return { 'STORAGE_FULL' } end
 
 if kind == 'progress' then
-  record(job, at, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', at)
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
-  record(job, at, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
 else
-  record(job, at, kind, 'running', data, eventsPerJob)
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
 return { 'OK' }

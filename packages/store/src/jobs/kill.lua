@@ -12,9 +12,9 @@ if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 
-local nowMs, at = now()
+local nowMs, nowText = now()
 if job.status == 'pending' then dequeue(job) end
-moveStatus(job, 'killed')
-retain(job, nowMs, retentionMs)
-record(job, at, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+moveToStatusIndex(job, 'killed')
+startRetention(job, nowMs, retentionMs)
+recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }

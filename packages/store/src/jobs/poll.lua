@@ -9,13 +9,13 @@
 --   notAfter  see isTooLate
 --   names     job names, at most 100; none for any
 --   jobs      see claimedJob
-local nowMs, at = now()
+local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
-local takeOldest = #queues > 1 and takerOf(queues, math.ceil(wanted / #queues))
+local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
 
 local claimed = {}
 for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
@@ -26,7 +26,7 @@ for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   local job, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
   if job.status == 'pending' then -- otherwise the entry is stray, and is gone from the queue now
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
-    markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+    markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
     claimed[#claimed + 1] = claimedJob(job, payload, checkpoint)
   end
 end

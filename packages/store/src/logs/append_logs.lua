@@ -10,8 +10,8 @@ local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 
-local _, at = now()
-local opening = '[' .. at
+local _, nowText = now()
+local opening = '[' .. nowText
 for i = 1, #entries do entries[i] = opening .. entries[i] end
 local logs = jobKey .. ':logs'
 local dropped = tonumber(stored(redis.call('HGET', jobKey, 'logsDropped')) or 0)
@@ -25,5 +25,5 @@ if excess > 0 then
 end
 
 local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
-publish(job, 'null', 'logs_appended', job.status, at, data)
+publish(job, 'null', 'logs_appended', job.status, nowText, data)
 return { 'OK', last }

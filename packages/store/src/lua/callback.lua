@@ -21,5 +21,5 @@ end
 
 -- Postpone the relay's next check of a pending callback.
 local function postpone(job, at)
-  setScore(job.base .. 'callbacks', job.id, formatInteger(at))
+  replaceEntry(job.base .. 'callbacks', job.id, formatInteger(at))
 end

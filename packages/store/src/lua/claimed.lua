@@ -1,8 +1,8 @@
 -- Make a pending job that has left its queues delivered, for the caller that claims it, and open its delivery window.
 local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
-  moveStatus(job, 'delivered')
+  moveToStatusIndex(job, 'delivered')
   openWindow(job, nowMs, deliveryTimeoutMs)
-  record(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
+  recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
 end
 
 -- Return a delivered job as a flat list; claimedJobOf in the store reads it in this order.

@@ -1,15 +1,15 @@
 -- Make a job dead, with its callback. `errorJson` is JSON text; further fields of the record may follow (name, value,
--- …). It begins with the ZREM of moveStatus.
+-- …). It begins with the ZREM of moveToStatusIndex.
 local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
-  moveStatus(job, 'dead')
-  retain(job, nowMs, retentionMs)
+  moveToStatusIndex(job, 'dead')
+  startRetention(job, nowMs, retentionMs)
   if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then enqueueCallback(job, nowMs) end
-  record(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
+  recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
 end
 
--- Return a job to its queues, at this order, or to their end when it is nil. It begins with the ZREM of moveStatus.
+-- Return a job to its queues, at this order, or to their end when it is nil. It begins with the ZREM of moveToStatusIndex.
 local function returnToQueue(job, nowMs, order)
-  moveStatus(job, 'pending')
+  moveToStatusIndex(job, 'pending')
   enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
   redis.call('ZREM', job.base .. 'deadlines', job.id)
 end

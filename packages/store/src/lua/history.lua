@@ -3,7 +3,7 @@
 -- entry does not contain its seq, which is its position in the list, after `created` (1) and the dropped events. It
 -- also leaves out data that follows from the record: empty data, and the data of `completed`, which is the job's
 -- result. There is no list as long as all of it follows from the record, see impliedEntries.
-local function append(job, at, type, data, eventsPerJob)
+local function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
@@ -25,8 +25,8 @@ end
 -- Record an event of a job, and the status that it leads to. First write the history, because it may begin with values
 -- that are still in the record. Then write the record's status and times, and any further fields (name, value, …).
 -- Publish last.
-local function record(job, at, type, status, data, eventsPerJob, ...)
-  local seq = append(job, at, type, data, eventsPerJob)
+local function recordEvent(job, at, type, status, data, eventsPerJob, ...)
+  local seq = appendEvent(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
   publish(job, seq, type, status, at, data)
 end
@@ -34,7 +34,7 @@ end
 -- Record the event that returns a job to its queue, with further fields of the record (name, value, …). Its record is
 -- then as if it had not been delivered. The times go after the history is written, which may begin with them.
 local function recordReturn(job, at, type, data, eventsPerJob, ...)
-  local seq = append(job, at, type, data, eventsPerJob)
+  local seq = appendEvent(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at, ...)
   redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
   publish(job, seq, type, 'pending', at, data)

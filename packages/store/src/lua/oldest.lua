@@ -5,9 +5,9 @@ end
 
 -- Return a function that removes the oldest entry of several queues at each call, and returns it; nil when there is
 -- none. Entries are read in portions; a spent portion has left its queue, so the next one starts at the head again.
-local function takerOf(keys, portion)
+local function oldestFirst(keys, portion)
   -- Go to the oldest entry of a queue that was not taken yet; nil when there is none.
-  local function look(q)
+  local function fill(q)
     if not q.entries or (q.at > #q.entries and #q.entries > 0) then
       q.entries = redis.call('ZRANGE', q.key, 0, portion - 1, 'WITHSCORES')
       q.at = 1
@@ -20,10 +20,10 @@ local function takerOf(keys, portion)
   local queues, taken, index = {}, nil, nil
   for _, key in ipairs(keys) do
     local q = { key = key }
-    if look(q) then queues[#queues + 1] = q end
+    if fill(q) then queues[#queues + 1] = q end
   end
   return function()
-    if taken and not look(taken) then table.remove(queues, index) end
+    if taken and not fill(taken) then table.remove(queues, index) end
     taken, index = queues[1], 1
     for i = 2, #queues do
       if queues[i].order < taken.order then taken, index = queues[i], i end

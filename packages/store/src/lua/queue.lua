@@ -1,12 +1,12 @@
 -- Put a member at a score. Begin with a ZREM on purpose: once a script has removed something, Redis lets the rest of it
 -- pass even when memory is full.
-local function setScore(index, member, score)
+local function replaceEntry(index, member, score)
   redis.call('ZREM', index, member)
   redis.call('ZADD', index, score, member)
 end
 
--- Move a job to another status index, at its place by creation. Begins with a ZREM, see setScore.
-local function moveStatus(job, to)
+-- Move a job to another status index, at its place by creation. Begins with a ZREM, see replaceEntry.
+local function moveToStatusIndex(job, to)
   local index = job.base .. 'space:' .. job.space .. '/status/'
   redis.call('ZREM', index .. job.status, job.id)
   redis.call('ZADD', index .. to, job.order, job.id)

@@ -1,5 +1,5 @@
 -- Start the retention of a job that has just ended: its deadline now means the purge. 0 keeps it for ever.
-local function retain(job, nowMs, retentionMs)
+local function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
   else
@@ -12,7 +12,7 @@ end
 local function purge(job, nowMs)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
-    setScore(deadlines, job.id, formatInteger(nowMs + 60000))
+    replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
     return false
   end
   local space = job.base .. 'space:' .. job.space

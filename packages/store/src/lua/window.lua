@@ -14,9 +14,9 @@ local function openWindow(job, nowMs, ms)
   redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
 end
 
--- Open the window of a job again, on a full Redis too, see setScore.
+-- Open the window of a job again, on a full Redis too, see replaceEntry.
 local function reopenWindow(job, nowMs, ms)
-  setScore(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
+  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
 end
 
 -- Return when Redis' clock last stepped forward, in ms; 0 for never. A time in the future is from before a step back,

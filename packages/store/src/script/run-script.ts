@@ -53,7 +53,7 @@ export async function runScript<K extends string, A extends string, R extends st
   if (word === 'STORAGE_FULL') store.observer.failed('full');
   if (word === TOO_LATE) {
     const earlyMs = carriedOutWithinMs(store) - (performance.now() - sentAt);
-    if (earlyMs > 0) store.clock.doubt(earlyMs);
+    if (earlyMs > 0) store.clock.reportTooLate(earlyMs);
     throw new YardmasterError('OVERLOADED');
   }
   if (word === SLOT_MOVING) {

@@ -20,12 +20,12 @@ end`,
   return { attempts = v[1], series = v[2], due = v[3], leasedUntil = v[4] }
 end`,
   postpone: `local function postpone(job, at)
-  setScore(job.base .. 'callbacks', job.id, formatInteger(at))
+  replaceEntry(job.base .. 'callbacks', job.id, formatInteger(at))
 end`,
   markDelivered: `local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
-  moveStatus(job, 'delivered')
+  moveToStatusIndex(job, 'delivered')
   openWindow(job, nowMs, deliveryTimeoutMs)
-  record(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
+  recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
 end`,
   claimedJob: `local function claimedJob(job, payload, checkpoint)
   return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint }
@@ -44,13 +44,13 @@ end`,
   return string.format('%d%08d', (number - low) / 1e8, low)
 end`,
   makeDead: `local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
-  moveStatus(job, 'dead')
-  retain(job, nowMs, retentionMs)
+  moveToStatusIndex(job, 'dead')
+  startRetention(job, nowMs, retentionMs)
   if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then enqueueCallback(job, nowMs) end
-  record(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
+  recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
 end`,
   returnToQueue: `local function returnToQueue(job, nowMs, order)
-  moveStatus(job, 'pending')
+  moveToStatusIndex(job, 'pending')
   enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
   redis.call('ZREM', job.base .. 'deadlines', job.id)
 end`,
@@ -75,7 +75,7 @@ end`,
   recordReturn(job, formatInteger(nowMs), 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', formatInteger(count))
   return 'pending'
 end`,
-  append: `local function append(job, at, type, data, eventsPerJob)
+  appendEvent: `local function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
@@ -93,13 +93,13 @@ end`,
   end
   return formatInteger(1 + job.eventsDropped + length)
 end`,
-  record: `local function record(job, at, type, status, data, eventsPerJob, ...)
-  local seq = append(job, at, type, data, eventsPerJob)
+  recordEvent: `local function recordEvent(job, at, type, status, data, eventsPerJob, ...)
+  local seq = appendEvent(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
   publish(job, seq, type, status, at, data)
 end`,
   recordReturn: `local function recordReturn(job, at, type, data, eventsPerJob, ...)
-  local seq = append(job, at, type, data, eventsPerJob)
+  local seq = appendEvent(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at, ...)
   redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
   publish(job, seq, type, 'pending', at, data)
@@ -136,8 +136,8 @@ end`,
   takeFirst: `local function takeFirst(queue)
   return redis.call('ZPOPMIN', queue)[1]
 end`,
-  takerOf: `local function takerOf(keys, portion)
-  local function look(q)
+  oldestFirst: `local function oldestFirst(keys, portion)
+  local function fill(q)
     if not q.entries or (q.at > #q.entries and #q.entries > 0) then
       q.entries = redis.call('ZRANGE', q.key, 0, portion - 1, 'WITHSCORES')
       q.at = 1
@@ -148,10 +148,10 @@ end`,
   local queues, taken, index = {}, nil, nil
   for _, key in ipairs(keys) do
     local q = { key = key }
-    if look(q) then queues[#queues + 1] = q end
+    if fill(q) then queues[#queues + 1] = q end
   end
   return function()
-    if taken and not look(taken) then table.remove(queues, index) end
+    if taken and not fill(taken) then table.remove(queues, index) end
     taken, index = queues[1], 1
     for i = 2, #queues do
       if queues[i].order < taken.order then taken, index = queues[i], i end
@@ -172,11 +172,11 @@ end`,
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end`,
-  setScore: `local function setScore(index, member, score)
+  replaceEntry: `local function replaceEntry(index, member, score)
   redis.call('ZREM', index, member)
   redis.call('ZADD', index, score, member)
 end`,
-  moveStatus: `local function moveStatus(job, to)
+  moveToStatusIndex: `local function moveToStatusIndex(job, to)
   local index = job.base .. 'space:' .. job.space .. '/status/'
   redis.call('ZREM', index .. job.status, job.id)
   redis.call('ZADD', index .. to, job.order, job.id)
@@ -199,7 +199,7 @@ end`,
   redis.call('ZADD', spaces, order, space)
   return order
 end`,
-  retain: `local function retain(job, nowMs, retentionMs)
+  startRetention: `local function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
   else
@@ -209,7 +209,7 @@ end`,
   purge: `local function purge(job, nowMs)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
-    setScore(deadlines, job.id, formatInteger(nowMs + 60000))
+    replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
     return false
   end
   local space = job.base .. 'space:' .. job.space
@@ -231,7 +231,7 @@ end`,
   redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
 end`,
   reopenWindow: `local function reopenWindow(job, nowMs, ms)
-  setScore(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
+  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
 end`,
   lastStep: `local function lastStep(base, nowMs)
   local at = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
@@ -247,35 +247,35 @@ end`,
 };
 
 export const begin_callback = {
-  name: 'begin_callback', sha1: 'ce9c1e04f3d87679a3e0ae13e835d3d4f19d264f',
+  name: 'begin_callback', sha1: '9bd6210b4d77c55d17ec3f5c95af9be7e71c9864',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, nowMs: Number(r[1]), attempt: Number(r[2]), lease: r[3] as string, fields: r[4] as (string | null)[] } : r[0] === 'NOT_DUE' ? { outcome: 'NOT_DUE' as const, waitMs: Number(r[1]) } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.setScore}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
 local base, jobId, series, leaseMs, longestWaitMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
 if not callback or callback.series ~= tonumber(series) then return { 'NOT_PENDING' } end
-local nowMs, at = now()
+local nowMs, nowText = now()
 if callback.leasedUntil > nowMs then return { 'NOT_DUE', math.min(callback.leasedUntil - nowMs, tonumber(longestWaitMs)) } end
 if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 local lease = nowMs + tonumber(leaseMs)
 postpone(job, lease)
 redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
 local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
-return { 'OK', at, callback.attempts + 1, formatInteger(lease), fields }
+return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 `,
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: '090a5329bdb7922299633450bbedffc2ddf03909',
+  name: 'record_callback', sha1: 'bcd57834e95dc39c56ac8a4ada7a1db96774bda7',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.setScore}\n${lua.postpone}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
 if not callback or formatInteger(callback.leasedUntil) ~= lease then return { 'NOT_PENDING' } end
-local nowMs, at = now()
+local nowMs, nowText = now()
 if callback.series ~= tonumber(series) then
   postpone(job, nowMs)
   enqueueCallback(job, nowMs)
@@ -289,14 +289,14 @@ else
 end
 redis.call('HSET', jobKey, 'callbackAttempts', formatInteger(callback.attempts + 1))
 redis.call('HDEL', jobKey, 'callbackLeasedUntil')
-local seq = append(job, at, eventType, data, eventsPerJob)
-publish(job, seq, eventType, job.status, at, data)
+local seq = appendEvent(job, nowText, eventType, data, eventsPerJob)
+publish(job, seq, eventType, job.status, nowText, data)
 return { 'OK' }
 `,
 } as const;
 
 export const redeliver_callback = {
-  name: 'redeliver_callback', sha1: 'a731398a6f50a2ccf976354fb4dcb68266fd532a',
+  name: 'redeliver_callback', sha1: 'f05f2798d146b92cbd3d792004f273a5159a4128',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
   decode: () => ({}),
   text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
@@ -308,10 +308,10 @@ local hasEnded = job.status == 'completed' or job.status == 'dead'
 if not hasEnded and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
 local v = redis.call('HMGET', jobKey, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
 if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', job.status } end
-local nowMs, at = now()
+local nowMs, nowText = now()
 local isBeingMade = tonumber(stored(v[3]) or 0) > nowMs
 local series = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
-redis.call('HSET', jobKey, 'callbackRound', formatInteger(series), 'callbackDueAt', at)
+redis.call('HSET', jobKey, 'callbackRound', formatInteger(series), 'callbackDueAt', nowText)
 if not isBeingMade then redis.call('HDEL', jobKey, 'callbackLeasedUntil') end
 enqueueCallback(job, nowMs)
 return { 'OK' }
@@ -319,13 +319,13 @@ return { 'OK' }
 } as const;
 
 export const relay_callbacks = {
-  name: 'relay_callbacks', sha1: 'fe14dfc8f9cabd94be91fbe50a3a292b8b5bbee2',
+  name: 'relay_callbacks', sha1: '937b41c3e3a72bf92aa2c69d64570ffc62dce5cb',
   keys: ['callbacks'], args: ['base', 'limit', 'againMs', 'atMostMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), due: r[2] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.setScore}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
 local base, limit, againMs, atMostMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local nowMs, at = now()
-local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', at, 'LIMIT', 0, limit)
+local nowMs, nowText = now()
+local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', nowText, 'LIMIT', 0, limit)
 local due = {}
 for _, id in ipairs(ids) do
   local job, url = loadJob(base .. 'job:' .. id, base, id, 'callbackUrl')
@@ -344,10 +344,10 @@ return { 'OK', #ids, { unpack(due) } }
 } as const;
 
 export const bring_back = {
-  name: 'bring_back', sha1: 'e9c27b320d5fca902aed7e47064a33cf5a72bc5d',
+  name: 'bring_back', sha1: '530bf897dbca3464fe6ca124e4e8dab1473a80f7',
   keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
-  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.setScore}\n${lua.formatInteger}\n${lua.reopenWindow}\nlocal index = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\nlocal index = KEYS[1]
 local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local nowMs = now()
 local function reopenIfAhead(id)
@@ -371,10 +371,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'cff82dc4fc65eb4e3db3bccb53f5bf8988277b63',
+  name: 'expire', sha1: '60fc972f5e2997001daf977df74ad11c8af9fbca',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.setScore}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveStatus}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -404,7 +404,7 @@ for i = 1, #due, 2 do
   if ok and count then
     counts[count] = counts[count] + 1
   elseif not ok then
-    setScore(deadlines, due[i], formatInteger(nowMs + 60000))
+    replaceEntry(deadlines, due[i], formatInteger(nowMs + 60000))
     broken[#broken + 1] = due[i]
   end
 end
@@ -413,72 +413,72 @@ return { 'OK', #due / 2, { unpack(counts) }, lagMs or 0, { unpack(broken) } }
 } as const;
 
 export const mark_step = {
-  name: 'mark_step', sha1: 'b418c8fde21660da46c0c8a4cdb8ee93de12ab21',
+  name: 'mark_step', sha1: '03d25b09b39bc5096b2b655a3a14e53ac63272a5',
   keys: ['stepped'], args: ['readAt'], rest: null,
   decode: (r: unknown[]) => ({ marked: Number(r[1]) }),
   text: `${lua.now}\n${lua.stored}\nlocal stepped = KEYS[1]
 local readAt = ARGV[1]
-local nowMs, at = now()
+local nowMs, nowText = now()
 local known = tonumber(stored(redis.call('GET', stepped)) or 0)
 if known > tonumber(readAt) and known <= nowMs then return { 'OK', 0 } end
 redis.call('DEL', stepped)
-redis.call('SET', stepped, at)
+redis.call('SET', stepped, nowText)
 return { 'OK', 1 }
 `,
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '745326d9b223de06098c84a9d0ac38a370e169af',
+  name: 'ack', sha1: '7762c0cb442a714902318ecb06014498ef3a9b67',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local job, deliveryTimeouts = loadJob(jobKey, base, jobId, 'deliveryTimeouts')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status } end
-local nowMs, at = now()
-moveStatus(job, 'running')
+local nowMs, nowText = now()
+moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
 if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
-record(job, at, 'acked', 'running', 'null', eventsPerJob, 'startedAt', at, 'attempt', formatInteger(job.attempt + 1))
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(job.attempt + 1))
 return { 'OK' }
 `,
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: '0eb4a1bf6012c84fd43c5de12cd61c801710cd46',
+  name: 'claim', sha1: 'f6dd7707f8b7f81dec2b4d8c6f8196ca02cccef5',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r[1] as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, payload, checkpoint = loadJob(jobKey, base, jobId, 'payload', 'checkpoint')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
-local nowMs, at = now()
+local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
-markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
 return { 'OK', claimedJob(job, payload, checkpoint) }
 `,
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'e7117a9a3bba53405a30d4ef9217f3f76ddfd946',
+  name: 'complete', sha1: '77ba5965daaf1f0b9e61a2a2f96f75d63b0bf0cc',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, callbackUrl = loadJob(jobKey, base, jobId, 'callbackUrl')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
-local nowMs, at = now()
-moveStatus(job, 'completed')
-retain(job, nowMs, retentionMs)
+local nowMs, nowText = now()
+moveToStatusIndex(job, 'completed')
+startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then enqueueCallback(job, nowMs) end
-record(job, at, 'completed', 'completed', result, eventsPerJob, 'result', result)
+recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK' }
 `,
 } as const;
@@ -506,10 +506,10 @@ return { 'OK', order }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '5153a75b1789db1f8edac6bc32da6d7007361edb',
+  name: 'fail', sha1: '306d5c36e01b2b10fcc41d82373d5001d898c3cd',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.retain}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, errorJson, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -520,66 +520,66 @@ return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs) }
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: 'a7caa74123a56494fa6a3869514bbdae86ce0dc4',
+  name: 'heartbeat', sha1: '95b2ad058668dd0ebc8dbc1f0a5c3abd3de0101c',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.setScore}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
-local nowMs, at = now()
-local reply = redis.pcall('HSET', jobKey, 'updatedAt', at)
+local nowMs, nowText = now()
+local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
 local isFull = type(reply) == 'table' and reply.err ~= nil
 reopenWindow(job, nowMs, executionMs(job))
 if kind == 'keepalive' then return { 'OK' } end
 if isFull then return { 'STORAGE_FULL' } end
 if kind == 'progress' then
-  record(job, at, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', at)
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
-  record(job, at, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
 else
-  record(job, at, kind, 'running', data, eventsPerJob)
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
 return { 'OK' }
 `,
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '0c5ed0b1608840e7175cc1267ce8974273f40d1e',
+  name: 'kill', sha1: 'e53b13fbba99f34cbe6e1de0724f87b81c49e324',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.retain}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
-local nowMs, at = now()
+local nowMs, nowText = now()
 if job.status == 'pending' then dequeue(job) end
-moveStatus(job, 'killed')
-retain(job, nowMs, retentionMs)
-record(job, at, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
+moveToStatusIndex(job, 'killed')
+startRetention(job, nowMs, retentionMs)
+recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }
 `,
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '2f8130190255f68ecec011005dea1f62dfe48f8d',
+  name: 'poll', sha1: '29c085ea0f0fcaee72d3cea9ac1d2e9ca0ef4af8',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[][] }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.takerOf}\n${lua.takeFirst}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.moveStatus}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.append}\n${lua.quote}\n${lua.publish}\n${lua.record}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal queue = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.oldestFirst}\n${lua.takeFirst}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal queue = KEYS[1]
 local base, count, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local names = { unpack(ARGV, 6) }
-local nowMs, at = now()
+local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
-local takeOldest = #queues > 1 and takerOf(queues, math.ceil(wanted / #queues))
+local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
 local claimed = {}
 for _ = 1, wanted + 50 do
   if #claimed == wanted then break end
@@ -589,7 +589,7 @@ for _ = 1, wanted + 50 do
   local job, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
   if job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
-    markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+    markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
     claimed[#claimed + 1] = claimedJob(job, payload, checkpoint)
   end
 end
@@ -708,7 +708,7 @@ return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 } as const;
 
 export const append_logs = {
-  name: 'append_logs', sha1: '462e85c0388435d6b3aa5e554206be572b279080',
+  name: 'append_logs', sha1: '742d9f81961b7337eb841d1d43732cb06dcbdbd2',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'], rest: 'entries',
   decode: (r: unknown[]) => ({ lastSeq: Number(r[1]) }),
   text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
@@ -717,8 +717,8 @@ local entries = { unpack(ARGV, 5) }
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local _, at = now()
-local opening = '[' .. at
+local _, nowText = now()
+local opening = '[' .. nowText
 for i = 1, #entries do entries[i] = opening .. entries[i] end
 local logs = jobKey .. ':logs'
 local dropped = tonumber(stored(redis.call('HGET', jobKey, 'logsDropped')) or 0)
@@ -730,7 +730,7 @@ if excess > 0 then
   redis.call('HSET', jobKey, 'logsDropped', formatInteger(dropped + excess))
 end
 local data = '{"fromSeq":' .. formatInteger(last - #entries + 1) .. ',"toSeq":' .. formatInteger(last) .. ',"count":' .. #entries .. '}'
-publish(job, 'null', 'logs_appended', job.status, at, data)
+publish(job, 'null', 'logs_appended', job.status, nowText, data)
 return { 'OK', last }
 `,
 } as const;

@@ -35,7 +35,7 @@ export interface Backlog {
  */
 export async function readBacklog(on: Store, most: number): Promise<Backlog> {
   const store = onBulk(on);
-  const [now, spaces, recent, owed, due] = await Promise.all([
+  const [now, spaces, recent, callbacks, due] = await Promise.all([
     redisNow(store),
     ofPartitions((tag) => call(store, 'zcard', store.redis.zcard(store.keys.spaces(tag)))),
     most === 0 ? [] : ofPartitions((tag) => recentSpaces(store, tag, most)),
@@ -46,7 +46,7 @@ export async function readBacklog(on: Store, most: number): Promise<Backlog> {
   return {
     spaces: await Promise.all(shown.map((space) => withAge(store, space, now))),
     spacesLeftOut: sum(spaces) - shown.length,
-    callbacksPending: sum(owed),
+    callbacksPending: sum(callbacks),
     callbacksLateSeconds: Math.max(0, now - Math.min(...due)) / 1000,
   };
 }
