@@ -1,7 +1,7 @@
 // The overload of each scenario, and its checks: rows of a text, a value and whether it is right.
 import { setTimeout as delay } from 'node:timers/promises';
+import { limitCpu } from '../../test/support/slow-process.mjs';
 import { until } from '../processes.mjs';
-import { limitCpu } from '../slow-process.mjs';
 import { checkTimes, keyFor, PROBED, peakOf, post, withService } from './service.mjs';
 
 /** Pipeline polls over some connections, with a valid or a wrong key. */

@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { limitCpu } from '../../bench/slow-process.mjs';
+import { limitCpu } from '../../test/support/slow-process.mjs';
 import { nextNumber } from '../load/own-jobs.js';
 import * as raw from '../load/raw-requests.js';
 import type { Fault, FaultContext } from '../runs/fault.js';
