@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { backoffMs, connect, type Ending, nextStepOf, retryAfterMs } from '@yardmaster/cli';
+import { backoffMs, connect, type Ending, nextStepOf } from '@yardmaster/cli';
+import { retryAfterMs } from '@yardmaster/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { until } from '../support/until.js';
 
@@ -124,5 +125,5 @@ it.each([
   ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
   ['soon', 0],
 ])('reads Retry-After: %s as %i ms', (header, ms) => {
-  expect(retryAfterMs(header, Date.parse('2026-01-01T00:00:00Z'))).toBe(ms);
+  expect(retryAfterMs(header, Date.parse('2026-01-01T00:00:00Z'), 3_600_000)).toBe(ms);
 });

@@ -4,7 +4,7 @@ export { runProgram } from './program.js';
 export { connect, type Ending } from './service/connection.js';
 export { nextStepOf } from './service/follow.js';
 export { readMessage } from './service/message.js';
-export { backoffMs, retryAfterMs } from './service/retry.js';
+export { backoffMs } from './service/retry.js';
 export { clip, printable, printableJson, widthOf } from './terminal/printable.js';
 export { Region } from './terminal/region.js';
 export { jobDisplay } from './watch/display.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { retryAfterMs } from './retry.js';
+import { retryAfterMs } from '@yardmaster/protocol';
 
 /** How a server refused a request. */
 export interface Refusal {
@@ -12,6 +12,9 @@ export interface Refusal {
 
 /** More than any error of the service. A proxy may respond with a page. */
 const MAX_BODY_BYTES = 64 * 1024;
+
+/** Longest wait that a server can ask for. A timer of more than 24 days would fire at once. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** How long a response may take to arrive in full. */
 const READ_MS = 5_000;
@@ -26,7 +29,7 @@ export function refusalOf(status: number, body: string, retryAfter: string | und
   return {
     status,
     sentence: errorIn(body) ?? `the server responded with HTTP ${status}`,
-    notBeforeMs: retryAfterMs(retryAfter),
+    notBeforeMs: retryAfterMs(retryAfter, Date.now(), MAX_RETRY_AFTER_MS),
   };
 }
 

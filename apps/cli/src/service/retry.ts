@@ -17,18 +17,3 @@ const MAX_MS = 15_000;
 export function backoffMs(failures: number, random: () => number = Math.random): number {
   return random() * Math.min(MAX_MS, FIRST_MS * 2 ** (failures - 1));
 }
-
-/** Longest wait that a server can ask for. A timer of more than 24 days would fire at once. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
-
-/**
- * Read a `Retry-After` header: seconds, or a date.
- *
- * @returns milliseconds; 0 when there is no header, or an invalid one
- * @see RFC 9110 §10.2.3
- */
-export function retryAfterMs(header: string | undefined, now = Date.now()): number {
-  if (header === undefined) return 0;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
-  return Math.max(0, Math.min(MAX_RETRY_AFTER_MS, ms || 0));
-}
