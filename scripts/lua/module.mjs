@@ -32,21 +32,24 @@ const luaFiles = (folder) =>
     .sort()
     .map((file) => `${folder}/${file.replaceAll('\\', '/')}`);
 const isShared = (file) => file.includes('/lua/');
-const read = (file) => readFileSync(root + file, 'utf8');
+const DEFAULTS = new Map(
+  Object.entries(RECORD_DEFAULTS).map(([field, value]) => [
+    `DEFAULT_${field.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`,
+    `'${value}'`,
+  ]),
+);
+/** Read a file. Defaults stand in Lua as literals: a function that captured them would cost Redis more at each call. */
+const read = (file) =>
+  readFileSync(root + file, 'utf8').replaceAll(/\bDEFAULT_[A-Z_]+\b/g, (name) => DEFAULTS.get(name) ?? name);
 
 /** Constants that scripts share with TypeScript, by name. */
 function constants() {
   const after = { callback_sent: '', callback_failed: '' };
   for (const { event, to } of TRANSITIONS) if (event !== null) after[event] = to;
   const pairs = Object.entries(after).map(([event, status]) => `${event} = ${quoted(status)}`);
-  const defaults = Object.entries(RECORD_DEFAULTS).map(([field, value]) => {
-    const name = `DEFAULT_${field.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
-    return [name, `local ${name} = '${value}'`];
-  });
   return [
     ['STATUSES', `local STATUSES = { ${list(STATUSES)} }`],
     ['STATUS_AFTER', `local STATUS_AFTER = { ${pairs.join(', ')} }`],
-    ...defaults,
   ];
 }
 

@@ -8,7 +8,7 @@ export const lua = {
   checkDeadline: `local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retentionMs)
   local deadlines = base .. 'deadlines'
   if r.status == 'pending' then return mustNotBeIn(found, deadlines, r.id, 'the job is pending') end
-  local ms = math.ceil((tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 300) * 1000)
+  local ms = math.ceil((tonumber(r.timeoutSeconds or '300') or 300) * 1000)
   local due, latest = nil, nil
   if r.status == 'delivered' then
     due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + deliveryTimeoutMs or nowMs
@@ -162,12 +162,12 @@ for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end`,
   for _, field in ipairs(WHOLE) do
     if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
   end
-  check('timeoutSeconds', (tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 0) > 0)
+  check('timeoutSeconds', (tonumber(r.timeoutSeconds or '300') or 0) > 0)
   r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder
   if not hasStatus or not areWhole then return r end
   local attempt, status = tonumber(r.attempt or 0), r.status
   local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and not r.deliveryTimeouts)
-  if attempt > tonumber(r.maxRetries or DEFAULT_MAX_RETRIES) + 1 or (hasRun and attempt == 0) then broken('attempt')
+  if attempt > tonumber(r.maxRetries or '3') + 1 or (hasRun and attempt == 0) then broken('attempt')
   else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
@@ -263,10 +263,10 @@ return { 'OK', { unpack(strays) } }
 } as const;
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: 'a57ff983fdd02e8791bbdeb2a9661e34f385714c',
+  name: 'check_jobs', sha1: '1095acac51c008256f853125c82e5e1a8241e1b9',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${store.DEFAULT_TIMEOUT_SECONDS}\n${store.DEFAULT_MAX_RETRIES}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()

@@ -5,9 +5,6 @@ import type { Status } from '@yardmaster/protocol';
 export const lua = {
   STATUSES: `local STATUSES = { 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }`,
   STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', delivered = 'delivered', acked = 'running', delivery_timeout = 'pending', dead = 'dead', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending', killed = 'killed' }`,
-  DEFAULT_MAX_RETRIES: `local DEFAULT_MAX_RETRIES = '3'`,
-  DEFAULT_TIMEOUT_SECONDS: `local DEFAULT_TIMEOUT_SECONDS = '300'`,
-  DEFAULT_ATTEMPT: `local DEFAULT_ATTEMPT = '0'`,
   enqueueCallback: `local function enqueueCallback(job, nowMs)
   redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
@@ -122,9 +119,9 @@ end`,
   local job = {
     key = key, base = base, id = id,
     status = stored(v[1]), space = v[2], name = v[3], order = v[4],
-    attempt = stored(v[5]) or DEFAULT_ATTEMPT,
-    maxRetries = stored(v[6]) or DEFAULT_MAX_RETRIES,
-    timeoutSeconds = stored(v[7]) or DEFAULT_TIMEOUT_SECONDS,
+    attempt = stored(v[5]) or '0',
+    maxRetries = stored(v[6]) or '3',
+    timeoutSeconds = stored(v[7]) or '300',
     eventsDropped = tonumber(stored(v[8]) or 0),
   }
   return job, unpack(v, 9, 8 + select('#', ...))
@@ -247,10 +244,10 @@ end`,
 };
 
 export const begin_callback = {
-  name: 'begin_callback', sha1: '9bd6210b4d77c55d17ec3f5c95af9be7e71c9864',
+  name: 'begin_callback', sha1: 'a24fc53bb51c5f70798a9bc75992b3a9b8160708',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, nowMs: Number(r[1]), attempt: Number(r[2]), lease: r[3] as string, fields: r[4] as (string | null)[] } : r[0] === 'NOT_DUE' ? { outcome: 'NOT_DUE' as const, waitMs: Number(r[1]) } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
 local base, jobId, series, leaseMs, longestWaitMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -267,10 +264,10 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: 'bcd57834e95dc39c56ac8a4ada7a1db96774bda7',
+  name: 'record_callback', sha1: '1a9c78e52508936948358328d44ad6748d89eb0c',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -296,10 +293,10 @@ return { 'OK' }
 } as const;
 
 export const redeliver_callback = {
-  name: 'redeliver_callback', sha1: 'f05f2798d146b92cbd3d792004f273a5159a4128',
+  name: 'redeliver_callback', sha1: '264b26aee162f4c684b3354cf545809b137e9013',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -319,10 +316,10 @@ return { 'OK' }
 } as const;
 
 export const relay_callbacks = {
-  name: 'relay_callbacks', sha1: '937b41c3e3a72bf92aa2c69d64570ffc62dce5cb',
+  name: 'relay_callbacks', sha1: '7d33971aceab415efce8157664c201dbc2f85870',
   keys: ['callbacks'], args: ['base', 'limit', 'againMs', 'atMostMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), due: r[2] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
 local base, limit, againMs, atMostMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local nowMs, nowText = now()
 local ids = redis.call('ZRANGEBYSCORE', callbacks, '-inf', nowText, 'LIMIT', 0, limit)
@@ -344,10 +341,10 @@ return { 'OK', #ids, { unpack(due) } }
 } as const;
 
 export const bring_back = {
-  name: 'bring_back', sha1: '530bf897dbca3464fe6ca124e4e8dab1473a80f7',
+  name: 'bring_back', sha1: 'd29d5df5589f7e0dccec20e392ee8b017baf95b4',
   keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
-  text: `${lua.now}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\nlocal index = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\nlocal index = KEYS[1]
 local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local nowMs = now()
 local function reopenIfAhead(id)
@@ -371,10 +368,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '60fc972f5e2997001daf977df74ad11c8af9fbca',
+  name: 'expire', sha1: '5318fdb6cb9c3834c4398431f866718ed072acd3',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -428,10 +425,10 @@ return { 'OK', 1 }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '7762c0cb442a714902318ecb06014498ef3a9b67',
+  name: 'ack', sha1: '412ba87922159ebaec31ab010ea458ac82ecb23d',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local job, deliveryTimeouts = loadJob(jobKey, base, jobId, 'deliveryTimeouts')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -447,10 +444,10 @@ return { 'OK' }
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: 'f6dd7707f8b7f81dec2b4d8c6f8196ca02cccef5',
+  name: 'claim', sha1: '0971f980e31d58ca3eaa93c8534705bf374bc9ab',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r[1] as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, payload, checkpoint = loadJob(jobKey, base, jobId, 'payload', 'checkpoint')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -465,10 +462,10 @@ return { 'OK', claimedJob(job, payload, checkpoint) }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '77ba5965daaf1f0b9e61a2a2f96f75d63b0bf0cc',
+  name: 'complete', sha1: '36dd9d9f4c752476db29bd76d64a5b2d89292984',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, callbackUrl = loadJob(jobKey, base, jobId, 'callbackUrl')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -506,10 +503,10 @@ return { 'OK', order }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '306d5c36e01b2b10fcc41d82373d5001d898c3cd',
+  name: 'fail', sha1: '5ed677d58dd548f39407f15c4429e81f752d1b72',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, errorJson, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -520,10 +517,10 @@ return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs) }
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: '95b2ad058668dd0ebc8dbc1f0a5c3abd3de0101c',
+  name: 'heartbeat', sha1: '0e4c72db75b48505c89ab8e146c27651013fb4f9',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -548,10 +545,10 @@ return { 'OK' }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: 'e53b13fbba99f34cbe6e1de0724f87b81c49e324',
+  name: 'kill', sha1: '655f07e38037db50d78b9901d87beb2d39401c37',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -568,10 +565,10 @@ return { 'OK', job.status }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '29c085ea0f0fcaee72d3cea9ac1d2e9ca0ef4af8',
+  name: 'poll', sha1: '7b0d4ff21771fed7ebe3c69710741ece62a7c944',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[][] }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.oldestFirst}\n${lua.takeFirst}\n${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal queue = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.oldestFirst}\n${lua.takeFirst}\n${lua.stored}\n${lua.loadJob}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal queue = KEYS[1]
 local base, count, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local names = { unpack(ARGV, 6) }
 local nowMs, nowText = now()
@@ -708,10 +705,10 @@ return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 } as const;
 
 export const append_logs = {
-  name: 'append_logs', sha1: '742d9f81961b7337eb841d1d43732cb06dcbdbd2',
+  name: 'append_logs', sha1: '1991f660f827a75dd5ef8d1aae474be90ffea4ef',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'], rest: 'entries',
   decode: (r: unknown[]) => ({ lastSeq: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.DEFAULT_ATTEMPT}\n${lua.DEFAULT_MAX_RETRIES}\n${lua.DEFAULT_TIMEOUT_SECONDS}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, logsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local entries = { unpack(ARGV, 5) }
 local job = loadJob(jobKey, base, jobId)
