@@ -26,8 +26,8 @@ function pipeline(url: string, key: string): () => void {
 }
 
 const REDIS_SHARE = 0.02; // Share of a core, too little for the load.
-const REDIS_PERIOD_MS = 400;
-const SENDERS = 150; // Producers, each of which creates one job after the other.
+const REDIS_PERIOD_MS = 100;
+const SENDERS = 800; // Producers, each of which creates one job after the other.
 const OVERLOAD_MS = 6_000;
 const KILLS_AT_ONCE = 20;
 

@@ -22,6 +22,7 @@ export type Caller = (request: Request) => Promise<Call>;
 type Response = { status: number | null; body: unknown };
 
 const GIVE_UP_MS = 10_000; // A rule checks the promised two seconds.
+const SOCKETS = 1_000; // To each API: more than all clients need, so that no call waits in this process.
 const PAUSE_MS = 20; // After a call for which no API accepted a connection.
 
 /**
@@ -29,7 +30,7 @@ const PAUSE_MS = 20; // After a call for which no API accepted a connection.
  * accepts no connection. No call is sent twice.
  */
 export function createClients({ apis, key }: Installation, history: History): { call: Caller; close(): void } {
-  const clients = apis.map(({ url }) => new HttpClient(url));
+  const clients = apis.map(({ url }) => new HttpClient(url, SOCKETS));
   let nextApi = 0;
 
   async function send(client: HttpClient, request: Request): Promise<Response> {
