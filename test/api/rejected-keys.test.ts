@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import type { Logger } from '@yardmaster/runtime';
 import { clientAddressBy } from '@yardmaster/server';
 import { Registry } from 'prom-client';
-import { createRejectedKeyReport } from '../../packages/server/src/auth/rejected-keys.js';
+import { createRejectedKeyReport } from '../../packages/server/src/authorize.js';
 import { destroySockets, sendHandshake } from '../gateway/handshake.js';
 import { movedBy } from '../metrics/scrape.js';
 import { withService } from '../support/service.js';

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Counter, Histogram, Registry } from 'prom-client';
-import { createFastCounter } from '../../packages/server/src/metrics/fast/counter.js';
-import { FastHistogram, type Series } from '../../packages/server/src/metrics/fast/histogram.js';
-import { sharedRead } from '../../packages/server/src/metrics/scrape-cache.js';
+import { createFastCounter, FastHistogram, type Series } from '../../packages/server/src/metrics/fast.js';
+import { sharedRead } from '../../packages/server/src/metrics/registry.js';
 
 const linesOf = async (registry: Registry) => (await registry.metrics()).split('\n').sort();
 

@@ -16,9 +16,8 @@ import { createApp, endpointsOf } from './app.js';
 import type { SizeLimits } from './body/sizes.js';
 import { bypassExpress, createHttpServer } from './http-server.js';
 import { RedisQueue } from './limits/redis-queue.js';
-import { logRequests } from './request-log.js';
 import { createRouter } from './router.js';
-import { createServing } from './serve.js';
+import { createServing, logRequests } from './serve.js';
 
 /**
  * How long the API trusts a cached key, milliseconds. A revoked key must be useless after 5 s, also when the announcement

@@ -11,8 +11,7 @@ import {
 } from '@yardmaster/server';
 import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import type { Limits } from './openapi/description.js';
-import { openApiDocument } from './openapi/document.js';
+import { type Limits, openApiDocument } from './openapi/document.js';
 import { createDocumentHandler } from './openapi/handler.js';
 import type { Endpoint } from './router.js';
 import { ROUTES } from './routes/index.js';

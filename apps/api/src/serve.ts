@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { YardmasterError } from '@yardmaster/protocol';
 import type { Logger } from '@yardmaster/runtime';
 import {
@@ -68,4 +69,18 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
       else sendError(res, error);
     },
   };
+}
+
+/** Log each request of a server after its response, at level debug. At other levels it costs nothing. */
+export function logRequests(server: Server, log: Logger): void {
+  if (!log.isLevelEnabled('debug')) return;
+  server.prependListener('request', (req, res) => {
+    const began = performance.now();
+    const requestId = requestIdOfResponse(res);
+    const { method, path } = req as Request; // All requests of this server are Express requests.
+    res.on('close', () => {
+      const line = { requestId, method, path, status: res.statusCode };
+      log.debug({ ...line, ms: performance.now() - began }, 'request done');
+    });
+  });
 }

@@ -1,5 +1,5 @@
 import type { Command, OptionValues } from 'commander';
-import type { Outcome } from './outcome.js';
+import type { Outcome } from './exit-codes.js';
 import type { Terminal } from './terminal/region.js';
 
 /** Variables of the environment. */

@@ -1,11 +1,10 @@
 import { Command, CommanderError, type OptionValues } from 'commander';
 import { callbackSecretCommand } from './callback-secret/command.js';
 import { type CliCommand, type Env, type Io, UsageError } from './command.js';
-import { EXIT } from './exit-codes.js';
+import { EXIT, type Outcome } from './exit-codes.js';
 import { formatCommand } from './format/command.js';
 import { fsckCommand } from './fsck/command.js';
 import { logsCommand } from './logs/command.js';
-import type { Outcome } from './outcome.js';
 import { watchCommand } from './watch/command.js';
 
 interface ProgramOptions {

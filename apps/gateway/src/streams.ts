@@ -12,9 +12,9 @@ import {
 } from '@yardmaster/server';
 import { WebSocketServer } from 'ws';
 import { createAdmission, type STREAM_VARIABLES } from './admission/admission.js';
+import { isStreamUrl, routeOfStream } from './admission/caller.js';
+import { ReleaseStack } from './admission/capacity.js';
 import { createRefuseUpgrade, respondToPlainRequest } from './admission/reject.js';
-import { ReleaseStack } from './admission/release-stack.js';
-import { isStreamUrl, routeOfStream } from './admission/stream-url.js';
 import { Channels } from './channels/channels.js';
 import { createStreamMetrics } from './metrics.js';
 import { Session } from './sockets/session.js';

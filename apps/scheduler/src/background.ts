@@ -1,5 +1,4 @@
-import type { Config, Logger } from '@yardmaster/runtime';
-import { compose, type Service } from '@yardmaster/runtime';
+import { type Config, compose, type Logger, type Service } from '@yardmaster/runtime';
 import type { Background, ServerContext } from '@yardmaster/server';
 import { backlogMetrics, type METRICS_VARIABLES } from './backlog-metrics.js';
 import { createBullMq } from './bullmq.js';
@@ -7,13 +6,13 @@ import { createAgents } from './callbacks/agents.js';
 import { attemptCallback } from './callbacks/attempt.js';
 import { CallbackDispatcher } from './callbacks/dispatcher.js';
 import { createResolver } from './callbacks/dns-lookup.js';
-import { type CallbackMetrics, callbackMetrics } from './callbacks/metrics.js';
 import { createRelay } from './callbacks/relay.js';
 import { checkGuard } from './callbacks/ssrf-guard.js';
 import { createWakeups, type Wakeups } from './callbacks/wakeups.js';
 import { createSweeper } from './deadlines/sweeper.js';
 import { createTicks } from './deadlines/ticks.js';
 import { createKeyRemoval } from './key-removal.js';
+import { type CallbackMetrics, callbackMetrics } from './metrics.js';
 
 /** Variables that callbacks read. */
 export const CALLBACK_VARIABLES = [

@@ -6,7 +6,6 @@ import { type Config, compose, type Logger, type Service } from '@yardmaster/run
 import { CALLBACK_VARIABLES, createBackground, METRICS_VARIABLES } from '@yardmaster/scheduler';
 import { createHttpService, createServerContext, type HttpService } from '@yardmaster/server';
 import { adminKeyOf } from './admin-key.js';
-import { banner } from './banner.js';
 
 /** Variables that the standalone reads. */
 export const STANDALONE_VARIABLES = [
@@ -91,3 +90,28 @@ function createAllInOne(given: StandaloneConfig & { REDIS_URL: string }, log: Lo
 
 /** Whether a host is a loopback address. Then all clients and all receivers of callbacks are on this machine. */
 const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|::1)$/.test(host);
+
+export interface BannerOptions {
+  url: string;
+  /** The key that the standalone made; null for the operator's own key, because that must not be printed. */
+  adminKey: string | null;
+  /** Folder of the standalone's own Redis; null when the operator provides the Redis. */
+  dataDir: string | null;
+}
+
+/** Return the text for a person once the service serves: its URL, the key, and a command to paste. */
+export function banner({ url, adminKey, dataDir }: BannerOptions): string {
+  const header = adminKey === null ? '"x-api-key: $ADMIN_API_KEY"' : `'x-api-key: ${adminKey}'`;
+  return `
+  Yardmaster is ready at ${url}
+
+  Admin key   ${adminKey ?? 'the one in ADMIN_API_KEY'}
+  Jobs        ${dataDir === null ? 'in the Redis at REDIS_URL' : `kept in ${dataDir}`}
+
+  Create a job in the space "demo":
+
+    curl -s -X POST ${url}/api/v1/spaces/demo/jobs -H ${header} -H 'content-type: application/json' -d '{"name":"hello"}'
+
+  Stop with Ctrl-C.
+`;
+}

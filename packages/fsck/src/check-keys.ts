@@ -3,8 +3,7 @@ import { checkApiKeys } from './checks/api-keys.js';
 import { checkEntries } from './checks/entries.js';
 import { checkJobs, type JobBatches } from './checks/jobs.js';
 import { checkLists } from './checks/orphans.js';
-import type { CheckContext, Portion } from './faults.js';
-import { type Fault, faultOf } from './faults.js';
+import { type CheckContext, type Fault, faultOf, type Portion } from './faults.js';
 import { type KeyKind, keyKindOf, TYPE_OF } from './key-kinds.js';
 
 type Of<K extends KeyKind['kind']> = Extract<KeyKind, { kind: K }> & { key: string };

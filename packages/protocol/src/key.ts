@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.js';
-import { describeAs } from './schema/describe-as.js';
 import { boundedArray, exactObject, name, spaceId, timestamp } from './schema/fields.js';
 import { instant } from './schema/response-fields.js';
+import { describeAs } from './schema/validate.js';
 import { SCOPES } from './scopes.js';
 
 const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), {

@@ -1,11 +1,9 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisClient } from './client.js';
-import { drainLeavingNodes } from './cluster/drain-node.js';
-import { FailFastCluster } from './cluster/fail-fast-cluster.js';
+import { drainLeavingNodes, FailFastCluster } from './cluster.js';
 import { corkCommands } from './fast/cork-commands.js';
 import { useScriptCommands } from './fast/script-command.js';
-import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy } from './options.js';
-import { tlsOf } from './tls.js';
+import { BY_USE, CLUSTER_BY_USE, type RedisUse, retryStrategy, tlsOf } from './options.js';
 import { parseRedisUrl, type RedisAddress } from './url.js';
 
 /** The methods that this package needs of a logger, so that it does not depend on one. */

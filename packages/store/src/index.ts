@@ -1,6 +1,7 @@
 export type { Principal } from './api-keys/api-keys.js';
 export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './api-keys/api-keys.js';
 export { Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
+export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './call.js';
 export {
   beginCallback,
   CALLBACK_LEASE_MS,
@@ -10,8 +11,7 @@ export {
   recordCallback,
 } from './callbacks/attempt.js';
 export { type PendingCallback, type Relayed, redeliverCallback, relayCallbacks } from './callbacks/outbox.js';
-export { type ClockReading, stepBetween } from './deadlines/clock-readings.js';
-export { markStep, restoreDeadlines } from './deadlines/clock-steps.js';
+export { type ClockReading, markStep, restoreDeadlines, stepBetween } from './deadlines/clock-steps.js';
 export { createClockWatch } from './deadlines/clock-watch.js';
 export { type Due, findDue } from './deadlines/due.js';
 export { type Expired, expireDue } from './deadlines/expire.js';
@@ -24,10 +24,10 @@ export { getJob, getProgress, listJobs } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
 export { FairQueue } from './limits/fair-queue.js';
+export { PerKey } from './limits/per-key.js';
 export { appendLogs } from './logs/append.js';
 export { type PackedLog, packLog } from './logs/entry.js';
 export { readLogs } from './logs/read.js';
-export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './observer.js';
 export { isJobId, newJobId, PARTITION_TAGS, PARTITIONS, partitionOf, partitionOfJob } from './partition.js';
 export { prepareRedis } from './prepare.js';
 export {

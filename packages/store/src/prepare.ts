@@ -2,7 +2,7 @@ import { atEachPrimary, infoField, withRedisErrors } from '@yardmaster/redis';
 import { Cluster, type Redis } from 'ioredis';
 import { readFormat } from './format.js';
 import { PARTITIONS } from './partition.js';
-import { textOn } from './script/on-cluster.js';
+import { textOn } from './script/run-script.js';
 import * as generated from './script/scripts.generated.js';
 import type { Store } from './store.js';
 

@@ -1,8 +1,8 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import type { RedisClient } from '@yardmaster/redis';
+import { NO_OBSERVER, type StoreObserver } from './call.js';
 import { type KeyMap, keyMap } from './keys.js';
 import { createReadLimiter, type WithReadSlot } from './limits/read-limiter.js';
-import { NO_OBSERVER, type StoreObserver } from './observer.js';
 import { isJobId } from './partition.js';
 
 /** Reads that may be megabytes long and so need a read slot: this many at once, for each process. */

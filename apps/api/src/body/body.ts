@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { YardmasterError } from '@yardmaster/protocol';
-import { contentTypeOf } from './content-type.js';
 
 const inflateAll = promisify(gunzip);
 
@@ -140,4 +139,26 @@ export async function readJson(req: IncomingMessage, limit: number): Promise<{ v
   if (rawBody === null) return NO_JSON;
   const text = rawBody.isGzip ? await inflateBody(rawBody, limit) : checkUtf8(rawBody.bytes, limit);
   return text.length === 0 ? NO_JSON : { value: parseJson(text.toString()), bytes: text.length };
+}
+
+/**
+ * Return the content type of a body.
+ *
+ * @param allowed accepted types, lower case; a refusal names the first two
+ * @returns one of them
+ * @throws UNSUPPORTED_MEDIA_TYPE also for a charset other than UTF-8
+ */
+export function contentTypeOf<T extends string>(header: string | undefined, allowed: readonly T[]): T {
+  const known = allowed.find((type) => type === header);
+  if (known !== undefined) return known; // Nearly every client writes it this way.
+  const [name = '', ...parameters] = (header ?? '').toLowerCase().split(';');
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
+  const type = allowed.find((one) => one === name.trim());
+  if (type === undefined) {
+    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${allowed.slice(0, 2).join(' or ')}`);
+  }
+  if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) {
+    throw new YardmasterError('UNSUPPORTED_MEDIA_TYPE', 'charset must be utf-8');
+  }
+  return type;
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { YardmasterError } from '@yardmaster/protocol';
-import { PerKey } from './per-key.js';
+import { PerKey } from '@yardmaster/store';
 
 /** Responses smaller than this are not counted. A client may have some hundred of them unread on each connection. */
 const COUNTED_BYTES = 4_096;

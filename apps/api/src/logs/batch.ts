@@ -13,8 +13,8 @@ import { type PackedLog, packLog } from '@yardmaster/store';
 import { inflateBody, readRawBody } from '../body/body.js';
 import type { SizeLimits } from '../body/sizes.js';
 import type { BodyBounds } from '../routes/route.js';
-import { jsonEntriesOf, type SentLog } from './json-entries.js';
-import { ndjsonEntriesOf } from './ndjson.js';
+import { type BatchBounds, jsonEntriesOf, type SentLog } from './json-entries.js';
+import { isBlankByte, textOf } from './json-parts.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -101,3 +101,24 @@ function checkFits(packed: PackedLog, limit: number, pathForErrors: NameOfEntry)
 
 const tooLarge = (limit: number, pathForErrors: NameOfEntry) =>
   new YardmasterError('TOO_LARGE', `${pathForErrors('')} must be at most ${limit} bytes of JSON`);
+
+const LINE_END = 0x0a;
+
+/** Return the entries of NDJSON: one on each line, blank lines skipped. */
+export function ndjsonEntriesOf(body: Buffer, { logEntries }: BatchBounds): SentLog[] {
+  const entries: SentLog[] = [];
+  let lineNumber = 1;
+  for (let at = 0; at < body.length && entries.length <= logEntries; at++) {
+    const byte = body[at] as number;
+    if (byte === LINE_END) lineNumber++;
+    if (isBlankByte(byte)) continue;
+    const end = body.indexOf(LINE_END, at);
+    const to = end === -1 ? body.length : end;
+    entries.push({ json: textOf(body, { from: at, to }), pathForErrors: nameOfLine(lineNumber) });
+    at = to - 1; // The line's end is counted like that of a blank line.
+  }
+  return entries;
+}
+
+const nameOfLine = (lineNumber: number) => (field: string) =>
+  field === '' ? `line ${lineNumber}` : `line ${lineNumber}: ${field}`;

@@ -1,7 +1,7 @@
+import type { StoreSettings } from '@yardmaster/store';
 import type { SizeLimits } from '../body/sizes.js';
 import { type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
-import { descriptionOf, type Limits } from './description.js';
 import { errorResponses, HEADERS, namedErrorResponses, REQUEST_ID_HEADER, refusalsOf } from './errors.js';
 import { PATH_PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
 import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, namedSchemas } from './schemas.js';
@@ -94,3 +94,39 @@ function linksTo({ parameter, from }: NonNullable<Route['links']>, routes: reado
   const parameters = { [parameter]: `$response.body#${from}` };
   return Object.fromEntries(next.map(({ operation }) => [operation, { operationId: operation, parameters }]));
 }
+
+/** Limits of this process: what callers may send, and how much of it the process keeps and for how long. */
+export interface Limits {
+  sizes: SizeLimits;
+  kept: Pick<StoreSettings, 'deliveryTimeoutMs' | 'maxDeliveries' | 'retentionMs' | 'eventsPerJob' | 'logsPerJob'>;
+}
+
+/** Return the description of the whole document. */
+export function descriptionOf({ sizes, kept }: Limits): string {
+  const rows = [
+    ['a body, on the wire and inflated', `${sizes.bodyBytes} bytes`],
+    ['`payload`, `result`', `${sizes.payloadBytes} bytes of JSON`],
+    ['progress, checkpoint, event, `error`, `reason`', `${sizes.eventBytes} bytes of JSON`],
+    ['a batch of logs on the wire', `${sizes.logWireBytes} bytes`],
+    ['a batch of logs inflated', `${sizes.logBatchBytes} bytes`],
+    ['entries of a batch of logs', `${sizes.logEntries}`],
+    ['an entry of a log', `${sizes.logEntryBytes} bytes of JSON`],
+    ['delivery window, in which a claimed job must be acked', `${kept.deliveryTimeoutMs / 1000} s`],
+    ['delivery time-outs in a row after which a job is dead', `${kept.maxDeliveries}`],
+    ['retention of an ended job', kept.retentionMs === 0 ? 'for ever' : `${kept.retentionMs / 1000} s`],
+    ['events kept of a job, the newest', `${kept.eventsPerJob}`],
+    ['log entries kept of a job, the newest', `${kept.logsPerJob}`],
+  ];
+  const table = ['| Limit of this process | |', '|---|---|', ...rows.map(([what, most]) => `| ${what} | ${most} |`)];
+  return `${ABOUT}\n\n${table.join('\n')}`;
+}
+
+const ABOUT = `Producers submit jobs to a space. Workers claim jobs, report progress, and complete or fail them.
+
+Every operation needs an API key in the header \`x-api-key\`, with one of the scopes that the operation names. \`jobs:worker\` includes all scopes on jobs except \`jobs:create\` and \`jobs:kill\`; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space is refused with 403 in every other space.
+
+Every error is \`{error, code}\`: a message for people and a code for programs. Requests are checked in this order: path, key, scope, body, job. An unknown path is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\` it is unknown whether the call took effect.
+
+Unknown fields of a body and unknown parameters of a query are ignored; later releases may add fields to responses. \`HEAD\` works where \`GET\` does, and the response to \`OPTIONS\` is 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
+
+Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`. The first message, \`init\`, has the current state; then every event follows. Without a WebSocket handshake the response is 426 \`UPGRADE_REQUIRED\`, and beyond the limit of open streams it is 429 \`TOO_MANY_STREAMS\`.`;

@@ -1,8 +1,7 @@
 import { callbackSecretList } from '@yardmaster/protocol';
 import { type CliCommand, UsageError } from '../command.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT, type Outcome } from '../exit-codes.js';
 import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
-import type { Outcome } from '../outcome.js';
 import { get } from '../service/get.js';
 import { callbackSecretUrlOf, redact, type Service } from '../service/service.js';
 import { printable } from '../terminal/printable.js';

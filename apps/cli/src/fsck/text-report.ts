@@ -3,8 +3,8 @@ import type { Io } from '../command.js';
 import { bold, dim, green, plain, red, yellow } from '../terminal/color.js';
 import { clip, printable } from '../terminal/printable.js';
 import { sizeOf, type Terminal } from '../terminal/region.js';
+import type { FsckRequest } from './command.js';
 import { type Kind, type Report, Tally } from './report.js';
-import type { FsckRequest } from './request.js';
 
 /** How many faults of each kind are shown, unless all are. */
 const SAMPLES = 20;

@@ -1,8 +1,7 @@
 import { LEVEL_RULE, LOG_LEVELS, type LogLevel } from '@yardmaster/protocol';
 import { InvalidArgumentError } from 'commander';
 import { type CliCommand, UsageError } from '../command.js';
-import { type CommonFlags, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
-import type { LogsRequest } from './request.js';
+import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
 import { showLogs } from './show-logs.js';
 
 interface Flags extends CommonFlags {
@@ -53,4 +52,16 @@ function countOf(text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count;
   throw new InvalidArgumentError('It must be a whole number, 0 or above.');
+}
+
+/** Parsed command line of `logs`. The format `auto` is coloured on a terminal. */
+export interface LogsRequest extends CommonRequest {
+  jobId: string;
+  follow: boolean;
+  /** Levels to print; empty for all. */
+  levels: LogLevel[];
+  /** Text that messages must contain, whatever its case; null for no such filter. */
+  grep: string | null;
+  /** Number of the newest entries to begin with; null for all that are kept. */
+  tail: number | null;
 }

@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonValue } from '@yardmaster/protocol';
-import type { ExitCode } from '../exit-codes.js';
-import { exitOf, type Outcome, outcomeOf } from '../outcome.js';
+import { type ExitCode, exitOf, type Outcome, outcomeOf } from '../exit-codes.js';
 import type { Connectivity } from '../service/connectivity.js';
 import { follow } from '../service/follow.js';
 import { readMessage } from '../service/message.js';
 import { streamUrlOf } from '../service/service.js';
+import type { LogsRequest } from './command.js';
 import type { LogReader } from './log-reader.js';
-import type { LogsRequest } from './request.js';
 
 interface FollowLogsOptions {
   request: Pick<LogsRequest, 'service' | 'jobId'>;

@@ -1,6 +1,6 @@
 import { containsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
+import type { LogsRequest } from './command.js';
 import { getPage, type PageOptions, type RawPage, Refused } from './page.js';
-import type { LogsRequest } from './request.js';
 
 /** Entries of a page: as many as the server returns at once. */
 const PAGE = 500;

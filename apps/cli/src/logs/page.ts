@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '@yardmaster/protocol';
+import { backoffMs, PASSING_STATUSES } from '../service/connectivity.js';
 import { get } from '../service/get.js';
-import { backoffMs, PASSING_STATUSES } from '../service/retry.js';
 import { logsUrlOf, type Service } from '../service/service.js';
 
 /** A response may be 8 MB, over a slow connection. */

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import type { Io } from '../command.js';
-import { EXIT } from '../exit-codes.js';
-import { gaveUpAfter, type Outcome } from '../outcome.js';
+import { EXIT, gaveUpAfter, type Outcome } from '../exit-codes.js';
 import { Connectivity } from '../service/connectivity.js';
 import { redact } from '../service/service.js';
+import type { LogsRequest } from './command.js';
 import { lineOfEntryFor } from './entry-line.js';
 import { followLogs } from './follow-logs.js';
 import { LogReader } from './log-reader.js';
 import { Refused } from './page.js';
-import type { LogsRequest } from './request.js';
 
 /** Print the logs of a job, and with `follow` go on until it has ended. */
 export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {

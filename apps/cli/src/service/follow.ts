@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import { type ConnectionOptions, connect, type Ending } from './connection.js';
-import { backoffMs, PASSING_STATUSES } from './retry.js';
+import { backoffMs, PASSING_STATUSES } from './connectivity.js';
 
 export interface FollowOptions extends ConnectionOptions {
   /** Called when the connection was lost or could not be made. */

@@ -2,7 +2,7 @@ import type { Progress, Status } from '@yardmaster/protocol';
 import type { StreamMessage } from '../service/message.js';
 import { bold, type Color, colorOf, dim, plain, yellow } from '../terminal/color.js';
 import { clip, pad, widthOf } from '../terminal/printable.js';
-import { percentText } from './lines.js';
+import { percentText } from './display.js';
 
 /** The state of a watched job, as far as messages have shown it. */
 export interface JobView {

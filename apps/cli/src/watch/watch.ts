@@ -1,5 +1,5 @@
 import type { Progress } from '@yardmaster/protocol';
-import { exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../outcome.js';
+import { exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../exit-codes.js';
 import { Connectivity } from '../service/connectivity.js';
 import { type FollowOptions, follow } from '../service/follow.js';
 import { get } from '../service/get.js';

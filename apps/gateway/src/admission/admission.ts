@@ -3,11 +3,9 @@ import { YardmasterError } from '@yardmaster/protocol';
 import type { Config } from '@yardmaster/runtime';
 import { checkHost, clientAddressBy, type ServerContext } from '@yardmaster/server';
 import type { Channels } from '../channels/channels.js';
-import { callerOf, type StreamCaller } from './caller.js';
-import { ConnectionLimit } from './connection-limit.js';
+import { callerOf, readStreamUrl, type StreamCaller, type Subject } from './caller.js';
+import { ConnectionLimit, type ReleaseStack } from './capacity.js';
 import { type Attach, prepareJobStream, prepareSpaceStream } from './prepare.js';
-import type { ReleaseStack } from './release-stack.js';
-import { readStreamUrl, type Subject } from './stream-url.js';
 
 /** Variables that decide which streams may be opened. */
 export const STREAM_VARIABLES = [

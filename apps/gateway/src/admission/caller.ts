@@ -1,7 +1,57 @@
 import type { IncomingMessage } from 'node:http';
-import { type StreamScope, YardmasterError } from '@yardmaster/protocol';
-import { authenticate, authorize, type KeyCheck } from '@yardmaster/server';
-import type { StreamUrl } from './stream-url.js';
+import { type StreamScope, spaceId as spaceIdSchema, validate, YardmasterError } from '@yardmaster/protocol';
+import { authenticate, authorize, type KeyCheck, UNKNOWN_ROUTE } from '@yardmaster/server';
+
+const PREFIX = '/api/v1/realtime/';
+
+/** The job or the space that a stream shows. */
+export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId: string };
+
+/** A stream as a URL names it. */
+export interface StreamUrl {
+  subject: Subject;
+  /** Every `token` of the query. */
+  tokens: string[];
+}
+
+/** Whether a URL is below the path of the streams. */
+export function isStreamUrl(url: string | undefined): boolean {
+  return url?.startsWith(PREFIX) === true;
+}
+
+/** Return the route of a stream's URL as the metrics name it: a pattern, or UNKNOWN_ROUTE for an invalid path. */
+export function routeOfStream(url: string): string {
+  try {
+    return readStreamUrl(url).subject.kind === 'job' ? `${PREFIX}:jobId` : `${PREFIX}spaces/:spaceId`;
+  } catch {
+    return UNKNOWN_ROUTE;
+  }
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new YardmasterError('INVALID_REQUEST', 'path must be valid percent-encoding');
+  }
+}
+
+/**
+ * Read `/api/v1/realtime/:jobId?token=…` and `/api/v1/realtime/spaces/:spaceId?token=…`.
+ *
+ * @throws NOT_FOUND for another path, INVALID_REQUEST for an invalid space id
+ * @see spec §4.17, §4.18
+ */
+export function readStreamUrl(url: string): StreamUrl {
+  if (!isStreamUrl(url)) throw new YardmasterError('NOT_FOUND');
+  const [path = '', query = ''] = url.split(/\?(.*)/s);
+  const [first = '', second, ...rest] = path.slice(PREFIX.length).replace(/\/$/, '').split('/').map(decode);
+  const tokens = new URLSearchParams(query).getAll('token');
+  if (first === '' || rest.length > 0) throw new YardmasterError('NOT_FOUND');
+  if (second === undefined) return { subject: { kind: 'job', jobId: first }, tokens };
+  if (first !== 'spaces' || second === '') throw new YardmasterError('NOT_FOUND');
+  return { subject: { kind: 'space', spaceId: validate(spaceIdSchema, second, 'spaceId') }, tokens };
+}
 
 /** The client that requests a stream, and how much of it the client may see. */
 export interface StreamCaller {

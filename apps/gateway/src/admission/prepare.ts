@@ -4,7 +4,7 @@ import type { Channels } from '../channels/channels.js';
 import { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 import type { StreamCaller } from './caller.js';
-import type { ReleaseStack } from './release-stack.js';
+import type { ReleaseStack } from './capacity.js';
 
 /** Sends a session its init, and attaches it to its channel, so that it gets every later event. */
 export type Attach = (session: Session) => void;

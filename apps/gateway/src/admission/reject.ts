@@ -12,7 +12,7 @@ import {
   sendError,
   setRoute,
 } from '@yardmaster/server';
-import { readStreamUrl, routeOfStream } from './stream-url.js';
+import { readStreamUrl, routeOfStream } from './caller.js';
 
 /** Methods that a path of the streams allows. */
 const ALLOW = 'OPTIONS, GET, HEAD';

@@ -1,7 +1,7 @@
 import { CLOSE_CODES } from '@yardmaster/protocol';
 import type { Listener, Subscriptions } from '@yardmaster/redis';
 import type { Logger } from '@yardmaster/runtime';
-import type { ReleaseStack } from '../admission/release-stack.js';
+import type { ReleaseStack } from '../admission/capacity.js';
 import { OutgoingMessage, readPublished } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 

@@ -10,8 +10,8 @@ import {
   recordCallback,
   type Store,
 } from '@yardmaster/store';
+import type { CallbackMetrics } from '../metrics.js';
 import { type PostOutcome, post } from './http-post.js';
-import type { CallbackMetrics } from './metrics.js';
 import { retryDelayMs } from './retry-policy.js';
 import { bodyOf, headersOf } from './signed-request.js';
 

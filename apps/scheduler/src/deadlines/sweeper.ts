@@ -2,7 +2,7 @@ import type { Logger } from '@yardmaster/runtime';
 import type { ServerContext } from '@yardmaster/server';
 import { type ClockReading, createClockWatch, expireDue, findDue } from '@yardmaster/store';
 import pLimit from 'p-limit';
-import { sweepMetrics } from './metrics.js';
+import { sweepMetrics } from '../metrics.js';
 
 /** A sweep that takes longer than this looks for new due deadlines. */
 const LOOK_AGAIN_MS = 500;

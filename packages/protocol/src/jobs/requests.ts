@@ -1,18 +1,39 @@
 import { z } from 'zod';
-import { callbackHeaders, callbackUrl } from '../callbacks/callback.js';
+import { callbackHeaders, callbackUrl } from '../callback.js';
 import { LIMITS } from '../limits.js';
 import {
+  boundedArray,
   integerBetween,
   jsonObject,
   jsonValue,
   name,
+  nameFilter,
   queryInteger,
   refuseJsonFaults,
   required,
 } from '../schema/fields.js';
 import { isJsonObject, type JsonObject } from '../schema/json.js';
-import { filterNames, nameOrNames } from './name-filter.js';
+import { describeAs } from '../schema/validate.js';
 import { STATUSES } from './statuses.js';
+
+const FILTER_RULE = 'must be a string or an array of strings';
+const LIST_RULE = 'must be an array of strings';
+
+/** Make a schema of a list of names to look for. */
+export const filterNames = (error = LIST_RULE) =>
+  boundedArray(nameFilter, { max: LIMITS.pollNames, what: 'names', error });
+
+const checkedNames = z.unknown().transform((value, ctx): string[] => {
+  const outcome = filterNames(FILTER_RULE).safeParse(typeof value === 'string' ? [value] : value);
+  if (outcome.success) return outcome.data;
+  for (const { path, message } of outcome.error.issues) {
+    ctx.addIssue({ code: 'custom', message, path: typeof value === 'string' ? [] : path });
+  }
+  return z.NEVER;
+});
+
+/** One name or a list of them. It is written by hand, because a union would hide which entry of the list is wrong. */
+export const nameOrNames = describeAs(checkedNames, z.union([nameFilter, z.array(nameFilter).max(LIMITS.pollNames)]));
 
 // Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is the
 // input of the store's verbs.

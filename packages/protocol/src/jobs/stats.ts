@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { queryInteger } from '../schema/fields.js';
 import { count, instant } from '../schema/response-fields.js';
-import { nameOrNames } from './name-filter.js';
+import { nameOrNames } from './requests.js';
 import { STATUSES, type Status } from './statuses.js';
 
 /**

@@ -1,8 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
-import { describeAs } from './describe-as.js';
 import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
+import { describeAs } from './validate.js';
 
 // Each message below is the end of a sentence; `faultsOf` puts the path of the field in front of it.
 

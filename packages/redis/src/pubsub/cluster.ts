@@ -1,7 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
 import { slotOf } from '../client.js';
-import { ConnectionSubscriptions } from './single.js';
-import type { Listener, Subscriptions } from './subscriptions.js';
+import { ConnectionSubscriptions, type Listener, type Subscriptions } from './single.js';
 
 /** Time between two checks that every channel is subscribed, milliseconds. */
 const CHECK_MS = 500;

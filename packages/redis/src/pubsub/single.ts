@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
-import { slotOf } from '../client.js';
-import type { Listener, Subscriptions } from './subscriptions.js';
+import { Cluster, type Redis } from 'ioredis';
+import { type RedisClient, slotOf } from '../client.js';
 
 /** Channels in one SUBSCRIBE after a lost connection: some 30 KB of command. */
 const CHANNELS_AT_ONCE = 500;
@@ -143,4 +142,29 @@ export class ConnectionSubscriptions implements Subscriptions {
     this.#confirmed.clear();
     for (const channel of lost) this.#listeners.get(channel)?.lost();
   }
+}
+
+/** Receives the messages of a channel. */
+export interface Listener {
+  /** A message was received. */
+  message(text: string): void;
+  /** Messages from now on may be missed, until `subscribed` is called again. */
+  lost(): void;
+  /** The channel is subscribed, for the first time or again: every message from now on is received. */
+  subscribed(): void;
+}
+
+/** The channels that this process subscribes to, one listener each. */
+export interface Subscriptions {
+  /** Subscribe to a channel, as soon as there is a connection. */
+  add(channel: string, listener: Listener): void;
+  /** Unsubscribe from a channel. */
+  remove(channel: string): void;
+  /** Whether every message of a channel is received at the moment. */
+  isSubscribed(channel: string): boolean;
+}
+
+/** Publish to a channel; in a cluster within the shard of its slot, where its listeners have subscribed. */
+export function publish(redis: RedisClient, channel: string, message: string): Promise<unknown> {
+  return redis instanceof Cluster ? redis.spublish(channel, message) : redis.publish(channel, message);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isServing, shutDown, waitFor } from './probe.js';
+import { isServing, shutDown, waitFor } from './find.js';
 
 /** Owner of a data folder, as written into it. */
 interface Owner {

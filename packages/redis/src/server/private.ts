@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isServing } from './find.js';
 import { type Ownership, takeOwnership } from './ownership.js';
-import { isServing } from './probe.js';
 
 /** Command that runs a redis-server on this machine. */
 export interface RedisBinary {

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import type { RequestMetrics } from '../metrics/http.js';
 import { trackConnections } from './connection.js';
-import { boundPipelines } from './pipelining/bound-pipelines.js';
+import { boundPipelines } from './pipelining/pipeline-schedule.js';
 import { createReadQueue } from './read-queue.js';
 import { refuseInvalidInput } from './refusal.js';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { currentResponseOf, openResponsesOf } from '../http/connection.js';
-import { FastHistogram, type Series } from './fast/histogram.js';
+import { FastHistogram, type Series } from './fast.js';
 
 /** Seconds. A worker's call takes a few ms, and Redis may take at most 1.8 s of it. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5];

@@ -1,8 +1,7 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import pLimit from 'p-limit';
 import type { Store } from '../store.js';
-import { type ClockReading, stepBetween } from './clock-readings.js';
-import { markStep, restoreDeadlines } from './clock-steps.js';
+import { type ClockReading, markStep, restoreDeadlines, stepBetween } from './clock-steps.js';
 
 /**
  * How long a new watch lets no deadline be processed. A step may have come just before its start, which it cannot see.

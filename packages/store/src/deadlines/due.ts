@@ -2,7 +2,7 @@ import { YardmasterError } from '@yardmaster/protocol';
 import { call } from '../call.js';
 import { PARTITION_TAGS } from '../partition.js';
 import type { Store } from '../store.js';
-import { type ClockReading, readClocks } from './clock-readings.js';
+import { type ClockReading, readClocks } from './clock-steps.js';
 
 /** Tags of the partitions that have something due. */
 export interface Due {

@@ -1,4 +1,4 @@
-import type { StatusOrNone } from '../observer.js';
+import type { StatusOrNone } from '../call.js';
 import { runScript } from '../script/run-script.js';
 import { expire } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';

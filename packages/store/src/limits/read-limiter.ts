@@ -1,5 +1,6 @@
 import { YardmasterError } from '@yardmaster/protocol';
 import { FairQueue } from './fair-queue.js';
+import { PerKey } from './per-key.js';
 
 /** A read slot, as the work in it sees it. */
 export interface ReadSlot {
@@ -32,12 +33,12 @@ const tooLate = () => new YardmasterError('OVERLOADED', 'Too many long reads are
  */
 export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlot {
   const waiting = new FairQueue<() => Promise<void>>();
-  const working = new Map<string, number>();
+  const working = new PerKey();
   let free = atOnce;
 
   function goOn(): void {
     while (free > 0) {
-      const next = waiting.shift((owner) => working.has(owner));
+      const next = waiting.shift((owner) => working.get(owner) > 0);
       if (next === undefined) return;
       void work(next.owner, next.item);
     }
@@ -45,11 +46,9 @@ export function createReadLimiter(atOnce: number, withinMs: number): WithReadSlo
 
   async function work(owner: string, item: () => Promise<void>): Promise<void> {
     free--;
-    working.set(owner, (working.get(owner) ?? 0) + 1);
+    working.add(owner, 1);
     await item();
-    const left = (working.get(owner) as number) - 1;
-    if (left > 0) working.set(owner, left);
-    else working.delete(owner);
+    working.add(owner, -1);
     free++;
     goOn();
   }

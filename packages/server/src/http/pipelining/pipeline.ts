@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import { type HttpSocket, type OpenResponses, openResponsesOf, type ParsedRequest } from '../connection.js';
-import { BoundedReader } from './bounded-reader.js';
-import { ByteQueue } from './byte-queue.js';
+import { BoundedReader, ByteQueue } from './bounded-reader.js';
 import type { PipelineSchedule } from './pipeline-schedule.js';
 import { type Parsed, restored, type Stored, stored } from './stored-request.js';
 

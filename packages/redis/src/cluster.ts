@@ -1,4 +1,4 @@
-import type { Cluster, Redis } from 'ioredis';
+import { Cluster, type Command, type Redis } from 'ioredis';
 
 /**
  * Make a cluster receive the last replies of a node before it closes the connection to that node.
@@ -29,4 +29,23 @@ function forgetOnlyOnce(cluster: Cluster, node: Redis): void {
     const isHere = (other: Redis) => other !== node && other.options.host === host && other.options.port === port;
     if (!cluster.nodes().some(isHere)) for (const listener of listeners) listener.call(node);
   });
+}
+
+/**
+ * A cluster that refuses commands while it is not connected, so that a caller gets its 503 at once and no commands pile
+ * up.
+ *
+ * ioredis' own `enableOfflineQueue: false` promises this, but it also refuses every command for a node that is just
+ * being connected to. After a start or a failover, it refuses all but one of the first simultaneous calls. Here those
+ * wait for the node, for as long as a command may take.
+ */
+export class FailFastCluster extends Cluster {
+  override sendCommand(command: Command, ...rest: unknown[]): unknown {
+    // The command `cluster` itself is sent while it connects.
+    if (this.status !== 'ready' && command.name !== 'cluster') {
+      command.reject(new Error('Connection is closed.'));
+      return command.promise;
+    }
+    return super.sendCommand(command, ...(rest as []));
+  }
 }

@@ -1,7 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { LIMITS } from '../limits.js';
-import { describeAs } from '../schema/describe-as.js';
-import { isJsonObject } from '../schema/json.js';
+import { LIMITS } from './limits.js';
+import { isJsonObject } from './schema/json.js';
+import { describeAs } from './schema/validate.js';
 
 const URL_RULE = 'must be an http or https URL without user name and password';
 
@@ -106,3 +107,43 @@ export const callbackHeaders = describeAs(
       description: `Headers to send along, ${LIMITS.callbackHeadersBytes} bytes in all; no repeated name, none that controls the connection, none that begins with webhook-, in any case of letters`,
     }),
 );
+
+/**
+ * Read a `Retry-After` header: seconds, or a date.
+ *
+ * @param nowMs the time from which a date counts, epoch milliseconds
+ * @param longestMs longest wait that is accepted; a longer one is cut to it
+ * @returns milliseconds to wait; 0 when there is no header, or an invalid one
+ * @see RFC 9110 §10.2.3
+ */
+export function retryAfterMs(header: string | undefined, nowMs: number, longestMs: number): number {
+  if (header === undefined) return 0;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs;
+  return Math.min(Math.max(ms || 0, 0), longestMs);
+}
+
+/**
+ * Derive the keys that sign the callbacks of a space: HMAC-SHA256(master, "callback:" + spaceId). With one key for all
+ * spaces, a producer could have any body signed for the receiver of another tenant.
+ *
+ * @param masters the keys of CALLBACK_SIGNING_SECRET, newest first
+ * @returns 32 bytes for each master, in the same order
+ */
+export function callbackKeys(masters: readonly Buffer[], spaceId: string): Buffer[] {
+  return masters.map((master) => createHmac('sha256', master).update(`callback:${spaceId}`).digest());
+}
+
+/** Write the keys of a space in the form that its receivers expect: `whsec_` and base64, as in Standard Webhooks. */
+export function callbackSecrets(masters: readonly Buffer[], spaceId: string): string[] {
+  return callbackKeys(masters, spaceId).map((key) => `whsec_${key.toString('base64')}`);
+}
+
+/** Response of Get Callback Secrets (our addition). */
+export const callbackSecretList = z
+  .object({
+    secrets: z
+      .array(z.string())
+      .describe('`whsec_` and base64, newest first; empty when the service does not sign callbacks'),
+  })
+  .meta({ id: 'CallbackSecretList' });
+export type CallbackSecretList = z.output<typeof callbackSecretList>;

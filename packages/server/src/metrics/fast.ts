@@ -1,4 +1,5 @@
 import type { Metric, MetricValueWithName, Registry } from 'prom-client';
+import { Counter, type CounterConfiguration } from 'prom-client';
 
 export interface FastHistogramOptions<L extends string> {
   name: string;
@@ -33,7 +34,7 @@ export class Series {
 
 /**
  * A histogram that costs a call 0.1 µs. prom-client's costs 1 µs, because it makes a text of the sorted labels at each
- * observation. With `fast/counter.ts` this saves 9 % of a call's CPU (docs/upstream.md). A registry of
+ * observation. With the counter below, this saves 9 % of a call's CPU (docs/upstream.md). A registry of
  * prom-client contains it like any other metric, and a scrape sees no difference.
  */
 export class FastHistogram<L extends string> {
@@ -84,4 +85,33 @@ export class FastHistogram<L extends string> {
       { metricName: `${this.name}_count`, labels, value: total },
     ] as MetricValueWithName<L | 'le'>[];
   }
+}
+
+/** One series of a counter. */
+export interface CounterSeries {
+  count: number;
+}
+
+/**
+ * Create a counter whose observing code keeps each series, so that counting costs one addition; prom-client gets the
+ * sums at each scrape. Its own `inc` makes a text of the sorted labels each time, which takes 0.7 µs of a call.
+ *
+ * @returns a function that makes a series, at 0
+ */
+export function createFastCounter<L extends string>(
+  options: CounterConfiguration<L>,
+): (labels: Record<L, string>) => CounterSeries {
+  const all: { labels: Record<L, string>; series: CounterSeries }[] = [];
+  new Counter<L>({
+    ...options,
+    collect() {
+      this.reset();
+      for (const { labels, series } of all) this.inc(labels, series.count);
+    },
+  });
+  return (labels) => {
+    const series = { count: 0 };
+    all.push({ labels, series });
+    return series;
+  };
 }

@@ -1,4 +1,4 @@
-/** Amounts by key. A key without an amount takes no memory. */
+/** Amounts by key, such as the open streams of each address. A key without an amount takes no memory. */
 export class PerKey {
   readonly #amounts = new Map<string, number>();
 

@@ -1,8 +1,30 @@
 import { YardmasterError } from '@yardmaster/protocol';
+import { PerKey } from '@yardmaster/store';
+
+/**
+ * Functions that release the resources of a stream, such as its channel. Streams use them from the first check to the
+ * end of the socket.
+ */
+export class ReleaseStack {
+  #releases: (() => void)[] | null = [];
+
+  /** Add a function. It is called at once if everything is released already, because the client has disconnected. */
+  add(release: () => void): void {
+    if (this.#releases === null) release();
+    else this.#releases.push(release);
+  }
+
+  /** Release everything, once. */
+  releaseAll(): void {
+    const releases = this.#releases ?? [];
+    this.#releases = null;
+    for (const release of releases) release();
+  }
+}
 
 /** A limit for the streams that one address, key or job may have at once. It counts them from their admission on. */
 export class ConnectionLimit {
-  readonly #counts = new Map<string, number>();
+  readonly #streams = new PerKey();
 
   /**
    * @param limit streams at once for each id
@@ -21,15 +43,10 @@ export class ConnectionLimit {
    * @throws TOO_MANY_STREAMS
    */
   acquire(id: string, limit = this.limit): () => void {
-    const count = this.#counts.get(id) ?? 0;
-    if (count >= limit) {
+    if (this.#streams.get(id) >= limit) {
       throw new YardmasterError('TOO_MANY_STREAMS', `Too many streams are open ${this.streams}; the limit is ${limit}`);
     }
-    this.#counts.set(id, count + 1);
-    return () => {
-      const left = (this.#counts.get(id) ?? 1) - 1;
-      if (left === 0) this.#counts.delete(id);
-      else this.#counts.set(id, left);
-    };
+    this.#streams.add(id, 1);
+    return () => this.#streams.add(id, -1);
   }
 }
