@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, Progress } from '@yardmaster/protocol';
-import { runScript } from '../script/run-script.js';
-import { ack, complete, fail, heartbeat } from '../script/scripts.generated.js';
-import { type Caller, jobScriptInputs, type Store } from '../store.js';
+import { runScript } from '../../script/run-script.js';
+import { ack, complete, fail, heartbeat } from '../../script/scripts.generated.js';
+import { type Caller, jobScriptInputs, type Store } from '../../store.js';
 
 // The life of one attempt, as its worker reports it.
 
