@@ -48,6 +48,7 @@ const ROWS: Row[] = [
   ['Append Logs', 'POST /jobs/:jobId/logs', ['jobs:event'], { body: ['a line'] }],
   ['Complete Job', 'POST /jobs/:jobId/complete', ['jobs:complete'], { on: 'running', body: { result: 1 } }],
   ['Fail Job', 'POST /jobs/:jobId/fail', ['jobs:fail'], { on: 'running', body: { error: 'no' } }],
+  ['Release Job', 'POST /jobs/:jobId/release', ['jobs:fail'], { on: 'running', body: { reason: 'stop' } }],
   ['Kill Job', 'POST /jobs/:jobId/kill', ['jobs:kill'], { body: { reason: 'stop' } }],
   ['Keepalive', 'POST /jobs/:jobId/keepalive', ['jobs:keepalive'], { on: 'running' }],
   ['Redeliver Callback', 'POST /jobs/:jobId/callback/redeliver', ['jobs:create'], { on: 'completed' }],

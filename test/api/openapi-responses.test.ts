@@ -96,6 +96,18 @@ it('responds as documented to all reads of a job with every kind of event', asyn
     await expectResponse({ ...logs, path: `${logs.path}?${encodeURI(query)}` }, target, {}, 200);
 });
 
+it('responds as documented to calls of a worker that has lost its job', async () => {
+  const takesToken = (endpoint: Endpoint) =>
+    JSON.stringify(contract.operation(endpoint).operation.parameters ?? []).includes('x-delivery-token');
+  for (const status of ['running', 'completed'] as const) {
+    for (const endpoint of ENDPOINTS.filter(takesToken)) {
+      const target = { ...UNKNOWN, jobId: await jobIn(service, status, 'lost') };
+      for (const token of ['1.0', '9.9', 'none'])
+        await expectResponse(endpoint, target, { headers: { 'x-delivery-token': token } });
+    }
+  }
+});
+
 /** Make a call without the Host header, which no HTTP library can. */
 async function callWithoutHost(endpoint: Endpoint): Promise<HttpResponse> {
   const head = `${endpoint.method} /api/v1${pathOf(endpoint, UNKNOWN)} HTTP/1.1\r\nConnection: close\r\n\r\n`;

@@ -69,8 +69,9 @@ const ANYWHERE: ErrorCode[] = [
 ];
 const BODY: ErrorCode[] = ['TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const JOB: ErrorCode[] = ['JOB_NOT_FOUND'];
-const HEARTBEAT: ErrorCode[] = [...JOB, 'JOB_NOT_RUNNING', 'JOB_KILLED'];
-const ENDING: ErrorCode[] = [...JOB, 'JOB_NOT_RUNNING', ...BODY];
+const WORKER: ErrorCode[] = [...JOB, 'JOB_NOT_RUNNING', 'DELIVERY_LOST'];
+const HEARTBEAT: ErrorCode[] = [...WORKER, 'JOB_KILLED'];
+const ENDING: ErrorCode[] = [...WORKER, ...BODY];
 
 /** Further codes of each operation. They are repeated here on purpose, from the reference and the docs of the store's verbs. */
 const REFUSALS: Record<string, ErrorCode[]> = {
@@ -82,7 +83,7 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Get Job': JOB,
   'Get Job Progress': JOB,
   'Get Job Logs': JOB,
-  'Acknowledge Job': [...JOB, 'JOB_NOT_DELIVERED'],
+  'Acknowledge Job': [...WORKER, 'JOB_NOT_DELIVERED'],
   'Report Progress': [...HEARTBEAT, ...BODY, 'STORAGE_FULL'],
   Checkpoint: [...HEARTBEAT, ...BODY, 'STORAGE_FULL'],
   'Custom Event': [...HEARTBEAT, ...BODY, 'STORAGE_FULL'],
@@ -90,6 +91,7 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Append Logs': [...JOB, ...BODY, 'STORAGE_FULL'],
   'Complete Job': ENDING,
   'Fail Job': ENDING,
+  'Release Job': [...ENDING, 'JOB_KILLED'],
   'Kill Job': [...JOB, 'JOB_ENDED', ...BODY],
   'Redeliver Callback': [...JOB, 'JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
   'Get Callback Secrets': [],

@@ -21,13 +21,13 @@ const GRANTS: Record<Scope, readonly string[]> = {
   'jobs:progress': ['Report Progress'],
   'jobs:event': EVENTS,
   'jobs:complete': ['Complete Job'],
-  'jobs:fail': ['Fail Job'],
+  'jobs:fail': ['Fail Job', 'Release Job'],
   'jobs:kill': ['Kill Job'],
   'jobs:keepalive': ['Keepalive'],
   'jobs:worker': [
     ...READS,
     ...['Poll for Jobs', 'Claim Specific Job', 'Acknowledge Job', 'Report Progress', 'Keepalive'],
-    ...[...EVENTS, 'Complete Job', 'Fail Job'],
+    ...[...EVENTS, 'Complete Job', 'Fail Job', 'Release Job'],
   ],
   'keys:manage': ['Get Callback Secrets', 'Create Key', 'List Keys', 'Revoke Key'],
 };

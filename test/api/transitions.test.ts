@@ -5,7 +5,17 @@ import { withService } from '../support/service.js';
 
 const service = withService();
 
-type Verb = 'claim' | 'ack' | 'progress' | 'checkpoint' | 'event' | 'keepalive' | 'complete' | 'fail' | 'kill';
+type Verb =
+  | 'claim'
+  | 'ack'
+  | 'progress'
+  | 'checkpoint'
+  | 'event'
+  | 'keepalive'
+  | 'complete'
+  | 'fail'
+  | 'release'
+  | 'kill';
 
 /** What to send with each call on a job, and the data of the event that it records. */
 const CALLS: Record<Verb, { body?: unknown; data: unknown }> = {
@@ -17,6 +27,7 @@ const CALLS: Record<Verb, { body?: unknown; data: unknown }> = {
   keepalive: { data: null },
   complete: { body: { result: { ok: true } }, data: { ok: true } },
   fail: { body: { error: { why: 'broken' } }, data: { error: { why: 'broken' } } },
+  release: { body: { reason: 'stop' }, data: { reason: 'stop' } },
   kill: { body: { reason: 'enough' }, data: { reason: 'enough' } },
 };
 const VERBS = Object.keys(CALLS) as Verb[];
@@ -40,6 +51,7 @@ const TABLE: Record<Verb, readonly string[]> = {
   keepalive: [IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
   complete: [IDLE, IDLE, 'completed', IDLE, IDLE, IDLE],
   fail: [IDLE, IDLE, 'dead', IDLE, IDLE, IDLE],
+  release: [IDLE, 'pending', 'pending', IDLE, IDLE, DEAD],
   kill: ['killed', 'killed', 'killed', ENDED, ENDED, 'killed'],
 };
 
@@ -60,6 +72,7 @@ const EVENTS: Partial<Record<Verb, string>> = {
   event: 'event',
   complete: 'completed',
   fail: 'dead',
+  release: 'released',
   kill: 'killed',
 };
 

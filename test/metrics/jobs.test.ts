@@ -22,6 +22,7 @@ const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, 
   keepalive: (id) => [`/jobs/${id}/keepalive`],
   complete: (id) => [`/jobs/${id}/complete`, {}],
   fail: (id) => [`/jobs/${id}/fail`, { error: 'x' }],
+  release: (id) => [`/jobs/${id}/release`],
   kill: (id) => [`/jobs/${id}/kill`, {}],
 };
 const isCall = (trigger: Trigger): trigger is keyof typeof CALLS => Object.hasOwn(CALLS, trigger);

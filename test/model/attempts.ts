@@ -1,12 +1,17 @@
 import type { JsonObject, JsonValue, Status } from '@yardmaster/protocol';
 import type { Heartbeat } from '@yardmaster/store';
 import { recordEvent } from './history.js';
+import { changesNothing } from './tokens.js';
 import { jobFor, type ModelJob, nextPlace, type OfJob, Refusal, type World } from './world.js';
+
+/** A call of a worker, with the delivery token that it sends, if any. */
+export type OfWorker = OfJob & { token?: string | null };
 
 // Spec §3: delivered → running → completed, pending again, or dead; and killed from every status that is not terminal.
 
-export function ack(world: World, { job: id, caller }: OfJob): void {
+export function ack(world: World, { job: id, caller, token }: OfWorker): void {
   const job = jobFor(world, id, caller);
+  if (changesNothing(job, 'ack', token)) return;
   if (job.status !== 'delivered') throw new Refusal('JOB_NOT_DELIVERED', job.status);
   job.attemptNumber += 1;
   job.deliveryTimeouts = 0;
@@ -16,9 +21,10 @@ export function ack(world: World, { job: id, caller }: OfJob): void {
   recordEvent(world, job, 'acked');
 }
 
-export function heartbeat(world: World, { job: id, caller, beat }: OfJob & { beat: Heartbeat }): void {
+export function heartbeat(world: World, { job: id, caller, token, beat }: OfWorker & { beat: Heartbeat }): void {
   const job = jobFor(world, id, caller);
   if (job.status === 'killed') throw new Refusal('JOB_KILLED', 'killed');
+  changesNothing(job, 'heartbeat', token);
   expectRunning(job);
   openWindow(world, job);
   job.updatedAt = world.now;
@@ -28,18 +34,31 @@ export function heartbeat(world: World, { job: id, caller, beat }: OfJob & { bea
   recordEvent(world, job, beat.kind, beat.data as JsonValue);
 }
 
-export function complete(world: World, { job: id, caller, result }: OfJob & { result: JsonValue }): void {
+export function complete(world: World, { job: id, caller, token, result }: OfWorker & { result: JsonValue }): void {
   const job = jobFor(world, id, caller);
+  if (changesNothing(job, 'complete', token)) return;
   expectRunning(job);
   job.result = result;
   end(world, job, 'completed');
   recordEvent(world, job, 'completed', result);
 }
 
-export function fail(world: World, { job: id, caller, error }: OfJob & { error: string | JsonObject }): void {
+export function fail(world: World, { job: id, caller, token, error }: OfWorker & { error: string | JsonObject }): void {
   const job = jobFor(world, id, caller);
+  if (changesNothing(job, 'fail', token)) return;
   expectRunning(job);
   failAttempt(world, job, error);
+}
+
+/** Contract-2 §1: the job is pending at its place by creation, and an attempt that had started is not counted. */
+export function release(world: World, { job: id, caller, token, reason }: OfWorker & { reason: string | null }): void {
+  const job = jobFor(world, id, caller);
+  if (changesNothing(job, 'release', token)) return;
+  if (job.status === 'killed') throw new Refusal('JOB_KILLED', 'killed');
+  if (job.status !== 'delivered') expectRunning(job);
+  if (job.status === 'running') job.attemptNumber -= 1;
+  takeBack(world, job);
+  recordEvent(world, job, 'released', { reason });
 }
 
 export function kill(world: World, { job: id, caller, reason }: OfJob & { reason: string | null }): void {
@@ -61,17 +80,31 @@ export function failAttempt(world: World, job: ModelJob, error: string | JsonObj
 }
 
 export function die(world: World, job: ModelJob, error: string | JsonObject): void {
+  giveUp(job);
   job.error = error;
   end(world, job, 'dead');
   recordEvent(world, job, 'dead', { error });
 }
 
+/** Take a job back from its worker, before an attempt of it has failed: it is pending at its place by creation. */
+export function takeBack(world: World, job: ModelJob): void {
+  job.takeBacks += 1;
+  job.queuePlace = job.createdPlace;
+  returnToQueue(world, job);
+}
+
 /** Set a job back to pending, as if it had not been delivered. The caller sets its place in the queue. */
-export function returnToQueue(world: World, job: ModelJob): void {
+function returnToQueue(world: World, job: ModelJob): void {
+  giveUp(job);
   job.deliveredAt = null;
   job.startedAt = null;
   job.deadline = null;
   move(world, job, 'pending');
+}
+
+function giveUp({ deliveries }: ModelJob): void {
+  const last = deliveries.at(-1);
+  if (last !== undefined) last.isGivenUp = true;
 }
 
 function expectRunning({ status }: ModelJob): void {

@@ -1,5 +1,5 @@
 import { type Due, type Expired, PARTITION_TAGS, partitionOf } from '@yardmaster/store';
-import { die, failAttempt, returnToQueue } from './attempts.js';
+import { die, failAttempt, takeBack } from './attempts.js';
 import { recordEvent } from './history.js';
 import { jobsIn, jobsOf, type ModelJob, type World } from './world.js';
 
@@ -52,8 +52,7 @@ function expireOne(
       die(world, job, `Job was delivered ${maxDeliveries} times and never acknowledged`); // Contract 2 §6.
       return 'neverAcked';
     }
-    job.queuePlace = job.createdPlace; // docs/api.md: at its place by creation.
-    returnToQueue(world, job);
+    takeBack(world, job);
     recordEvent(world, job, 'delivery_timeout');
     return 'redelivered';
   }

@@ -18,6 +18,8 @@ export function create(
     status: 'pending',
     attemptNumber: 0,
     deliveryTimeouts: 0,
+    takeBacks: 0,
+    deliveries: [],
     deliveredAt: null,
     startedAt: null,
     createdAt: born.at,
@@ -68,5 +70,9 @@ function deliver(world: World, job: ModelJob): ClaimedJob {
   recordEvent(world, job, 'delivered');
   const { id, attemptNumber, checkpoint, request } = job;
   const { name, payload, timeoutSeconds, maxRetries } = request;
-  return { id, name, payload, timeoutSeconds, maxRetries, attemptNumber, createdAt: iso(job.createdAt), checkpoint };
+  const attempt = attemptNumber + 1;
+  const deliveryToken = `${attempt}.${job.takeBacks}`;
+  job.deliveries.push({ token: deliveryToken, isGivenUp: false });
+  const counts = { timeoutSeconds, maxRetries, attemptNumber, attempt };
+  return { id, name, payload, ...counts, createdAt: iso(job.createdAt), checkpoint, deliveryToken };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, NewLog, Progress, Status } from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
-import { ack, complete, fail, heartbeat, kill } from './attempts.js';
+import { ack, complete, fail, heartbeat, kill, release } from './attempts.js';
 import { redeliver } from './callbacks.js';
 import { claim, create } from './delivering.js';
 import { append } from './logs.js';
@@ -19,6 +19,7 @@ const JOB_CALLS = {
   logs: (world, of, data) => append(world, { ...of, logs: data as unknown as NewLog[] }),
   complete: (world, of, data) => complete(world, { ...of, result: data }),
   fail: (world, of, data) => fail(world, { ...of, error: data as string | JsonObject }),
+  release: (world, of, data) => release(world, { ...of, reason: data as string | null }),
   kill: (world, of, data) => kill(world, { ...of, reason: data as string | null }),
   redeliver,
 } satisfies Record<string, JobCall>;

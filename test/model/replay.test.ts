@@ -50,6 +50,7 @@ const silent = (atMs: number): ShortEvent => ['retried', atMs, { error: SILENT, 
 const retried = (atMs: number, attemptNumber = 1): ShortEvent => ['retried', atMs, { error: 'no', attemptNumber }];
 const NEVER_ACKED = 'Job was delivered 2 times and never acknowledged';
 const neverAcked = (atMs: number): ShortEvent => ['dead', atMs, { error: NEVER_ACKED }];
+const released = (atMs: number): ShortEvent => ['released', atMs, { reason: 'stop' }];
 const killed = (atMs: number): ShortEvent => ['killed', atMs, { reason: null }];
 const sent = (atMs: number, attempt: number, [statusCode, willRetry = false]: [number, boolean?]): ShortEvent => [
   'callback_sent',
@@ -95,6 +96,8 @@ describe('replay of a history', () => {
       fields: { ...second, status: 'dead' },
       unrecorded: { keepalives: [{ sentAt: START + 22, endedAt: START + 29 }] },
     },
+    { title: 'a release of a delivered job', events: [...DELIVERED, released(20)] },
+    { title: 'a release of a running job', events: [...RUNNING, released(30)] },
     { title: 'a kill', events: [...DELIVERED, killed(20)], fields: { ...delivered, status: 'killed' } },
     {
       title: 'a clock that stepped back after the creation',
@@ -152,6 +155,8 @@ describe('replay of a history', () => {
       says: 'delivered (a.3) happened while the job was delivered, where it does nothing',
     },
     { title: 'progress after a kill', events: [...RUNNING, killed(30), ['progress', 40]], says: 'JOB_KILLED' },
+    { title: 'a release of a pending job', events: [...CREATED, released(30)], says: 'refused: JOB_NOT_RUNNING' },
+    { title: 'a release after a kill', events: [...RUNNING, killed(30), released(40)], says: 'JOB_KILLED' },
     { title: 'a second kill', events: [...CREATED, killed(30), killed(40)], says: 'killed (a.3) happened while' },
     { title: 'a kill after the end', events: [...COMPLETED, killed(40)], says: 'refused: JOB_ENDED' },
     { title: 'time that goes back', events: [...DELIVERED, ['acked', 5]], says: 'acked (a.3) is older than the one' },
@@ -263,6 +268,7 @@ it('refuses each verb in each status as the specification prescribes', () => {
   expect(Object.fromEntries(rows)).toEqual({
     ...{ claim: any, logs: any, ack: [ack, 'ok', ack, ack, ack, ack] },
     ...{ progress: heartbeat, checkpoint: heartbeat, event: heartbeat, keepalive: heartbeat },
+    release: [run, 'ok', 'ok', run, run, 'JOB_KILLED'],
     ...{ complete: end, fail: end, kill: ['ok', 'ok', 'ok', 'JOB_ENDED', 'JOB_ENDED', 'ok'] },
     redeliver: [...Array(3).fill('JOB_NOT_ENDED'), ...Array(3).fill('NO_CALLBACK')],
   });

@@ -132,6 +132,7 @@ const STEPS: Record<EventType, Step> = {
   checkpoint: byCalling('checkpoint', (data) => data),
   event: byCalling('event', (data) => data),
   killed: byCalling('kill', (data) => data?.reason),
+  released: byCalling('release', (data) => data?.reason),
   ...{ retried: ended, dead: ended, delivery_timeout: timedOut },
   ...{ callback_sent: calledBack, callback_failed: calledBack },
 };

@@ -45,6 +45,10 @@ export interface ModelJob {
   attemptNumber: number;
   /** Delivery time-outs since the last ack. */
   deliveryTimeouts: number;
+  /** Delivery time-outs and releases. */
+  takeBacks: number;
+  /** Every delivery, in order. It is given up once its attempt has failed or timed out, or the job was taken back. */
+  deliveries: { token: string; isGivenUp: boolean }[];
   deliveredAt: number | null;
   startedAt: number | null;
   createdAt: number;
@@ -126,7 +130,13 @@ export const newWorld = (settings: StoreSettings, now: number): World => ({
 export function copyOf(world: World): World {
   const jobs = [...world.jobs].map(([id, job]): [string, ModelJob] => [
     id,
-    { ...job, events: [...job.events], logs: [...job.logs], callback: job.callback && { ...job.callback } },
+    {
+      ...job,
+      deliveries: job.deliveries.map((one) => ({ ...one })),
+      events: [...job.events],
+      logs: [...job.logs],
+      callback: job.callback && { ...job.callback },
+    },
   ]);
   const { last, stepped, messages } = world;
   return { ...world, jobs: new Map(jobs), last: new Map(last), stepped: new Map(stepped), messages: new Map(messages) };

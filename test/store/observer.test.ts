@@ -16,6 +16,7 @@ import {
   partitionOf,
   pollJobs,
   redisNow,
+  releaseJob,
   type Store,
   type StoreObserver,
 } from '@yardmaster/store';
@@ -34,6 +35,9 @@ describe('observer of a store', () => {
     failed: (...what) => observed.push(['failed', ...what]),
     moved: (...what) => observed.push(['moved', ...what]),
     delivered: (...what) => observed.push(['delivered', ...what]),
+    released: () => observed.push(['released']),
+    redelivered: (...what) => observed.push(['redelivered', ...what]),
+    unfenced: () => observed.push(['unfenced']),
     expired: (lagMs) => observed.push(['expired', lagMs >= 0]),
     logged: (...what) => observed.push(['logged', ...what]),
     refusedLogs: () => observed.push(['refusedLogs']),
@@ -91,7 +95,7 @@ describe('observer of a store', () => {
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
     observed = [];
-    await failJob(store, ANY_SPACE, id, 'second');
+    await failJob(store, { ...ANY_SPACE, deliveryToken: '2.0' }, id, 'second');
     const { id: other } = await create();
     await killJob(store, ANY_SPACE, other, null);
     await killJob(store, ANY_SPACE, other, null);
@@ -103,6 +107,24 @@ describe('observer of a store', () => {
     const running = await run();
     await killJob(store, ANY_SPACE, running, null);
     expect(observed).toEqual([['moved', 'running', 'killed', 1]]);
+  });
+
+  it('gets a release, and calls without a delivery token in a later attempt', async () => {
+    const id = await run({ maxRetries: 1 });
+    await failJob(store, ANY_SPACE, id, 'first');
+    await claimJob(store, ANY_SPACE, id);
+    observed = [];
+    await ackJob(store, ANY_SPACE, id);
+    await ackJob(store, { ...ANY_SPACE, deliveryToken: '2.0' }, id); // Sent again.
+    await heartbeatJob(store, ANY_SPACE, id, { kind: 'keepalive' });
+    await releaseJob(store, { ...ANY_SPACE, deliveryToken: '2.0' }, id, null);
+    expect(observed).toEqual([
+      ['unfenced'],
+      ['moved', 'delivered', 'running', 1],
+      ['unfenced'],
+      ['moved', 'running', 'pending', 1],
+      ['released'],
+    ]);
   });
 
   it('does not get transitions that were refused', async () => {
@@ -128,6 +150,7 @@ describe('observer of a store', () => {
     await sweep();
     expect(observed).toEqual([
       ['moved', 'delivered', 'pending', 1],
+      ['redelivered', 1],
       ['expired', true],
     ]);
     await claimJob(observedStore(), ANY_SPACE, retried?.id as string);

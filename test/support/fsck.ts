@@ -73,6 +73,7 @@ const STATUS_AFTER: Record<string, string> = {
   acked: 'running',
   completed: 'completed',
   retried: 'pending',
+  released: 'pending',
   delivery_timeout: 'pending',
   dead: 'dead',
   killed: 'killed',

@@ -68,6 +68,7 @@ export async function handle(
     jobId,
     keyId,
     input: undefined,
+    headers: req.headers,
   };
   if (route.readBody) return serveReader(route, route.readBody, { req, deps, call, leftMs });
   // A request without input, such as every ack, does not have to wait for it.

@@ -18,6 +18,7 @@ export const ERRORS = {
   REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive' },
   JOB_NOT_DELIVERED: { status: 409, message: 'Job is not in a valid state for ack' },
   JOB_NOT_RUNNING: { status: 409, message: 'Job is not running' },
+  DELIVERY_LOST: { status: 409, message: 'Job was handed to another worker' },
   JOB_KILLED: { status: 409, message: 'Job has been killed' },
   JOB_ENDED: { status: 409, message: 'Job has already ended' },
   JOB_NOT_ENDED: { status: 409, message: 'Job has not ended' },
@@ -48,6 +49,7 @@ export const errorResponse = z
     error: z.string().describe('Message for people'),
     code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('Code for programs'),
     jobStatus: jobStatus.optional().describe('Status the job has now; on every 409'),
+    hint: z.string().optional().describe('What happened before, when that is known; on a 409 of an ack'),
     details: z.array(faultDetail).optional().describe('Only when several fields are wrong'),
   })
   .meta({ id: 'Error' });

@@ -62,6 +62,12 @@ export interface StoreObserver {
   moved(from: StatusOrNone, to: StatusOrNone, jobs: number): void;
   /** A poll or a claim has claimed this many jobs. */
   delivered(by: 'poll' | 'claim', jobs: number): void;
+  /** A worker has given back a job. */
+  released(): void;
+  /** Delivered jobs that were not acked in time are pending again. */
+  redelivered(jobs: number): void;
+  /** A worker's call without a delivery token took effect in an attempt after the first. */
+  unfenced(): void;
   /** Deadlines were processed in one step, the oldest of them this late. */
   expired(lagMs: number): void;
   /** Log entries were appended. */
@@ -80,6 +86,9 @@ export const NO_OBSERVER: StoreObserver = {
   failed: nothing,
   moved: nothing,
   delivered: nothing,
+  released: nothing,
+  redelivered: nothing,
+  unfenced: nothing,
   expired: nothing,
   logged: nothing,
   refusedLogs: nothing,

@@ -16,7 +16,15 @@ export { createClockWatch } from './deadlines/clock-watch.js';
 export { type Due, findDue } from './deadlines/due.js';
 export { type Expired, expireDue } from './deadlines/expire.js';
 export { FORMAT, FormatError, isInUse, raiseFormat, readFormat } from './format.js';
-export { ackJob, completeJob, failJob, type Heartbeat, heartbeatJob } from './jobs/attempt/attempt.js';
+export {
+  ackJob,
+  completeJob,
+  failJob,
+  type Heartbeat,
+  heartbeatJob,
+  releaseJob,
+  type Worker,
+} from './jobs/attempt/attempt.js';
 export { claimJob, pollJobs } from './jobs/claim.js';
 export { createJob } from './jobs/create.js';
 export { killJob } from './jobs/kill.js';

@@ -15,15 +15,21 @@ interface OfJob {
   caller: string | null;
 }
 
+interface OfWorker extends OfJob {
+  /** Delivery token; null for none. */
+  token: string | null;
+}
+
 /** The input of each verb of the store. */
 export interface VerbInputs {
   create: { label: string; space: string; request: CreateJobRequest };
   poll: { space: string; count: number; names: string[] };
   claim: OfJob;
-  ack: OfJob;
-  heartbeat: OfJob & { beat: store.Heartbeat };
-  complete: OfJob & { result: JsonValue };
-  fail: OfJob & { error: string | JsonObject };
+  ack: OfWorker;
+  heartbeat: OfWorker & { beat: store.Heartbeat };
+  complete: OfWorker & { result: JsonValue };
+  fail: OfWorker & { error: string | JsonObject };
+  release: OfWorker & { reason: string | null };
   kill: OfJob & { reason: string | null };
   expire: { partition: string };
   markStep: { partition: string; lookedAt: number };
@@ -55,6 +61,7 @@ interface StoreAndModel<A> {
 }
 
 const of = ({ caller }: OfJob): store.Caller => ({ spaceId: caller });
+const by = ({ caller, token }: OfWorker): store.Worker => ({ spaceId: caller, deliveryToken: token });
 
 const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   create: {
@@ -63,13 +70,14 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   },
   poll: { perform: (at, { space, ...request }) => store.pollJobs(at, space, request), predict: poll },
   claim: { perform: (at, it) => store.claimJob(at, of(it), it.job), predict: claim },
-  ack: { perform: (at, it) => store.ackJob(at, of(it), it.job), predict: attempts.ack },
+  ack: { perform: (at, it) => store.ackJob(at, by(it), it.job), predict: attempts.ack },
   heartbeat: {
-    perform: (at, it) => store.heartbeatJob(at, of(it), it.job, it.beat),
+    perform: (at, it) => store.heartbeatJob(at, by(it), it.job, it.beat),
     predict: attempts.heartbeat,
   },
-  complete: { perform: (at, it) => store.completeJob(at, of(it), it.job, it.result), predict: attempts.complete },
-  fail: { perform: (at, it) => store.failJob(at, of(it), it.job, it.error), predict: attempts.fail },
+  complete: { perform: (at, it) => store.completeJob(at, by(it), it.job, it.result), predict: attempts.complete },
+  fail: { perform: (at, it) => store.failJob(at, by(it), it.job, it.error), predict: attempts.fail },
+  release: { perform: (at, it) => store.releaseJob(at, by(it), it.job, it.reason), predict: attempts.release },
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), predict: attempts.kill },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),

@@ -21,7 +21,7 @@ export interface Drawing {
 
 /** How often each verb is called. */
 export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = {
-  ...{ create: 8, poll: 12, claim: 5, ack: 10, heartbeat: 14, complete: 8, fail: 12, kill: 4 },
+  ...{ create: 8, poll: 12, claim: 5, ack: 10, heartbeat: 14, complete: 8, fail: 12, release: 5, kill: 4 },
   ...{ expire: 7, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
   ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, due: 1 },
 };
@@ -39,6 +39,7 @@ const FITTING: Partial<Record<Verb, (job: ModelJob) => boolean>> = {
   heartbeat: isIn('running'),
   complete: isIn('running'),
   fail: isIn('running'),
+  release: isIn('delivered', 'running'),
   begin: ({ callback }) => callback?.isPending === true,
   record: ({ callback }) => typeof callback?.leasedUntil === 'number',
   redeliver: ({ callback }) => callback !== null,
@@ -62,6 +63,18 @@ const ofJob = (drawing: Drawing, verb: Verb) => ({
   job: jobFor(drawing, verb),
   caller: drawing.random.chance(0.8) ? null : drawing.random.of(SPACES),
 });
+
+/** Draw a worker's call: without a token, with that of any delivery of the job, or with one that the job never had. */
+function ofWorker(drawing: Drawing, verb: Verb) {
+  const { random, world, issued } = drawing;
+  const call = ofJob(drawing, verb);
+  const job = [...world.jobs.values()].find(({ id }) => issued.labelOf(id) === call.job);
+  const tokens = job?.deliveries.map(({ token }) => token) ?? [];
+  const token = random.chance(0.5)
+    ? null
+    : random.of([...tokens, ...tokens.slice(-1), ...tokens.slice(-1), '200.0', '1.200']);
+  return { ...call, token };
+}
 
 /** Return the series of the callback, or the next or the previous one. */
 function seriesOf({ random, world, issued }: Drawing, job: string): number {
@@ -93,10 +106,11 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
     names: random.chance(0.5) ? [] : some(random, [...NAMES, 'none']),
   }),
   claim: (drawing) => ofJob(drawing, 'claim'),
-  ack: (drawing) => ofJob(drawing, 'ack'),
-  heartbeat: (drawing) => ({ ...ofJob(drawing, 'heartbeat'), beat: beatOf(drawing.random) }),
-  complete: (drawing) => ({ ...ofJob(drawing, 'complete'), result: jsonOf(drawing.random) }),
-  fail: (drawing) => ({ ...ofJob(drawing, 'fail'), error: drawing.random.of(['no', { why: [] }, {}]) }),
+  ack: (drawing) => ofWorker(drawing, 'ack'),
+  heartbeat: (drawing) => ({ ...ofWorker(drawing, 'heartbeat'), beat: beatOf(drawing.random) }),
+  complete: (drawing) => ({ ...ofWorker(drawing, 'complete'), result: jsonOf(drawing.random) }),
+  fail: (drawing) => ({ ...ofWorker(drawing, 'fail'), error: drawing.random.of(['no', { why: [] }, {}]) }),
+  release: (drawing) => ({ ...ofWorker(drawing, 'release'), reason: drawing.random.of([null, 'stop "']) }),
   kill: (drawing) => ({ ...ofJob(drawing, 'kill'), reason: drawing.random.of([null, 'enough "']) }),
   expire: partitionIn,
   relay: partitionIn,

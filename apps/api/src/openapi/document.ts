@@ -3,7 +3,7 @@ import type { SizeLimits } from '../body/sizes.js';
 import { type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
 import { errorResponses, HEADERS, namedErrorResponses, REQUEST_ID_HEADER, refusalsOf } from './errors.js';
-import { PATH_PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
+import { PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
 import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, namedSchemas } from './schemas.js';
 
 const KEY = 'apiKey';
@@ -34,7 +34,7 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
     components: {
       schemas: schemasIn([paths, responses]),
       responses,
-      parameters: PATH_PARAMETERS,
+      parameters: PARAMETERS,
       headers: HEADERS,
       securitySchemes: {
         [KEY]: {

@@ -71,6 +71,7 @@ const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
   METHOD_NOT_ALLOWED: { error: 'Allowed here: OPTIONS, GET, HEAD' },
   JOB_NOT_DELIVERED: { jobStatus: 'running' },
   JOB_NOT_RUNNING: { jobStatus: 'completed' },
+  DELIVERY_LOST: { jobStatus: 'running' },
   JOB_KILLED: { jobStatus: 'killed' },
   JOB_ENDED: { jobStatus: 'completed' },
   JOB_NOT_ENDED: { jobStatus: 'running' },

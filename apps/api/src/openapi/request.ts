@@ -14,24 +14,44 @@ const inPath = (name: string, description: string, { schema = z.string() as z.Zo
   example,
 });
 
-/** The `components.parameters`: those of paths. */
-export const PATH_PARAMETERS = {
+const inHeader = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+/** Parameters in headers, by the names of the headers. */
+const HEADER_PARAMETERS = {
+  'x-delivery-token': inHeader(
+    'x-delivery-token',
+    'The `deliveryToken` of the claimed job: when another worker has the job by now, the call changes nothing',
+    '1.0',
+  ),
+};
+export type HeaderName = keyof typeof HEADER_PARAMETERS;
+
+/** The `components.parameters`: those of paths and headers. */
+export const PARAMETERS = {
   spaceId: inPath('spaceId', 'A space. Avoid `.` and `..`, which many clients remove from a path', {
     schema: spaceId,
     example: SPACE_ID,
   }),
   jobId: inPath('jobId', 'The `id` of a job', { example: JOB_ID }),
   keyId: inPath('keyId', 'The `id` of an API key', { example: KEY_ID }),
+  ...HEADER_PARAMETERS,
 };
 
 /** Return a path as OpenAPI writes it. */
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
-/** Return the `parameters` of an operation: those of its path and of its query. */
-export function parametersOf({ path, query }: Route): unknown[] {
+/** Return the `parameters` of an operation: those of its path, its query and its headers. */
+export function parametersOf({ path, query, headers = [] }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   const ofQuery = query === undefined ? [] : queryParameters(jsonSchemaOf(query));
-  return [...names.map((name) => refTo('parameters', name)), ...ofQuery];
+  return [...[...names, ...headers].map((name) => refTo('parameters', name)), ...ofQuery];
 }
 
 /** Return the parameters of a query. A repeated parameter is a list, which is OpenAPI's default. */

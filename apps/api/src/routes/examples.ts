@@ -86,6 +86,8 @@ export const CLAIMED: ClaimedJob = {
   attemptNumber: 0,
   createdAt: CREATED,
   checkpoint: null,
+  attempt: 1,
+  deliveryToken: '1.0',
 };
 
 export const LOG: LogEntry = {

@@ -1,7 +1,7 @@
 import { dataRequest, doneResponse, progressRequest } from '@yardmaster/protocol';
 import { heartbeatJob } from '@yardmaster/store';
 import { PROGRESS } from './examples.js';
-import { DONE, done, eventSize, type Route, route } from './route.js';
+import { DONE, done, eventSize, type Route, route, workerOf } from './route.js';
 
 /**
  * Endpoints with which workers report that they still work on a job. A full Redis refuses the data of a heartbeat with
@@ -20,14 +20,15 @@ export const HEARTBEATS: readonly Route[] = [
     body: progressRequest,
     sizeRules: eventSize(null),
     response: doneResponse,
+    headers: ['x-delivery-token'],
     trigger: 'progress',
-    refusals: ['STORAGE_FULL'],
+    refusals: ['DELIVERY_LOST', 'STORAGE_FULL'],
     examples: {
       request: { 'With stages': PROGRESS, 'Without stages': { percent: 99.5, message: 'Nearly done' } },
       response: DONE,
     },
-    handler: ({ store, caller, jobId, input }) =>
-      done(heartbeatJob(store, caller, jobId, { kind: 'progress', data: input })),
+    handler: (call) =>
+      done(heartbeatJob(call.store, workerOf(call), call.jobId, { kind: 'progress', data: call.input })),
   }),
   route({
     operation: 'checkpointJob',
@@ -43,11 +44,12 @@ export const HEARTBEATS: readonly Route[] = [
     absentBody: null,
     sizeRules: eventSize(null),
     response: doneResponse,
+    headers: ['x-delivery-token'],
     trigger: 'checkpoint',
-    refusals: ['STORAGE_FULL'],
+    refusals: ['DELIVERY_LOST', 'STORAGE_FULL'],
     examples: { request: { 'How far the work is': { row: 4_200 } }, response: DONE },
-    handler: ({ store, caller, jobId, input }) =>
-      done(heartbeatJob(store, caller, jobId, { kind: 'checkpoint', data: input })),
+    handler: (call) =>
+      done(heartbeatJob(call.store, workerOf(call), call.jobId, { kind: 'checkpoint', data: call.input })),
   }),
   route({
     operation: 'recordEvent',
@@ -63,11 +65,11 @@ export const HEARTBEATS: readonly Route[] = [
     absentBody: null,
     sizeRules: eventSize(null),
     response: doneResponse,
+    headers: ['x-delivery-token'],
     trigger: 'event',
-    refusals: ['STORAGE_FULL'],
+    refusals: ['DELIVERY_LOST', 'STORAGE_FULL'],
     examples: { request: { 'An object': { cache: 'miss' }, 'A string': 'decoded' }, response: DONE },
-    handler: ({ store, caller, jobId, input }) =>
-      done(heartbeatJob(store, caller, jobId, { kind: 'event', data: input })),
+    handler: (call) => done(heartbeatJob(call.store, workerOf(call), call.jobId, { kind: 'event', data: call.input })),
   }),
   route({
     operation: 'keepJobAlive',
@@ -79,8 +81,10 @@ export const HEARTBEATS: readonly Route[] = [
     summary: 'Keep a job alive',
     description: 'Opens the execution window again, without an event in the history. A body is not read.',
     response: doneResponse,
+    headers: ['x-delivery-token'],
     trigger: 'keepalive',
+    refusals: ['DELIVERY_LOST'],
     examples: { response: DONE },
-    handler: ({ store, caller, jobId }) => done(heartbeatJob(store, caller, jobId, { kind: 'keepalive' })),
+    handler: (call) => done(heartbeatJob(call.store, workerOf(call), call.jobId, { kind: 'keepalive' })),
   }),
 ];

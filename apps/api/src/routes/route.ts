@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http';
-import type { ErrorCode, Scope, Trigger } from '@yardmaster/protocol';
-import type { Authenticator, Principal, Store } from '@yardmaster/store';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { type ErrorCode, type Scope, type Trigger, YardmasterError } from '@yardmaster/protocol';
+import type { Authenticator, Principal, Store, Worker } from '@yardmaster/store';
 import type { z } from 'zod';
 import type { SizeLimitName, SizeLimits } from '../body/sizes.js';
 import type { InflateBudget } from '../limits/inflate-budget.js';
+import type { HeaderName } from '../openapi/request.js';
 
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
 export const TAGS = {
@@ -35,6 +36,8 @@ interface Row<B, A> {
   /** Reads the body instead of `body`. */
   readBody?: (req: IncomingMessage, bounds: BodyBounds) => Promise<B>;
   sizeRules?: readonly SizeRule[];
+  /** Request headers that its handler reads, for the OpenAPI document. */
+  headers?: readonly HeaderName[];
   /** Whether it goes to Redis before all that is not urgent, because running jobs depend on it. Default false. */
   isUrgent?: true;
   /** Whether its response needs no Redis. Default false. */
@@ -85,6 +88,7 @@ export interface Call<B = unknown> {
   keyId: string;
   /** Output of the schema of the body or the query, or of `readBody`. */
   input: B;
+  headers: IncomingHttpHeaders;
 }
 
 /** Limits for reading a body. */
@@ -100,6 +104,20 @@ export const done = async (work: Promise<void>) => {
   await work;
   return { success: true } as const;
 };
+
+const TOKEN = /^[1-9]\d{0,8}\.(0|[1-9]\d{0,8})$/;
+
+/**
+ * Return the caller of a worker's call, with its delivery token.
+ *
+ * @throws INVALID_REQUEST for a header that cannot be a token
+ */
+export function workerOf({ caller: { spaceId }, headers }: Call): Worker {
+  const deliveryToken = headers['x-delivery-token'];
+  if (deliveryToken === undefined) return { spaceId };
+  if (typeof deliveryToken === 'string' && TOKEN.test(deliveryToken)) return { spaceId, deliveryToken };
+  throw new YardmasterError('INVALID_REQUEST', 'x-delivery-token must be the deliveryToken of a claimed job');
+}
 
 /** Example of that response. */
 export const DONE: Examples = { Done: { success: true } };

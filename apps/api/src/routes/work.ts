@@ -5,10 +5,11 @@ import {
   failRequest,
   polledJobs,
   pollRequest,
+  releaseRequest,
 } from '@yardmaster/protocol';
-import { ackJob, claimJob, completeJob, failJob, pollJobs } from '@yardmaster/store';
+import { ackJob, claimJob, completeJob, failJob, pollJobs, releaseJob } from '@yardmaster/store';
 import { CLAIMED, COMPLETED } from './examples.js';
-import { DONE, done, eventSize, payloadSize, type Route, route } from './route.js';
+import { DONE, done, eventSize, payloadSize, type Route, route, workerOf } from './route.js';
 
 /** Endpoints with which workers claim, start and end jobs. */
 export const WORK: readonly Route[] = [
@@ -62,9 +63,11 @@ export const WORK: readonly Route[] = [
     summary: 'Acknowledge a job',
     description: 'Starts the attempt, and its execution window. A body is not read.',
     response: doneResponse,
+    headers: ['x-delivery-token'],
     trigger: 'ack',
+    refusals: ['DELIVERY_LOST', 'JOB_NOT_RUNNING'],
     examples: { response: DONE },
-    handler: ({ store, caller, jobId }) => done(ackJob(store, caller, jobId)),
+    handler: (call) => done(ackJob(call.store, workerOf(call), call.jobId)),
   }),
   route({
     operation: 'completeJob',
@@ -78,12 +81,14 @@ export const WORK: readonly Route[] = [
     body: completeRequest,
     sizeRules: payloadSize('result'),
     response: doneResponse,
+    headers: ['x-delivery-token'],
     trigger: 'complete',
+    refusals: ['DELIVERY_LOST'],
     examples: {
       request: { 'With a result': { result: COMPLETED.result }, 'Without a result': {} },
       response: DONE,
     },
-    handler: ({ store, caller, jobId, input }) => done(completeJob(store, caller, jobId, input.result)),
+    handler: (call) => done(completeJob(call.store, workerOf(call), call.jobId, call.input.result)),
   }),
   route({
     operation: 'failJob',
@@ -98,7 +103,9 @@ export const WORK: readonly Route[] = [
     body: failRequest,
     sizeRules: eventSize('error'),
     response: doneResponse,
+    headers: ['x-delivery-token'],
     trigger: 'fail',
+    refusals: ['DELIVERY_LOST'],
     examples: {
       request: {
         'A sentence': { error: 'cat.png is not an image' },
@@ -106,6 +113,25 @@ export const WORK: readonly Route[] = [
       },
       response: DONE,
     },
-    handler: ({ store, caller, jobId, input }) => done(failJob(store, caller, jobId, input.error)),
+    handler: (call) => done(failJob(call.store, workerOf(call), call.jobId, call.input.error)),
+  }),
+  route({
+    operation: 'releaseJob',
+    method: 'POST',
+    path: '/api/v1/jobs/:jobId/release',
+    scopes: ['jobs:fail'],
+    isUrgent: true,
+    tag: 'Work',
+    summary: 'Release a job',
+    description:
+      'Gives a claimed job back, for example before the worker stops. The job is pending again, at its place by creation, and no attempt is counted. The body may be absent.',
+    body: releaseRequest,
+    sizeRules: eventSize('reason'),
+    response: doneResponse,
+    headers: ['x-delivery-token'],
+    trigger: 'release',
+    refusals: ['DELIVERY_LOST'],
+    examples: { request: { 'With a reason': { reason: 'worker stops' }, 'Without a reason': {} }, response: DONE },
+    handler: (call) => done(releaseJob(call.store, workerOf(call), call.jobId, call.input.reason)),
   }),
 ];

@@ -19,6 +19,7 @@ export const EVENT_TYPES = [
   'event',
   'completed',
   'retried',
+  'released',
   'dead',
   'killed',
   'delivery_timeout',

@@ -57,8 +57,12 @@ export const claimedJob = z
     maxRetries: count,
     attemptNumber: count.describe('Attempts before this one'),
     createdAt: instant,
-    // Our addition, so that the next attempt can resume.
+    // Our additions: the checkpoint, so that the next attempt can resume, and what follows.
     checkpoint: jsonValue.describe('Data of the latest checkpoint of any earlier attempt, or null'),
+    attempt: count.describe('Number of the attempt that an ack starts, from 1'),
+    deliveryToken: z
+      .string()
+      .describe('Opaque; sent back as `x-delivery-token`, it makes calls of a worker that lost the job change nothing'),
   })
   .meta({ id: 'ClaimedJob' });
 export type ClaimedJob = z.output<typeof claimedJob>;

@@ -136,6 +136,14 @@ export const failRequest = z
   )
   .meta({ id: 'Failure' });
 
+/** Body of Release Job (contract-2 §1); an absent body or reason is null. */
+export const releaseRequest = z
+  .object(
+    { reason: z.string({ error: 'must be a string' }).nullable().default(null).describe('Reason, for the history') },
+    anObject,
+  )
+  .meta({ id: 'Release' });
+
 /** Body of Kill Job (spec §4.15); an absent body or reason is null. */
 export const killRequest = z
   .object(

@@ -13,6 +13,7 @@ export type Trigger =
   | 'keepalive'
   | 'complete'
   | 'fail'
+  | 'release'
   | 'kill'
   | 'delivery_timeout'
   | 'execution_timeout';
@@ -52,6 +53,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { trigger: 'complete', from: ['running'], to: 'completed', event: 'completed' },
   { trigger: 'fail', when: 'retries remain', from: ['running'], to: 'pending', event: 'retried' },
   { trigger: 'fail', when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
+  { trigger: 'release', from: ['delivered', 'running'], to: 'pending', event: 'released' },
   { trigger: 'execution_timeout', when: 'retries remain', from: ['running'], to: 'pending', event: 'retried' },
   { trigger: 'execution_timeout', when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
   { trigger: 'kill', from: ['pending', 'delivered', 'running'], to: 'killed', event: 'killed' },
@@ -77,5 +79,6 @@ export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {
   if (trigger === 'kill') return 'JOB_ENDED';
   if (HEARTBEATS.includes(trigger)) return status === 'killed' ? 'JOB_KILLED' : 'JOB_NOT_RUNNING';
   if (trigger === 'complete' || trigger === 'fail') return 'JOB_NOT_RUNNING';
+  if (trigger === 'release') return status === 'killed' ? 'JOB_KILLED' : 'JOB_NOT_RUNNING';
   return null;
 }

@@ -61,6 +61,14 @@ export function storeMetrics(registry: Registry): StoreObserver {
     'yardmaster_jobs_redelivered_total',
     'Jobs that are pending again because they were not acked in time.',
   );
+  const released = plain(
+    'yardmaster_jobs_released_total',
+    'Jobs that are pending again because a worker gave them back.',
+  );
+  const unfenced = plain(
+    'yardmaster_unfenced_calls_total',
+    'Calls of workers without a delivery token that took effect in attempt 2 or later.',
+  );
   const lag = new Histogram({
     name: 'yardmaster_deadline_lag_seconds',
     help: 'Lateness of the oldest deadline in each step of a sweep (at most 100 deadlines of a partition).',
@@ -98,12 +106,14 @@ export function storeMetrics(registry: Registry): StoreObserver {
     moved(from, to, jobs) {
       const series = moves.get(from)?.get(to);
       if (series !== undefined) series.count += jobs;
-      if (from === 'delivered' && to === 'pending') redelivered.inc(jobs);
     },
     delivered(by, jobs) {
       claimed[by].count += jobs;
       if (by === 'poll') polls[jobs > 0 ? 'claimed' : 'empty'].count++;
     },
+    released: () => released.inc(),
+    redelivered: (jobs) => redelivered.inc(jobs),
+    unfenced: () => unfenced.inc(),
     expired: (lagMs) => lag.observe(lagMs / 1000),
     logged: (entries) => logged.inc(entries),
     refusedLogs: () => refused.inc(),

@@ -21,10 +21,12 @@ local steppedAt = lastStep(base, nowMs)
 
 -- Process one job that is due, and return which count that adds to.
 local function expireOne(id, due)
-  local job, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
+  local job, timeouts, takeBacks, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
   if job.status == 'delivered' then
-    return DELIVERED[failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
+    local windowMs = due - (tonumber(stored(deliveredAt)) or due)
+    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = windowMs }
+    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)]

@@ -62,13 +62,15 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
   });
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: counts[i] as number }));
   for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);
+  const redelivered = counts[0] as number;
+  if (redelivered > 0) store.observer.redelivered(redelivered);
   const reopened = counts[REOPENED] as number;
   if (examined > reopened) store.observer.expired(lagMs);
   const total = (isIt: (move: (typeof done)[number]) => boolean) =>
     done.filter(isIt).reduce((sum, { jobs }) => sum + jobs, 0);
   return {
     isMore: examined === STEP,
-    redelivered: total(({ from, to }) => from === 'delivered' && to === 'pending'),
+    redelivered,
     neverAcked: total(({ from, to }) => from === 'delivered' && to === 'dead'),
     timedOut: total(({ from }) => from === 'running'),
     purged: total(({ to }) => to === 'none'),

@@ -7,7 +7,7 @@
 -- Claim this job if it is pending.
 --   notAfter  see isTooLate
 --   job       see claimedJob
-local job, payload, checkpoint = loadJob(jobKey, base, jobId, 'payload', 'checkpoint')
+local job, payload, checkpoint, takeBacks = loadJob(jobKey, base, jobId, 'payload', 'checkpoint', 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
@@ -16,4 +16,4 @@ local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
-return { 'OK', claimedJob(job, payload, checkpoint) }
+return { 'OK', claimedJob(job, payload, checkpoint, takeBacks) }

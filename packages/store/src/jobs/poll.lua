@@ -23,11 +23,11 @@ for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1]) end
   if not id then break end
-  local job, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
+  local job, payload, checkpoint, takeBacks = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint', 'takeBacks')
   if job.status == 'pending' then -- otherwise the entry is stray, and is gone from the queue now
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
     markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
-    claimed[#claimed + 1] = claimedJob(job, payload, checkpoint)
+    claimed[#claimed + 1] = claimedJob(job, payload, checkpoint, takeBacks)
   end
 end
 return { 'OK', unpack(claimed) } -- a constructor, see list.lua

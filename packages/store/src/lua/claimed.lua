@@ -6,6 +6,6 @@ local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
 end
 
 -- Return a delivered job as a flat list; claimedJobOf in the store reads it in this order.
-local function claimedJob(job, payload, checkpoint)
-  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint }
+local function claimedJob(job, payload, checkpoint, takeBacks)
+  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint, takeBacks }
 end

@@ -63,9 +63,12 @@ export async function runScript<K extends string, A extends string, R extends st
     throw new YardmasterError('UNAVAILABLE', undefined, {}, { cause: new Error(String(reply[1])) });
   }
   if (word in ERRORS) {
-    const status = reply[1];
-    // Beside an error code, scripts return a job's status and nothing else.
-    const extras = typeof status === 'string' ? { jobStatus: status as Status } : {};
+    // Beside an error code, scripts return the status of the job, and a hint, or nothing.
+    const [, status, hint] = reply;
+    const extras = {
+      ...(typeof status === 'string' && { jobStatus: status as Status }),
+      ...(typeof hint === 'string' && { hint }),
+    };
     throw new YardmasterError(word as ErrorCode, undefined, extras);
   }
   return script.decode(reply);

@@ -4,7 +4,7 @@ import type { Status } from '@yardmaster/protocol';
 /** Shared Lua, by name. */
 export const lua = {
   STATUSES: `local STATUSES = { 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }`,
-  STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', delivered = 'delivered', acked = 'running', delivery_timeout = 'pending', dead = 'dead', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending', killed = 'killed' }`,
+  STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', delivered = 'delivered', acked = 'running', delivery_timeout = 'pending', dead = 'dead', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending', released = 'pending', killed = 'killed' }`,
   enqueueCallback: `local function enqueueCallback(job, nowMs)
   redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
@@ -24,8 +24,8 @@ end`,
   openWindow(job, nowMs, deliveryTimeoutMs)
   recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
 end`,
-  claimedJob: `local function claimedJob(job, payload, checkpoint)
-  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint }
+  claimedJob: `local function claimedJob(job, payload, checkpoint, takeBacks)
+  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint, takeBacks }
 end`,
   now: `local function now()
   local time = redis.call('TIME')
@@ -40,16 +40,44 @@ end`,
   local low = number % 1e8
   return string.format('%d%08d', (number - low) / 1e8, low)
 end`,
+  nextTakeBacks: `local function nextTakeBacks(takeBacks)
+  return formatInteger(tonumber(stored(takeBacks) or 0) + 1)
+end`,
+  missedWindow: `local function missedWindow(job)
+  if job.status ~= 'pending' then return nil end
+  local last = redis.call('LINDEX', job.key .. ':events', -1)
+  local ms = stored(redis.call('HGET', job.key, 'missedWindowMs'))
+  if not ms or ms == '0' or not string.find(stored(last) or '', '^%["delivery_timeout"') then return nil end
+  return string.format('Job was not acked within %g s of its delivery and is pending again', ms / 1000)
+end`,
+  deliveryOf: `local function deliveryOf(job, token)
+  local attempt, takeBacks = string.match(token, '^(%d+)%.(%d+)$')
+  attempt, takeBacks = tonumber(attempt), tonumber(takeBacks)
+  local v = redis.call('HMGET', job.key, 'takeBacks', 'deliveryTimeouts')
+  local lastTakeBacks = tonumber(stored(v[1]) or 0)
+  local wasAcked = job.status == 'running' or job.status == 'completed' or (job.status == 'dead' and not stored(v[2]))
+  local lastAttempt = tonumber(job.attempt) + (wasAcked and 0 or 1)
+  if takeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
+  if takeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
+  return job.status == 'pending' and 'unknown' or 'current'
+end`,
+  replyToToken: `local function replyToToken(job, token, doneIn)
+  if token == '' or job.status == 'killed' or job.status == 'pending' then return nil end
+  if deliveryOf(job, token) ~= 'current' then return { 'DELIVERY_LOST', job.status } end
+  if job.status == doneIn then return { 'UNCHANGED' } end
+  if job.status == 'completed' or job.status == 'dead' then return { 'JOB_NOT_RUNNING', job.status } end
+end`,
+  replyToGivingUp: `local function replyToGivingUp(job, token)
+  if token == '' or job.status == 'killed' then return nil end
+  local delivery = deliveryOf(job, token)
+  if delivery == 'unknown' then return { 'DELIVERY_LOST', job.status } end
+  if delivery == 'over' or job.status == 'dead' then return { 'UNCHANGED' } end
+end`,
   makeDead: `local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
   startRetention(job, nowMs, retentionMs)
   if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then enqueueCallback(job, nowMs) end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
-end`,
-  returnToQueue: `local function returnToQueue(job, nowMs, order)
-  moveToStatusIndex(job, 'pending')
-  enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
-  redis.call('ZREM', job.base .. 'deadlines', job.id)
 end`,
   failAttempt: `local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then
@@ -61,15 +89,16 @@ end`,
   recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob)
   return 'pending'
 end`,
-  failDelivery: `local function failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)
-  local count = tonumber(stored(timeouts) or 0) + 1
-  if count >= tonumber(maxDeliveries) then
+  failDelivery: `local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
+  local count = formatInteger(tonumber(stored(delivery.timeouts) or 0) + 1)
+  if tonumber(count) >= tonumber(maxDeliveries) then
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
-    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', formatInteger(count))
+    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', count)
     return 'dead'
   end
   returnToQueue(job, nowMs, job.order)
-  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', 'null', eventsPerJob, 'deliveryTimeouts', formatInteger(count))
+  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', 'null', eventsPerJob,
+    'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
   return 'pending'
 end`,
   appendEvent: `local function appendEvent(job, at, type, data, eventsPerJob)
@@ -195,6 +224,11 @@ end`,
   order = formatInteger(math.max(last + 1, moment))
   redis.call('ZADD', spaces, order, space)
   return order
+end`,
+  returnToQueue: `local function returnToQueue(job, nowMs, order)
+  moveToStatusIndex(job, 'pending')
+  enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
 end`,
   startRetention: `local function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
@@ -368,10 +402,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '5318fdb6cb9c3834c4398431f866718ed072acd3',
+  name: 'expire', sha1: '5dd0e30658c7e6e8d186f0da01b90504a0bc65b0',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -380,10 +414,12 @@ local PURGED = { completed = 5, dead = 6, killed = 7 }
 local REOPENED = 8
 local steppedAt = lastStep(base, nowMs)
 local function expireOne(id, due)
-  local job, timeouts = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts')
+  local job, timeouts, takeBacks, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
   if job.status == 'delivered' then
-    return DELIVERED[failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
+    local windowMs = due - (tonumber(stored(deliveredAt)) or due)
+    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = windowMs }
+    return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)]
@@ -425,31 +461,123 @@ return { 'OK', 1 }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '412ba87922159ebaec31ab010ea458ac82ecb23d',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'eventsPerJob'], rest: null,
-  decode: () => ({}),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
-local base, jobId, keySpaceId, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+  name: 'ack', sha1: '66609bea6a04d1667beb2d96913cb017f59a88fd',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.missedWindow}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job, deliveryTimeouts = loadJob(jobKey, base, jobId, 'deliveryTimeouts')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status } end
+local reply = replyToToken(job, deliveryToken, 'running')
+if reply then return reply end
+if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) } end
 local nowMs, nowText = now()
+local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
 if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
-recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(job.attempt + 1))
-return { 'OK' }
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
+return { 'OK', attempt }
+`,
+} as const;
+
+export const complete = {
+  name: 'complete', sha1: 'e8fc1d566f399dc479771ec85f59085b7db4e442',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local job, callbackUrl = loadJob(jobKey, base, jobId, 'callbackUrl')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+local reply = replyToToken(job, deliveryToken, 'completed')
+if reply then return reply end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+moveToStatusIndex(job, 'completed')
+startRetention(job, nowMs, retentionMs)
+if stored(callbackUrl) then enqueueCallback(job, nowMs) end
+recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
+return { 'OK', job.attempt }
+`,
+} as const;
+
+export const fail = {
+  name: 'fail', sha1: '90e5f66e625049ac589aacef25f3ce50b50871a3',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, deliveryToken, errorJson, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+local reply = replyToGivingUp(job, deliveryToken)
+if reply then return reply end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs), job.attempt }
+`,
+} as const;
+
+export const heartbeat = {
+  name: 'heartbeat', sha1: 'db84418728a866ac98f082cc4e2c145c3e7da274',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
+  decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local job = loadJob(jobKey, base, jobId)
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+local refused = replyToToken(job, deliveryToken)
+if refused then return refused end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
+local isFull = type(reply) == 'table' and reply.err ~= nil
+reopenWindow(job, nowMs, executionMs(job))
+if kind == 'keepalive' then return { 'OK', job.attempt } end
+if isFull then return { 'STORAGE_FULL' } end
+if kind == 'progress' then
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
+elseif kind == 'checkpoint' then
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+else
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
+end
+return { 'OK', job.attempt }
+`,
+} as const;
+
+export const release = {
+  name: 'release', sha1: '75a3df765fe87bc5c6a4ae67c494c95cd3233a2e',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'eventsPerJob'], rest: null,
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.enqueue}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, deliveryToken, reason, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local job, takeBacks = loadJob(jobKey, base, jobId, 'takeBacks')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+local reply = replyToGivingUp(job, deliveryToken)
+if reply then return reply end
+if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
+returnToQueue(job, nowMs, job.order)
+recordReturn(job, nowText, 'released', '{"reason":' .. reason .. '}', eventsPerJob,
+  'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
+return { 'OK', job.status, formatInteger(attempts + 1) }
 `,
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: '0971f980e31d58ca3eaa93c8534705bf374bc9ab',
+  name: 'claim', sha1: '6b630dfaa4ba7ea0cb6c310524e70aa785c4150e',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r[1] as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job, payload, checkpoint = loadJob(jobKey, base, jobId, 'payload', 'checkpoint')
+local job, payload, checkpoint, takeBacks = loadJob(jobKey, base, jobId, 'payload', 'checkpoint', 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
@@ -457,26 +585,7 @@ local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
-return { 'OK', claimedJob(job, payload, checkpoint) }
-`,
-} as const;
-
-export const complete = {
-  name: 'complete', sha1: '36dd9d9f4c752476db29bd76d64a5b2d89292984',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: () => ({}),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
-local base, jobId, keySpaceId, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job, callbackUrl = loadJob(jobKey, base, jobId, 'callbackUrl')
-local refusal = refusalFor(job.status, job.space, keySpaceId)
-if refusal then return { refusal } end
-if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
-local nowMs, nowText = now()
-moveToStatusIndex(job, 'completed')
-startRetention(job, nowMs, retentionMs)
-if stored(callbackUrl) then enqueueCallback(job, nowMs) end
-recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK' }
+return { 'OK', claimedJob(job, payload, checkpoint, takeBacks) }
 `,
 } as const;
 
@@ -502,48 +611,6 @@ return { 'OK', order }
 `,
 } as const;
 
-export const fail = {
-  name: 'fail', sha1: '5ed677d58dd548f39407f15c4429e81f752d1b72',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
-  decode: (r: unknown[]) => ({ status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
-local base, jobId, keySpaceId, errorJson, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
-if refusal then return { refusal } end
-if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
-return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs) }
-`,
-} as const;
-
-export const heartbeat = {
-  name: 'heartbeat', sha1: '0e4c72db75b48505c89ab8e146c27651013fb4f9',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'kind', 'data', 'eventsPerJob'], rest: null,
-  decode: () => ({}),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
-local base, jobId, keySpaceId, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job = loadJob(jobKey, base, jobId)
-local refusal = refusalFor(job.status, job.space, keySpaceId)
-if refusal then return { refusal } end
-if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
-if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
-local nowMs, nowText = now()
-local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
-local isFull = type(reply) == 'table' and reply.err ~= nil
-reopenWindow(job, nowMs, executionMs(job))
-if kind == 'keepalive' then return { 'OK' } end
-if isFull then return { 'STORAGE_FULL' } end
-if kind == 'progress' then
-  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
-elseif kind == 'checkpoint' then
-  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
-else
-  recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
-end
-return { 'OK' }
-`,
-} as const;
-
 export const kill = {
   name: 'kill', sha1: '655f07e38037db50d78b9901d87beb2d39401c37',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
@@ -565,7 +632,7 @@ return { 'OK', job.status }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '7b0d4ff21771fed7ebe3c69710741ece62a7c944',
+  name: 'poll', sha1: '53cb3bb422f731d87f835186f43f52a3f42f1498',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[][] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.oldestFirst}\n${lua.takeFirst}\n${lua.stored}\n${lua.loadJob}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal queue = KEYS[1]
@@ -583,11 +650,11 @@ for _ = 1, wanted + 50 do
   local id
   if takeOldest then id = takeOldest() else id = takeFirst(queues[1]) end
   if not id then break end
-  local job, payload, checkpoint = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint')
+  local job, payload, checkpoint, takeBacks = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint', 'takeBacks')
   if job.status == 'pending' then
     redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
     markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
-    claimed[#claimed + 1] = claimedJob(job, payload, checkpoint)
+    claimed[#claimed + 1] = claimedJob(job, payload, checkpoint, takeBacks)
   end
 end
 return { 'OK', unpack(claimed) }

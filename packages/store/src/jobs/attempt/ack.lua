@@ -1,18 +1,24 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId eventsPerJob
--- REPLY OK
--- ERRORS JOB_NOT_DELIVERED JOB_NOT_FOUND FORBIDDEN
+-- ARGV base jobId keySpaceId deliveryToken eventsPerJob
+-- REPLY OK attempt:number
+-- REPLY UNCHANGED
+-- ERRORS JOB_NOT_DELIVERED JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
 -- Start the attempt of a delivered job: running, attempt + 1, execution window open, delivery time-outs counted from 0
 -- again.
+--   deliveryToken  see replyToToken
+--   attempt        number of the attempt that has started
 local job, deliveryTimeouts = loadJob(jobKey, base, jobId, 'deliveryTimeouts')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status } end
+local reply = replyToToken(job, deliveryToken, 'running')
+if reply then return reply end
+if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) } end
 
 local nowMs, nowText = now()
+local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
 if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
-recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', formatInteger(job.attempt + 1))
-return { 'OK' }
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
+return { 'OK', attempt }

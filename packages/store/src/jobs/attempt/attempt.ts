@@ -1,19 +1,39 @@
 import type { JsonObject, JsonValue, Progress } from '@yardmaster/protocol';
 import { runScript } from '../../script/run-script.js';
-import { ack, complete, fail, heartbeat } from '../../script/scripts.generated.js';
+import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, type Store } from '../../store.js';
 
-// The life of one attempt, as its worker reports it.
+// The life of one attempt, as its worker reports it. A call with a delivery token has an effect only for the worker of
+// that delivery, and at most one: it may be sent again.
+
+/** The caller of a worker's call. */
+export interface Worker extends Caller {
+  /** The `deliveryToken` of the claimed job. Without one, any worker with a key may report on the job. */
+  deliveryToken?: string | null;
+}
+
+/** Build the inputs that all scripts of an attempt share. @throws JOB_NOT_FOUND */
+function attemptInputs(store: Store, worker: Worker, jobId: string) {
+  const { keys, args } = jobScriptInputs(store, worker, jobId);
+  const { eventsPerJob } = store.settings;
+  return { keys, args: { deliveryToken: worker.deliveryToken ?? '', eventsPerJob, ...args } };
+}
+
+/** Report a call without a token that took effect in an attempt after the first: an earlier worker may have made it. */
+function reportUnfenced(store: Store, { deliveryToken }: Worker, attempt: number): void {
+  if (attempt > 1 && !deliveryToken) store.observer.unfenced();
+}
 
 /**
  * Move a delivered job to running and open its execution window.
  *
- * @throws JOB_NOT_DELIVERED, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @throws JOB_NOT_DELIVERED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see spec §3 rule 1, §4.8
  */
-export async function ackJob(store: Store, caller: Caller, jobId: string): Promise<void> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  await runScript(store, ack, { keys, args: { eventsPerJob: store.settings.eventsPerJob, ...args } });
+export async function ackJob(store: Store, worker: Worker, jobId: string): Promise<void> {
+  const reply = await runScript(store, ack, attemptInputs(store, worker, jobId));
+  if (reply.outcome === 'UNCHANGED') return;
+  reportUnfenced(store, worker, reply.attempt);
   store.observer.moved('delivered', 'running', 1);
 }
 
@@ -28,44 +48,65 @@ export type Heartbeat =
  * and the latest checkpoint for the next attempt. The history gets progress, checkpoint and event; a keepalive writes
  * nothing there.
  *
- * @throws JOB_KILLED, JOB_NOT_RUNNING, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; STORAGE_FULL unless a keepalive
+ * @throws JOB_KILLED, JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE; STORAGE_FULL unless a
+ *   keepalive
  * @see spec §3 rules 2 and 3, §4.9–4.11, §4.16
  */
-export async function heartbeatJob(store: Store, caller: Caller, jobId: string, beat: Heartbeat): Promise<void> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
+export async function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: Heartbeat): Promise<void> {
+  const { keys, args } = attemptInputs(store, worker, jobId);
   const data = beat.kind === 'keepalive' ? '' : JSON.stringify(beat.data);
-  const { eventsPerJob } = store.settings;
-  await runScript(store, heartbeat, { keys, args: { kind: beat.kind, data, eventsPerJob, ...args } });
+  const { attempt } = await runScript(store, heartbeat, { keys, args: { kind: beat.kind, data, ...args } });
+  reportUnfenced(store, worker, attempt);
 }
 
 /**
  * End a running job with its result, and enqueue its callback.
  *
- * @throws JOB_NOT_RUNNING, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see spec §4.13
  */
-export async function completeJob(store: Store, caller: Caller, jobId: string, result: JsonValue): Promise<void> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const { eventsPerJob, retentionMs } = store.settings;
-  await runScript(store, complete, {
+export async function completeJob(store: Store, worker: Worker, jobId: string, result: JsonValue): Promise<void> {
+  const { keys, args } = attemptInputs(store, worker, jobId);
+  const { retentionMs } = store.settings;
+  const reply = await runScript(store, complete, {
     keys,
-    args: { result: JSON.stringify(result), eventsPerJob, retentionMs, ...args },
+    args: { result: JSON.stringify(result), retentionMs, ...args },
   });
+  if (reply.outcome === 'UNCHANGED') return;
+  reportUnfenced(store, worker, reply.attempt);
   store.observer.moved('running', 'completed', 1);
 }
 
 /**
  * Fail the attempt of a running job. The job is pending again at the end of the queue while retries remain, else dead.
  *
- * @throws JOB_NOT_RUNNING, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see spec §4.14
  */
-export async function failJob(store: Store, caller: Caller, jobId: string, error: string | JsonObject): Promise<void> {
-  const { keys, args } = jobScriptInputs(store, caller, jobId);
-  const { eventsPerJob, retentionMs } = store.settings;
-  const { status } = await runScript(store, fail, {
+export async function failJob(store: Store, worker: Worker, jobId: string, error: string | JsonObject): Promise<void> {
+  const { keys, args } = attemptInputs(store, worker, jobId);
+  const { retentionMs } = store.settings;
+  const reply = await runScript(store, fail, {
     keys,
-    args: { errorJson: JSON.stringify(error), eventsPerJob, retentionMs, ...args },
+    args: { errorJson: JSON.stringify(error), retentionMs, ...args },
   });
-  store.observer.moved('running', status, 1);
+  if (reply.outcome === 'UNCHANGED') return;
+  reportUnfenced(store, worker, reply.attempt);
+  store.observer.moved('running', reply.status, 1);
+}
+
+/**
+ * Return a delivered or running job to its place in the queue by creation. No attempt is counted.
+ *
+ * @param reason for the history
+ * @throws JOB_NOT_RUNNING, JOB_KILLED, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
+ * @see contract-2 §1
+ */
+export async function releaseJob(store: Store, worker: Worker, jobId: string, reason: string | null): Promise<void> {
+  const { keys, args } = attemptInputs(store, worker, jobId);
+  const reply = await runScript(store, release, { keys, args: { reason: JSON.stringify(reason), ...args } });
+  if (reply.outcome === 'UNCHANGED') return;
+  reportUnfenced(store, worker, reply.attempt);
+  store.observer.moved(reply.before, 'pending', 1);
+  store.observer.released();
 }

@@ -1,13 +1,17 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId result eventsPerJob retentionMs
--- REPLY OK
--- ERRORS JOB_NOT_RUNNING JOB_NOT_FOUND FORBIDDEN
+-- ARGV base jobId keySpaceId deliveryToken result eventsPerJob retentionMs
+-- REPLY OK attempt:number
+-- REPLY UNCHANGED
+-- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
 -- End a running job with its result, and enqueue its callback.
---   result    JSON text
+--   deliveryToken  see replyToToken
+--   result         JSON text
 local job, callbackUrl = loadJob(jobKey, base, jobId, 'callbackUrl')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
+local reply = replyToToken(job, deliveryToken, 'completed')
+if reply then return reply end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
@@ -15,4 +19,4 @@ moveToStatusIndex(job, 'completed')
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then enqueueCallback(job, nowMs) end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
-return { 'OK' }
+return { 'OK', job.attempt }

@@ -1,14 +1,18 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId errorJson eventsPerJob retentionMs
--- REPLY OK status:Status
--- ERRORS JOB_NOT_RUNNING JOB_NOT_FOUND FORBIDDEN
+-- ARGV base jobId keySpaceId deliveryToken errorJson eventsPerJob retentionMs
+-- REPLY OK status:Status attempt:number
+-- REPLY UNCHANGED
+-- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
 -- End the attempt of a running job: pending again while retries remain, else dead.
---   errorJson  JSON text of the worker's error
---   status    of the job now
+--   deliveryToken  see replyToGivingUp
+--   errorJson      JSON text of the worker's error
+--   status         of the job now
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
+local reply = replyToGivingUp(job, deliveryToken)
+if reply then return reply end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
-return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs) }
+return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs), job.attempt }

@@ -1,16 +1,19 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId kind data eventsPerJob
--- REPLY OK
--- ERRORS JOB_KILLED JOB_NOT_RUNNING JOB_NOT_FOUND FORBIDDEN STORAGE_FULL
+-- ARGV base jobId keySpaceId deliveryToken kind data eventsPerJob
+-- REPLY OK attempt:number
+-- ERRORS JOB_KILLED JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN STORAGE_FULL
 --
 -- Open the execution window of a running job again, and store its worker's report. STORAGE_FULL: the window is open
 -- again, but the report was not stored.
---   kind    progress, checkpoint, event or keepalive
---   data    JSON text; not used for keepalive
+--   deliveryToken  see replyToToken
+--   kind           progress, checkpoint, event or keepalive
+--   data           JSON text; not used for keepalive
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+local refused = replyToToken(job, deliveryToken)
+if refused then return refused end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
@@ -19,7 +22,7 @@ local nowMs, nowText = now()
 local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
 local isFull = type(reply) == 'table' and reply.err ~= nil
 reopenWindow(job, nowMs, executionMs(job))
-if kind == 'keepalive' then return { 'OK' } end
+if kind == 'keepalive' then return { 'OK', job.attempt } end
 if isFull then return { 'STORAGE_FULL' } end
 
 if kind == 'progress' then
@@ -29,4 +32,4 @@ elseif kind == 'checkpoint' then
 else
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
 end
-return { 'OK' }
+return { 'OK', job.attempt }

@@ -26,6 +26,8 @@ import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
  * | `checkpoint` | latest checkpoint, for the next attempt |
  * | `error` | error of a dead job, for its callback |
  * | `deliveryTimeouts` | delivery time-outs in a row; an ack removes it |
+ * | `takeBacks` | delivery time-outs and releases so far, see lua/delivery.lua |
+ * | `missedWindowMs` | how long the worker of the last delivery time-out had for its ack |
  * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
  * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
  */
@@ -141,15 +143,18 @@ export function eventsOf(
 
 /** Build the claimed job from the flat list of claimedJob in Lua. */
 export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
-  const [id, name, timeoutSeconds, maxRetries, attempt, order, payload, checkpoint] = flat;
+  const [id, name, timeoutSeconds, maxRetries, attempts, order, payload, checkpoint, takeBacks] = flat;
+  const attempt = Number(attempts) + 1;
   return {
     id: id as string,
     name: name as string,
     payload: parseJson(payload) as ClaimedJob['payload'],
     timeoutSeconds: Number(timeoutSeconds),
     maxRetries: Number(maxRetries),
-    attemptNumber: Number(attempt),
+    attemptNumber: Number(attempts),
     createdAt: isoOfOrder(order as string),
     checkpoint: parseJson(checkpoint),
+    attempt,
+    deliveryToken: `${attempt}.${takeBacks ?? 0}`,
   };
 }

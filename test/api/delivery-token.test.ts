@@ -1,0 +1,278 @@
+import { describe, expect, it } from '@jest/globals';
+import { scrape } from '../metrics/scrape.js';
+import { createJob } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const service = withService();
+
+/** What a worker sends with each of its calls. */
+const BODIES = {
+  ack: undefined,
+  progress: { percent: 1, message: 'on it' },
+  checkpoint: { row: 1 },
+  event: 'seen',
+  keepalive: undefined,
+  complete: { result: 1 },
+  fail: { error: 'no' },
+  release: { reason: 'stop' },
+};
+type Verb = keyof typeof BODIES;
+const VERBS = Object.keys(BODIES) as Verb[];
+
+type Step = Verb | 'claim' | 'time-out' | 'kill';
+
+const call = (id: string, verb: string, token?: string) =>
+  service.call('POST', `/jobs/${id}/${verb}`, {
+    body: BODIES[verb as Verb],
+    headers: token === undefined ? {} : { 'x-delivery-token': token },
+  });
+
+/** Let the window of a job's delivery or attempt, which was this long, end now. */
+async function timeOut(id: string, windowMs = 30_000): Promise<void> {
+  const { redis, store } = service;
+  const statusOf = async () => (await service.call('GET', `/jobs/${id}`)).body.status as string;
+  const before = await statusOf();
+  await redis.hset(store.keys.job(id), 'deliveredAt', 1_000_000);
+  await redis.zadd(store.keys.deadlines(id.slice(0, 2)), 1_000_000 + windowMs, id);
+  await until(async () => (await statusOf()) !== before);
+}
+
+/** Create a job, and bring it through these steps. @returns its id and the tokens of its deliveries */
+async function jobAfter(
+  steps: readonly Step[],
+  fields: Record<string, unknown> = {},
+): Promise<{ id: string; tokens: string[] }> {
+  const { id } = await createJob(service, 'tokens', fields);
+  const tokens: string[] = [];
+  for (const step of steps) {
+    if (step === 'time-out') await timeOut(id);
+    else {
+      const { status, body } = await call(id, step);
+      expect({ step, status }).toEqual({ step, status: 200 });
+      if (step === 'claim') tokens.push(body.job.deliveryToken);
+    }
+  }
+  return { id, tokens };
+}
+
+const stateOf = async (id: string) => {
+  const { redis, store } = service;
+  const key = store.keys.job(id);
+  return [await redis.hgetall(key), await redis.lrange(`${key}:events`, 0, -1)];
+};
+
+const LOST = 'DELIVERY_LOST';
+const IDLE = 'JOB_NOT_RUNNING';
+const WRONG = 'JOB_NOT_DELIVERED';
+const KILLED = 'JOB_KILLED';
+const SAME = 'unchanged';
+const DONE = 'changed';
+
+/** Outcomes of calls, in the order of BODIES: an ack, the four heartbeats, complete, fail, release. */
+const outcomes = (ack: string, heartbeat: string, complete: string, fail: string, release: string) =>
+  Object.fromEntries(
+    [ack, ...Array(4).fill(heartbeat), complete, fail, release].map((outcome, i) => [VERBS[i], outcome]),
+  );
+const ANOTHER = outcomes(LOST, LOST, LOST, SAME, SAME);
+const UNKNOWN = outcomes(LOST, LOST, LOST, LOST, LOST);
+const NEVER = '9.9';
+
+interface Situation {
+  title: string;
+  steps: Step[];
+  fields?: Record<string, unknown>;
+  /** Outcomes by token, which the job's deliveries must have had in this order; NEVER is of none of them. */
+  table: Record<string, Record<string, string>>;
+}
+
+/** The table of the contract: every call with the token of every delivery of a job, in every situation. */
+const SITUATIONS: Situation[] = [
+  {
+    title: 'is delivered',
+    steps: ['claim'],
+    table: { '1.0': outcomes(DONE, IDLE, IDLE, IDLE, DONE), [NEVER]: UNKNOWN },
+  },
+  {
+    title: 'is delivered again after a delivery time-out',
+    steps: ['claim', 'time-out', 'claim'],
+    table: { '1.0': ANOTHER, '1.1': outcomes(DONE, IDLE, IDLE, IDLE, DONE), [NEVER]: UNKNOWN },
+  },
+  {
+    title: 'is running again after a failure',
+    steps: ['claim', 'ack', 'fail', 'claim', 'ack'],
+    table: { '1.0': ANOTHER, '2.0': outcomes(SAME, DONE, DONE, DONE, DONE), '3.0': UNKNOWN, [NEVER]: UNKNOWN },
+  },
+  {
+    title: 'is running again after a release and a time-out',
+    steps: ['claim', 'ack', 'release', 'claim', 'ack', 'time-out', 'claim', 'ack'],
+    table: {
+      ...{ '1.0': ANOTHER, '1.1': ANOTHER, '2.1': outcomes(SAME, DONE, DONE, DONE, DONE) },
+      ...{ '1.2': UNKNOWN, '3.1': UNKNOWN },
+    },
+  },
+  {
+    title: 'is pending after a failure',
+    steps: ['claim', 'ack', 'fail'],
+    table: {
+      '1.0': outcomes(WRONG, IDLE, IDLE, SAME, SAME),
+      ...{ '2.0': outcomes(WRONG, IDLE, IDLE, LOST, LOST), [NEVER]: outcomes(WRONG, IDLE, IDLE, LOST, LOST) },
+    },
+  },
+  {
+    title: 'is pending after a release before the ack',
+    steps: ['claim', 'release'],
+    table: {
+      ...{ '1.0': outcomes(WRONG, IDLE, IDLE, SAME, SAME), '1.1': outcomes(WRONG, IDLE, IDLE, LOST, LOST) },
+    },
+  },
+  {
+    title: 'is completed by its second delivery',
+    steps: ['claim', 'ack', 'fail', 'claim', 'ack', 'complete'],
+    table: { '1.0': ANOTHER, '2.0': outcomes(IDLE, IDLE, SAME, IDLE, IDLE), [NEVER]: UNKNOWN },
+  },
+  {
+    title: 'is dead after its second failure',
+    steps: ['claim', 'ack', 'fail', 'claim', 'ack', 'fail'],
+    fields: { maxRetries: 1 },
+    table: { '1.0': ANOTHER, '2.0': outcomes(IDLE, IDLE, IDLE, SAME, SAME), [NEVER]: UNKNOWN },
+  },
+  {
+    title: 'is dead after the time-out of its last attempt',
+    steps: ['claim', 'ack', 'time-out'],
+    fields: { maxRetries: 0 },
+    table: { '1.0': outcomes(IDLE, IDLE, IDLE, SAME, SAME), [NEVER]: UNKNOWN },
+  },
+  {
+    title: 'is killed while it was running',
+    steps: ['claim', 'ack', 'kill'],
+    table: {
+      '1.0': outcomes(WRONG, KILLED, IDLE, IDLE, KILLED),
+      [NEVER]: outcomes(WRONG, KILLED, IDLE, IDLE, KILLED),
+    },
+  },
+];
+
+describe.each(SITUATIONS)('a job that $title', ({ steps, fields, table }) => {
+  const cells = Object.entries(table).flatMap(([token, row]) => VERBS.map((verb) => [verb, token, row[verb]] as const));
+
+  it.each(cells)('has for %s with the token %s the outcome %s', async (verb, token, outcome) => {
+    const { id, tokens } = await jobAfter(steps, fields);
+    expect(Object.keys(table).slice(0, tokens.length)).toEqual(tokens);
+    const before = await stateOf(id);
+    const { status, body } = await call(id, verb, token);
+    const after = await stateOf(id);
+    if (outcome === SAME || outcome === DONE) {
+      expect({ status, body }).toEqual({ status: 200, body: { success: true } });
+      if (outcome === SAME) expect(after).toEqual(before);
+      else expect(after).not.toEqual(before);
+      return;
+    }
+    expect({ status, code: body.code, jobStatus: body.jobStatus }).toEqual({
+      ...{ status: 409, code: outcome, jobStatus: (before[0] as Record<string, string>).status },
+    });
+    if (outcome === LOST) expect(body.error).toBe('Job was handed to another worker');
+    expect(after).toEqual(before);
+  });
+
+  it('takes logs with any token, and a kill as without one', async () => {
+    const { id } = await jobAfter(steps, fields);
+    for (const token of [...Object.keys(table), 'nonsense']) {
+      const headers = { 'x-delivery-token': token };
+      const logs = await service.call('POST', `/jobs/${id}/logs`, { body: ['a line'], headers });
+      expect(logs.status).toBe(200);
+    }
+    const [status, again] = [await call(id, 'kill', NEVER), await call(id, 'kill')].map((response) => response.status);
+    expect(status).toBe(again);
+  });
+});
+
+it('counts a job that was never acked as dead by its last delivery', async () => {
+  const { id } = await jobAfter(['claim']);
+  await service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
+  await timeOut(id);
+  for (const [verb, status] of [
+    ['fail', 200],
+    ['release', 200],
+    ['ack', 409],
+    ['complete', 409],
+  ] as const)
+    expect((await call(id, verb, '1.0')).status).toBe(status);
+  expect((await call(id, 'ack', '1.0')).body.code).toBe(IDLE);
+  expect((await call(id, 'fail', '2.0')).body.code).toBe(LOST);
+});
+
+it.each(['', '1', '1.', '.1', '0.0', '01.0', '1.00', '1.0.0', '-1.0', '1.0, 1.0', 'a.b', '1e3.0'])(
+  'refuses the token %j, which no claim returns',
+  async (token) => {
+    const { id } = await jobAfter(['claim', 'ack']);
+    for (const verb of VERBS) {
+      const { status, body } = await call(id, verb, token);
+      const error = 'x-delivery-token must be the deliveryToken of a claimed job';
+      expect({ verb, status, body }).toEqual({ verb, status: 400, body: { error, code: 'INVALID_REQUEST' } });
+    }
+  },
+);
+
+it('does not tell a key of another space that a delivery was lost', async () => {
+  const { id } = await jobAfter(['claim', 'ack', 'fail', 'claim']);
+  const { key } = await service.key(['jobs:worker'], { spaceId: 'elsewhere' });
+  const headers = { 'x-delivery-token': '1.0' };
+  const { status, body } = await service.call('POST', `/jobs/${id}/complete`, { key, headers, body: {} });
+  expect({ status, code: body.code }).toEqual({ status: 403, code: 'FORBIDDEN' });
+});
+
+it('never shows the token of a job except to the worker that claims it', async () => {
+  const { id } = await jobAfter(['claim', 'time-out', 'claim', 'ack']);
+  for (const path of [`/jobs/${id}`, '/spaces/tokens/jobs'])
+    expect((await service.call('GET', path)).text).not.toMatch(/deliveryToken|takeBacks|missedWindow/);
+});
+
+it('explains a late ack by the window that was missed', async () => {
+  const { id } = await jobAfter(['claim']);
+  await timeOut(id, 12_500);
+  const body = { error: 'Job is not in a valid state for ack', code: WRONG, jobStatus: 'pending' };
+  const hint = 'Job was not acked within 12.5 s of its delivery and is pending again';
+  expect(await call(id, 'ack')).toMatchObject({ status: 409, body: { ...body, hint } });
+  await service.call('POST', `/jobs/${id}/claim`);
+  await call(id, 'release');
+  expect((await call(id, 'ack')).body).toEqual(body); // Pending for another reason by now.
+});
+
+describe('a released job', () => {
+  it('is pending at its place by creation, without the attempt, and keeps its checkpoint', async () => {
+    const { id } = await createJob(service, 'released', { maxRetries: 0 });
+    await createJob(service, 'released');
+    for (const verb of ['claim', 'ack', 'checkpoint']) await call(id, verb);
+    expect((await call(id, 'release')).body).toEqual({ success: true });
+    const { body: job } = await service.call('GET', `/jobs/${id}`);
+    expect(job).toMatchObject({ status: 'pending', attemptNumber: 0, deliveredAt: null, startedAt: null });
+    expect(job.events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'stop' } });
+    const { body } = await service.call('POST', '/spaces/released/jobs/poll');
+    expect(body.jobs).toMatchObject([
+      { id, attempt: 1, attemptNumber: 0, deliveryToken: '1.1', checkpoint: { row: 1 } },
+    ]);
+  });
+
+  it('has no reason when its worker gives none, and refuses one that is no text', async () => {
+    const { id } = await jobAfter(['claim']);
+    const refused = await service.call('POST', `/jobs/${id}/release`, { body: { reason: 5 } });
+    expect(refused).toMatchObject({ status: 400, body: { error: 'reason must be a string' } });
+    await service.call('POST', `/jobs/${id}/release`);
+    const { body } = await service.call('GET', `/jobs/${id}`);
+    expect(body.events.at(-1)).toMatchObject({ type: 'released', data: { reason: null } });
+  });
+});
+
+it('counts calls without a token that take effect in a later attempt', async () => {
+  const { id } = await jobAfter(['claim', 'ack', 'fail', 'claim', 'ack']);
+  const unfenced = async () => (await scrape(service)).get('yardmaster_unfenced_calls_total') as number;
+  const before = await unfenced();
+  await call(id, 'progress', '2.0');
+  await call(id, 'ack'); // Refused, so it has no effect.
+  expect(await unfenced()).toBe(before);
+  await call(id, 'progress');
+  await call(id, 'keepalive');
+  await call(id, 'complete');
+  expect(await unfenced()).toBe(before + 3);
+});

@@ -1,0 +1,31 @@
+import { isTerminal } from '@yardmaster/protocol';
+import { type ModelJob, Refusal } from './world.js';
+
+/** A worker's call, as the table of contract-2 §1 groups them. */
+type WorkerCall = 'ack' | 'heartbeat' | 'complete' | 'fail' | 'release';
+
+/** The call after which a status shows that the current delivery has made it already. */
+const DONE_IN: Partial<Record<WorkerCall, string>> = { ack: 'running', complete: 'completed' };
+
+/**
+ * Decide about a worker's call by its delivery token.
+ *
+ * @param token none, or null, for a call without one
+ * @returns whether the call changes nothing, because it was made before, or because its worker has lost the job anyway
+ * @throws Refusal
+ */
+export function changesNothing(job: ModelJob, call: WorkerCall, token: string | null = null): boolean {
+  const { status, deliveries } = job;
+  if (token === null || status === 'killed') return false;
+  const delivery = deliveries.find((one) => one.token === token);
+  const lost = new Refusal('DELIVERY_LOST', status);
+  if (call === 'fail' || call === 'release') {
+    if (delivery === undefined) throw lost;
+    return delivery.isGivenUp;
+  }
+  if (status === 'pending') return false;
+  if (delivery === undefined || delivery !== deliveries.at(-1)) throw lost;
+  if (status === DONE_IN[call]) return true;
+  if (isTerminal(status)) throw new Refusal('JOB_NOT_RUNNING', status);
+  return false;
+}
