@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const { YARDMASTER_URL = 'http://127.0.0.1:8080', YARDMASTER_API_KEY } = process.env;
-const headers = { 'x-api-key': YARDMASTER_API_KEY, 'content-type': 'application/json' };
 
-async function call(path, body = {}) {
+async function call(path, body = {}, token = undefined) {
+  const headers = { 'x-api-key': YARDMASTER_API_KEY, 'content-type': 'application/json' };
+  if (token) headers['x-delivery-token'] = token; // The call is refused when another worker has the job by now.
   const url = `${YARDMASTER_URL}/api/v1${path}`;
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(await response.text());
@@ -14,10 +15,11 @@ async function call(path, body = {}) {
 for (;;) {
   const { jobs } = await call('/spaces/demo/jobs/poll', { types: ['resize'] });
   if (jobs.length === 0) await sleep(1_000);
-  for (const { id, payload } of jobs) {
-    await call(`/jobs/${id}/ack`);
-    await call(`/jobs/${id}/progress`, { percent: 50, message: `Resizing ${payload.image}` });
-    await sleep(3_000); // The work itself. If it fails: call(`/jobs/${id}/fail`, { error: 'disk full' })
-    await call(`/jobs/${id}/complete`, { result: { width: payload.width } });
+  for (const { id, payload, deliveryToken } of jobs) {
+    const report = (verb, body) => call(`/jobs/${id}/${verb}`, body, deliveryToken);
+    await report('ack');
+    await report('progress', { percent: 50, message: `Resizing ${payload.image}` });
+    await sleep(3_000); // The work itself. If it fails: report('fail', { error: 'disk full' })
+    await report('complete', { result: { width: payload.width } });
   }
 }

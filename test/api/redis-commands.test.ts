@@ -47,6 +47,7 @@ const MOVED = 'evalsha 1, hmget 1, hset 1, publish 2, rpushx 1, time 1';
 const KILLED = 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1';
 const HEARTBEAT = 'evalsha 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 1, zrem 1';
 const RETRIED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 4, zrem 2';
+const RELEASED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 3, zrem 2';
 const DEAD = 'evalsha 1, hexists 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1';
 const OWING = 'evalsha 1, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 3, zrem 1';
 const REDELIVERED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 1, time 1, zadd 1';
@@ -81,6 +82,7 @@ const CALLS: Row[] = [
   ofJob('complete, with a callback', job('running', callback), OWING, { result: 1 }),
   ofJob('fail, to be tried again', job('running'), RETRIED, { error: 'x' }),
   ofJob('fail, for good', job('running', { maxRetries: 0 }), DEAD, { error: 'x' }),
+  ofJob('release', job('running'), RELEASED, { reason: 'x' }),
   ofJob('kill, of a pending job', job('pending'), `${KILLED.replace('hmget 2', 'hmget 1')}, zadd 2, zrem 3`),
   ofJob('kill, of a running job', job('running'), `${KILLED}, zadd 2, zrem 1`),
   ofJob('callback/redeliver', job('completed', callback), REDELIVERED),
@@ -88,6 +90,14 @@ const CALLS: Row[] = [
   ['statistics of 5 jobs', 'GET /spaces/few/stats', pending('few', 5), STATISTICS],
   ['statistics of 500 jobs', 'GET /spaces/many/stats', pending('many', 500), STATISTICS],
 ];
+
+/** The calls of workers that send a delivery token, with the one command that it takes. */
+const CALLS_WITH_TOKEN: Row[] = CALLS.flatMap(([name, call, prepare, commands, body]) => {
+  const [verb = ''] = name.split(/,| with/);
+  if (!['ack', 'progress', 'keepalive', 'checkpoint', 'event', 'complete', 'fail', 'release'].includes(verb)) return [];
+  const more = commands.replace(/hmget (\d+)/, (_, n) => `hmget ${Number(n) + 1}`);
+  return [[`${name}, with a token`, call, prepare, more, body]];
+});
 
 /** What the connections of the API send by themselves, and what this test sends. */
 const IGNORED = ['ping', 'time', 'info', 'echo'];
@@ -128,11 +138,13 @@ it('has a row for every endpoint that producers and workers call', () => {
   expect([...new Set(posts)].sort()).toEqual(expected.map(({ path }) => `POST ${path}`).sort());
 });
 
-it.each(CALLS)('runs only the listed commands in one round trip: %s', async (_, call, prepare, commands, ...[body]) => {
+it.each([...CALLS, ...CALLS_WITH_TOKEN])('runs only the listed commands in one round trip: %s', async (...row) => {
+  const [name, call, prepare, commands, body] = row;
+  const headers = name.endsWith('a token') ? { 'x-delivery-token': '1.0' } : {};
   const count = async () => {
     const [method, path] = call.replace(':jobId', await prepare()).split(' ') as [string, string];
     return commandsOf(async () => {
-      const { status } = await service.call(method, path, { body });
+      const { status } = await service.call(method, path, { body, headers });
       expect([200, 201]).toContain(status);
     });
   };

@@ -10,6 +10,7 @@ const IN_PROGRESS_SCOPE: Record<string, 'with data' | 'without data' | 'withheld
   logs_appended: 'withheld',
   completed: 'without data',
   retried: 'withheld',
+  released: 'withheld',
   dead: 'withheld',
   killed: 'withheld',
   delivery_timeout: 'withheld',

@@ -12,6 +12,7 @@ import {
   poll,
   progress,
   RUNNING,
+  release,
   retry,
   type Step,
 } from './steps.js';
@@ -90,6 +91,7 @@ const LIVE_SCENARIOS: Scenario[] = [
   { what: 'a kill of a pending job', before: [], live: [kill('stop')] },
   { what: 'a kill of a delivered job', before: [claim], live: [kill('')] },
   { what: 'a kill of a running job, without a reason', before: RUNNING, live: [kill()] },
+  { what: 'a release before and after the ack', before: [claim], live: [release('stop'), ...RUNNING, release()] },
   { what: 'a delivery time-out', before: [claim], live: [deliveryTimeout] },
   ...Object.entries(TO_STATUS).map(([status, before]) => ({
     what: `logs of a ${status} job`,

@@ -70,6 +70,7 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   delivery_timeout: () => 'not acked in time, pending again',
   logs_appended: (data) => `${text(field(data, 'count'))} (seq ${field(data, 'fromSeq')} to ${field(data, 'toSeq')})`,
   retried: (data) => `attempt ${text(field(data, 'attemptNumber'))} failed: ${text(field(data, 'error'))}`,
+  released: (data) => text(field(data, 'reason')),
   dead: (data) => text(field(data, 'error')),
   killed: (data) => text(field(data, 'reason')),
 };

@@ -18,6 +18,7 @@ const COLORS = new Map<string, Color>([
   ['running', cyan],
   ['completed', green],
   ['retried', yellow],
+  ['released', yellow],
   ['dead', red],
   ['killed', red],
 ]);

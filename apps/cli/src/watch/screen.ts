@@ -18,6 +18,9 @@ export interface JobView {
 /** Return the view of a job before the first message. */
 export const unseen = (jobId: string): JobView => ({ jobId, jobName: null, status: null, progress: null });
 
+/** Whether a message of this type ends an attempt after which another follows. */
+export const endsAttempt = (type: string) => type === 'retried' || type === 'released';
+
 /** Return the view of a job after a message. */
 export function viewAfter(view: JobView, message: StreamMessage): JobView {
   return {
@@ -26,7 +29,7 @@ export function viewAfter(view: JobView, message: StreamMessage): JobView {
     // Messages of progress scope have no status, but the type `completed` shows it.
     status: message.type === 'completed' ? 'completed' : (message.status ?? view.status),
     // The next attempt begins without progress.
-    progress: message.type === 'retried' ? null : (message.progress ?? view.progress),
+    progress: endsAttempt(message.type) ? null : (message.progress ?? view.progress),
   };
 }
 

@@ -6,6 +6,7 @@ import { get } from '../service/get.js';
 import { readMessage, readProgress, type StreamMessage } from '../service/message.js';
 import { progressUrlOf, type Service, type Subject, streamUrlOf } from '../service/service.js';
 import type { Display } from './display.js';
+import { endsAttempt } from './screen.js';
 
 interface WatchOptions extends Pick<FollowOptions, 'waitForDrain'> {
   service: Service;
@@ -61,7 +62,7 @@ function progressFiller({ service, subject, display }: Omit<WatchOptions, 'timeo
   let seen = 0;
   return ({ type, status }: StreamMessage): void => {
     // Other messages, such as a checkpoint, do not make the progress out of date.
-    if (['init', 'progress', 'retried'].includes(type)) seen++;
+    if (type === 'init' || type === 'progress' || endsAttempt(type)) seen++;
     if (subject.kind !== 'job' || display.showProgress === undefined) return;
     // A job that does not run has no progress, or that of an earlier attempt.
     if (type !== 'init' || status !== 'running') return;
