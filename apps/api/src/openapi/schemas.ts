@@ -1,5 +1,6 @@
 import { openApiSchemaOf } from '@yardmaster/protocol';
 import { z } from 'zod';
+import { forGenerators } from './generators.js';
 
 /** A schema in the form of JSON Schema 2020-12, which OpenAPI 3.1 also uses. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -13,7 +14,7 @@ export const JSON_TYPE = 'application/json';
 export function namedSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, uri: (id) => refTo('schemas', id).$ref });
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
+    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, forGenerators(schema)]),
   );
 }
 
@@ -22,7 +23,7 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const id = schema.meta()?.id;
   if (id !== undefined) return refTo('schemas', id);
   const { $schema: _, ...json } = z.toJSONSchema(schema, OPTIONS);
-  return json;
+  return forGenerators(json);
 }
 
 /** Return a reference into the document's own components. */
