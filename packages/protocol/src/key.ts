@@ -24,7 +24,7 @@ export const createKeyRequest = exactObject({
   expiresAt: timestamp
     .nullable()
     .default(null)
-    .describe('Time from which the key is refused; must be in the future; null for never'),
+    .describe('Time from which the key is refused; must be in the future, with a capital `T` and `Z`; null for never'),
 })
   // A key that is bound to a space and may create keys could create one for every other space.
   .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {

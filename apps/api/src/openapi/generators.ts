@@ -8,13 +8,14 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
  *
  * - A default becomes a sentence of the description. Generated clients would send it with every call.
  * - A list of types becomes `anyOf`, because oapi-codegen refuses such a list.
+ * - A time has no pattern beside its format, because openapi-generator's Python types it as a date and then fails.
  * - A time that may be null is written in place, as the only list of types, because generators know it in this form.
  */
 export function forGenerators(schema: JsonSchema): JsonSchema {
   const { default: value, ...rest } = inner(schema);
-  const described =
-    value === undefined ? rest : { ...rest, description: sentences(rest.description, defaultOf(value)) };
-  return nullableTime(described) ?? withoutTypeList(described);
+  if (rest.format === TIME.format) delete rest.pattern;
+  if (value !== undefined) rest.description = sentences(rest.description, defaultOf(value));
+  return nullableTime(rest) ?? withoutTypeList(rest);
 }
 
 const WITH_SCHEMA = ['items', 'additionalProperties', 'propertyNames', 'not', 'if', 'then'] as const;
@@ -55,6 +56,6 @@ function nullableTime({ anyOf, description, ...rest }: JsonSchema): JsonSchema |
 
 /** Return a schema in which `anyOf` replaces a list of types. */
 function withoutTypeList({ type, ...rest }: JsonSchema): JsonSchema {
-  if (!Array.isArray(type)) return type === undefined ? rest : { type, ...rest };
+  if (!Array.isArray(type) || rest.format === TIME.format) return type === undefined ? rest : { type, ...rest };
   return { ...rest, anyOf: type.map((one) => ({ type: one })) };
 }

@@ -1,9 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   type ApiKey,
+  type CreatedApiKey,
   type CreateKeyRequest,
   invalidRequest,
-  type CreatedApiKey,
   type Scope,
   YardmasterError,
 } from '@yardmaster/protocol';
