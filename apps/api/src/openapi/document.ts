@@ -4,7 +4,7 @@ import { type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
 import { errorResponses, HEADERS, namedErrorResponses, REQUEST_ID_HEADER, refusalsOf } from './errors.js';
 import { PATH_PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
-import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, namedSchemas } from './schemas.js';
+import { JSON_TYPE, jsonSchemaOf, namedExamples, schemasIn } from './schemas.js';
 
 const KEY = 'apiKey';
 
@@ -46,21 +46,6 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
       },
     },
   };
-}
-
-/** Return the schemas to which parts of the document refer, also through other schemas. Streams have further schemas. */
-function schemasIn(parts: unknown): Record<string, JsonSchema> {
-  const all = namedSchemas();
-  const found: Record<string, JsonSchema> = {};
-  const collect = (part: unknown) => {
-    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-      if (name in found) continue;
-      found[name] = all[name] as JsonSchema;
-      collect(found[name]);
-    }
-  };
-  collect(parts);
-  return found;
 }
 
 function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits): Record<string, unknown> {

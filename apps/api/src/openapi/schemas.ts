@@ -18,6 +18,21 @@ export function namedSchemas(): Record<string, JsonSchema> {
   );
 }
 
+/** Return the schemas to which parts of the document refer, also through other schemas. The protocol has further ones. */
+export function schemasIn(parts: unknown): Record<string, JsonSchema> {
+  const all = namedSchemas();
+  const found: Record<string, JsonSchema> = {};
+  const collect = (part: unknown) => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (name in found) continue;
+      found[name] = all[name] as JsonSchema;
+      collect(found[name]);
+    }
+  };
+  collect(parts);
+  return found;
+}
+
 /** Return a reference to a schema that has an id, and any other schema in full. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const id = schema.meta()?.id;

@@ -84,7 +84,9 @@ export const logEntryInputs = z
   .meta({ id: 'LogLines' });
 
 /** A batch of log entries as JSON: a list, or an object with a list. */
-export const logBatch = z.union([logEntryInputs, z.object({ logs: logEntryInputs })]).meta({ id: 'LogBatch' });
+export const logBatch = z
+  .union([logEntryInputs, z.object({ logs: logEntryInputs }).meta({ id: 'LogLinesObject' })])
+  .meta({ id: 'LogBatch' });
 
 /** An entry that is about to be stored. */
 export type NewLog = z.output<typeof fullLog>;
