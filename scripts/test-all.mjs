@@ -22,6 +22,7 @@ const SUITES = [
   { script: 'test:topology', args: ['--redis', 'single'], isJest: true, isLong: true },
   { script: 'test:fuzz', short: ['--short'] },
   { script: 'test:schemathesis', short: ['--max-examples', '40'] },
+  { script: 'test:generators' },
   { script: 'test:faults' },
   { script: 'check' },
 ];

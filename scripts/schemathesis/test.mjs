@@ -4,12 +4,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { pythonCommands } from '../python.mjs';
 import { setUp } from '../set-up.mjs';
-import { folder, schemathesis } from './tool.mjs';
 import '../typescript.mjs';
 
 setUp();
-const command = schemathesis();
+const folder = fileURLToPath(new URL('../../.cache/schemathesis/', import.meta.url));
+const requirements = fileURLToPath(new URL('../../test/schemathesis/requirements.txt', import.meta.url));
+const command = `${pythonCommands(`${folder}environment/`, requirements)}schemathesis`;
 const { startTarget } = await import('../../test/schemathesis/target.ts');
 const { configOf, resultOf } = await import('../../test/schemathesis/run.ts');
 

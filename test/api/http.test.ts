@@ -15,8 +15,8 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROP
 
 /** Allowed methods of every path (§4, contract §5). */
 const ALLOWED = new Map<string, string[]>();
-for (const path of ['/', '/livez', '/readyz', '/metrics', '/api/v1/openapi.json', '/api/v1/streams.schema.json'])
-  ALLOWED.set(path, ['GET', 'HEAD']);
+const DOCUMENTS = ['openapi.json', 'asyncapi.json', 'streams.schema.json'].map((name) => `/api/v1/${name}`);
+for (const path of ['/', '/livez', '/readyz', '/metrics', ...DOCUMENTS]) ALLOWED.set(path, ['GET', 'HEAD']);
 for (const { path, method } of ENDPOINTS) {
   const full = `/api/v1${path}`;
   ALLOWED.set(full, [...(ALLOWED.get(full) ?? []), ...(method === 'GET' ? ['GET', 'HEAD'] : [method])]);
@@ -43,6 +43,7 @@ describe('the API', () => {
     const { status, body } = await call('GET', '/');
     const links = {
       openapi: '/api/v1/openapi.json',
+      asyncapi: '/api/v1/asyncapi.json',
       streams: '/api/v1/streams.schema.json',
       livez: '/livez',
       readyz: '/readyz',

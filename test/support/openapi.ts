@@ -65,10 +65,12 @@ export class Contract {
     return { part, pointer: at };
   }
 
-  /** Return the error codes that an operation documents for a status; none for a success. */
+  /** Return the error codes that an operation documents for a status, one by each example; none for a success. */
   codesOf({ pointer }: DocumentedOperation, status: string): string[] {
     const { part } = this.resolved(`${pointer}/responses/${status}`);
-    return part.content['application/json'].schema.allOf?.[1].properties.code.enum ?? [];
+    const { schema, examples } = part.content['application/json'];
+    if (schema.$ref !== '#/components/schemas/Error') return [];
+    return Object.values<Part>(examples).map(({ value }) => value.code);
   }
 
   /** List what is wrong with a value by the schema at a pointer. */
@@ -81,12 +83,14 @@ export class Contract {
   }
 
   /** List what is wrong with a real response of an operation. An undocumented status is wrong. */
-  faultsOf({ pointer }: DocumentedOperation, response: Pick<HttpResponse, 'status' | 'headers' | 'body'>): string[] {
-    const documented = this.resolved(`${pointer}/responses/${response.status}`);
-    if (documented.part === undefined) return [`${response.status} is not documented`];
+  faultsOf(operation: DocumentedOperation, response: Pick<HttpResponse, 'status' | 'headers' | 'body'>): string[] {
+    const { status, headers, body } = response;
+    const documented = this.resolved(`${operation.pointer}/responses/${status}`);
+    if (documented.part === undefined) return [`${status} is not documented`];
     return [
-      ...this.faults(`${documented.pointer}/content/application~1json/schema`, response.body),
-      ...this.#headerFaults(documented, response.headers),
+      ...this.faults(`${documented.pointer}/content/application~1json/schema`, body),
+      ...this.#headerFaults(documented, headers),
+      ...(status < 400 ? timeFaults(body) : errorFaults(response, this.codesOf(operation, `${status}`))),
     ];
   }
 
@@ -98,6 +102,25 @@ export class Contract {
       return this.faults(`${pointer}/schema`, part.schema.type === 'integer' ? Number(value) : value);
     });
   }
+}
+
+/** List times of the service that are not written in UTC with milliseconds, which the schemas say only in words. */
+function timeFaults(body: unknown): string[] {
+  const faults: string[] = [];
+  JSON.stringify(body, (name, value) => {
+    const isTime = /^(\w+At|timestamp)$/.test(name) && typeof value === 'string';
+    if (isTime && !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) faults.push(`${name} is ${value}`);
+    return value;
+  });
+  return faults;
+}
+
+/** List what is wrong with an error although the schema of all errors accepts it. */
+function errorFaults({ status, body }: Pick<HttpResponse, 'status' | 'body'>, codes: readonly string[]): string[] {
+  return [
+    ...(codes.includes(body?.code) ? [] : [`${body?.code} is not documented`]),
+    ...(status === 409 && body?.jobStatus === undefined ? ['jobStatus is missing'] : []),
+  ];
 }
 
 /** Close a document: no object may have fields that no schema names, so that undocumented fields are found. */

@@ -11,6 +11,7 @@ import {
 } from '@yardmaster/server';
 import cors from 'cors';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { asyncApiDocument } from './openapi/asyncapi.js';
 import { type Limits, openApiDocument } from './openapi/document.js';
 import { createDocumentHandler } from './openapi/handler.js';
 import type { Endpoint } from './router.js';
@@ -68,13 +69,21 @@ export function endpointsOf({ serve, health, limits }: EndpointOptions): Endpoin
 }
 
 const OPENAPI_PATH = '/api/v1/openapi.json';
+const ASYNCAPI_PATH = '/api/v1/asyncapi.json';
 const STREAMS_PATH = '/api/v1/streams.schema.json';
 
 /** First page for people who open the URL of the service. */
 const START = {
   name: 'yardmaster',
   version: VERSION,
-  links: { openapi: OPENAPI_PATH, streams: STREAMS_PATH, livez: '/livez', readyz: '/readyz', metrics: '/metrics' },
+  links: {
+    openapi: OPENAPI_PATH,
+    asyncapi: ASYNCAPI_PATH,
+    streams: STREAMS_PATH,
+    livez: '/livez',
+    readyz: '/readyz',
+    metrics: '/metrics',
+  },
 };
 
 /** Return the endpoints without a key: they contain nothing of a space or a job, and proxies have no key to send. */
@@ -85,6 +94,7 @@ function openEndpoints(health: Health, limits: Limits): Endpoint[] {
   return [
     { method: 'GET', path: '/', serve: (_req, res) => sendJson(res, 200, START) },
     { method: 'GET', path: OPENAPI_PATH, serve: createDocumentHandler(() => openApiDocument(ROUTES, limits)) },
+    { method: 'GET', path: ASYNCAPI_PATH, serve: createDocumentHandler(asyncApiDocument) },
     { method: 'GET', path: STREAMS_PATH, serve: createDocumentHandler(streamMessageSchema) },
     ...probes,
   ];

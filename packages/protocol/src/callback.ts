@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { LIMITS } from './limits.js';
+import { describeAs } from './schema/describe.js';
 import { isJsonObject } from './schema/json.js';
-import { describeAs } from './schema/validate.js';
 
 const URL_RULE = 'must be an http or https URL without user name and password';
 

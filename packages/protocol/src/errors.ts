@@ -37,10 +37,12 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** One fault of a request: where it is, and what is required there. */
-export const faultDetail = z.object({
-  path: z.string().describe('Path into the request, e.g. `subProgress.build.percent`'),
-  message: z.string().describe('Full sentence that starts with the path'),
-});
+export const faultDetail = z
+  .object({
+    path: z.string().describe('Path into the request, e.g. `subProgress.build.percent`'),
+    message: z.string().describe('Full sentence that starts with the path'),
+  })
+  .meta({ id: 'FaultDetail' });
 export type FaultDetail = z.output<typeof faultDetail>;
 
 /** Body of every error. */

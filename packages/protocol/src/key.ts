@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { LIMITS } from './limits.js';
+import { describeAs } from './schema/describe.js';
 import { boundedArray, exactObject, name, spaceId, timestamp } from './schema/fields.js';
 import { instant } from './schema/response-fields.js';
-import { describeAs } from './schema/validate.js';
 import { SCOPES } from './scopes.js';
 
 const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), {
@@ -24,7 +24,7 @@ export const createKeyRequest = exactObject({
   expiresAt: timestamp
     .nullable()
     .default(null)
-    .describe('Time from which the key is refused; must be in the future; null for never'),
+    .describe('Time from which the key is refused; must be in the future, with a capital `T` and `Z`; null for never'),
 })
   // A key that is bound to a space and may create keys could create one for every other space.
   .refine((key) => key.spaceId === null || !key.scopes.includes('keys:manage'), {
@@ -36,7 +36,7 @@ export const createKeyRequest = exactObject({
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
     then: { properties: { scopes: { not: { contains: { const: 'keys:manage' } } } } },
   })
-  .meta({ id: 'KeyRequest' });
+  .meta({ id: 'CreateKey' });
 export type CreateKeyRequest = z.output<typeof createKeyRequest>;
 
 /** An API key without its secret. */
@@ -56,10 +56,10 @@ export type ApiKey = z.output<typeof apiKey>;
 export const apiKeyList = z.array(apiKey).meta({ id: 'ApiKeyList' });
 
 /** Response of Create Key: the only response that contains the key itself. */
-export const newApiKey = z
+export const createdApiKey = z
   .object({
     ...apiKey.shape,
     key: z.string().describe('`ym_<id>_<secret>`, with a secret of 256 random bits; no other response contains it'),
   })
-  .meta({ id: 'NewApiKey' });
-export type NewApiKey = z.output<typeof newApiKey>;
+  .meta({ id: 'CreatedApiKey' });
+export type CreatedApiKey = z.output<typeof createdApiKey>;

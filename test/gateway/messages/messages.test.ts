@@ -118,6 +118,24 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 const isMessage = ajv.compile(streamMessageSchema());
 
+/** Operations of the AsyncAPI document. */
+const OPERATIONS: ByKind<string> = {
+  full: 'sendJobEvents',
+  progress: 'sendJobProgress',
+  anonymous: 'sendJobProgress',
+  space: 'sendSpaceEvents',
+};
+
+/** Return a check of the messages that the AsyncAPI document lists for a kind of stream. */
+async function documentedMessage(kind: Kind) {
+  const { body: document } = await service.http.call('GET', '/api/v1/asyncapi.json');
+  const id = (ref: { $ref: string }) => ref.$ref.split('/').at(-1);
+  const oneOf = document.operations[OPERATIONS[kind]].messages.map((message: { $ref: string }) => ({
+    $ref: `#/components/schemas/${id(document.components.messages[id(message) as string].payload)}`,
+  }));
+  return ajv.compile({ ...document, oneOf });
+}
+
 describe.each(STREAMS)('$stream', ({ kind }) => {
   const rows = SCENARIOS.map((scenario) => {
     const type = scenario.live[0]?.type;
@@ -140,9 +158,11 @@ describe.each(STREAMS)('$stream', ({ kind }) => {
     expect(Date.parse(timestamp)).toBeLessThanOrEqual(result.to);
   });
 
-  it('sends only messages that the schemas of the protocol accept without a change', async () => {
+  it('sends only messages that the AsyncAPI document has, and the schemas of the protocol accept without a change', async () => {
+    const isDocumented = await documentedMessage(kind);
     for (const { clients } of await Promise.all(results.values())) {
       const { messages } = clients[kind];
+      expect(messages.filter((message) => !isDocumented(message))).toEqual([]);
       for (const schema of [SCHEMAS[kind], streamMessage])
         expect(messages.map((message) => schema.parse(message))).toEqual(messages);
       expect(messages.filter((message) => !isMessage(message))).toEqual([]);

@@ -4,7 +4,7 @@ import { type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
 import { errorResponses, HEADERS, namedErrorResponses, REQUEST_ID_HEADER, refusalsOf } from './errors.js';
 import { PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
-import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, namedSchemas } from './schemas.js';
+import { JSON_TYPE, jsonSchemaOf, namedExamples, schemasIn } from './schemas.js';
 
 const KEY = 'apiKey';
 
@@ -46,21 +46,6 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
       },
     },
   };
-}
-
-/** Return the schemas to which parts of the document refer, also through other schemas. Streams have further schemas. */
-function schemasIn(parts: unknown): Record<string, JsonSchema> {
-  const all = namedSchemas();
-  const found: Record<string, JsonSchema> = {};
-  const collect = (part: unknown) => {
-    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-      if (name in found) continue;
-      found[name] = all[name] as JsonSchema;
-      collect(found[name]);
-    }
-  };
-  collect(parts);
-  return found;
 }
 
 function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits): Record<string, unknown> {
@@ -129,4 +114,4 @@ Every error is \`{error, code}\`: a message for people and a code for programs. 
 
 Unknown fields of a body and unknown parameters of a query are ignored; later releases may add fields to responses. \`HEAD\` works where \`GET\` does, and the response to \`OPTIONS\` is 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
 
-Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`. The first message, \`init\`, has the current state; then every event follows. Without a WebSocket handshake the response is 426 \`UPGRADE_REQUIRED\`, and beyond the limit of open streams it is 429 \`TOO_MANY_STREAMS\`.`;
+Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`. The first message, \`init\`, has the current state; then every event follows. Without a WebSocket handshake the response is 426 \`UPGRADE_REQUIRED\`, and beyond the limit of open streams it is 429 \`TOO_MANY_STREAMS\`. \`GET /api/v1/asyncapi.json\` describes the streams and needs no key.`;

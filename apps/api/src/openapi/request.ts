@@ -1,4 +1,4 @@
-import { logBatch, newLogs, spaceId } from '@yardmaster/protocol';
+import { logBatch, logEntryInputs, spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
 import type { SizeLimits } from '../body/sizes.js';
 import { JOB_ID, KEY_ID, LOG_LINES, SPACE_ID } from '../routes/examples.js';
@@ -91,7 +91,7 @@ function sizesOf({ sizeRules = [] }: Route, sizes: SizeLimits): string {
  */
 function logsBody(request: Record<string, unknown>, sizes: SizeLimits): Record<string, unknown> {
   const { logWireBytes, logBatchBytes, logEntries, logEntryBytes } = sizes;
-  const lines = { schema: jsonSchemaOf(newLogs), examples: namedExamples({ 'Two lines': LOG_LINES }) };
+  const lines = { schema: jsonSchemaOf(logEntryInputs), examples: namedExamples({ 'Two lines': LOG_LINES }) };
   return {
     description: `At most ${logWireBytes} bytes on the wire, ${logBatchBytes} bytes inflated, and ${logEntries} entries of ${logEntryBytes} bytes of JSON each. The batch may be compressed, with \`content-encoding: gzip\`.`,
     required: true,

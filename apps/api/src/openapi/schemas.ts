@@ -1,5 +1,6 @@
 import { openApiSchemaOf } from '@yardmaster/protocol';
 import { z } from 'zod';
+import { forGenerators } from './generators.js';
 
 /** A schema in the form of JSON Schema 2020-12, which OpenAPI 3.1 also uses. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -13,8 +14,23 @@ export const JSON_TYPE = 'application/json';
 export function namedSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...OPTIONS, uri: (id) => refTo('schemas', id).$ref });
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
+    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, forGenerators(schema)]),
   );
+}
+
+/** Return the schemas to which parts of the document refer, also through other schemas. The protocol has further ones. */
+export function schemasIn(parts: unknown): Record<string, JsonSchema> {
+  const all = namedSchemas();
+  const found: Record<string, JsonSchema> = {};
+  const collect = (part: unknown) => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (name in found) continue;
+      found[name] = all[name] as JsonSchema;
+      collect(found[name]);
+    }
+  };
+  collect(parts);
+  return found;
 }
 
 /** Return a reference to a schema that has an id, and any other schema in full. */
@@ -22,7 +38,7 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const id = schema.meta()?.id;
   if (id !== undefined) return refTo('schemas', id);
   const { $schema: _, ...json } = z.toJSONSchema(schema, OPTIONS);
-  return json;
+  return forGenerators(json);
 }
 
 /** Return a reference into the document's own components. */

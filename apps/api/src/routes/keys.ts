@@ -2,9 +2,9 @@ import {
   apiKeyList,
   callbackSecretList,
   callbackSecrets,
+  createdApiKey,
   createKeyRequest,
   doneResponse,
-  newApiKey,
 } from '@yardmaster/protocol';
 import { createKey, listKeys } from '@yardmaster/store';
 import { API_KEY, CALLBACK_SECRET, SPACE_ID } from './examples.js';
@@ -22,7 +22,7 @@ export const KEYS: readonly Route[] = [
     description: 'Only this response shows the key; the service stores only a hash of it.',
     body: createKeyRequest,
     status: 201,
-    response: newApiKey,
+    response: createdApiKey,
     refusals: ['STORAGE_FULL'],
     examples: {
       request: {

@@ -75,8 +75,10 @@ export const polledJobs = z
 /** Response of Claim Specific Job (spec §4.4). */
 export const claimOutcome = z
   .discriminatedUnion('claimed', [
-    z.object({ claimed: z.literal(true), job: claimedJob }),
-    z.object({ claimed: z.literal(false), reason: z.literal('not_pending'), status: jobStatus }),
+    z.object({ claimed: z.literal(true), job: claimedJob }).meta({ id: 'Claimed' }),
+    z
+      .object({ claimed: z.literal(false), reason: z.literal('not_pending'), status: jobStatus })
+      .meta({ id: 'NotClaimed' }),
   ])
   .meta({ id: 'ClaimOutcome' });
 export type ClaimOutcome = z.output<typeof claimOutcome>;

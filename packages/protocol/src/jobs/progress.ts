@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
+import { describeAs } from '../schema/describe.js';
 import { required } from '../schema/fields.js';
 import { isJsonObject } from '../schema/json.js';
-import { describeAs } from '../schema/validate.js';
 
 const PERCENT = 'must be between 0 and 100';
 // 1e400 is read as Infinity: a number, and out of range.

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { callbackHeaders, callbackUrl } from '../callback.js';
 import { LIMITS } from '../limits.js';
+import { describeAs } from '../schema/describe.js';
 import {
   boundedArray,
   integerBetween,
@@ -13,7 +14,6 @@ import {
   required,
 } from '../schema/fields.js';
 import { isJsonObject, type JsonObject } from '../schema/json.js';
-import { describeAs } from '../schema/validate.js';
 import { STATUSES } from './statuses.js';
 
 const FILTER_RULE = 'must be a string or an array of strings';
@@ -62,7 +62,7 @@ export const createJobRequest = z
     },
     anObject,
   )
-  .meta({ id: 'NewJob' });
+  .meta({ id: 'CreateJob' });
 export type CreateJobRequest = z.output<typeof createJobRequest>;
 
 /** Query of List Jobs (spec §4.2). */
@@ -130,7 +130,10 @@ export const failRequest = z
       error: z
         .custom<string | JsonObject>(isMessage, { ...required('must be a string or an object'), abort: true })
         .superRefine(refuseJsonFaults)
-        .meta({ type: ['string', 'object'], description: 'Reason of the failure, for people or for programs' }),
+        .meta({
+          anyOf: [{ type: 'string' }, { type: 'object', additionalProperties: true }],
+          description: 'Reason of the failure, for people or for programs',
+        }),
     },
     anObject,
   )

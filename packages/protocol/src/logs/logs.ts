@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FaultDetail } from '../errors.js';
 import { jsonObject, required, timestampMs } from '../schema/fields.js';
-import { count, instant } from '../schema/response-fields.js';
+import { count, instant, success } from '../schema/response-fields.js';
 import { faultsOf } from '../schema/validate.js';
 
 /**
@@ -49,36 +49,44 @@ function strict(value: unknown): unknown {
 }
 
 /** A log entry in the form of an object, as workers send it. */
-const fullLog = z.object(
-  {
-    message: z.string(required('must be a string')),
-    level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional().describe('Default: `info`'),
-    timestamp: z
-      .preprocess(strict, timestampMs)
-      .optional()
-      .describe(
-        'Time at which it happened. Default: the time of storage. A blank instead of the `T`, a comma, no seconds, `+0100` and `+01` are accepted',
-      ),
-    source: z
-      .string({ error: 'must be a string' })
-      .optional()
-      .describe('Part of the worker that wrote it. Default: `worker`'),
-    metadata: jsonObject.optional(),
-  },
-  { error: 'must be a string or an object' },
-);
+const fullLog = z
+  .object(
+    {
+      message: z.string(required('must be a string')),
+      level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional().describe('Default: `info`'),
+      timestamp: z
+        .preprocess(strict, timestampMs)
+        .optional()
+        .describe(
+          'Time at which it happened. Default: the time of storage. A blank instead of the `T`, a comma, no seconds, `+0100` and `+01` are accepted',
+        ),
+      source: z
+        .string({ error: 'must be a string' })
+        .optional()
+        .describe('Part of the worker that wrote it. Default: `worker`'),
+      metadata: jsonObject.optional(),
+    },
+    { error: 'must be a string or an object' },
+  )
+  .meta({ id: 'LogEntryFields' });
 
 /**
  * A log entry as workers send it: a message, or an object. Only the OpenAPI document uses it; `checkLog` checks
  * entries.
  */
-export const newLog = z.union([z.string(), fullLog]).meta({ id: 'NewLogEntry' });
+export const logEntryInput = z.union([z.string(), fullLog]).meta({ id: 'LogEntryInput' });
 
 /** A list of log entries. Only the OpenAPI document uses it, because a batch is split before it is parsed. */
-export const newLogs = z.array(newLog).min(1).describe('All entries are stored, or none').meta({ id: 'LogLines' });
+export const logEntryInputs = z
+  .array(logEntryInput)
+  .min(1)
+  .describe('All entries are stored, or none')
+  .meta({ id: 'LogLines' });
 
 /** A batch of log entries as JSON: a list, or an object with a list. */
-export const logBatch = z.union([newLogs, z.object({ logs: newLogs })]).meta({ id: 'LogBatch' });
+export const logBatch = z
+  .union([logEntryInputs, z.object({ logs: logEntryInputs }).meta({ id: 'LogLinesObject' })])
+  .meta({ id: 'LogBatch' });
 
 /** An entry that is about to be stored. */
 export type NewLog = z.output<typeof fullLog>;
@@ -101,7 +109,7 @@ export function checkLog(value: unknown, nameOf: NameOfEntry): NewLog | FaultDet
 /** Response of Append Logs. */
 export const appendedLogs = z
   .object({
-    success: z.literal(true),
+    success,
     inserted: count,
     fromSeq: count.describe('Seq of the first entry of the batch'),
     toSeq: count.describe('Seq of its last entry'),

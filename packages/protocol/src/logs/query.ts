@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
+import { describeAs } from '../schema/describe.js';
 import { queryInteger } from '../schema/fields.js';
-import { describeAs } from '../schema/validate.js';
 import { LEVEL_RULE, LOG_LEVELS, type LogLevel, type LogsMode } from './logs.js';
 
 const isLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text);

@@ -1,8 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
+import { describeAs } from './describe.js';
 import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
-import { describeAs } from './validate.js';
 
 // Each message below is the end of a sentence; `faultsOf` puts the path of the field in front of it.
 
@@ -97,7 +97,11 @@ export const jsonValue = z
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { ...required('must be an object'), abort: true })
   .superRefine(refuseJsonFaults)
-  .meta({ type: 'object', description: `Any JSON object, of at most ${LIMITS.jsonDepth} levels` });
+  .meta({
+    type: 'object',
+    additionalProperties: true,
+    description: `Any JSON object, of at most ${LIMITS.jsonDepth} levels`,
+  });
 
 /** Make a schema of an integer within bounds; a wrong type and a wrong value have the same error. */
 export function integerBetween(min: number, max: number) {
@@ -130,9 +134,6 @@ export const timestampMs = z.iso
 /** A point in time with its offset, returned in UTC with milliseconds. */
 export const timestamp = timestampMs.transform((ms) => new Date(ms).toISOString());
 
-/** OpenAPI schema of both timestamps. It is short, because zod's own pattern also counts the days of February. */
-const zonedMoment = z
-  .string()
-  .meta({ format: 'date-time', pattern: 'T\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)$' });
+const zonedMoment = z.string().meta({ format: 'date-time' });
 describeAs(timestampMs, zonedMoment);
 describeAs(timestamp, zonedMoment);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { STATUSES } from '../jobs/statuses.js';
+import { describeAs } from './describe.js';
 
 // Fields that several responses have. Responses are not checked by these schemas when they are sent. Types and the
 // OpenAPI document are made from them, and tests check real responses against them.
@@ -20,5 +21,8 @@ export const count = z.number().min(0).meta({ type: 'integer' });
 
 export const jobIdField = z.string().describe('28 characters; not guessable');
 
+/** Always true. It is described as any boolean, because many code generators have no type for a constant. */
+export const success = describeAs(z.literal(true), z.boolean().describe('Always true'));
+
 /** Response of endpoints that report only that the request is done. */
-export const doneResponse = z.object({ success: z.literal(true) }).meta({ id: 'Done' });
+export const doneResponse = z.object({ success }).meta({ id: 'Done' });

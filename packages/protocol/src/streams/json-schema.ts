@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openApiSchemaOf } from '../schema/validate.js';
+import { openApiSchemaOf } from '../schema/describe.js';
 import { streamMessage } from './streams.js';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;

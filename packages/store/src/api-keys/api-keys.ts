@@ -1,9 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   type ApiKey,
+  type CreatedApiKey,
   type CreateKeyRequest,
   invalidRequest,
-  type NewApiKey,
   type Scope,
   YardmasterError,
 } from '@yardmaster/protocol';
@@ -53,7 +53,7 @@ const withoutSecret = ({ secretHash: _, ...key }: StoredKey): ApiKey => key;
  * @returns the key with its secret, which is never shown again
  * @throws INVALID_REQUEST when it would have expired, STORAGE_FULL, UNAVAILABLE
  */
-export async function createKey(store: Store, request: CreateKeyRequest): Promise<NewApiKey> {
+export async function createKey(store: Store, request: CreateKeyRequest): Promise<CreatedApiKey> {
   const now = await redisNow(store);
   if (!isValidAt(request, now))
     throw invalidRequest([{ path: 'expiresAt', message: 'expiresAt must be in the future' }]);

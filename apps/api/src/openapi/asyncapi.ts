@@ -1,0 +1,158 @@
+import { CLOSE_CODES, type StreamMessage } from '@yardmaster/protocol';
+import { VERSION } from '../version.js';
+import { PATH_PARAMETERS } from './request.js';
+import { JSON_TYPE, type JsonSchema, namedSchemas, schemasIn } from './schemas.js';
+
+/** Create the AsyncAPI 3.0 document of the streams from the zod schemas of their messages. */
+export function asyncApiDocument(): Record<string, unknown> {
+  const full = messagesOf('Full');
+  const progress = messagesOf('Progress');
+  const space = messagesOf('Space');
+  const all = [...full, ...progress, ...space];
+  const payloads = Object.fromEntries(all.map(({ id, payload }) => [id, payload]));
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Yardmaster streams',
+      version: VERSION,
+      description: ABOUT,
+      license: { name: 'MIT' },
+    },
+    defaultContentType: JSON_TYPE,
+    servers: { plain: serverOf('ws'), secure: serverOf('wss') },
+    channels: {
+      jobStream: channelOf('/api/v1/realtime/{jobId}', JOB_CHANNEL, [...full, ...progress]),
+      spaceStream: channelOf('/api/v1/realtime/spaces/{spaceId}', SPACE_CHANNEL, space),
+    },
+    operations: {
+      sendJobEvents: operationOf('jobStream', full, { ...SECURED, summary: 'Every event of a job' }),
+      sendJobProgress: operationOf('jobStream', progress, { summary: 'The progress of a job, and its completion' }),
+      sendSpaceEvents: operationOf('spaceStream', space, {
+        ...SECURED,
+        summary: 'Every event of every job of a space',
+      }),
+    },
+    components: {
+      schemas: { ...payloads, ...schemasIn(payloads) },
+      messages: Object.fromEntries(all.map(({ id, message }) => [id, message])),
+      securitySchemes: {
+        token: {
+          type: 'httpApiKey',
+          name: 'token',
+          in: 'query',
+          description:
+            'An API key with the scope `jobs:read`. Other programs may log it, because it is part of the URL',
+        },
+      },
+    },
+  };
+}
+
+type MessageType = StreamMessage['type'];
+
+interface Message {
+  id: string;
+  payload: JsonSchema;
+  message: Record<string, unknown>;
+}
+
+/** Return the messages of a kind of stream. Each has a payload of its own, so that generators name it. */
+function messagesOf(kind: 'Full' | 'Progress' | 'Space'): Message[] {
+  const { oneOf } = namedSchemas()[`${kind}Message`] as { oneOf: { properties: { type: { const: MessageType } } }[] };
+  return oneOf.map((payload) => {
+    const type = payload.properties.type.const;
+    const id = kind + type.replace(/(?:^|_)([a-z])/g, (_, first) => first.toUpperCase());
+    const message = {
+      name: type,
+      title: id,
+      summary: SENT_WHEN[type],
+      payload: { $ref: `#/components/schemas/${id}` },
+    };
+    return { id, payload, message };
+  });
+}
+
+/** When each message is sent. */
+const SENT_WHEN: Record<MessageType, string> = {
+  init: 'The stream is open. This is the first message, with the current state',
+  created: 'The job was created',
+  progress: 'The worker reported progress',
+  delivered: 'A worker has claimed the job',
+  acked: 'The worker has begun; the job is running',
+  checkpoint: 'The worker stored a checkpoint',
+  event: 'The worker sent an event',
+  logs_appended: 'Log entries were appended',
+  completed: 'The job is completed',
+  retried: 'An attempt failed and another follows; the job is pending',
+  dead: 'The last attempt failed, or no worker acked the job after its last delivery',
+  killed: 'The job was killed',
+  delivery_timeout: 'A claimed job was not acked in time; it is pending',
+};
+
+const serverOf = (protocol: 'ws' | 'wss') => ({
+  host: '{host}',
+  protocol,
+  variables: { host: { default: '127.0.0.1:8080', description: 'Host and port of the service' } },
+});
+
+const TOKEN = { type: 'string', description: 'An API key' };
+
+interface Channel {
+  parameter: keyof typeof PATH_PARAMETERS;
+  description: string;
+}
+
+const JOB_CHANNEL: Channel = {
+  parameter: 'jobId',
+  description:
+    'One job. With a token of the scope `jobs:read` it shows every event; with `jobs:read:progress`, or without a token, only the progress',
+};
+
+const SPACE_CHANNEL: Channel = {
+  parameter: 'spaceId',
+  description: 'All jobs of a space, with a token of the scope `jobs:read`',
+};
+
+function channelOf(address: string, { parameter, description }: Channel, messages: readonly Message[]) {
+  return {
+    address,
+    description,
+    parameters: { [parameter]: { description: PATH_PARAMETERS[parameter].description } },
+    messages: Object.fromEntries(messages.map(({ id }) => [id, { $ref: `#/components/messages/${id}` }])),
+    bindings: {
+      ws: { method: 'GET', query: { type: 'object', properties: { token: TOKEN } }, bindingVersion: '0.1.0' },
+    },
+  };
+}
+
+const SECURED = { security: [{ $ref: '#/components/securitySchemes/token' }] };
+
+/** Return an operation. In AsyncAPI it is what the service does: it sends. */
+function operationOf(channel: string, messages: readonly Message[], more: { summary: string }) {
+  return {
+    action: 'send',
+    channel: { $ref: `#/channels/${channel}` },
+    ...more,
+    messages: messages.map(({ id }) => ({ $ref: `#/channels/${channel}/messages/${id}` })),
+  };
+}
+
+/** What a client does after each close. */
+const CLOSES: Record<keyof typeof CLOSE_CODES, string> = {
+  ended: 'the job has ended; stop',
+  goingAway: 'this process is stopping; connect again',
+  keyRevoked: 'the key was revoked or has expired; get another key, or stop',
+  tooBig: 'the client sent a message of more than 1 KB; fix the client',
+  interrupted: 'messages may be missing; connect again',
+  tooSlow: 'the client reads too slowly; connect again, and read faster or watch less',
+};
+
+const ABOUT = `A stream sends the events of jobs over a WebSocket as they happen, as JSON objects in text frames. The first message is \`init\`, with the current state. Every later event follows exactly once and in order. Ignore messages of a type that is not listed here, because later releases may add types and fields.
+
+A stream is refused before the upgrade, with an HTTP status and the body \`{error, code}\`. The service ignores messages of clients.
+
+| Close code | Meaning |
+|---|---|
+${Object.entries(CLOSES)
+  .map(([reason, meaning]) => `| ${CLOSE_CODES[reason as keyof typeof CLOSE_CODES]} | ${meaning} |`)
+  .join('\n')}`;

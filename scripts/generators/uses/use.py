@@ -1,0 +1,54 @@
+"""Import every module of openapi-python-client's output, and use some."""
+
+import importlib
+import json
+import pkgutil
+import sys
+
+import yardmaster_client
+
+for module in pkgutil.walk_packages(yardmaster_client.__path__, "yardmaster_client."):
+    importlib.import_module(module.name)
+
+from yardmaster_client import AuthenticatedClient  # noqa: E402
+from yardmaster_client.api.jobs import create_job  # noqa: E402
+from yardmaster_client.api.logs import append_logs  # noqa: E402
+from yardmaster_client.models import ClaimedJob, CreateJob, Error, Failure, Job, LogEntryFields  # noqa: E402
+
+with open(sys.argv[1]) as file:
+    document = json.load(file)
+
+
+def same(model, value):
+    """A value stays as it is, once read and written."""
+    assert model.from_dict(value).to_dict() == value, (model, value, model.from_dict(value).to_dict())
+
+
+def examples(part):
+    """The values of the examples of a body."""
+    return [example["value"] for example in part["content"]["application/json"]["examples"].values()]
+
+
+create = document["paths"]["/api/v1/spaces/{spaceId}/jobs"]["post"]
+poll = document["paths"]["/api/v1/spaces/{spaceId}/jobs/poll"]["post"]
+for value in examples(create["requestBody"]):
+    same(CreateJob, value)
+same(CreateJob, {"name": "resize", "payload": {"any": {"field": [1, None]}}, "callbackUrl": None})
+same(Failure, {"error": "disk full"})
+same(Failure, {"error": {"code": 28}})
+for response in document["components"]["responses"].values():
+    for value in examples(response):
+        same(Error, value)
+
+job = Job.from_dict(examples(create["responses"]["201"])[0])
+assert job.created_at.year == 2026 and job.completed_at is None
+assert job.payload["image"] == "cat.png"
+for polled in examples(poll["responses"]["200"]):
+    for value in polled["jobs"]:
+        assert ClaimedJob.from_dict(value).payload["image"] == "cat.png"
+
+entries = ["decoding", LogEntryFields.from_dict({"message": "x", "metadata": {"file": "cat.png"}})]
+sent = append_logs._get_kwargs("id", body=entries)["json"]
+assert sent == ["decoding", {"message": "x", "metadata": {"file": "cat.png"}}], sent
+assert create_job._get_kwargs("demo", body=CreateJob(name="resize"))["json"] == {"name": "resize"}
+AuthenticatedClient("http://127.0.0.1:8080", "key", prefix="", auth_header_name="x-api-key")

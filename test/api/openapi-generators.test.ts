@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Part } from '../support/openapi.js';
+import { withService } from '../support/service.js';
+
+// What code generators do not understand must not be in the documents. npm run test:generators runs some generators.
+
+const service = withService();
+const documents: Record<string, Part> = {};
+beforeAll(async () => {
+  for (const name of ['openapi', 'asyncapi'])
+    documents[name] = (await service.http.call('GET', `/api/v1/${name}.json`)).body;
+});
+
+type Test = (part: Part, at: string) => boolean;
+
+/** Return where a part of a document matches. Values of examples are not searched. */
+function places(part: Part, matches: Test, at = ''): string[] {
+  if (typeof part !== 'object' || part === null || at.endsWith('/examples')) return [];
+  const inner = Object.entries(part).flatMap(([key, value]) => places(value, matches, `${at}/${key}`));
+  return matches(part, at) ? [at, ...inner] : inner;
+}
+
+describe.each(['openapi', 'asyncapi'])('the document %s.json', (name) => {
+  const found = (matches: Test) => places(documents[name], matches);
+
+  it('has no list of types, except for a time that may be null', () => {
+    const isTime = ({ type, format }: Part) => format === 'date-time' && `${type}` === 'string,null';
+    expect(found((part) => Array.isArray(part.type) && !isTime(part))).toEqual([]);
+  });
+
+  it('writes every time that may be null in place, as one type and null', () => {
+    const isTime = ({ $ref, format }: Part) => $ref?.endsWith('/Timestamp') || format === 'date-time';
+    expect(found(({ anyOf, oneOf }) => [anyOf, oneOf].some((list) => list?.some?.(isTime)))).toEqual([]);
+  });
+
+  it('has no pattern beside the format of a time', () => {
+    expect(found(({ format, pattern }) => format === 'date-time' && pattern !== undefined)).toEqual([]);
+  });
+
+  it('has no default, because generated clients would send it', () => {
+    const isVariable: Test = (_, at) => at.startsWith('/servers/');
+    expect(found((part, at) => 'default' in part && !isVariable(part, at))).toEqual([]);
+  });
+
+  it('lets every object without named fields have any fields', () => {
+    const isObject = ({ type }: Part) => type === 'object' || type?.includes?.('object');
+    expect(found((part) => isObject(part) && !part.properties && !part.additionalProperties)).toEqual([]);
+  });
+
+  it('has no schema named New…, which would collide with constructors in Go', () => {
+    expect(Object.keys(documents[name].components.schemas).filter((id) => id.startsWith('New'))).toEqual([]);
+  });
+
+  it('has no constant true, except where it tells the outcomes of a claim apart', () => {
+    expect(found((part) => part.const === true)).toEqual(
+      name === 'openapi' ? ['/components/schemas/Claimed/properties/claimed'] : [],
+    );
+  });
+});
+
+it('describes every error of the OpenAPI document by one schema', () => {
+  const { paths, components } = documents.openapi;
+  const schemas = Object.values<Part>(components.responses).map(({ content }) => content['application/json'].schema);
+  expect(new Set(schemas.map((schema) => JSON.stringify(schema)))).toEqual(
+    new Set([JSON.stringify({ $ref: '#/components/schemas/Error' })]),
+  );
+  const responses = Object.values<Part>(paths).flatMap((path) => Object.values<Part>(path).map((one) => one.responses));
+  const errors = responses.flatMap((one) => Object.entries<Part>(one)).filter(([status]) => status >= '400');
+  expect(errors.filter(([, { $ref }]) => !$ref?.startsWith('#/components/responses/'))).toEqual([]);
+});
+
+it('has a name for each choice between objects in a schema of the OpenAPI document', () => {
+  const isUnnamed = ({ type, properties }: Part) => type === 'object' && properties !== undefined;
+  const unnamed = places(documents.openapi, ({ anyOf, oneOf }) =>
+    [anyOf, oneOf].some((list) => list?.some?.(isUnnamed)),
+  );
+  expect(unnamed).toEqual([]);
+});
+
+it('says in the description of a field what an absent field means', () => {
+  const { CreateJob, Poll, CreateKey } = documents.openapi.components.schemas;
+  expect(CreateJob.properties.maxRetries.description).toMatch(/\. Default: `3`$/);
+  expect(CreateJob.properties.timeoutSeconds.description).toMatch(/\. Default: `300`$/);
+  expect(Poll.properties.count.description).toMatch(/\. Default: `1`$/);
+  expect(CreateKey.properties.expiresAt.description).toMatch(/\. Default: `null`$/);
+});
