@@ -1,6 +1,6 @@
 import { CLOSE_CODES, type StreamMessage } from '@yardmaster/protocol';
 import { VERSION } from '../version.js';
-import { PATH_PARAMETERS } from './request.js';
+import { PARAMETERS } from './request.js';
 import { JSON_TYPE, type JsonSchema, namedSchemas, schemasIn } from './schemas.js';
 
 /** Create the AsyncAPI 3.0 document of the streams from the zod schemas of their messages. */
@@ -84,6 +84,7 @@ const SENT_WHEN: Record<MessageType, string> = {
   logs_appended: 'Log entries were appended',
   completed: 'The job is completed',
   retried: 'An attempt failed and another follows; the job is pending',
+  released: 'A worker gave the job back; it is pending',
   dead: 'The last attempt failed, or no worker acked the job after its last delivery',
   killed: 'The job was killed',
   delivery_timeout: 'A claimed job was not acked in time; it is pending',
@@ -98,7 +99,7 @@ const serverOf = (protocol: 'ws' | 'wss') => ({
 const TOKEN = { type: 'string', description: 'An API key' };
 
 interface Channel {
-  parameter: keyof typeof PATH_PARAMETERS;
+  parameter: keyof typeof PARAMETERS;
   description: string;
 }
 
@@ -117,7 +118,7 @@ function channelOf(address: string, { parameter, description }: Channel, message
   return {
     address,
     description,
-    parameters: { [parameter]: { description: PATH_PARAMETERS[parameter].description } },
+    parameters: { [parameter]: { description: PARAMETERS[parameter].description } },
     messages: Object.fromEntries(messages.map(({ id }) => [id, { $ref: `#/components/messages/${id}` }])),
     bindings: {
       ws: { method: 'GET', query: { type: 'object', properties: { token: TOKEN } }, bindingVersion: '0.1.0' },
