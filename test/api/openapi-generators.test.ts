@@ -51,10 +51,11 @@ describe.each(['openapi', 'asyncapi'])('the document %s.json', (name) => {
     expect(Object.keys(documents[name].components.schemas).filter((id) => id.startsWith('New'))).toEqual([]);
   });
 
-  it('has no constant true, except where it tells the outcomes of a claim apart', () => {
-    expect(found((part) => part.const === true)).toEqual(
-      name === 'openapi' ? ['/components/schemas/Claimed/properties/claimed'] : [],
-    );
+  it('has constants true and false only where they distinguish the outcomes of a claim, without a type', () => {
+    const places = found((part) => typeof part.const === 'boolean');
+    const outcomes = ['Claimed', 'NotClaimed'].map((id) => `/components/schemas/${id}/properties/claimed`);
+    expect(places).toEqual(name === 'openapi' ? outcomes : []);
+    expect(found((part) => typeof part.const === 'boolean' && part.type !== undefined)).toEqual([]);
   });
 });
 

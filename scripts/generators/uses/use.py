@@ -13,7 +13,16 @@ for module in pkgutil.walk_packages(yardmaster_client.__path__, "yardmaster_clie
 from yardmaster_client import AuthenticatedClient  # noqa: E402
 from yardmaster_client.api.jobs import create_job  # noqa: E402
 from yardmaster_client.api.logs import append_logs  # noqa: E402
-from yardmaster_client.models import ClaimedJob, CreateJob, Error, Failure, Job, LogEntryFields  # noqa: E402
+from yardmaster_client.models import (  # noqa: E402
+    Claimed,
+    ClaimedJob,
+    CreateJob,
+    Error,
+    Failure,
+    Job,
+    LogEntryFields,
+    NotClaimed,
+)
 
 with open(sys.argv[1]) as file:
     document = json.load(file)
@@ -30,6 +39,7 @@ def examples(part):
 
 
 create = document["paths"]["/api/v1/spaces/{spaceId}/jobs"]["post"]
+claim = document["paths"]["/api/v1/jobs/{jobId}/claim"]["post"]
 poll = document["paths"]["/api/v1/spaces/{spaceId}/jobs/poll"]["post"]
 for value in examples(create["requestBody"]):
     same(CreateJob, value)
@@ -39,6 +49,10 @@ same(Failure, {"error": {"code": 28}})
 for response in document["components"]["responses"].values():
     for value in examples(response):
         same(Error, value)
+
+read = {True: Claimed, False: NotClaimed}
+for value in examples(claim["responses"]["200"]):
+    assert read[value["claimed"]].from_dict(value).claimed is value["claimed"]
 
 job = Job.from_dict(examples(create["responses"]["201"])[0])
 assert job.created_at.year == 2026 and job.completed_at is None

@@ -9,11 +9,13 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
  * - A default becomes a sentence of the description. Generated clients would send it with every call.
  * - A list of types becomes `anyOf`, because oapi-codegen refuses such a list.
  * - A time has no pattern beside its format, because openapi-generator's Python types it as a date and then fails.
+ * - A constant true or false has no type beside it. With one, openapi-generator's Python compares it with a text.
  * - A time that may be null is written in place, as the only list of types, because generators know it in this form.
  */
 export function forGenerators(schema: JsonSchema): JsonSchema {
   const { default: value, ...rest } = inner(schema);
   if (rest.format === TIME.format) delete rest.pattern;
+  if (typeof rest.const === 'boolean') delete rest.type;
   if (value !== undefined) rest.description = sentences(rest.description, defaultOf(value));
   return nullableTime(rest) ?? withoutTypeList(rest);
 }
