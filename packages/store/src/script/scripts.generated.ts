@@ -58,7 +58,7 @@ end`,
   end
   returnToQueue(job, nowMs)
   local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. '}'
-  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob)
+  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob, 'error', errorJson)
   return 'pending'
 end`,
   failDelivery: `local function failDelivery(job, timeouts, nowMs, maxDeliveries, eventsPerJob, retentionMs)
@@ -368,7 +368,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '5318fdb6cb9c3834c4398431f866718ed072acd3',
+  name: 'expire', sha1: '95b0408bb8d7ac1b0a99d620d38a3ff1bbefabc6',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
@@ -503,7 +503,7 @@ return { 'OK', order }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '5ed677d58dd548f39407f15c4429e81f752d1b72',
+  name: 'fail', sha1: '327d13771e1451b457f18b53465c9c3e4cf7b51c',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ status: r[1] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
