@@ -11,6 +11,16 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] a
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Levels by each name under which they may be sent or asked for. A program's own name is stored as ours. */
+const LEVELS_BY_NAME = new Map<string, LogLevel>([
+  ...LOG_LEVELS.map((level) => [level, level] as const),
+  ['warning', 'warn'],
+  ['critical', 'fatal'],
+]);
+
+/** Return the level of this name; undefined if there is none. */
+export const levelNamed = (name: string): LogLevel | undefined => LEVELS_BY_NAME.get(name);
+
 /** Values for fields that a worker leaves out of a log entry. `loggedAt` is then the time of storage. */
 export const LOG_DEFAULTS = { level: 'info', source: 'worker' } as const;
 
@@ -30,6 +40,9 @@ export const logEntry = z
 export type LogEntry = z.output<typeof logEntry>;
 
 export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
+
+/** Name of a level in a request. */
+export const levelName = z.enum([...LEVELS_BY_NAME.keys()] as [string], { error: LEVEL_RULE });
 
 /**
  * Forms that programs write in addition to RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01.
@@ -52,7 +65,10 @@ function strict(value: unknown): unknown {
 const fullLog = z.object(
   {
     message: z.string(required('must be a string')),
-    level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional().describe('Default: `info`'),
+    level: levelName
+      .transform((given) => levelNamed(given) as LogLevel)
+      .optional()
+      .describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`'),
     timestamp: z
       .preprocess(strict, timestampMs)
       .optional()
@@ -63,7 +79,7 @@ const fullLog = z.object(
       .string({ error: 'must be a string' })
       .optional()
       .describe('Part of the worker that wrote it. Default: `worker`'),
-    metadata: jsonObject.optional(),
+    metadata: jsonObject.nullish(),
   },
   { error: 'must be a string or an object' },
 );
