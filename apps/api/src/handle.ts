@@ -1,5 +1,5 @@
 import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
-import { authenticate, authorize, cachedPrincipal, type KeyCheck, setOwner } from '@yardmaster/server';
+import { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey, setOwner } from '@yardmaster/server';
 import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body/body.js';
@@ -43,7 +43,7 @@ export async function handle(
   const { store, authenticator, callbackMasters } = deps;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
-  const apiKey = req.headers['x-api-key'];
+  const apiKey = presentedKey(req);
   const isUrgent = route.isUrgent === true;
   let leftMs = deps.budgetMs;
   let caller = cachedPrincipal(authenticator, apiKey);
