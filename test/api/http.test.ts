@@ -15,7 +15,15 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROP
 
 /** Allowed methods of every path (§4, contract §5). */
 const ALLOWED = new Map<string, string[]>();
-for (const path of ['/', '/livez', '/readyz', '/metrics', '/api/v1/openapi.json', '/api/v1/streams.schema.json'])
+for (const path of [
+  '/',
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/api/v1/info',
+  '/api/v1/openapi.json',
+  '/api/v1/streams.schema.json',
+])
   ALLOWED.set(path, ['GET', 'HEAD']);
 for (const { path, method } of ENDPOINTS) {
   const full = `/api/v1${path}`;
@@ -42,6 +50,7 @@ describe('the API', () => {
   it('responds to / with links to the paths that need no key', async () => {
     const { status, body } = await call('GET', '/');
     const links = {
+      info: '/api/v1/info',
       openapi: '/api/v1/openapi.json',
       streams: '/api/v1/streams.schema.json',
       livez: '/livez',

@@ -1,4 +1,10 @@
-import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
+import {
+  checkParameters,
+  findUnknownFields,
+  spaceId as spaceIdSchema,
+  type UnknownName,
+  validate,
+} from '@yardmaster/protocol';
 import { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey, setOwner } from '@yardmaster/server';
 import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
@@ -7,6 +13,7 @@ import { checkSize, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
 import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
+import { reportUnknownFields } from './unknown-fields.js';
 
 /** Values of the parameters of a path. */
 export interface Params {
@@ -69,8 +76,10 @@ export async function handle(
     keyId,
     input: undefined,
   };
+  // Express would parse the URL of every request.
+  if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.parameters);
   // A request without input, such as every ack, does not have to wait for it.
-  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, deps.sizes);
+  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, { call, deps });
   const body = await (route.readBody
     ? serveReader(route, route.readBody, { req, deps, call, leftMs })
     : sendToRedis(route, call, leftMs, deps));
@@ -78,14 +87,21 @@ export async function handle(
 }
 
 /** Read the input of a request: its query, or its body as JSON. */
-async function inputOf(route: Route, req: Request, sizes: SizeLimits): Promise<unknown> {
+async function inputOf(
+  route: Route,
+  req: Request,
+  { call, deps }: { call: Call; deps: RouteDependencies },
+): Promise<unknown> {
   if (route.query) return validate(route.query, req.query, 'query');
   if (route.body === undefined) return undefined;
-  const { value, bytes } = await readJson(req, sizes.bodyBytes);
-  const input = validate(route.body, value === undefined ? (route.absentBody === null ? null : {}) : value);
+  const { value = route.absentBody === null ? null : {}, bytes } = await readJson(req, deps.sizes.bodyBytes);
+  const unknown: UnknownName[] = [];
+  findUnknownFields(route.fields, value, unknown);
+  reportUnknownFields(req, call, unknown);
+  const input = validate(route.body, value);
   for (const { path, limit } of route.sizeRules ?? []) {
     const part = path === null ? input : (input as Record<string, unknown>)[path];
-    checkSize(path ?? 'body', part, sizes[limit], bytes);
+    checkSize(path ?? 'body', part, deps.sizes[limit], bytes);
   }
   return input;
 }
@@ -128,7 +144,9 @@ async function serveReader(
     release = then;
   };
   try {
-    call.input = await readBody(req, { ...deps, onDone });
+    const unknown: UnknownName[] = [];
+    call.input = await readBody(req, { ...deps, onDone, unknown });
+    reportUnknownFields(req, call, unknown);
     return await sendToRedis(route, call, leftMs, deps);
   } finally {
     // Release here, not when the response closes: a response behind another one never closes after a disconnect.

@@ -17,6 +17,7 @@ export * from './logs/query.js';
 export { spaceId } from './schema/fields.js';
 export * from './schema/json.js';
 export { doneResponse, instant, jobStatus } from './schema/response-fields.js';
+export * from './schema/unknown-fields.js';
 export * from './schema/validate.js';
 export { describeAs, openApiSchemaOf } from './schema/validate.js';
 export * from './scopes.js';

@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { ErrorCode, Scope, Trigger } from '@yardmaster/protocol';
+import {
+  type ErrorCode,
+  type KnownFields,
+  knownFieldsOf,
+  type Scope,
+  type Trigger,
+  type UnknownName,
+} from '@yardmaster/protocol';
 import type { Authenticator, Principal, Store } from '@yardmaster/store';
 import type { z } from 'zod';
 import type { SizeLimitName, SizeLimits } from '../body/sizes.js';
@@ -57,10 +64,24 @@ interface Row<B, A> {
   handler(call: Call<B>): Promise<NoInfer<A>>;
 }
 
-export type Route = Row<unknown, unknown>;
+/** A row, and what its schemas know. */
+export interface Route extends Row<unknown, unknown> {
+  /** Fields of its JSON body. */
+  fields: KnownFields;
+  /** Parameters of its query. */
+  parameters: readonly string[];
+}
 
 /** Tie a row's handler to its schemas; the table can then contain rows of all kinds. */
-export const route = <B, A>(row: Row<B, A>): Route => row as unknown as Route;
+export function route<B, A>(row: Row<B, A>): Route {
+  const fields = row.body === undefined ? null : knownFieldsOf(row.body);
+  const parameters = row.query === undefined ? null : knownFieldsOf(row.query);
+  return {
+    ...(row as unknown as Row<unknown, unknown>),
+    fields,
+    parameters: parameters instanceof Map ? [...parameters.keys()] : [],
+  };
+}
 
 export type Examples = Record<string, unknown>;
 
@@ -107,6 +128,8 @@ export interface BodyBounds {
   inflateBudget: InflateBudget;
   /** Set the function to be called when the request is done, however it ends. */
   onDone: (release: () => void) => void;
+  /** Gets the unknown fields of the body. */
+  unknown: UnknownName[];
 }
 
 /** Return the response of operations that report only that the request is done. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { FaultDetail } from '../errors.js';
+import { LIMITS } from '../limits.js';
 import { jsonObject, required, timestampMs } from '../schema/fields.js';
 import { count, instant } from '../schema/response-fields.js';
+import { findUnknownFields, knownFieldsOf, type UnknownName } from '../schema/unknown-fields.js';
 import { faultsOf } from '../schema/validate.js';
 
 /**
@@ -102,14 +104,23 @@ export type NewLog = z.output<typeof fullLog>;
 /** Returns the name that a field of one entry has in an error: by the entry's place, or by its line. */
 export type NameOfEntry = (field: string) => string;
 
+const LOG_FIELDS = knownFieldsOf(fullLog);
+
 /**
  * Check one entry of a batch: a message, or an object.
  *
+ * @param unknown gets its unknown fields
  * @returns the entry, or its faults
  * @see spec §4.12
  */
-export function checkLog(value: unknown, nameOf: NameOfEntry): NewLog | FaultDetail[] {
+export function checkLog(value: unknown, nameOf: NameOfEntry, unknown: UnknownName[] = []): NewLog | FaultDetail[] {
   if (typeof value === 'string') return { message: value };
+  const before = unknown.length;
+  findUnknownFields(LOG_FIELDS, value, unknown);
+  for (let i = before; i < unknown.length; i++) {
+    const { name, known } = unknown[i] as UnknownName;
+    unknown[i] = { path: nameOf(name.slice(0, LIMITS.faultPathCharacters)), name, known };
+  }
   const outcome = fullLog.safeParse(value);
   return outcome.success ? outcome.data : faultsOf(outcome.error.issues, nameOf);
 }
