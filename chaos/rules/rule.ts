@@ -29,7 +29,8 @@ export type Finding = Pick<Violation, 'says'> & Partial<Violation>;
 /**
  * A part that a fault makes unavailable. `room`: Redis refuses commands that need memory. `safety`: Redis may evict jobs.
  * `capacity`: the load is more than Redis or an API can serve. `hanging callbacks`: a scheduler that stops does not wait for a
- * receiver that hangs. `clock`: it steps forward, so that retries of callbacks are early.
+ * receiver that hangs. `clock`: it steps forward, so that retries of callbacks are early. `errors`: an older release does
+ * not store the error of an attempt that it retries.
  */
 export type Stopped =
   | 'api'
@@ -40,7 +41,8 @@ export type Stopped =
   | 'safety'
   | 'capacity'
   | 'hanging callbacks'
-  | 'clock';
+  | 'clock'
+  | 'errors';
 
 /** The time in which a fault was active. */
 export interface Outage extends Span {

@@ -487,12 +487,9 @@ describe('queries', () => {
     expect(summary(await service.call('GET', `/spaces/target/${query}`))).toEqual(refusal(...errors));
   });
 
-  it.each(['unknown=1', 'limit[]=x', '__proto__=1', '&&=&', `offset=${'9'.repeat(20)}`, `offset=${'9'.repeat(400)}`])(
-    'accepts the query %s',
-    async (query) => {
-      expect((await service.call('GET', `/spaces/target/jobs?${query}`)).status).toBe(200);
-    },
-  );
+  it.each(['&&=&', `offset=${'9'.repeat(20)}`, `offset=${'9'.repeat(400)}`])('accepts the query %s', async (query) => {
+    expect((await service.call('GET', `/spaces/target/jobs?${query}`)).status).toBe(200);
+  });
 
   // Queries of logs are tested in test/logs.
   const notOfLogs = ENDPOINTS.filter(({ name }) => !name.endsWith('Logs'));

@@ -56,7 +56,10 @@ describe('the operations of the OpenAPI document', () => {
   it.each(ENDPOINTS)('documents a summary, the scopes and one success of $name', (endpoint) => {
     const { operation } = contract.operation(endpoint);
     expect(operation.summary).toMatch(/^[A-Z]/);
-    expect(operation.security).toEqual(endpoint.scopes.map((scope) => ({ apiKey: [scope] })));
+    const schemes = ['apiKey', 'bearer'];
+    expect(operation.security).toEqual(
+      schemes.flatMap((scheme) => endpoint.scopes.map((scope) => ({ [scheme]: [scope] }))),
+    );
     for (const scope of endpoint.scopes) expect(operation.description).toContain(`\`${scope}\``);
     expect(Object.keys(operation.responses).filter((status) => status < '400')).toEqual([`${endpoint.success ?? 200}`]);
   });

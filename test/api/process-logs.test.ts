@@ -54,6 +54,10 @@ it('logs no key, payload, result, callback header or error of a worker, whatever
   expect(await call('/spaces/log/jobs', { ...job, name: 5, payload: 'SECRET-wrong' })).toBe(400);
   expect(await call('/spaces/log/jobs', undefined, { raw: '{"name":"SECRET-malformed' })).toBe(400);
   expect(await call('/spaces/log/jobs', job, { key: `${key}SECRET` })).toBe(401);
+  const bearer = { key: undefined, headers: { authorization: `Bearer ${key}SECRET` } };
+  expect(await call('/spaces/log/jobs', job, bearer)).toBe(401);
+  expect(await call(`/spaces/log/jobs?SECRET=${key}`, job)).toBe(400);
+  expect(await call('/spaces/log/jobs', { ...job, SECRET: key }, { headers: { prefer: 'handling=strict' } })).toBe(400);
   for (const [verb, body] of [['claim'], ['ack'], ['checkpoint', secret('checkpoint')]] as const)
     expect(await call(`/jobs/${id}/${verb}`, body)).toBe(200);
   expect((await service.call('GET', `/jobs/${await damagedJob()}`)).status).toBe(500);

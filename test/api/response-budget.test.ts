@@ -6,10 +6,10 @@ import { ResponseBudget } from '../../apps/api/src/limits/response-budget.js';
 const MB = 1_048_576;
 
 /** Create a response that is not read, with a client and a key of its own. */
-const unread = (key: string) =>
+const unread = (key: string, headers: Record<string, string> = { 'x-api-key': key }) =>
   Object.assign(new EventEmitter(), {
     closed: false,
-    req: { headers: { 'x-api-key': key }, socket: new EventEmitter() },
+    req: { headers, socket: new EventEmitter() },
   }) as unknown as ServerResponse;
 
 it.each([
@@ -24,4 +24,13 @@ it.each([
   responseBudget.acquire(unread('d'), 4_096, changesNothing);
   first.emit('close');
   another();
+});
+
+it('counts a response to a Bearer token with those to the same key in x-api-key', () => {
+  const responseBudget = new ResponseBudget();
+  const bearer = (key: string) => unread(key, { authorization: `Bearer ${key}` });
+  responseBudget.acquire(unread('a'), 42 * MB, true);
+  responseBudget.acquire(bearer('b'), 42 * MB, true);
+  const another = () => responseBudget.acquire(bearer('a'), 42 * MB, true);
+  expect(another).toThrow(expect.objectContaining({ code: 'OVERLOADED' }));
 });

@@ -107,6 +107,34 @@ it('allows the calls that any of several scopes grants', async () => {
   expect(await status('GET', `/jobs/${id}`)).toBe(403);
 });
 
+describe('a key as a Bearer token', () => {
+  it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('is accepted at every endpoint after %j', async (scheme) => {
+    const { key } = await service.key(ALL_SCOPES);
+    const options = { key: undefined, headers: { authorization: `${scheme} ${key}` } };
+    for (const endpoint of ENDPOINTS) {
+      const { status } = await callEndpoint(service, endpoint, await targetFor(service, endpoint, 'bearer'), options);
+      expect({ endpoint: endpoint.name, status }).toEqual({ endpoint: endpoint.name, status: endpoint.success ?? 200 });
+    }
+  });
+
+  it('counts as the key itself: the same scopes, space and refusals', async () => {
+    const { key } = await service.key(['jobs:read'], { spaceId: 'own' });
+    const list = async (space: string, method = 'GET') =>
+      (
+        await service.call(method, `/spaces/${space}/jobs`, {
+          key: undefined,
+          headers: { authorization: `Bearer ${key}` },
+        })
+      ).status;
+    expect([await list('own'), await list('other'), await list('own', 'POST')]).toEqual([200, 403, 403]);
+  });
+
+  it.each(['Bearer garbage', 'Basic dXNlcjpwYXNz', ''])('is not read beside x-api-key: %j', async (authorization) => {
+    const { key } = await service.key(['jobs:read']);
+    expect((await service.call('GET', '/spaces/a/jobs', { key, headers: { authorization } })).status).toBe(200);
+  });
+});
+
 describe('calls without a valid key', () => {
   const secret = 'f'.repeat(64);
   const CREDENTIALS: [what: string, options: (existing: { id: string; key: string }) => CallOptions][] = [
@@ -123,7 +151,14 @@ describe('calls without a valid key', () => {
     ['two keys in one header', ({ key }) => ({ key: `${key}, ${key}` })],
     ['the admin key with a character too many', () => ({ key: `${ADMIN_KEY}x` })],
     ['a field name of every object', () => ({ key: '__proto__' })],
-    ['a key in another header', ({ key }) => ({ key: undefined, headers: { authorization: `Bearer ${key}` } })],
+    ['a key of another scheme', ({ key }) => ({ key: undefined, headers: { authorization: `Basic ${key}` } })],
+    ['a key without a scheme', ({ key }) => ({ key: undefined, headers: { authorization: key } })],
+    ['a wrong Bearer token', ({ key }) => ({ key: undefined, headers: { authorization: `Bearer ${key}0` } })],
+    [
+      'a wrong key before a right token',
+      ({ key }) => ({ key: 'garbage', headers: { authorization: `Bearer ${key}` } }),
+    ],
+    ['an empty key before a right token', ({ key }) => ({ key: '', headers: { authorization: `Bearer ${key}` } })],
     ['8 KB of nothing', () => ({ key: 'a'.repeat(8_192) })],
   ];
 

@@ -57,10 +57,11 @@ it('shows the configured limits in the OpenAPI document, which is otherwise the 
 });
 
 describe('CORS', () => {
+  const REQUESTED = ['x-api-key', 'authorization', 'content-type', 'idempotency-key', 'prefer', 'x-delivery-token'];
   const preflight = (origin: string) => ({
     origin,
     'access-control-request-method': 'POST',
-    'access-control-request-headers': 'x-api-key,content-type',
+    'access-control-request-headers': REQUESTED.join(','),
   });
   const ask = (method: string, headers: Record<string, string>, path = '/api/v1/keys', at = set) =>
     at.http.call(method, path, { headers });
@@ -78,7 +79,7 @@ describe('CORS', () => {
     expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: expect.stringMatching(/\bOrigin\b/) });
     const methods = headers['access-control-allow-methods']?.split(',');
     expect(methods).toEqual(expect.arrayContaining(['GET', 'POST', 'DELETE']));
-    expect(headers['access-control-allow-headers']?.split(',')).toEqual(['x-api-key', 'content-type']);
+    expect(headers['access-control-allow-headers']?.split(',')).toEqual(REQUESTED);
     expect(headers['access-control-allow-credentials']).toBeUndefined();
   });
 
@@ -92,7 +93,8 @@ describe('CORS', () => {
     expect(own.status).toBe(status);
     expect(own.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-expose-headers': 'x-request-id,retry-after',
+      'access-control-expose-headers':
+        'x-request-id,retry-after,x-ignored-fields,preference-applied,idempotent-replayed',
       vary: expect.stringMatching(/\bOrigin\b/),
     });
     const other = await ask(method, { ...headers, origin: 'https://evil.example.com' }, path);

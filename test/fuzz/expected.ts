@@ -111,15 +111,18 @@ function readBody(route: Route, body: Body | null): Reading {
     : { faults: [invalid('body'), ...(text ? [] : [refusal('TOO_LARGE', 'body')])] };
 }
 
-function readQuery(schema: z.ZodType, { query: { pairs } }: FuzzRequest): Reading {
-  if (pairs === null) return null;
+function readQuery(schema: z.ZodType, pairs: readonly [name: string, value: string][]): Reading {
   const given: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of pairs) given[name] = name in given ? [given[name] as string, value].flat() : value;
   return checked(schema, { ...given }, 'query');
 }
 
 function readInput(request: FuzzRequest, route: Route): Reading {
-  if (route.query) return readQuery(route.query, request);
+  const { pairs } = request.query;
+  if (pairs === null) return null;
+  const unknown = pairs.filter(([name]) => name !== '' && !route.parameters.includes(name));
+  if (unknown.length > 0) return { faults: unknown.map(([name]) => invalid(`unknown query parameter ${name}`)) };
+  if (route.query) return readQuery(route.query, pairs);
   return readsBody(route) ? readBody(route, request.body) : { faults: [] };
 }
 

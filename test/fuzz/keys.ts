@@ -29,7 +29,8 @@ export const anyKey = fc.constantFrom<KeyLines[]>(
 /** Return how an endpoint refuses a key before it reads the job; null if it does not. */
 export function keyRefusal(key: KeyLines, { scopes }: Route): 'UNAUTHENTICATED' | 'FORBIDDEN' | null {
   const [[name, value] = ['', ''], ...more] = key;
-  if (more.length > 0 || !/^x-api-key$/i.test(name) || !/^(\{admin\}|\{bound\})$/.test(value.trim()))
+  const line = `${name.toLowerCase()}: ${value.trim()}`;
+  if (more.length > 0 || !/^(x-api-key: |authorization: Bearer )\{(admin|bound)\}$/.test(line))
     return 'UNAUTHENTICATED';
   return isBound(key) && scopes.includes('keys:manage') ? 'FORBIDDEN' : null;
 }

@@ -4,7 +4,7 @@ import type { Outcome } from './expected.js';
 import { parsed } from './json-text.js';
 
 const HEADERS =
-  /^(content-type|content-length|cache-control|x-content-type-options|x-request-id|date|connection|keep-alive|allow|retry-after)$/;
+  /^(content-type|content-length|cache-control|x-content-type-options|x-request-id|date|connection|keep-alive|allow|retry-after|x-ignored-fields)$/;
 
 /** Internal details, which no response may contain. */
 const INTERNAL =
@@ -23,6 +23,7 @@ function headRules({ status, headers }: RawResponse): Rule[] {
     ...Object.keys(headers).map((name): Rule => [HEADERS.test(name), `an odd header: ${name}`]),
     [UUID.test(id), `x-request-id ${id}`],
     [status === 204 || type === 'application/json; charset=utf-8', `content-type ${type}`],
+    [status < 300 || headers['x-ignored-fields'] === undefined, 'a refusal lists ignored fields'],
     [status !== 405 || headers.allow !== undefined, '405 without Allow'],
     [status !== 503 || headers['retry-after'] !== undefined, '503 without Retry-After'],
   ];
@@ -45,7 +46,8 @@ const errorBodyOf = (text: string): ErrorBody => Object(parsed(text)?.value);
 function errorRules(status: number, body: ErrorBody): Rule[] {
   const { error, code, jobStatus, details } = body;
   const isListed = ERRORS[code as ErrorCode]?.status === status || (status === 431 && code === 'INVALID_REQUEST');
-  const names = ({ path, message }: Detail) => message.startsWith(path) || message.startsWith(`unknown field ${path}`);
+  const names = ({ path, message }: Detail) =>
+    [path, `unknown field ${path}`, `unknown query parameter ${path}`].some((start) => message.startsWith(start));
   const areDetails = details?.every(names) && details[0]?.message === error;
   return [
     [typeof error === 'string' && error.length > 0 && error.length < 2_000, `error ${error}`],

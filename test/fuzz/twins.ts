@@ -55,6 +55,8 @@ function logged(entry: unknown): Json {
   if (typeof entry === 'string') return { message: entry };
   const { timestamp } = checkLog(entry, String) as NewLog;
   const given = pick(entry, ['message', 'level', 'source', 'metadata']);
+  const stored = { warning: 'warn', critical: 'fatal' }[given.level as string];
+  if (stored !== undefined) given.level = stored;
   return timestamp === undefined ? given : { ...given, timestamp };
 }
 

@@ -62,7 +62,8 @@ const ELSEWHERE: Outcomes = ['FORBIDDEN', 'FORBIDDEN', 'JOB_NOT_FOUND'];
 /** Outcomes for each token by §5.2 to §5.6 and contract §6. */
 const ROWS: [token: string, query: Query, outcomes: Outcomes][] = [
   ['no token', () => '', ANONYMOUS],
-  ['another parameter', () => `?key=${ADMIN_KEY}`, ANONYMOUS],
+  ['another parameter', () => `?key=${ADMIN_KEY}`, always('INVALID_REQUEST')],
+  ['a key and another parameter', () => `?token=${ADMIN_KEY}&tokn=x`, always('INVALID_REQUEST')],
   ['an empty token', () => '?token=', always('UNAUTHENTICATED')],
   ['garbage', () => '?token=garbage', always('UNAUTHENTICATED')],
   ['an unknown key', () => `?token=ym_${'a'.repeat(16)}_${'0'.repeat(64)}`, always('UNAUTHENTICATED')],
@@ -122,6 +123,16 @@ it('names the scope that a key lacks', async () => {
     (await sendHandshake(service.url, `/api/v1/realtime${path}${await withKey([scope])()}`)).body.error;
   expect(await refusalOf('jobs:create', `/${jobId}`)).toMatch(/jobs:read:progress/);
   expect(await refusalOf('jobs:read:progress', '/spaces/yard')).toMatch(/jobs:read(?!:)/);
+});
+
+it('suggests the parameter that a misspelt one of a stream resembles', async () => {
+  const { status, body } = await sendHandshake(service.url, `/api/v1/realtime/${jobId}?Token=x`);
+  const error = 'unknown query parameter Token, did you mean token?';
+  expect({ status, body }).toEqual({ status: 400, body: { error, code: 'INVALID_REQUEST' } });
+});
+
+it('opens the stream of a space with the parameters that clients of emit.run send', async () => {
+  expect(await outcomeOf(`/spaces/yard?token=${ADMIN_KEY}&since=7&streamInstanceId=a`)).toBe('space');
 });
 
 it('ignores a key in the header x-api-key, since streams take it in the query', async () => {

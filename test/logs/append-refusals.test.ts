@@ -53,7 +53,7 @@ const NO_JSON = [
 const NO_ENTRY = ['null', '5', '0', 'true', 'false', '[]', '["a"]', '1e400'];
 const NO_MESSAGE = ['{}', '{"level":"info"}', '{"Message":"m"}', '{"__proto__":{"message":"m"}}'];
 const NO_STRING = ['null', '5', 'true', '[]', '["m"]', '{}'];
-const NO_LEVEL = ['"warning"', '"INFO"', '" info"', '""', '"__proto__"', '2', 'null', 'true', '["info"]', '{}'];
+const NO_LEVEL = ['"Warning"', '"INFO"', '" info"', '""', '"__proto__"', '2', 'null', 'true', '["info"]', '{}'];
 const NO_TIMESTAMP = [
   ...['""', '"yesterday"', '"2024-02-29"', '"2024-02-29T12:00:00"', '"2024-02-29T12:00:00 +02:00"'],
   ...['"2024-02-29T12:00:00+25:00"', '"2024-02-30T12:00:00Z"', '"2023-02-29T12:00:00Z"', '"2024-13-01T12:00:00Z"'],
@@ -61,7 +61,7 @@ const NO_TIMESTAMP = [
   ...['" 2024-02-29T12:00:00Z"', '"2024-02-29T12:00:00Z\\n"', '"1709208000000"', '1709208000000', 'null', '{}'],
 ];
 const BEYOND_YEARS = ['"9999-12-31T23:59:59.999-00:01"', '"0000-01-01T00:00:00+00:01"'];
-const NO_OBJECT = ['null', '5', '"text"', 'true', '[]', '[{}]'];
+const NO_OBJECT = ['5', '"text"', 'true', '[]', '[{}]'];
 const TOO_DEEP = [`{"a":${nested(64)}}`, `{"a":${nested(8_000)}}`];
 const NO_DOUBLE = ['{"a":1e400}', '{"a":[-1e400]}', `{"a":${'9'.repeat(400)}}`];
 

@@ -90,6 +90,17 @@ describe('message and source of a log entry', () => {
   });
 });
 
+it.each([
+  ['warning', 'warn'],
+  ['critical', 'fatal'],
+])('returns the log level %s as %s', async (sent, shown) => {
+  for (const log of await roundTrip(asText({ message: 'm', level: sent }))) expect(log.level).toBe(shown);
+});
+
+it('returns metadata null as an empty object', async () => {
+  for (const log of await roundTrip(asText({ message: 'm', metadata: null }))) expect(log.metadata).toEqual({});
+});
+
 it.each(LEVELS)('returns the log level %s as it was sent', async (level) => {
   for (const log of await roundTrip(asText({ message: 'm', level }))) expect(log.level).toBe(level);
 });

@@ -73,6 +73,7 @@ export function kill(world: World, { job: id, caller, reason }: OfJob & { reason
 export function failAttempt(world: World, job: ModelJob, error: string | JsonObject): void {
   const { attemptNumber } = job;
   if (attemptNumber <= job.request.maxRetries) {
+    job.error = error;
     job.queuePlace = nextPlace(world, job.spaceId);
     returnToQueue(world, job);
     recordEvent(world, job, 'retried', { error, attemptNumber });

@@ -8,11 +8,20 @@ export function append(world: World, { job: id, caller, logs }: OfJob & { logs: 
   const job = jobFor(world, id, caller);
   const fromSeq = job.logSeq + 1;
   const now = iso(world.now);
-  for (const { message, level = 'info', source = 'worker', metadata = {}, timestamp } of logs) {
+  for (const { message, level = 'info', source = 'worker', metadata, timestamp } of logs) {
     job.logSeq += 1;
     const loggedAt = timestamp === undefined ? now : iso(timestamp);
     const seq = job.logSeq;
-    job.logs.push({ id: `${id}.${seq}`, seq, level, message, source, metadata, loggedAt, createdAt: now });
+    job.logs.push({
+      id: `${id}.${seq}`,
+      seq,
+      level,
+      message,
+      source,
+      metadata: metadata ?? {},
+      loggedAt,
+      createdAt: now,
+    });
   }
   job.logs = job.logs.slice(-world.settings.logsPerJob);
   const toSeq = job.logSeq;

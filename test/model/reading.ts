@@ -24,6 +24,8 @@ function listed(job: ModelJob): ListedJob {
     startedAt: isoOrNull(job.startedAt),
     completedAt: status === 'completed' ? iso(updatedAt) : null,
     result,
+    ...(job.error === null ? {} : { error: job.error }),
+    ...(job.progress === null ? {} : { progress: job.progress.data }),
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
   };

@@ -45,6 +45,7 @@ const DELIVERED: ShortEvent[] = [...CREATED, ['delivered', 10]];
 const RUNNING: ShortEvent[] = [...DELIVERED, ['acked', 20]];
 const COMPLETED: ShortEvent[] = [...RUNNING, ['completed', 30, [1]]];
 
+const HALF = { percent: 50, message: 'half' };
 const SILENT = 'Job timed out after 5 seconds without a heartbeat';
 const silent = (atMs: number): ShortEvent => ['retried', atMs, { error: SILENT, attemptNumber: 1 }];
 const retried = (atMs: number, attemptNumber = 1): ShortEvent => ['retried', atMs, { error: 'no', attemptNumber }];
@@ -74,26 +75,30 @@ const second = { deliveredAt: isoAt(40), startedAt: isoAt(50), attemptNumber: 2 
 describe('replay of a history', () => {
   it.each<HistoryCase>([
     { title: 'only a creation', events: CREATED },
-    { title: 'progress', events: [...RUNNING, ['progress', 30, { percent: 1, message: 'on' }]], fields: running },
+    { title: 'progress', events: [...RUNNING, ['progress', 30, HALF]], fields: { ...running, progress: HALF } },
     { title: 'a checkpoint', events: [...RUNNING, ['checkpoint', 30, 7]], fields: running },
     { title: 'a completion', events: COMPLETED, fields: completed },
-    { title: 'a retry', events: [...RUNNING, retried(30)], fields: { attemptNumber: 1 } },
+    { title: 'a retry', events: [...RUNNING, retried(30)], fields: { attemptNumber: 1, error: 'no' } },
     {
       title: 'a final failure',
       events: [...SECOND, ['dead', 60, { error: 'no' }]],
-      fields: { ...second, status: 'dead' },
+      fields: { ...second, status: 'dead', error: 'no' },
     },
     { title: 'a delivery that timed out', events: [...DELIVERED, ['delivery_timeout', 2_011]] },
     {
       title: 'a job that no worker acked',
       events: [...AGAIN, neverAcked(4_101)],
-      fields: { deliveredAt: isoAt(2_100), status: 'dead' },
+      fields: { deliveredAt: isoAt(2_100), status: 'dead', error: NEVER_ACKED },
     },
-    { title: 'a worker that stopped calling', events: [...RUNNING, silent(5_021)], fields: { attemptNumber: 1 } },
+    {
+      title: 'a worker that stopped calling',
+      events: [...RUNNING, silent(5_021)],
+      fields: { attemptNumber: 1, error: SILENT },
+    },
     {
       title: 'a time-out, and a keepalive in the previous attempt',
       events: [...SECOND, ['dead', 5_051, { error: SILENT }]],
-      fields: { ...second, status: 'dead' },
+      fields: { ...second, status: 'dead', error: SILENT },
       unrecorded: { keepalives: [{ sentAt: START + 22, endedAt: START + 29 }] },
     },
     { title: 'a release of a delivered job', events: [...DELIVERED, released(20)] },

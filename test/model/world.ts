@@ -2,6 +2,7 @@ import type {
   CreateJobRequest,
   ErrorCode,
   EventType,
+  JsonObject,
   JsonValue,
   LogEntry,
   Progress,
@@ -54,8 +55,8 @@ export interface ModelJob {
   createdAt: number;
   updatedAt: number;
   result: JsonValue;
-  /** Error of the last attempt of a dead job. */
-  error: JsonValue;
+  /** Error of the latest attempt that failed. */
+  error: string | JsonObject | null;
   progress: { data: Progress; at: number } | null;
   checkpoint: JsonValue;
   events: ModelEvent[];

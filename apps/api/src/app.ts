@@ -1,4 +1,4 @@
-import { streamMessageSchema, YardmasterError } from '@yardmaster/protocol';
+import { checkParameters, streamMessageSchema, YardmasterError } from '@yardmaster/protocol';
 import {
   checkHost,
   type Health,
@@ -17,7 +17,10 @@ import { createDocumentHandler } from './openapi/handler.js';
 import type { Endpoint } from './router.js';
 import { ROUTES } from './routes/index.js';
 import type { Serving } from './serve.js';
-import { VERSION } from './version.js';
+import { FEATURES, VERSION } from './version.js';
+
+/** Headers of responses that pages of other origins may read. */
+const EXPOSED = ['x-request-id', 'retry-after', 'x-ignored-fields', 'preference-applied', 'idempotent-replayed'];
 
 export interface AppOptions {
   router: RequestHandler;
@@ -39,8 +42,8 @@ export function createApp({ router, refuse, corsOrigins }: AppOptions): Express 
   });
   if (corsOrigins !== undefined) {
     const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
-    // A preflight is handled like every OPTIONS: 204 with `Allow` if the path exists, otherwise 404.
-    app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600, preflightContinue: true }));
+    // Any request header is allowed. A preflight gets 204 with `Allow` like every OPTIONS, or 404 for an unknown path.
+    app.use(cors({ origin, exposedHeaders: EXPOSED, maxAge: 600, preflightContinue: true }));
   }
   app.use(router);
   app.use((_req, res) => {
@@ -70,6 +73,7 @@ export function endpointsOf({ serve, health, limits }: EndpointOptions): Endpoin
 
 const OPENAPI_PATH = '/api/v1/openapi.json';
 const ASYNCAPI_PATH = '/api/v1/asyncapi.json';
+const INFO_PATH = '/api/v1/info';
 const STREAMS_PATH = '/api/v1/streams.schema.json';
 
 /** First page for people who open the URL of the service. */
@@ -77,6 +81,7 @@ const START = {
   name: 'yardmaster',
   version: VERSION,
   links: {
+    info: INFO_PATH,
     openapi: OPENAPI_PATH,
     asyncapi: ASYNCAPI_PATH,
     streams: STREAMS_PATH,
@@ -86,16 +91,29 @@ const START = {
   },
 };
 
+const INFO = { service: 'yardmaster', version: VERSION, features: FEATURES };
+
 /** Return the endpoints without a key: they contain nothing of a space or a job, and proxies have no key to send. */
 function openEndpoints(health: Health, limits: Limits): Endpoint[] {
   const probes = PROBES.map((path): Endpoint => {
     return { method: 'GET', path, serve: (_req, res) => respondToCheck(res, path, health) };
   });
+  const documents: [path: string, serve: Endpoint['serve']][] = [
+    [INFO_PATH, (_req, res) => sendJson(res, 200, INFO)],
+    [OPENAPI_PATH, createDocumentHandler(() => openApiDocument(ROUTES, limits))],
+    [ASYNCAPI_PATH, createDocumentHandler(asyncApiDocument)],
+    [STREAMS_PATH, createDocumentHandler(streamMessageSchema)],
+  ];
   return [
     { method: 'GET', path: '/', serve: (_req, res) => sendJson(res, 200, START) },
-    { method: 'GET', path: OPENAPI_PATH, serve: createDocumentHandler(() => openApiDocument(ROUTES, limits)) },
-    { method: 'GET', path: ASYNCAPI_PATH, serve: createDocumentHandler(asyncApiDocument) },
-    { method: 'GET', path: STREAMS_PATH, serve: createDocumentHandler(streamMessageSchema) },
+    ...documents.map(([path, serve]): Endpoint => ({ method: 'GET', path, serve: withoutParameters(serve) })),
     ...probes,
   ];
 }
+
+const withoutParameters =
+  (serve: Endpoint['serve']): Endpoint['serve'] =>
+  (req, res, params) => {
+    checkParameters(Object.keys(req.query), []);
+    return serve(req, res, params);
+  };

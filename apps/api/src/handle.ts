@@ -1,12 +1,19 @@
-import { spaceId as spaceIdSchema, validate } from '@yardmaster/protocol';
-import { authenticate, authorize, cachedPrincipal, type KeyCheck, setOwner } from '@yardmaster/server';
+import {
+  checkParameters,
+  findUnknownFields,
+  spaceId as spaceIdSchema,
+  type UnknownName,
+  validate,
+} from '@yardmaster/protocol';
+import { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey, setOwner } from '@yardmaster/server';
 import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body/body.js';
 import { checkSize, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
-import type { BodyBounds, Call, Route } from './routes/route.js';
+import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
+import { reportUnknownFields } from './unknown-fields.js';
 
 /** Values of the parameters of a path. */
 export interface Params {
@@ -31,7 +38,7 @@ export interface RouteDependencies extends KeyCheck {
 /**
  * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job.
  *
- * @returns the body of the response
+ * @returns the body of the response, and its head where the row does not say it all
  * @throws YardmasterError; any other error is a bug
  */
 export async function handle(
@@ -39,11 +46,11 @@ export async function handle(
   { spaceId, jobId = '', keyId = '' }: Params,
   req: Request,
   deps: RouteDependencies,
-): Promise<unknown> {
+): Promise<{ body: unknown; head: ResponseHead | undefined }> {
   const { store, authenticator, callbackMasters } = deps;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
-  const apiKey = req.headers['x-api-key'];
+  const apiKey = presentedKey(req);
   const isUrgent = route.isUrgent === true;
   let leftMs = deps.budgetMs;
   let caller = cachedPrincipal(authenticator, apiKey);
@@ -58,7 +65,7 @@ export async function handle(
   setOwner(req.socket, caller.keyId, isUrgent);
   authorize(caller, route.scopes, spaceId);
 
-  // The input is set later, because a copy by `...` is made property by property.
+  // Input and head are set later, because a copy by `...` is made property by property.
   const call: Call = {
     store,
     authenticator,
@@ -70,21 +77,32 @@ export async function handle(
     input: undefined,
     headers: req.headers,
   };
-  if (route.readBody) return serveReader(route, route.readBody, { req, deps, call, leftMs });
+  // Express would parse the URL of every request.
+  if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.parameters);
   // A request without input, such as every ack, does not have to wait for it.
-  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, deps.sizes);
-  return sendToRedis(route, call, leftMs, deps);
+  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, { call, deps });
+  const body = await (route.readBody
+    ? serveReader(route, route.readBody, { req, deps, call, leftMs })
+    : sendToRedis(route, call, leftMs, deps));
+  return { body, head: call.head };
 }
 
 /** Read the input of a request: its query, or its body as JSON. */
-async function inputOf(route: Route, req: Request, sizes: SizeLimits): Promise<unknown> {
+async function inputOf(
+  route: Route,
+  req: Request,
+  { call, deps }: { call: Call; deps: RouteDependencies },
+): Promise<unknown> {
   if (route.query) return validate(route.query, req.query, 'query');
   if (route.body === undefined) return undefined;
-  const { value, bytes } = await readJson(req, sizes.bodyBytes);
-  const input = validate(route.body, value === undefined ? (route.absentBody === null ? null : {}) : value);
+  const { value = route.absentBody === null ? null : {}, bytes } = await readJson(req, deps.sizes.bodyBytes);
+  const unknown: UnknownName[] = [];
+  findUnknownFields(route.fields, value, unknown);
+  reportUnknownFields(req, call, unknown);
+  const input = validate(route.body, value);
   for (const { path, limit } of route.sizeRules ?? []) {
     const part = path === null ? input : (input as Record<string, unknown>)[path];
-    checkSize(path ?? 'body', part, sizes[limit], bytes);
+    checkSize(path ?? 'body', part, deps.sizes[limit], bytes);
   }
   return input;
 }
@@ -95,7 +113,10 @@ function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }:
     isUrgent: route.isUrgent === true,
     owner: call.caller.keyId,
     withinMs,
-    run: (slot) => route.handler(route.isLong === true ? { ...call, store: withReadSlots(call.store, slot) } : call),
+    run: (slot) => {
+      if (route.isLong === true) call.store = withReadSlots(call.store, slot);
+      return route.handler(call);
+    },
   });
 }
 
@@ -124,7 +145,9 @@ async function serveReader(
     release = then;
   };
   try {
-    call.input = await readBody(req, { ...deps, onDone });
+    const unknown: UnknownName[] = [];
+    call.input = await readBody(req, { ...deps, onDone, unknown });
+    reportUnknownFields(req, call, unknown);
     return await sendToRedis(route, call, leftMs, deps);
   } finally {
     // Release here, not when the response closes: a response behind another one never closes after a disconnect.

@@ -18,6 +18,7 @@ export { describeAs, openApiSchemaOf } from './schema/describe.js';
 export { spaceId } from './schema/fields.js';
 export * from './schema/json.js';
 export { doneResponse, instant, jobStatus } from './schema/response-fields.js';
+export * from './schema/unknown-fields.js';
 export * from './schema/validate.js';
 export * from './scopes.js';
 export { streamMessageSchema } from './streams/json-schema.js';

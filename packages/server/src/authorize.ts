@@ -11,10 +11,15 @@ export interface KeyCheck {
   reportRejectedKey(req: IncomingMessage): void;
 }
 
+/** Return the API key of a request: the header `x-api-key`, or else a Bearer token; undefined without either. */
+export function presentedKey({ headers }: IncomingMessage): unknown {
+  return headers['x-api-key'] ?? /^bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1];
+}
+
 /**
  * Return the principal that an API key belongs to. A wrong key is counted, a missing one is not.
  *
- * @param presented text that the request sends as its API key: the header `x-api-key`, the query parameter `token`
+ * @param presented what the request sends as its API key: see `presentedKey`; for streams the query parameter `token`
  * @throws UNAUTHENTICATED without a valid key; UNAVAILABLE when Redis does not reply
  * @see spec §5.1, §5.2
  */

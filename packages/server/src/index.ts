@@ -1,4 +1,4 @@
-export { authenticate, authorize, cachedPrincipal, type KeyCheck } from './authorize.js';
+export { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey } from './authorize.js';
 export { redisBudgetMs, within } from './deadline.js';
 export { onceResponded, setOwner } from './http/connection.js';
 export { createOutageLog } from './http/outage-log.js';

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { YardmasterError } from '@yardmaster/protocol';
+import { presentedKey } from '@yardmaster/server';
 import { PerKey } from '@yardmaster/store';
 
 /** Responses smaller than this are not counted. A client may have some hundred of them unread on each connection. */
@@ -39,9 +40,9 @@ export class ResponseBudget {
    * @throws OVERLOADED when the budget is used up; UNAVAILABLE when it is used up and the request changed something
    */
   acquire(res: ServerResponse, bytes: number, changesNothing: boolean): void {
-    const { socket, headers } = res.req;
+    const { socket } = res.req;
     if (bytes < COUNTED_BYTES || res.closed || socket.destroyed) return;
-    const key = String(headers['x-api-key']);
+    const key = String(presentedKey(res.req));
     if (!this.#hasRoom(key, bytes)) throw refusal(changesNothing);
     this.#add(key, bytes);
     const releases = this.#releasesOf(socket);

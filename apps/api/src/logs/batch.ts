@@ -7,11 +7,11 @@ import {
   LIMITS,
   type NameOfEntry,
   type NewLog,
+  type UnknownName,
   YardmasterError,
 } from '@yardmaster/protocol';
 import { type PackedLog, packLog } from '@yardmaster/store';
 import { inflateBody, readRawBody } from '../body/body.js';
-import type { SizeLimits } from '../body/sizes.js';
 import type { BodyBounds } from '../routes/route.js';
 import { type BatchBounds, jsonEntriesOf, type SentLog } from './json-entries.js';
 import { isBlankByte, textOf } from './json-parts.js';
@@ -24,25 +24,30 @@ const TYPES = [JSON_TYPE, 'application/x-ndjson', 'application/ndjson'] as const
  * Read a batch of log entries, in any of its formats.
  *
  * @param bounds.onDone gets the function to be called when the request is done, however it ends
+ * @param bounds.unknown gets the unknown fields, also those of entries
  * @returns its entries, packed for storage
  * @throws TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, UNAVAILABLE
  * @see spec §4.12
  */
 export async function readLogBatch(
   req: IncomingMessage,
-  { sizes, inflateBudget, onDone }: BodyBounds,
+  { sizes, inflateBudget, onDone, unknown }: BodyBounds,
 ): Promise<PackedLog[]> {
   const rawBody = await readRawBody(req, { types: TYPES, limit: sizes.logWireBytes });
   if (rawBody === null) throw noEntry();
   const { batch, release } = await inflateBudget.acquire(() => inflateBody(rawBody, sizes.logBatchBytes));
   onDone(release);
   if (batch.length === 0) throw noEntry();
-  return checkAndPack((rawBody.type === JSON_TYPE ? jsonEntriesOf : ndjsonEntriesOf)(batch, sizes), sizes);
+  const bounds = { ...sizes, unknown };
+  return checkAndPack((rawBody.type === JSON_TYPE ? jsonEntriesOf : ndjsonEntriesOf)(batch, bounds), bounds);
 }
 
 const noEntry = () => new YardmasterError('INVALID_REQUEST', 'logs must have at least one entry');
 
-async function checkAndPack(entries: SentLog[], { logEntries, logEntryBytes }: SizeLimits): Promise<PackedLog[]> {
+async function checkAndPack(
+  entries: SentLog[],
+  { logEntries, logEntryBytes, unknown }: BatchBounds,
+): Promise<PackedLog[]> {
   if (entries.length === 0) throw noEntry();
   if (entries.length > logEntries) {
     throw new YardmasterError('TOO_LARGE', `logs must have at most ${logEntries} entries`);
@@ -57,7 +62,7 @@ async function checkAndPack(entries: SentLog[], { logEntries, logEntryBytes }: S
       parsed = 0;
       await letOthersRun();
     }
-    const log = checkJson(json, pathForErrors);
+    const log = checkJson(json, pathForErrors, unknown);
     if (Array.isArray(log)) {
       faults.push(...log);
       if (faults.length >= LIMITS.faultDetails) break;
@@ -72,14 +77,14 @@ async function checkAndPack(entries: SentLog[], { logEntries, logEntryBytes }: S
 }
 
 /** Parse and check one entry. @returns the entry, or its faults */
-function checkJson(json: string, pathForErrors: NameOfEntry): NewLog | FaultDetail[] {
+function checkJson(json: string, pathForErrors: NameOfEntry, unknown: UnknownName[]): NewLog | FaultDetail[] {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
     return [{ path: pathForErrors(''), message: `${pathForErrors('')} must be valid JSON` }];
   }
-  return checkLog(value, pathForErrors);
+  return checkLog(value, pathForErrors, unknown);
 }
 
 /** Characters of JSON that are parsed before other requests run: some 3 ms, or 20 ms with only small objects. */

@@ -1,4 +1,4 @@
-import { type NameOfEntry, YardmasterError } from '@yardmaster/protocol';
+import { addUnknown, LIMITS, type NameOfEntry, type UnknownName, YardmasterError } from '@yardmaster/protocol';
 import { parseJson } from '../body/body.js';
 import type { SizeLimits } from '../body/sizes.js';
 import { endOfString, type Part, partsOf, skipBlanks, textOf } from './json-parts.js';
@@ -11,9 +11,12 @@ export interface SentLog {
 }
 
 /** Limits for reading a batch. Reading stops one entry after the limit. */
-export type BatchBounds = Pick<SizeLimits, 'logEntries' | 'logEntryBytes'>;
+export interface BatchBounds extends Pick<SizeLimits, 'logEntries' | 'logEntryBytes'> {
+  /** Gets the unknown fields of the batch and its entries. */
+  unknown: UnknownName[];
+}
 
-/** Our choice: most fields of a body with its entries in `logs`; all other fields are ignored. */
+/** Our choice: most fields of a body with its entries in `logs`; all other fields are unknown. */
 const FIELDS = 100;
 
 const invalid = (sentence: string) => new YardmasterError('INVALID_REQUEST', sentence);
@@ -59,7 +62,7 @@ function logsIn(body: Buffer, object: Part, bounds: BatchBounds): Part {
   let logs: Part | null = null;
   for (const member of members) {
     const { key, value } = readMember(body, member);
-    if (key !== 'logs') checkIgnored(body, { key, value }, bounds);
+    if (key !== 'logs') checkUnknown(body, { key, value }, bounds);
     else if (logs !== null) throw invalid('logs must appear exactly once');
     else logs = value;
   }
@@ -83,10 +86,12 @@ function readMember(body: Buffer, { from, to }: Part): Member {
   return { key, value: { from: skipBlanks(body, colon + 1), to } };
 }
 
-/** Check an ignored field: it must be JSON, and no larger than an entry. */
-function checkIgnored(body: Buffer, { key, value }: Member, { logEntryBytes }: BatchBounds): void {
+/** Check an unknown field: it must be JSON, and no larger than an entry. */
+function checkUnknown(body: Buffer, { key, value }: Member, { logEntryBytes, unknown }: BatchBounds): void {
+  const path = key.slice(0, LIMITS.faultPathCharacters);
   if (value.to - value.from > logEntryBytes) {
-    throw new YardmasterError('TOO_LARGE', `${key.slice(0, 100)} must be at most ${logEntryBytes} bytes of JSON`);
+    throw new YardmasterError('TOO_LARGE', `${path} must be at most ${logEntryBytes} bytes of JSON`);
   }
   parseJson(textOf(body, value));
+  addUnknown(unknown, { path, name: key, known: ['logs'] });
 }

@@ -2,11 +2,20 @@ import type { StoreSettings } from '@yardmaster/store';
 import type { SizeLimits } from '../body/sizes.js';
 import { type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
-import { errorResponses, HEADERS, namedErrorResponses, REQUEST_ID_HEADER, refusalsOf } from './errors.js';
+import {
+  errorResponses,
+  HEADERS,
+  namedErrorResponses,
+  REQUEST_ID_HEADER,
+  readsBody,
+  refusalsOf,
+  STRICTNESS_HEADERS,
+} from './errors.js';
 import { PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
 import { JSON_TYPE, jsonSchemaOf, namedExamples, schemasIn } from './schemas.js';
 
 const KEY = 'apiKey';
+const BEARER = 'bearer';
 
 /**
  * Create the OpenAPI 3.1 document of a table of routes from the rows, their schemas, the catalogue of errors and the
@@ -43,6 +52,11 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): Recor
           name: 'x-api-key',
           description: 'An API key. Each operation lists the scopes of which the key needs one',
         },
+        [BEARER]: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The same API key. It counts only without `x-api-key`',
+        },
       },
     },
   };
@@ -57,17 +71,18 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
     tags: [tag],
     summary,
     description: [description, `Scope: ${scopes}.`].filter((sentence) => sentence !== undefined).join('\n\n'),
-    security: route.scopes.map((scope) => ({ [KEY]: [scope] })),
+    security: [KEY, BEARER].flatMap((scheme) => route.scopes.map((scope) => ({ [scheme]: [scope] }))),
     parameters: parametersOf(route),
     ...(requestBody === null ? {} : { requestBody }),
     responses: { [route.status ?? 200]: success(route, routes), ...errorResponses(refusalsOf(route)) },
   };
 }
 
-function success({ status, response, examples, links }: Route, routes: readonly Route[]): Record<string, unknown> {
+function success(route: Route, routes: readonly Route[]): Record<string, unknown> {
+  const { status, response, examples, links } = route;
   return {
     description: status === 201 ? 'Created' : 'Done',
-    headers: REQUEST_ID_HEADER,
+    headers: { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) },
     content: { [JSON_TYPE]: { schema: jsonSchemaOf(response), examples: namedExamples(examples.response) } },
     ...(links === undefined ? {} : { links: linksTo(links, routes) }),
   };
@@ -108,10 +123,10 @@ export function descriptionOf({ sizes, kept }: Limits): string {
 
 const ABOUT = `Producers submit jobs to a space. Workers claim jobs, report progress, and complete or fail them.
 
-Every operation needs an API key in the header \`x-api-key\`, with one of the scopes that the operation names. \`jobs:worker\` includes all scopes on jobs except \`jobs:create\` and \`jobs:kill\`; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space is refused with 403 in every other space.
+Every operation needs an API key in the header \`x-api-key\`, or as \`Authorization: Bearer\`, with one of the scopes that the operation names. \`jobs:worker\` includes all scopes on jobs except \`jobs:create\` and \`jobs:kill\`; \`jobs:read\` includes \`jobs:read:progress\`. A key that is bound to a space is refused with 403 in every other space.
 
 Every error is \`{error, code}\`: a message for people and a code for programs. Requests are checked in this order: path, key, scope, body, job. An unknown path is 404 \`NOT_FOUND\`. After a 503 \`UNAVAILABLE\` it is unknown whether the call took effect.
 
-Unknown fields of a body and unknown parameters of a query are ignored; later releases may add fields to responses. \`HEAD\` works where \`GET\` does, and the response to \`OPTIONS\` is 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
+Unknown fields of a body are ignored, and the response lists their paths in the header \`x-ignored-fields\`. A request with \`Prefer: handling=strict\` is refused with 400 instead. An unknown parameter of a query is always 400. Later releases may add fields to responses. \`HEAD\` works where \`GET\` does, and the response to \`OPTIONS\` is 204 with \`Allow\`. An \`x-request-id\` of up to 128 printable characters is sent back.
 
-Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`. The first message, \`init\`, has the current state; then every event follows. Without a WebSocket handshake the response is 426 \`UPGRADE_REQUIRED\`, and beyond the limit of open streams it is 429 \`TOO_MANY_STREAMS\`. \`GET /api/v1/asyncapi.json\` describes the streams and needs no key.`;
+\`GET /api/v1/info\` returns \`{service, version, features}\` without a key. Every process also serves \`GET /livez\`, \`/readyz\` and \`/metrics\` without a key: whether it works, whether it can serve requests, and its metrics for Prometheus. \`GET /api/v1/realtime/:jobId\` and \`GET /api/v1/realtime/spaces/:spaceId\` are streams over WebSocket, with the API key in the query parameter \`token\`. The first message, \`init\`, has the current state; then every event follows. Without a WebSocket handshake the response is 426 \`UPGRADE_REQUIRED\`, and beyond the limit of open streams it is 429 \`TOO_MANY_STREAMS\`. \`GET /api/v1/asyncapi.json\` describes the streams and needs no key.`;

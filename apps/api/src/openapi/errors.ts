@@ -18,11 +18,29 @@ export const HEADERS = {
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
   RetryAfter: { description: 'Seconds until the next try', required: true, schema: { type: 'integer', minimum: 1 } },
+  IgnoredFields: {
+    description:
+      'Paths of unknown fields of the body, at most 20, percent-encoded and separated by `, `; absent without one',
+    schema: { type: 'string' },
+  },
+  PreferenceApplied: {
+    description: '`handling=strict`, when the request has `Prefer: handling=strict`; otherwise absent',
+    schema: { type: 'string' },
+  },
   Allow: { description: 'Methods that the path allows', required: true, schema: { type: 'string' } },
 };
 
 /** Headers of every response. */
 export const REQUEST_ID_HEADER = { 'x-request-id': refTo('headers', 'RequestId') };
+
+/** Headers of a success of an operation that reads a body. */
+export const STRICTNESS_HEADERS = {
+  'x-ignored-fields': refTo('headers', 'IgnoredFields'),
+  'preference-applied': refTo('headers', 'PreferenceApplied'),
+};
+
+/** Whether an operation reads a body. */
+export const readsBody = ({ body, readBody }: Route) => body !== undefined || readBody !== undefined;
 
 /** Codes with which any operation may respond. */
 const ANYWHERE: readonly ErrorCode[] = [
@@ -42,7 +60,7 @@ export function refusalsOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([...ANYWHERE, ...refusals]);
   if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
   if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
-  if (route.body !== undefined || route.readBody !== undefined) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
+  if (readsBody(route)) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   if (trigger !== undefined) for (const code of refusedTransitions(trigger)) codes.add(code);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }

@@ -1,5 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { type ErrorCode, type Scope, type Trigger, YardmasterError } from '@yardmaster/protocol';
+import {
+  type ErrorCode,
+  type KnownFields,
+  knownFieldsOf,
+  type Scope,
+  type Trigger,
+  type UnknownName,
+  YardmasterError,
+} from '@yardmaster/protocol';
 import type { Authenticator, Principal, Store, Worker } from '@yardmaster/store';
 import type { z } from 'zod';
 import type { SizeLimitName, SizeLimits } from '../body/sizes.js';
@@ -60,10 +68,24 @@ interface Row<B, A> {
   handler(call: Call<B>): Promise<NoInfer<A>>;
 }
 
-export type Route = Row<unknown, unknown>;
+/** A row, and what its schemas know. */
+export interface Route extends Row<unknown, unknown> {
+  /** Fields of its JSON body. */
+  fields: KnownFields;
+  /** Parameters of its query. */
+  parameters: readonly string[];
+}
 
 /** Tie a row's handler to its schemas; the table can then contain rows of all kinds. */
-export const route = <B, A>(row: Row<B, A>): Route => row as unknown as Route;
+export function route<B, A>(row: Row<B, A>): Route {
+  const fields = row.body === undefined ? null : knownFieldsOf(row.body);
+  const parameters = row.query === undefined ? null : knownFieldsOf(row.query);
+  return {
+    ...(row as unknown as Row<unknown, unknown>),
+    fields,
+    parameters: parameters instanceof Map ? [...parameters.keys()] : [],
+  };
+}
 
 export type Examples = Record<string, unknown>;
 
@@ -89,6 +111,20 @@ export interface Call<B = unknown> {
   /** Output of the schema of the body or the query, or of `readBody`. */
   input: B;
   headers: IncomingHttpHeaders;
+  /** Head of the response, where it differs from that of the row; set by `setHead`. */
+  head?: ResponseHead;
+}
+
+/** Status and headers of a response to a successful request. */
+export interface ResponseHead {
+  /** Default: the status of the row. */
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+/** Set the status of a successful response, or add headers to it. An error has a head of its own. */
+export function setHead<B>(call: Call<B>, head: ResponseHead): void {
+  call.head = { ...call.head, ...head, headers: { ...call.head?.headers, ...head.headers } };
 }
 
 /** Limits for reading a body. */
@@ -97,6 +133,8 @@ export interface BodyBounds {
   inflateBudget: InflateBudget;
   /** Set the function to be called when the request is done, however it ends. */
   onDone: (release: () => void) => void;
+  /** Gets the unknown fields of the body. */
+  unknown: UnknownName[];
 }
 
 /** Return the response of operations that report only that the request is done. */

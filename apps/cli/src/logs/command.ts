@@ -1,4 +1,4 @@
-import { LEVEL_RULE, LOG_LEVELS, type LogLevel } from '@yardmaster/protocol';
+import { LEVEL_RULE, LOG_LEVELS, type LogLevel, levelNamed } from '@yardmaster/protocol';
 import { InvalidArgumentError } from 'commander';
 import { type CliCommand, UsageError } from '../command.js';
 import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
@@ -43,7 +43,7 @@ it is dead, 4 when it was killed.
 
 /** Read one more `--level`, and add its levels to those before. */
 function levelsOf(list: string, before: LogLevel[] = []): LogLevel[] {
-  const levels = list.split(',').map((name) => LOG_LEVELS.find((level) => level === name.trim()));
+  const levels = list.split(',').map((name) => levelNamed(name.trim()));
   if (levels.every((level) => level !== undefined)) return [...before, ...levels];
   throw new InvalidArgumentError(`Each ${LEVEL_RULE}.`);
 }

@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { type StreamScope, spaceId as spaceIdSchema, validate, YardmasterError } from '@yardmaster/protocol';
+import {
+  checkParameters,
+  type StreamScope,
+  spaceId as spaceIdSchema,
+  validate,
+  YardmasterError,
+} from '@yardmaster/protocol';
 import { authenticate, authorize, type KeyCheck, UNKNOWN_ROUTE } from '@yardmaster/server';
 
 const PREFIX = '/api/v1/realtime/';
@@ -10,8 +16,7 @@ export type Subject = { kind: 'job'; jobId: string } | { kind: 'space'; spaceId:
 /** A stream as a URL names it. */
 export interface StreamUrl {
   subject: Subject;
-  /** Every `token` of the query. */
-  tokens: string[];
+  query: URLSearchParams;
 }
 
 /** Whether a URL is below the path of the streams. */
@@ -44,13 +49,13 @@ function decode(segment: string): string {
  */
 export function readStreamUrl(url: string): StreamUrl {
   if (!isStreamUrl(url)) throw new YardmasterError('NOT_FOUND');
-  const [path = '', query = ''] = url.split(/\?(.*)/s);
+  const [path = '', text = ''] = url.split(/\?(.*)/s);
   const [first = '', second, ...rest] = path.slice(PREFIX.length).replace(/\/$/, '').split('/').map(decode);
-  const tokens = new URLSearchParams(query).getAll('token');
+  const query = new URLSearchParams(text);
   if (first === '' || rest.length > 0) throw new YardmasterError('NOT_FOUND');
-  if (second === undefined) return { subject: { kind: 'job', jobId: first }, tokens };
+  if (second === undefined) return { subject: { kind: 'job', jobId: first }, query };
   if (first !== 'spaces' || second === '') throw new YardmasterError('NOT_FOUND');
-  return { subject: { kind: 'space', spaceId: validate(spaceIdSchema, second, 'spaceId') }, tokens };
+  return { subject: { kind: 'space', spaceId: validate(spaceIdSchema, second, 'spaceId') }, query };
 }
 
 /** The client that requests a stream, and how much of it the client may see. */
@@ -67,6 +72,9 @@ export interface CallerRules extends KeyCheck {
   anonymousStreams: boolean;
 }
 
+/** Parameters that the query of a stream may have. Clients of emit.run send the last two, which have no effect. */
+const PARAMETERS = { job: ['token'], space: ['token', 'since', 'streamInstanceId'] } as const;
+
 /**
  * Identify the client that requests a stream, by its token alone.
  *
@@ -77,10 +85,11 @@ export interface CallerRules extends KeyCheck {
  */
 export async function callerOf(
   req: IncomingMessage,
-  { subject, tokens }: StreamUrl,
+  { subject, query }: StreamUrl,
   rules: CallerRules,
 ): Promise<StreamCaller> {
-  const [token, ...more] = tokens;
+  checkParameters(query.keys(), PARAMETERS[subject.kind]);
+  const [token, ...more] = query.getAll('token');
   if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must appear exactly once');
   if (token === undefined) {
     if (subject.kind === 'job' && rules.anonymousStreams) return { keyId: null, spaceId: null, scope: 'progress' };

@@ -3,6 +3,7 @@ import { jsonObject, jsonValue } from '../schema/fields.js';
 import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
 import { jobEvent } from './events.js';
 import { progressRequest } from './progress.js';
+import { failRequest } from './requests.js';
 
 const listed = {
   id: jobIdField,
@@ -17,6 +18,8 @@ const listed = {
   startedAt: instant.nullable().describe('Null until the attempt is acked'),
   completedAt: instant.nullable().describe('Null unless the status is completed'),
   result: jsonValue.describe('Result of the worker; null until completion'),
+  error: failRequest.shape.error.optional().describe('Error of the latest attempt that failed; absent without one'),
+  progress: progressRequest.optional().describe('Latest report of any attempt; absent before the first'),
   createdAt: instant,
   updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
 };

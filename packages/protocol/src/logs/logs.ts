@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { FaultDetail } from '../errors.js';
+import { LIMITS } from '../limits.js';
 import { jsonObject, required, timestampMs } from '../schema/fields.js';
 import { count, instant, success } from '../schema/response-fields.js';
+import { findUnknownFields, knownFieldsOf, type UnknownName } from '../schema/unknown-fields.js';
 import { faultsOf } from '../schema/validate.js';
 
 /**
@@ -10,6 +12,16 @@ import { faultsOf } from '../schema/validate.js';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Levels by each name under which they may be sent or asked for. A program's own name is stored as ours. */
+const LEVELS_BY_NAME = new Map<string, LogLevel>([
+  ...LOG_LEVELS.map((level) => [level, level] as const),
+  ['warning', 'warn'],
+  ['critical', 'fatal'],
+]);
+
+/** Return the level of this name; undefined if there is none. */
+export const levelNamed = (name: string): LogLevel | undefined => LEVELS_BY_NAME.get(name);
 
 /** Values for fields that a worker leaves out of a log entry. `loggedAt` is then the time of storage. */
 export const LOG_DEFAULTS = { level: 'info', source: 'worker' } as const;
@@ -30,6 +42,9 @@ export const logEntry = z
 export type LogEntry = z.output<typeof logEntry>;
 
 export const LEVEL_RULE = `must be one of ${LOG_LEVELS.join(', ')}`;
+
+/** Name of a level in a request. */
+export const levelName = z.enum([...LEVELS_BY_NAME.keys()] as [string], { error: LEVEL_RULE });
 
 /**
  * Forms that programs write in addition to RFC 3339: a blank or `t` for the T, a comma, no seconds, `z`, +0100, +01.
@@ -53,7 +68,10 @@ const fullLog = z
   .object(
     {
       message: z.string(required('must be a string')),
-      level: z.enum(LOG_LEVELS, { error: LEVEL_RULE }).optional().describe('Default: `info`'),
+      level: levelName
+        .transform((given) => levelNamed(given) as LogLevel)
+        .optional()
+        .describe('Default: `info`. `warning` is stored as `warn`, `critical` as `fatal`'),
       timestamp: z
         .preprocess(strict, timestampMs)
         .optional()
@@ -64,7 +82,7 @@ const fullLog = z
         .string({ error: 'must be a string' })
         .optional()
         .describe('Part of the worker that wrote it. Default: `worker`'),
-      metadata: jsonObject.optional(),
+      metadata: jsonObject.nullish(),
     },
     { error: 'must be a string or an object' },
   )
@@ -94,14 +112,23 @@ export type NewLog = z.output<typeof fullLog>;
 /** Returns the name that a field of one entry has in an error: by the entry's place, or by its line. */
 export type NameOfEntry = (field: string) => string;
 
+const LOG_FIELDS = knownFieldsOf(fullLog);
+
 /**
  * Check one entry of a batch: a message, or an object.
  *
+ * @param unknown gets its unknown fields
  * @returns the entry, or its faults
  * @see spec §4.12
  */
-export function checkLog(value: unknown, nameOf: NameOfEntry): NewLog | FaultDetail[] {
+export function checkLog(value: unknown, nameOf: NameOfEntry, unknown: UnknownName[] = []): NewLog | FaultDetail[] {
   if (typeof value === 'string') return { message: value };
+  const before = unknown.length;
+  findUnknownFields(LOG_FIELDS, value, unknown);
+  for (let i = before; i < unknown.length; i++) {
+    const { name, known } = unknown[i] as UnknownName;
+    unknown[i] = { path: nameOf(name.slice(0, LIMITS.faultPathCharacters)), name, known };
+  }
   const outcome = fullLog.safeParse(value);
   return outcome.success ? outcome.data : faultsOf(outcome.error.issues, nameOf);
 }

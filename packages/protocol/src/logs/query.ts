@@ -2,17 +2,16 @@ import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { describeAs } from '../schema/describe.js';
 import { queryInteger } from '../schema/fields.js';
-import { LEVEL_RULE, LOG_LEVELS, type LogLevel, type LogsMode } from './logs.js';
-
-const isLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text);
+import { LEVEL_RULE, type LogLevel, type LogsMode, levelName, levelNamed } from './logs.js';
 
 /** Levels in a query string: comma-separated lists, which may be repeated. */
 const checkedLevels = z
   .unknown()
   .transform((given) => [given].flat().flatMap((list) => String(list).split(',')))
-  .refine((names) => names.every((name) => isLevel(name.trim())), { error: LEVEL_RULE, abort: true })
-  .transform((names) => [...new Set(names.map((name) => name.trim() as LogLevel))]);
-const levels = describeAs(checkedLevels, z.array(z.enum(LOG_LEVELS)).min(1));
+  .transform((names) => names.map((name) => levelNamed(name.trim())))
+  .refine((found): found is LogLevel[] => !found.includes(undefined), { error: LEVEL_RULE, abort: true })
+  .transform((found) => [...new Set(found)]);
+const levels = describeAs(checkedLevels, z.array(levelName).min(1));
 
 const TERMS_RULE = `must have at most ${LIMITS.searchTerms} terms`;
 

@@ -1,8 +1,9 @@
-import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
+import type { FaultDetail } from '../errors.js';
 import { LIMITS } from '../limits.js';
 import { describeAs } from './describe.js';
 import { isJsonObject, type JsonObject, type JsonValue, jsonFault } from './json.js';
+import { unknownFaults } from './unknown-fields.js';
 
 // Each message below is the end of a sentence; `faultsOf` puts the path of the field in front of it.
 
@@ -51,28 +52,22 @@ export function boundedArray<T extends z.ZodType>(
   return describeAs(bounded, z.array(entry).max(max));
 }
 
-/** Most characters by which an unknown field may differ from the field that it suggests. */
-const MAX_DISTANCE = 2;
-
 /**
  * Make a schema of an object with these fields and no others. An unknown field is refused, and the error suggests the
  * closest known field. The message is a JSON array with one sentence for each unknown field.
  */
 export function exactObject<T extends z.core.$ZodLooseShape>(shape: T) {
-  const fields = Object.keys(shape);
-  const sentence = (field: string) => {
-    // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
-    const unknown = field.slice(0, LIMITS.faultPathCharacters);
-    const similar = closest(unknown, fields);
-    return `unknown field ${unknown}${distance(unknown, similar) <= MAX_DISTANCE ? `, did you mean ${similar}?` : ''}`;
-  };
+  const known = Object.keys(shape);
+  const named = (name: string) => ({ path: name.slice(0, LIMITS.faultPathCharacters), name, known });
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? JSON.stringify(issue.keys.slice(0, LIMITS.faultDetails).map(sentence))
+        ? JSON.stringify(unknownFaults('field', issue.keys.slice(0, LIMITS.faultDetails).map(named)).map(sentenceOf))
         : 'must be an object',
   });
 }
+
+const sentenceOf = ({ message }: FaultDetail) => message;
 
 /** Identifier of a space. A space exists as soon as a job is created in it. */
 export const spaceId = z.string(required('must be a string')).regex(/^[A-Za-z0-9._:-]{1,128}$/, {

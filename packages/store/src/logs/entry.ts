@@ -31,7 +31,7 @@ export function packLog({ message, level = LOG_DEFAULTS.level, timestamp, source
   const head = `,${LOG_LEVELS.indexOf(level)},${JSON.stringify(message)}`;
   const loggedAt = timestamp ?? null;
   const origin = source === undefined || source === LOG_DEFAULTS.source ? 'null' : JSON.stringify(source);
-  if (metadata !== undefined && Object.keys(metadata).length > 0) {
+  if (metadata && Object.keys(metadata).length > 0) {
     return `${head},${loggedAt},${origin},${JSON.stringify(metadata)}]`;
   }
   if (origin !== 'null') return `${head},${loggedAt},${origin}]`;

@@ -16,7 +16,7 @@ local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
   end
   returnToQueue(job, nowMs)
   local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. '}'
-  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob)
+  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob, 'error', errorJson)
   return 'pending'
 end
 

@@ -86,7 +86,7 @@ end`,
   end
   returnToQueue(job, nowMs)
   local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. '}'
-  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob)
+  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob, 'error', errorJson)
   return 'pending'
 end`,
   failDelivery: `local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
@@ -402,7 +402,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '5dd0e30658c7e6e8d186f0da01b90504a0bc65b0',
+  name: 'expire', sha1: '8b3ae4b63dbb1910c1523e68c7a4e5802ed203d7',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
@@ -504,7 +504,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '90e5f66e625049ac589aacef25f3ce50b50871a3',
+  name: 'fail', sha1: 'a77d0907d293009abccdde3c98faab1d6070514a',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]

@@ -15,16 +15,16 @@ import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
  *
  * `payload`, `result`, `progress`, `checkpoint`, `error` and `callbackHeaders` are JSON text that Lua never parses,
  * because its JSON library would turn `[]` into `{}` and round big integers. A field that has its default value is left
- * out, see RECORD_DEFAULTS. Times are epoch milliseconds.
+ * out, see RECORD_DEFAULTS. Times are epoch milliseconds. `error` is that of the latest failed attempt. Records that an
+ * earlier release wrote have it only for dead jobs.
  *
  * The record has further fields:
  *
  * | field | meaning |
  * |---|---|
  * | `callbackUrl`, `callbackHeaders` | where and with which headers the callback is sent |
- * | `progress`, `progressAt` | latest progress, and when it was reported |
+ * | `progressAt` | when the latest progress was reported |
  * | `checkpoint` | latest checkpoint, for the next attempt |
- * | `error` | error of a dead job, for its callback |
  * | `deliveryTimeouts` | delivery time-outs in a row; an ack removes it |
  * | `takeBacks` | delivery time-outs and releases so far, see lua/delivery.lua |
  * | `missedWindowMs` | how long the worker of the last delivery time-out had for its ack |
@@ -44,6 +44,8 @@ export const LISTED_FIELDS = [
   'startedAt',
   'updatedAt',
   'result',
+  'error',
+  'progress',
 ] as const;
 
 /** The record as Redis returns it; an absent field is null or left out. */
@@ -97,6 +99,8 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     // Nothing changes a completed job, so its last change is its completion.
     completedAt: status === 'completed' ? updatedAt : null,
     result: parseJson(record.result),
+    ...(record.error ? { error: parseJson(record.error) as NonNullable<Job['error']> } : {}),
+    ...(record.progress ? { progress: parseJson(record.progress) as NonNullable<Job['progress']> } : {}),
     createdAt,
     updatedAt,
   };

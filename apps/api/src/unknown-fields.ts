@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http';
+import { invalidRequest, type UnknownName, unknownFaults } from '@yardmaster/protocol';
+import { type Call, setHead } from './routes/route.js';
+
+/**
+ * Refuse the unknown fields of a body if the client prefers that; otherwise list them in a header of the response.
+ *
+ * @throws INVALID_REQUEST
+ */
+export function reportUnknownFields(req: IncomingMessage, call: Call, found: readonly UnknownName[]): void {
+  if (prefersStrict(req.headers.prefer)) {
+    if (found.length > 0) throw invalidRequest(unknownFaults('field', found));
+    setHead(call, { headers: { 'preference-applied': 'handling=strict' } });
+  } else if (found.length > 0) setHead(call, { headers: { 'x-ignored-fields': listOf(found) } });
+}
+
+/** One preference of a list, in which quoted commas do not separate. */
+const PREFERENCE = /(?:"[^"]*"|[^",])+/g;
+const HANDLING = /^\s*handling\s*=\s*("?)(\w+)\1\s*(?:;|$)/i;
+
+/** Whether the first preference about handling is `handling=strict`. @see RFC 7240 §2, §4.4 */
+function prefersStrict(prefer: string | string[] | undefined): boolean {
+  if (prefer === undefined) return false;
+  for (const preference of String(prefer).match(PREFERENCE) ?? []) {
+    const handling = HANDLING.exec(preference)?.[2];
+    if (handling !== undefined) return handling.toLowerCase() === 'strict';
+  }
+  return false;
+}
+
+/** Most characters of the list: proxies refuse responses whose headers have more than 4 KB. */
+const LIST_CHARACTERS = 2_048;
+
+/** Write the paths of fields as a list in ASCII, from which `decodeURIComponent` gets each path back. */
+function listOf(found: readonly UnknownName[]): string {
+  let list = '';
+  for (const { path } of found) {
+    const item = path.toWellFormed().replace(/[^\w.[\]-]+/g, encodeURIComponent);
+    if (list.length + item.length > LIST_CHARACTERS) break;
+    if (item !== '') list += list === '' ? item : `, ${item}`;
+  }
+  return list;
+}

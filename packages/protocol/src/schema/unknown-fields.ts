@@ -1,0 +1,107 @@
+import { closest, distance } from 'fastest-levenshtein';
+import type { z } from 'zod';
+import type { FaultDetail } from '../errors.js';
+import { LIMITS } from '../limits.js';
+import { openApiSchemaOf } from './describe.js';
+import { invalidRequest } from './validate.js';
+
+/**
+ * The fields that a JSON value may have: of an object, by name; of an array or an object with free keys, those of each
+ * value. Null for a value in which every field is allowed.
+ */
+export type KnownFields = Map<string, KnownFields> | { each: KnownFields } | null;
+
+/** Read the known fields from a schema. Do it once for each schema, because it visits all of the schema. */
+export function knownFieldsOf(schema: z.core.$ZodType): KnownFields {
+  const { def } = ((openApiSchemaOf(schema) ?? schema) as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case 'object':
+      return new Map(Object.entries(def.shape).map(([name, field]) => [name, knownFieldsOf(field)]));
+    case 'record':
+      return eachOf(def.valueType);
+    case 'array':
+      return eachOf(def.element);
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return knownFieldsOf(def.innerType);
+    case 'pipe':
+      return knownFieldsOf(def.in) ?? knownFieldsOf(def.out);
+    case 'union': {
+      // A string or an object. Between two kinds of objects, it is unclear which one a client means.
+      const [known = null, ...others] = def.options.map(knownFieldsOf).filter((one) => one !== null);
+      return others.length === 0 ? known : null;
+    }
+    default:
+      return null;
+  }
+}
+
+function eachOf(schema: z.core.$ZodType): KnownFields {
+  const each = knownFieldsOf(schema);
+  return each === null ? null : { each };
+}
+
+/** A name that a client sent and the service does not know. */
+export interface UnknownName {
+  /** Where it is, as errors write it. */
+  path: string;
+  name: string;
+  /** Names that are known there. */
+  known: readonly string[];
+}
+
+/**
+ * Add the unknown fields of a parsed JSON value to `found`. It runs for every call, before the value is validated.
+ *
+ * @param at path of the value; '' for the whole
+ */
+export function findUnknownFields(known: KnownFields, value: unknown, found: UnknownName[], at = ''): void {
+  if (known === null || typeof value !== 'object' || value === null) return;
+  const isList = Array.isArray(value);
+  if (!(known instanceof Map)) {
+    const pathOf = (key: string) => (isList ? `${at}[${key}]` : pathTo(at, key));
+    for (const key in value) findUnknownFields(known.each, value[key as never], found, pathOf(key));
+  } else if (!isList) {
+    for (const name in value) {
+      const inside = known.get(name);
+      if (inside === undefined) addUnknown(found, { path: pathTo(at, name), name, known: [...known.keys()] });
+      else if (inside !== null) findUnknownFields(inside, value[name as never], found, pathTo(at, name));
+    }
+  }
+}
+
+/** Add an unknown name to `found`, unless it has as many as a response lists. */
+export function addUnknown(found: UnknownName[], unknown: UnknownName): void {
+  if (found.length < LIMITS.faultDetails) found.push(unknown);
+}
+
+/** Return the path of a field, or as much of it as errors quote. */
+const pathTo = (at: string, name: string) => (at === '' ? name : `${at}.${name}`).slice(0, LIMITS.faultPathCharacters);
+
+/** Most characters by which an unknown name may differ from the one that it suggests. */
+const MAX_DISTANCE = 2;
+
+/** Return the faults of unknown names, where they are refused. Each suggests the closest known name. */
+export function unknownFaults(what: 'field' | 'query parameter', found: readonly UnknownName[]): FaultDetail[] {
+  return found.map(({ path, name, known }) => {
+    // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
+    const unknown = name.slice(0, LIMITS.faultPathCharacters);
+    const similar = known.length === 0 ? null : closest(unknown, known);
+    const suggestion =
+      similar !== null && distance(unknown, similar) <= MAX_DISTANCE ? `, did you mean ${similar}?` : '';
+    return { path, message: `unknown ${what} ${path}${suggestion}` };
+  });
+}
+
+/**
+ * Refuse unknown parameters of a query. They are never ignored, because a misspelt filter would find everything.
+ *
+ * @throws INVALID_REQUEST
+ */
+export function checkParameters(names: Iterable<string>, known: readonly string[]): void {
+  const unknown = [...names].filter((name) => name !== '' && !known.includes(name)).slice(0, LIMITS.faultDetails);
+  if (unknown.length === 0) return;
+  const found = unknown.map((name) => ({ path: pathTo('', name), name, known }));
+  throw invalidRequest(unknownFaults('query parameter', found));
+}
