@@ -6,7 +6,7 @@ import { readJson } from './body/body.js';
 import { checkSize, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
-import type { BodyBounds, Call, Route } from './routes/route.js';
+import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
 
 /** Values of the parameters of a path. */
 export interface Params {
@@ -31,7 +31,7 @@ export interface RouteDependencies extends KeyCheck {
 /**
  * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job.
  *
- * @returns the body of the response
+ * @returns the body of the response, and its head where the row does not say it all
  * @throws YardmasterError; any other error is a bug
  */
 export async function handle(
@@ -39,7 +39,7 @@ export async function handle(
   { spaceId, jobId = '', keyId = '' }: Params,
   req: Request,
   deps: RouteDependencies,
-): Promise<unknown> {
+): Promise<{ body: unknown; head: ResponseHead | undefined }> {
   const { store, authenticator, callbackMasters } = deps;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
@@ -58,7 +58,7 @@ export async function handle(
   setOwner(req.socket, caller.keyId, isUrgent);
   authorize(caller, route.scopes, spaceId);
 
-  // The input is set later, because a copy by `...` is made property by property.
+  // Input and head are set later, because a copy by `...` is made property by property.
   const call: Call = {
     store,
     authenticator,
@@ -69,10 +69,12 @@ export async function handle(
     keyId,
     input: undefined,
   };
-  if (route.readBody) return serveReader(route, route.readBody, { req, deps, call, leftMs });
   // A request without input, such as every ack, does not have to wait for it.
   if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, deps.sizes);
-  return sendToRedis(route, call, leftMs, deps);
+  const body = await (route.readBody
+    ? serveReader(route, route.readBody, { req, deps, call, leftMs })
+    : sendToRedis(route, call, leftMs, deps));
+  return { body, head: call.head };
 }
 
 /** Read the input of a request: its query, or its body as JSON. */
@@ -94,7 +96,10 @@ function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }:
     isUrgent: route.isUrgent === true,
     owner: call.caller.keyId,
     withinMs,
-    run: (slot) => route.handler(route.isLong === true ? { ...call, store: withReadSlots(call.store, slot) } : call),
+    run: (slot) => {
+      if (route.isLong === true) call.store = withReadSlots(call.store, slot);
+      return route.handler(call);
+    },
   });
 }
 

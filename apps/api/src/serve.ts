@@ -47,10 +47,11 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
       if (requests.inFlight >= maxInFlight) throw new YardmasterError('OVERLOADED');
       requests.inFlight++;
       try {
-        const text = JSON.stringify(await handle(route, params, req, deps));
+        const { body, head } = await handle(route, params, req, deps);
+        const text = JSON.stringify(body);
         const bytes = Buffer.byteLength(text);
         responseBudget.acquire(res, bytes, route.method === 'GET');
-        sendText(res, route.status ?? 200, { text, bytes });
+        sendText(res, head?.status ?? route.status ?? 200, { text, bytes, headers: head?.headers });
       } finally {
         requests.inFlight--;
       }

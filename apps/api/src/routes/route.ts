@@ -85,6 +85,20 @@ export interface Call<B = unknown> {
   keyId: string;
   /** Output of the schema of the body or the query, or of `readBody`. */
   input: B;
+  /** Head of the response, where it differs from that of the row; set by `setHead`. */
+  head?: ResponseHead;
+}
+
+/** Status and headers of a response to a successful request. */
+export interface ResponseHead {
+  /** Default: the status of the row. */
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+/** Set the status of a successful response, or add headers to it. An error has a head of its own. */
+export function setHead<B>(call: Call<B>, head: ResponseHead): void {
+  call.head = { ...call.head, ...head, headers: { ...call.head?.headers, ...head.headers } };
 }
 
 /** Limits for reading a body. */
