@@ -24,7 +24,7 @@ export const seenOf = ({ status, events, logs }: { status: string; events: { typ
 export function playTwice([op, , , { before, maxRetries = 3, hasCallback }]: (typeof CHANGES)[number]) {
   const times = { deliveryTimeoutMs: 1, maxDeliveries: 99, retentionMs: 0, redisTimeoutMs: 1 };
   const world = newWorld({ keyPrefix: '', eventsPerJob: 99, logsPerJob: 99, ...times }, 0);
-  const callback = { callbackUrl: hasCallback ? 'http://receiver' : null, callbackHeaders: null };
+  const callback = { callbackUrl: hasCallback ? 'http://receiver' : null, callbackHeaders: null, unique: null };
   const request = { name: 'lost', payload: null, maxRetries, timeoutSeconds: 1, ...callback };
   const of = { job: '1', caller: null };
   const act = (verb: Operation, body: Body): unknown => {

@@ -39,7 +39,14 @@ export function createApp({ router, refuse, corsOrigins }: AppOptions): Express 
   if (corsOrigins !== undefined) {
     const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
     // A preflight is handled like every OPTIONS: 204 with `Allow` if the path exists, otherwise 404.
-    app.use(cors({ origin, exposedHeaders: ['x-request-id', 'retry-after'], maxAge: 600, preflightContinue: true }));
+    app.use(
+      cors({
+        origin,
+        exposedHeaders: ['x-request-id', 'retry-after', 'idempotent-replayed'],
+        maxAge: 600,
+        preflightContinue: true,
+      }),
+    );
   }
   app.use(router);
   app.use((_req, res) => {

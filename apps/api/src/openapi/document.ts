@@ -2,7 +2,14 @@ import type { StoreSettings } from '@yardmaster/store';
 import type { SizeLimits } from '../body/sizes.js';
 import { type Route, TAGS } from '../routes/route.js';
 import { VERSION } from '../version.js';
-import { errorResponses, HEADERS, namedErrorResponses, REQUEST_ID_HEADER, refusalsOf } from './errors.js';
+import {
+  errorResponses,
+  HEADERS,
+  namedErrorResponses,
+  REPLAYED_HEADER,
+  REQUEST_ID_HEADER,
+  refusalsOf,
+} from './errors.js';
 import { PATH_PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
 import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, namedSchemas } from './schemas.js';
 
@@ -75,16 +82,26 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
     security: route.scopes.map((scope) => ({ [KEY]: [scope] })),
     parameters: parametersOf(route),
     ...(requestBody === null ? {} : { requestBody }),
-    responses: { [route.status ?? 200]: success(route, routes), ...errorResponses(refusalsOf(route)) },
+    responses: { ...successes(route, routes), ...errorResponses(refusalsOf(route)) },
   };
 }
 
-function success({ status, response, examples, links }: Route, routes: readonly Route[]): Record<string, unknown> {
-  return {
+/** Return the responses to requests that are not refused. */
+function successes(route: Route, routes: readonly Route[]): Record<string, unknown> {
+  const { status = 200, response, response200, examples, isIdempotent, links } = route;
+  const usual = {
     description: status === 201 ? 'Created' : 'Done',
-    headers: REQUEST_ID_HEADER,
+    headers: isIdempotent === true ? { ...REQUEST_ID_HEADER, ...REPLAYED_HEADER } : REQUEST_ID_HEADER,
     content: { [JSON_TYPE]: { schema: jsonSchemaOf(response), examples: namedExamples(examples.response) } },
     ...(links === undefined ? {} : { links: linksTo(links, routes) }),
+  };
+  if (response200 === undefined) return { [status]: usual };
+  const content = {
+    [JSON_TYPE]: { schema: jsonSchemaOf(response200), examples: namedExamples(examples.response200 ?? {}) },
+  };
+  return {
+    200: { ...usual, description: 'Another one existed', headers: REQUEST_ID_HEADER, content },
+    [status]: usual,
   };
 }
 

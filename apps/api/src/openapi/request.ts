@@ -1,4 +1,4 @@
-import { logBatch, newLogs, spaceId } from '@yardmaster/protocol';
+import { LIMITS, logBatch, newLogs, spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
 import type { SizeLimits } from '../body/sizes.js';
 import { JOB_ID, KEY_ID, LOG_LINES, SPACE_ID } from '../routes/examples.js';
@@ -24,14 +24,25 @@ export const PATH_PARAMETERS = {
   keyId: inPath('keyId', 'The `id` of an API key', { example: KEY_ID }),
 };
 
+/** The parameter of operations that can be sent again with the same key. */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A new random text for each job: the same key and body create no second job, as long as the first is kept',
+  schema: { type: 'string', minLength: 1, maxLength: LIMITS.idempotencyKeyCharacters, pattern: '^[ -~]+$' },
+};
+
 /** Return a path as OpenAPI writes it. */
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
-/** Return the `parameters` of an operation: those of its path and of its query. */
-export function parametersOf({ path, query }: Route): unknown[] {
+/** Return the `parameters` of an operation: those of its path, of its query and of its headers. */
+export function parametersOf({ path, query, isIdempotent }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   const ofQuery = query === undefined ? [] : queryParameters(jsonSchemaOf(query));
-  return [...names.map((name) => refTo('parameters', name)), ...ofQuery];
+  const ofHeaders = isIdempotent === true ? [IDEMPOTENCY_KEY] : [];
+  return [...names.map((name) => refTo('parameters', name)), ...ofQuery, ...ofHeaders];
 }
 
 /** Return the parameters of a query. A repeated parameter is a list, which is OpenAPI's default. */

@@ -15,7 +15,7 @@ export const TAGS = {
 } as const;
 
 /** One endpoint: everything that the router, the checks, the handler and the OpenAPI document need. */
-interface Row<B, A> {
+interface Row<B, A, E> {
   /** Name in the OpenAPI document (`operationId`). */
   operation: string;
   method: 'GET' | 'POST' | 'DELETE';
@@ -37,6 +37,8 @@ interface Row<B, A> {
   sizeRules?: readonly SizeRule[];
   /** Whether it goes to Redis before all that is not urgent, because running jobs depend on it. Default false. */
   isUrgent?: true;
+  /** Whether it accepts the header `Idempotency-Key`. Default false. */
+  isIdempotent?: true;
   /** Whether its response needs no Redis. Default false. */
   isLocal?: true;
   /** Whether it may be a long read, which waits for a read slot. Default false. */
@@ -45,22 +47,24 @@ interface Row<B, A> {
   status?: 201;
   /** Schema of the body of a success. The handler does not compile when it returns another type. */
   response: z.ZodType<A>;
+  /** Schema of the body of a success with status 200, for a row with another status. */
+  response200?: z.ZodType<E>;
   /** Transition that it triggers. The statuses in which it is refused follow from the table of transitions. */
   trigger?: Trigger;
   /** Error codes of its verb that do not follow from the path, the body or the trigger. */
   refusals?: readonly ErrorCode[];
   /** Examples for the OpenAPI document: each value under a sentence that describes it. */
-  examples: { request?: Examples; response: Examples };
+  examples: { request?: Examples; response: Examples; response200?: Examples };
   /** Field of the response that is a path parameter of other operations. */
   links?: { parameter: 'jobId' | 'keyId'; from: string };
   /** @returns the body of the response */
-  handler(call: Call<B>): Promise<NoInfer<A>>;
+  handler(call: Call<B>): Promise<NoInfer<A | E>>;
 }
 
-export type Route = Row<unknown, unknown>;
+export type Route = Row<unknown, unknown, unknown>;
 
 /** Tie a row's handler to its schemas; the table can then contain rows of all kinds. */
-export const route = <B, A>(row: Row<B, A>): Route => row as unknown as Route;
+export const route = <B, A, E = never>(row: Row<B, A, E>): Route => row as unknown as Route;
 
 export type Examples = Record<string, unknown>;
 
@@ -85,6 +89,8 @@ export interface Call<B = unknown> {
   keyId: string;
   /** Output of the schema of the body or the query, or of `readBody`. */
   input: B;
+  /** Idempotency key of the request, for a row that `isIdempotent`; null for none. */
+  idempotencyKey?: string | null;
   /** Head of the response, where it differs from that of the row; set by `setHead`. */
   head?: ResponseHead;
 }

@@ -3,6 +3,7 @@ import { jsonObject, jsonValue } from '../schema/fields.js';
 import { count, instant, jobIdField, jobStatus } from '../schema/response-fields.js';
 import { jobEvent } from './events.js';
 import { progressRequest } from './progress.js';
+import { unique } from './unique.js';
 
 const listed = {
   id: jobIdField,
@@ -17,6 +18,7 @@ const listed = {
   startedAt: instant.nullable().describe('Null until the attempt is acked'),
   completedAt: instant.nullable().describe('Null unless the status is completed'),
   result: jsonValue.describe('Result of the worker; null until completion'),
+  unique: unique.optional().describe('Absent for a job without a unique key'),
   createdAt: instant,
   updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
 };
@@ -28,7 +30,7 @@ export type ListedJob = z.output<typeof listedJob>;
 /** Response of List Jobs (spec §4.2). */
 export const jobList = z.array(listedJob).meta({ id: 'JobList' });
 
-/** A job in the response of Create Job. */
+/** A job with its callback. */
 export const job = z
   .object({
     ...listed,
@@ -37,6 +39,15 @@ export const job = z
   })
   .meta({ id: 'Job' });
 export type Job = z.output<typeof job>;
+
+/** The job that occupies a unique key, for a caller without the scope jobs:read. */
+export const knownJob = z
+  .object({ id: jobIdField, name: z.string(), status: jobStatus, createdAt: instant })
+  .meta({ id: 'KnownJob' });
+export type KnownJob = z.output<typeof knownJob>;
+
+/** Response of Create Job. */
+export const createdJob = z.union([job, knownJob]).meta({ id: 'CreatedJob' });
 
 /** A job in the response of Get Job: with its history. */
 export const jobWithEvents = z
