@@ -134,7 +134,7 @@ async function make({ path, body = '', ...call }: Pick<Call, 'path' | 'lines' | 
     return { ...line, isTimed: ms >= 0 };
   });
   return {
-    hasCors: origin === '*' && exposed === 'x-request-id,retry-after',
+    hasCors: origin === '*' && exposed === 'x-request-id,retry-after,idempotent-replayed',
     response: { status: response.status, headers: { ...headers, date: '<time>', 'x-request-id': '<id>' }, text },
     logged,
   };

@@ -92,7 +92,7 @@ describe('CORS', () => {
     expect(own.status).toBe(status);
     expect(own.headers).toMatchObject({
       'access-control-allow-origin': PAGE,
-      'access-control-expose-headers': 'x-request-id,retry-after',
+      'access-control-expose-headers': 'x-request-id,retry-after,idempotent-replayed',
       vary: expect.stringMatching(/\bOrigin\b/),
     });
     const other = await ask(method, { ...headers, origin: 'https://evil.example.com' }, path);

@@ -10,7 +10,7 @@ const ALLOWED: Record<string, string[]> = {
   'packages/protocol': ['fastest-levenshtein', 'zod'],
   'packages/redis': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis'],
   'packages/runtime': ['@yardmaster/redis', 'pino', 'zod'],
-  'packages/store': ['@yardmaster/protocol', '@yardmaster/redis', 'ioredis', 'p-limit'],
+  'packages/store': ['@yardmaster/protocol', '@yardmaster/redis', 'ioredis', 'p-limit', 'safe-stable-stringify'],
   'packages/fsck': ['@yardmaster/protocol', '@yardmaster/redis', '@yardmaster/runtime', '@yardmaster/store'],
   'packages/server': [
     '@yardmaster/protocol',
@@ -30,6 +30,7 @@ const ALLOWED: Record<string, string[]> = {
     'cors',
     'express',
     'p-limit',
+    'safe-stable-stringify',
     'zod',
   ],
   'apps/gateway': [
@@ -51,6 +52,7 @@ const ALLOWED: Record<string, string[]> = {
     'got',
     'ipaddr.js',
     'p-limit',
+    'safe-stable-stringify',
     'prom-client',
   ],
   'apps/cli': ['@yardmaster/fsck', '@yardmaster/protocol', 'commander', 'string-width', 'ws'],

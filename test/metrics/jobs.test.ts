@@ -60,6 +60,16 @@ describe('every row of the transition table', () => {
   });
 });
 
+it('counts a create as a move only if it made a job', async () => {
+  const create = (headers: Record<string, string>, unique?: object) =>
+    service.call('POST', '/spaces/repeated/jobs', { headers, body: { name: 'work', unique } });
+  const key = { 'idempotency-key': 'k' };
+  await expectMoved(service, MOVES, () => create(key, UNIQUE), { [series('none', 'pending')]: 1 });
+  await expectMoved(service, MOVES, () => create(key, UNIQUE), {});
+  await expectMoved(service, MOVES, () => create({}, UNIQUE), {});
+  await expectMoved(service, MOVES, () => create({}, { ...UNIQUE, onConflict: 'reject' }), {});
+});
+
 it('counts a created job as moved from none, and a purged job as moved to none', async () => {
   await expectMoved(service, MOVES, () => createJob(service, 'created'), { [series('none', 'pending')]: 1 });
   for (const status of ['completed', 'dead', 'killed'] as const) {

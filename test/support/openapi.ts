@@ -94,7 +94,7 @@ export class Contract {
     return Object.keys(documented.part.headers).flatMap((name) => {
       const { part, pointer } = this.resolved(`${documented.pointer}/headers/${name}`);
       const value = headers[name];
-      if (value === undefined) return [`${name} is missing`];
+      if (value === undefined) return part.required === true ? [`${name} is missing`] : [];
       return this.faults(`${pointer}/schema`, part.schema.type === 'integer' ? Number(value) : value);
     });
   }

@@ -209,31 +209,4 @@ export function testUniqueKeys(service: TestService): void {
       expect(made.map(({ body }) => body.id)).toEqual(live.map(({ id }: { id: string }) => id));
     }
   });
-
-  const KEY_RULE = 'unique.key must be 1 to 256 characters';
-  const TTL_RULE = 'unique.ttlSeconds must be an integer between 1 and 31622400';
-  const TTL_WITH = 'unique.ttlSeconds goes with until: expired, and only with it';
-  it.each<[unknown, string]>([
-    ['k', 'unique must be an object'],
-    [{}, 'unique.key is required'],
-    [{ key: 7 }, 'unique.key must be a string'],
-    [{ key: '' }, KEY_RULE],
-    [{ key: '🚂'.repeat(257) }, KEY_RULE],
-    [{ key: '\ud800' }, 'unique.key must be well-formed Unicode'],
-    [{ key: 'k', until: 'never' }, 'unique.until must be one of ended, started, expired'],
-    [{ key: 'k', onConflict: 'wait' }, 'unique.onConflict must be one of return, reject, replace'],
-    [{ key: 'k', until: 'expired', ttlSeconds: 0 }, TTL_RULE],
-    [{ key: 'k', until: 'expired', ttlSeconds: 31_622_401 }, TTL_RULE],
-    [{ key: 'k', until: 'expired', ttlSeconds: 1.5 }, TTL_RULE],
-    [{ key: 'k', until: 'expired' }, TTL_WITH],
-    [{ key: 'k', ttlSeconds: 5 }, TTL_WITH],
-    [{ key: 'k', until: 'started', ttlSeconds: 5 }, TTL_WITH],
-  ])('refuses unique %j: %s', async (unique, error) => {
-    const { status, body } = await create('unique-refused', unique);
-    expect([status, body]).toEqual([400, { error, code: 'INVALID_REQUEST' }]);
-  });
-
-  it('accepts a key of 256 characters', async () => {
-    expect((await create(newSpace(), { key: '🚂'.repeat(256) })).status).toBe(201);
-  });
 }

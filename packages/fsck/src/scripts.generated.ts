@@ -143,7 +143,10 @@ end`,
     if isNamed then return end
     local other, isOccupied = uniqueHolder(job, r.unique, nowMs)
     if isOccupied then return find(found, 'unique_twice', index, 'job ' .. other.id .. ' occupies the key too') end
-    find(found, 'entry_missing', index, 'the job occupies its unique key', found.additions, function() redis.call('HSET', index, field, r.id) end)
+    find(found, 'entry_missing', index, 'the job occupies its unique key', found.additions, function()
+      redis.call('HDEL', index, field)
+      redis.call('HSET', index, field, r.id)
+    end)
   elseif isNamed and (lasts ~= 'expired' or r.uniqueFreed) then
     local why = r.uniqueFreed and 'the job has freed its unique key' or 'the job is ' .. r.status
     find(found, 'entry_wrong', index, why, found.removals, function() redis.call('HDEL', index, field) end)
@@ -257,7 +260,7 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '79cd7693dbf55170f8fa9490acd9c6e29c60f783',
+  name: 'check_jobs', sha1: '1bf5066bb79048ec139133d45ba05f3474392026',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
   text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]

@@ -12,6 +12,7 @@ import {
   poll,
   progress,
   RUNNING,
+  replaced,
   retry,
   type Step,
 } from './steps.js';
@@ -91,6 +92,7 @@ const LIVE_SCENARIOS: Scenario[] = [
   { what: 'a kill of a delivered job', before: [claim], live: [kill('')] },
   { what: 'a kill of a running job, without a reason', before: RUNNING, live: [kill()] },
   { what: 'a delivery time-out', before: [claim], live: [deliveryTimeout] },
+  { what: 'a replacement', before: [], live: [replaced] },
   ...Object.entries(TO_STATUS).map(([status, before]) => ({
     what: `logs of a ${status} job`,
     before,

@@ -72,6 +72,7 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   retried: (data) => `attempt ${text(field(data, 'attemptNumber'))} failed: ${text(field(data, 'error'))}`,
   dead: (data) => text(field(data, 'error')),
   killed: (data) => text(field(data, 'reason')),
+  replaced: () => 'a create replaced its payload and options',
 };
 
 /**

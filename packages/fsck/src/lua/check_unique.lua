@@ -8,7 +8,10 @@ local function checkUnique(found, r, base, nowMs)
     if isNamed then return end
     local other, isOccupied = uniqueHolder(job, r.unique, nowMs)
     if isOccupied then return find(found, 'unique_twice', index, 'job ' .. other.id .. ' occupies the key too') end
-    find(found, 'entry_missing', index, 'the job occupies its unique key', found.additions, function() redis.call('HSET', index, field, r.id) end)
+    find(found, 'entry_missing', index, 'the job occupies its unique key', found.additions, function()
+      redis.call('HDEL', index, field) -- A full Redis lets the rest pass once something was removed.
+      redis.call('HSET', index, field, r.id)
+    end)
   elseif isNamed and (lasts ~= 'expired' or r.uniqueFreed) then -- an expired key keeps its entry until the purge
     local why = r.uniqueFreed and 'the job has freed its unique key' or 'the job is ' .. r.status
     find(found, 'entry_wrong', index, why, found.removals, function() redis.call('HDEL', index, field) end)

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../limits.js';
 import { boundedText, integerBetween } from '../schema/fields.js';
+import { count } from '../schema/response-fields.js';
 
 /** Until when a job occupies its unique key. */
 const UNTIL = ['ended', 'started', 'expired'] as const;
@@ -45,7 +46,7 @@ export const unique = z
     key: z.string(),
     until: z.enum(UNTIL).optional(),
     onConflict: z.enum(ON_CONFLICT).optional(),
-    ttlSeconds: z.number().optional(),
+    ttlSeconds: count.optional(),
   })
   .meta({ id: 'Unique' });
 export type Unique = z.output<typeof unique>;
