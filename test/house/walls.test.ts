@@ -30,7 +30,6 @@ const ALLOWED: Record<string, string[]> = {
     'cors',
     'express',
     'p-limit',
-    'safe-stable-stringify',
     'zod',
   ],
   'apps/gateway': [
@@ -52,7 +51,6 @@ const ALLOWED: Record<string, string[]> = {
     'got',
     'ipaddr.js',
     'p-limit',
-    'safe-stable-stringify',
     'prom-client',
   ],
   'apps/cli': ['@yardmaster/fsck', '@yardmaster/protocol', 'commander', 'string-width', 'ws'],
