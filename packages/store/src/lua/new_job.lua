@@ -1,4 +1,4 @@
--- Store a pending job at the end of its space's queues, and return its order.
+-- Store a pending job at the end of its space's queues, and return its order. create.lua repeats it.
 --   micros   of the second, see now
 --   fields   further fields of the record, name and value in turn
 local function addJob(job, nowMs, micros, fields)

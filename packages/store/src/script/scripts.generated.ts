@@ -531,15 +531,24 @@ return { 'OK' }
 } as const;
 
 export const create = {
-  name: 'create', sha1: '5ccc822bba661082e6d3b3b03c0ff86943cde872',
+  name: 'create', sha1: '3c3f5fbb91026e9722a81724b8526884f6e6c897',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter'], rest: 'fields',
   decode: (r: unknown[]) => ({ order: r[1] as string }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local fields = { unpack(ARGV, 6) }
 local nowMs, _, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
-return { 'OK', addJob({ key = jobKey, base = base, id = jobId, space = space, name = name }, nowMs, micros, fields) }
+local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
+local order = nextOrder(base, space, moment)
+local created = { key = jobKey, base = base, id = jobId, space = space, name = name }
+redis.call('HSET', jobKey, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(fields))
+redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
+redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
+redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', name)
+enqueue(created, order)
+publish(created, '1', 'created', 'pending', formatInteger(math.floor(order / 1024)), 'null')
+return { 'OK', order }
 `,
 } as const;
 
