@@ -11,6 +11,7 @@ export interface Request {
   jobId?: string;
   spaceId?: string;
   sent?: unknown; // JSON body.
+  headers?: Record<string, string>; // In addition to those of every call.
   api?: number; // Index of the only API to send it to. Default any that accepts connections.
   key?: string; // Default the admin key.
 }
@@ -34,7 +35,11 @@ export function createClients({ apis, key }: Installation, history: History): { 
   let nextApi = 0;
 
   async function send(client: HttpClient, request: Request): Promise<Response> {
-    const sending = client.call('POST', `/api/v1${pathOf(request)}`, { key: request.key ?? key, body: request.sent });
+    const sending = client.call('POST', `/api/v1${pathOf(request)}`, {
+      key: request.key ?? key,
+      body: request.sent,
+      headers: request.headers ?? {},
+    });
     const response = await within(GIVE_UP_MS, sending);
     if (response === null) return { status: null, body: 'no response in time' };
     return { status: response.status, body: response.body ?? response.text };

@@ -47,12 +47,14 @@ interface Row {
 
 /** Make a call that changes jobs. It is in the history, so that the rules can explain its effects. */
 const inHistory =
-  (op: Operation): Make =>
+  (op: Operation, key: Start['key']): Make =>
   async ({ call }, { n, spaceId, jobId }, { nth, ...how }) => {
-    const create = { name: 'lost', payload: { n }, maxRetries: 3, timeoutSeconds: 120 };
+    const unique = key === 'unique' ? { unique: { key: `lost-${n}` } } : {};
+    const create = { name: 'lost', payload: { n }, maxRetries: 3, timeoutSeconds: 120, ...unique };
+    const headers = key === 'idempotency' ? { 'idempotency-key': `lost-${n}` } : {};
     const of = op === 'create' || op === 'poll' ? { spaceId } : { jobId: jobId as string };
     const body = op === 'create' ? create : BODIES[op]?.(`lost-${n}-${nth}`);
-    const made = await call({ client: CLIENT, op, ...of, sent: body, ...how });
+    const made = await call({ client: CLIENT, op, ...of, sent: body, headers, ...how });
     return { ...made, during: { from: made.sentAt, until: made.endedAt } };
   };
 
@@ -62,7 +64,8 @@ const rowsOfChanges = CHANGES.map((change): Row => {
   const fields = Object.keys(again.body);
   return {
     ...{ endpoint, runs, start, left: [left], again },
-    make: inHistory(op),
+    ...(start.key !== undefined && { leftAgain: [left] }),
+    make: inHistory(op, start.key),
     matches: ({ spaceId, jobId }) => runsOrSends(runs, op === 'poll' ? spaceId : (jobId ?? spaceId)),
     state: async ({ installation }, { spaceId }) => (await storedJobs(installation.store, spaceId)).map(seenOf),
     seen: ({ status, body }) => ({ status, body: Object.fromEntries(fields.map((field) => [field, body?.[field]])) }),
@@ -147,7 +150,7 @@ async function beginCall(context: FaultContext, row: Row, n: number, loss: Param
         );
       }
       const leftAgain = row.leftAgain === undefined ? undefined : await state();
-      must(leftAgain === row.leftAgain, `the same call again left ${leftAgain}`);
+      must(isDeepStrictEqual(leftAgain, row.leftAgain), `the same call again left ${JSON.stringify(leftAgain)}`);
       await endAll(context, about.spaceId);
     },
   };

@@ -23,7 +23,15 @@ import { type LostReply, loserOf } from './trial.js';
 const OF_CONNECTIONS = /^(hello|auth|client|select|info|ping|config|cluster|script|unsubscribe|sunsubscribe)$/;
 
 /** Scripts of `yardmaster fsck`. An operator can stop it, and start it again, at any reply. */
-const OF_FSCK = ['check_entries', 'check_jobs', 'check_names', 'check_orphan', 'check_spaces', 'count_names'];
+const OF_FSCK = [
+  'check_entries',
+  'check_jobs',
+  'check_names',
+  'check_orphan',
+  'check_spaces',
+  'check_unique_entries',
+  'count_names',
+];
 
 /** Scripts that run after a step of Redis' clock. The next sweep runs them again, which does no harm. */
 const OF_CLOCK_STEPS = ['bring_back', 'mark_step'];

@@ -1,5 +1,15 @@
-import { ERRORS, type JsonValue } from '@yardmaster/protocol';
-import { callJob, create, get, type JobVerb, newWorld, poll, Refusal, readLogs } from '../../test/model/index.js';
+import { ERRORS, type JsonValue, uniqueRequest } from '@yardmaster/protocol';
+import {
+  callJob,
+  create,
+  createKeyed,
+  get,
+  type JobVerb,
+  newWorld,
+  poll,
+  Refusal,
+  readLogs,
+} from '../../test/model/index.js';
 import { ALL_LOGS } from '../checker/dump.js';
 import type { Body, Operation } from '../checker/history.js';
 import { BODIES } from '../load/bodies.js';
@@ -21,14 +31,18 @@ export const seenOf = ({ status, events, logs }: { status: string; events: { typ
 });
 
 /** Make a call twice in the model. @returns the job after the first call, and the response to the second */
-export function playTwice([op, , , { before, maxRetries = 3, hasCallback }]: (typeof CHANGES)[number]) {
+export function playTwice([op, , , { before, maxRetries = 3, hasCallback, key }]: (typeof CHANGES)[number]) {
   const times = { deliveryTimeoutMs: 1, maxDeliveries: 99, retentionMs: 0, redisTimeoutMs: 1 };
   const world = newWorld({ keyPrefix: '', eventsPerJob: 99, logsPerJob: 99, ...times }, 0);
   const callback = { callbackUrl: hasCallback ? 'http://receiver' : null, callbackHeaders: null };
-  const request = { name: 'lost', payload: null, maxRetries, timeoutSeconds: 1, ...callback };
+  const unique = key === 'unique' ? uniqueRequest.parse({ key }) : null;
+  const request = { name: 'lost', payload: null, maxRetries, timeoutSeconds: 1, unique, ...callback };
   const of = { job: '1', caller: null };
   const act = (verb: Operation, body: Body): unknown => {
-    if (verb === 'create') return create(world, { id: String(world.jobs.size + 1), space: 'space', request });
+    const given = { id: String(world.jobs.size + 1), space: 'space', request };
+    if (verb === 'create' && key === undefined) return create(world, given);
+    if (verb === 'create')
+      return createKeyed(world, { ...given, idempotencyKey: key === 'unique' ? null : (key ?? null) }).job;
     if (verb === 'poll') return { jobs: poll(world, { space: 'space', count: 1, names: [] }) };
     return callJob(world, verb as JobVerb, { ...of, data: DATA[verb]?.(body) ?? body ?? null });
   };
@@ -38,7 +52,8 @@ export function playTwice([op, , , { before, maxRetries = 3, hasCallback }]: (ty
   try {
     const body = (act(op, BODIES[op]?.('again')) ?? { success: true }) as Body;
     if (op !== 'create') return { left, again: { status: 200, body } };
-    return { left, again: { status: 201, body: { status: body.status, attemptNumber: body.attemptNumber } } };
+    const { status, attemptNumber } = body;
+    return { left, again: { status: key === 'unique' ? 200 : 201, body: { status, attemptNumber } } };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
     const { code, jobStatus } = refusal;

@@ -11,6 +11,8 @@ const COMPLETED = { before: [...RUNNING.before, DONE], hasCallback: true } as co
 /** Every endpoint that changes jobs, with the script that it runs (spec §4). */
 export const CHANGES: readonly [op: Operation, endpoint: string, script: string, start: Start][] = [
   ['create', 'createJob', 'create', { before: null }],
+  ['create', 'createJob', 'create_keyed', { before: null, key: 'idempotency' }],
+  ['create', 'createJob', 'create_keyed', { before: null, key: 'unique' }],
   ['poll', 'pollJobs', 'poll', { before: [] }],
   ['claim', 'claimJob', 'claim', { before: [] }],
   ['ack', 'ackJob', 'ack', DELIVERED],

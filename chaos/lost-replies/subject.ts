@@ -17,6 +17,7 @@ export interface Subject {
 export interface Start {
   maxRetries?: number; // Default 3.
   hasCallback?: true;
+  key?: 'idempotency' | 'unique'; // The key with which the job is created; only of a create.
   before: readonly Step[] | null; // Calls after its creation; null: no job.
 }
 

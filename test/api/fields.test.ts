@@ -76,9 +76,31 @@ const SCOPE =
   'must be one of jobs:create, jobs:read, jobs:read:progress, jobs:poll, jobs:ack, jobs:progress, jobs:event, ' +
   'jobs:complete, jobs:fail, jobs:kill, jobs:keepalive, jobs:worker, keys:manage';
 
+const TTL = 'ttlSeconds must be an integer between 1 and 31622400';
+const TTL_GOES = 'ttlSeconds goes with until: expired, and only with it';
+const UNIQUE_FAULTS: [unique: object, error: string][] = [
+  [{}, 'key is required'],
+  [{ key: 7 }, 'key must be a string'],
+  ...['', 'x'.repeat(257), '🚂'.repeat(257)].map((key): [object, string] => [
+    { key },
+    'key must be 1 to 256 characters',
+  ]),
+  [{ key: '\ud800' }, 'key must be well-formed Unicode'],
+  [{ key: 'k', until: 'never' }, 'until must be one of ended, started, expired'],
+  [{ key: 'k', onConflict: 'wait' }, 'onConflict must be one of return, reject, replace'],
+  ...[0, 31_622_401, 1.5, '60'].map((ttlSeconds): [object, string] => [
+    { key: 'k', until: 'expired', ttlSeconds },
+    TTL,
+  ]),
+  ...[{ until: 'expired' }, { ttlSeconds: 5 }, { until: 'started', ttlSeconds: 5 }].map((rest): [object, string] => [
+    { key: 'k', ...rest },
+    TTL_GOES,
+  ]),
+];
+
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
+  /well-formed|goes with until|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
 
 const work = { name: 'work' };
 const half = { percent: 50, message: 'half' };
@@ -156,6 +178,8 @@ const REFUSED: Record<string, Fault[]> = {
       fault(header('x-a', value), 'callbackHeaders.x-a has a character that a header cannot carry'),
     ),
     fault({ ...work, callbackHeaders: { 'x-a': 'v', 'X-A': 'v' } }, 'callbackHeaders.X-A is repeated'),
+    ...values('unique', OBJECT, ['k', 5, [], true], work),
+    ...UNIQUE_FAULTS.map(([unique, error]) => fault({ ...work, unique }, `unique.${error}`)),
     fault(
       { name: 5, payload: [], maxRetries: -1, timeoutSeconds: 0, callbackUrl: 'x', callbackHeaders: { te: 'v', a: 5 } },
       `name ${STRING}`,
@@ -305,6 +329,12 @@ const TAKEN: Record<string, object[]> = {
     ...edges('timeoutSeconds', [0.001, 86_400], work),
     ...edges('callbackUrl', [null, ...URLS], work),
     ...edges('callbackHeaders', [null, {}, HEADERS, { x: 'v'.repeat(4_095) }, numbered(20, '')], work),
+    ...edges(
+      'unique',
+      [1, 31_622_400].map((ttlSeconds) => ({ key: `for ${ttlSeconds} s`, until: 'expired', ttlSeconds })),
+      work,
+    ),
+    ...edges('unique', [{ key: '🚂'.repeat(256) }, { key: '\0', until: 'started', onConflict: 'reject' }], work),
   ],
   'Poll for Jobs': [
     ...[{}, { count: 1e20 }, { types: [] }, { type: 'x' }, { type: names(100) }, { names: ['x'], name: 'y' }],
@@ -451,7 +481,8 @@ describe('identifiers in the path', () => {
 
 /** Return patterns of the fields that an operation of the document has in its query and its body. */
 function fieldsOf({ parameters, requestBody }: Part): string[] {
-  const inQuery = parameters.flatMap(({ name = [] }: Part) => name); // Parameters of the path are references.
+  // Parameters of the path are references.
+  const inQuery = parameters.flatMap(({ name, in: place }: Part) => (place === 'query' ? name : []));
   return [...inQuery, ...fieldsIn(requestBody?.content['application/json'].schema)];
 }
 

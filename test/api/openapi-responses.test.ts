@@ -64,8 +64,11 @@ function examplesOf(endpoint: Endpoint): CallOptions[] {
 }
 
 it.each(ENDPOINTS)('responds to each example of $name with a success as documented', async (endpoint) => {
-  for (const example of examplesOf(endpoint))
-    await expectResponse(endpoint, await targetFor(service, endpoint, 'examples'), example, endpoint.success ?? 200);
+  // In a space of its own, because an example has a unique key.
+  for (const [n, example] of examplesOf(endpoint).entries()) {
+    const target = await targetFor(service, endpoint, `examples-${n}`);
+    await expectResponse(endpoint, target, example, endpoint.success ?? 200);
+  }
 });
 
 it.each(STATUSES)('responds as documented to each call on a job that is %s', async (status) => {
@@ -106,6 +109,19 @@ it('responds as documented to calls of a worker that has lost its job', async ()
         await expectResponse(endpoint, target, { headers: { 'x-delivery-token': token } });
     }
   }
+});
+
+it('responds as documented to creates whose key was used', async () => {
+  const create = endpointOf('Create Job');
+  const target = { ...UNKNOWN, spaceId: 'keyed' };
+  const headers = { 'idempotency-key': 'k' };
+  const body = { name: 'work', unique: { key: 'k' } };
+  for (const status of [201, 201]) await expectResponse(create, target, { headers, body }, status);
+  await expectResponse(create, target, { headers, body: { name: 'other' } }, 422);
+  await expectResponse(create, target, { body }, 200);
+  const { key } = await service.key(['jobs:create']);
+  await expectResponse(create, target, { key, body }, 200);
+  await expectResponse(create, target, { body: { name: 'work', unique: { key: 'k', onConflict: 'reject' } } }, 409);
 });
 
 /** Make a call without the Host header, which no HTTP library can. */

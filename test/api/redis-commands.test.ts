@@ -29,6 +29,8 @@ const unacked = async () => {
   return id;
 };
 
+const occupied = () => jobIn(service, 'pending', SPACE, { unique: { key: 'k2' } });
+
 /** Prepares what a call needs. @returns the id of its job; '' when it needs none */
 type Prepare = () => Promise<string>;
 type Row = [name: string, call: string, prepare: Prepare, commands: string, body?: unknown];
@@ -48,7 +50,7 @@ const KILLED = 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1
 const HEARTBEAT = 'evalsha 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 1, zrem 1';
 const RETRIED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 4, zrem 2';
 const RELEASED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 3, zrem 2';
-const DEAD = 'evalsha 1, hexists 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1';
+const DEAD = 'evalsha 1, hmget 3, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1';
 const OWING = 'evalsha 1, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 3, zrem 1';
 const REDELIVERED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 1, time 1, zadd 1';
 const LOGS = 'evalsha 1, hget 1, hmget 1, publish 2, rpush 1, time 1';
@@ -64,6 +66,20 @@ const everything = { name: 'work', payload: { n: 1 }, maxRetries: 1, timeoutSeco
 const CALLS: Row[] = [
   ['create', JOBS, none, CREATE, { name: 'work', payload: { n: 1 } }],
   ['create, with everything', JOBS, none, CREATE, { ...everything, callbackHeaders: { a: 'b' } }],
+  [
+    'create, with a unique key',
+    JOBS,
+    none,
+    `${CREATE.replace('hset 1', 'hget 1, hset 2')}`,
+    { name: 'work', unique: { key: 'k' } },
+  ],
+  [
+    'create, with an occupied unique key',
+    JOBS,
+    occupied,
+    'evalsha 1, hget 1, hmget 2, time 1',
+    { name: 'work', unique: { key: 'k2' } },
+  ],
   ['poll 1', 'POST /spaces/poll/jobs/poll', pending('poll', 3), POLL, { count: 1 }],
   ['poll 1, by name', 'POST /spaces/by-name/jobs/poll', pending('by-name', 3), POLL, { types: ['work'] }],
   ['poll 50', 'POST /spaces/poll-50/jobs/poll', pending('poll-50', 53), POLL_50, { count: 50 }],

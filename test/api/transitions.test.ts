@@ -117,7 +117,7 @@ it.each(cells.filter((cell) => !isMove(cell)))(
 );
 
 it('tests every trigger that a call about a job can be', () => {
-  const notAboutAJob = ['poll', 'delivery_timeout', 'execution_timeout'];
+  const notAboutAJob = ['poll', 'replace', 'delivery_timeout', 'execution_timeout'];
   const triggers = new Set(TRANSITIONS.map(({ trigger }) => trigger).filter((one) => !notAboutAJob.includes(one)));
   expect([...triggers].sort()).toEqual([...VERBS].sort());
 });

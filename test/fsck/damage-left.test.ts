@@ -40,6 +40,13 @@ describe('fsck of a record with a broken field', () => {
     ['completed', 'result', null, 'result is missing'],
     ['completed', 'startedAt', null, 'startedAt is missing'],
     ['killed', 'updatedAt', null, 'updatedAt is missing'],
+    ['pending', 'unique', 'never return 0 k', 'unique is impossible: never return 0 k'],
+    ['pending', 'unique', 'ended wait 0 k', 'unique is impossible: ended wait 0 k'],
+    ['pending', 'unique', 'expired return 0 k', 'unique is impossible: expired return 0 k'],
+    ['pending', 'unique', 'ended return 60 k', 'unique is impossible: ended return 60 k'],
+    ['pending', 'unique', 'ended return 0 ', 'unique is impossible: ended return 0 '],
+    ['running', 'uniqueFreed', 'yes', 'uniqueFreed is impossible: yes'],
+    ['pending', 'fingerprint', 'short', 'fingerprint is impossible: short'],
   ] as const)('reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
     const id = await jobIn(service, status, 'left');
     const key = service.store.keys.job(id);

@@ -42,7 +42,7 @@ it('repairs all faults while the memory of Redis is full', async () => {
   const full = await startService({}, { redis, app: 'api' });
   try {
     const [pending, running, ended] = [
-      await jobIn(full, 'pending', 'repaired'),
+      await jobIn(full, 'pending', 'repaired', { unique: { key: 'k' } }),
       await jobIn(full, 'running', 'repaired'),
       await jobIn(full, 'completed', 'repaired', { callbackUrl: 'https://example.com/hook' }),
     ];
@@ -51,6 +51,7 @@ it('repairs all faults while the memory of Redis is full', async () => {
     await full.redis.del(
       keys.queue('repaired'),
       keys.names('repaired'),
+      keys.unique('repaired'),
       keys.deadlines(partition),
       keys.spaces(partition),
     );
@@ -65,6 +66,7 @@ it('repairs all faults while the memory of Redis is full', async () => {
         ['callback_forgotten', ended, 'done'],
         ['deadline_missing', ended, 'done'],
         ['deadline_missing', running, 'done'],
+        ['entry_missing', pending, 'done'],
         ['entry_missing', pending, 'done'],
         ['name_count_wrong', null, 'done'],
         ['space_missing', null, 'done'],

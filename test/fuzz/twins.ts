@@ -38,7 +38,7 @@ const SENT: Partial<Record<model.JobVerb, JsonValue>> = { complete: { answer: 42
 export async function createTwin(service: FuzzedService, place: Place): Promise<Twin> {
   const world = model.newWorld(STORE_DEFAULTS, 0);
   if (place === 'unknown') return { world, id: `00${'a'.repeat(26)}` };
-  const fixed = { name: 'work', payload: null, timeoutSeconds: 86_400, callbackHeaders: null };
+  const fixed = { name: 'work', payload: null, timeoutSeconds: 86_400, callbackHeaders: null, unique: null };
   const request = { ...fixed, callbackUrl: urlIn(place), maxRetries: place === 'dead' ? 0 : 3 };
   const id = await jobIn(service, statusOf(place), JOBS_SPACE, request);
   model.create(world, { id, space: JOBS_SPACE, request });

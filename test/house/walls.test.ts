@@ -10,7 +10,7 @@ const ALLOWED: Record<string, string[]> = {
   'packages/protocol': ['fastest-levenshtein', 'zod'],
   'packages/redis': ['@yardmaster/protocol', 'cluster-key-slot', 'ioredis'],
   'packages/runtime': ['@yardmaster/redis', 'pino', 'zod'],
-  'packages/store': ['@yardmaster/protocol', '@yardmaster/redis', 'ioredis', 'p-limit'],
+  'packages/store': ['@yardmaster/protocol', '@yardmaster/redis', 'ioredis', 'p-limit', 'safe-stable-stringify'],
   'packages/fsck': ['@yardmaster/protocol', '@yardmaster/redis', '@yardmaster/runtime', '@yardmaster/store'],
   'packages/server': [
     '@yardmaster/protocol',

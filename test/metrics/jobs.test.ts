@@ -11,6 +11,8 @@ const service = withService();
 const MOVES = 'yardmaster_job_transitions_total';
 const series = (from: string, to: string) => `${MOVES}{from="${from}",to="${to}"}`;
 
+const UNIQUE = { key: 'one' };
+
 /** The call that is each trigger, by the id of a job. */
 const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, (id: string) => [string, unknown?]> = {
   poll: () => ['/spaces/moves/jobs/poll', { count: 50 }],
@@ -24,11 +26,15 @@ const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, 
   fail: (id) => [`/jobs/${id}/fail`, { error: 'x' }],
   release: (id) => [`/jobs/${id}/release`],
   kill: (id) => [`/jobs/${id}/kill`, {}],
+  replace: () => ['/spaces/moves/jobs', { name: 'work', unique: { ...UNIQUE, onConflict: 'replace' } }],
 };
 const isCall = (trigger: Trigger): trigger is keyof typeof CALLS => Object.hasOwn(CALLS, trigger);
 
 /** Return the fields of a job for which a row of the table applies. */
-const fieldsFor = (when: string | undefined) => (when === 'no retries remain' ? { maxRetries: 0 } : {});
+const fieldsFor = (when: string, trigger: Trigger) => ({
+  ...(when === 'no retries remain' && { maxRetries: 0 }),
+  ...(trigger === 'replace' && { unique: UNIQUE }),
+});
 
 /** Set the delivery time-outs of a job so that the next one makes it dead. */
 const spendDeliveries = (id: string) => service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
@@ -45,7 +51,7 @@ describe('every row of the transition table', () => {
   const rows = TRANSITIONS.flatMap((row) => row.from.map((from) => ({ ...row, from, when: row.when ?? 'always' })));
 
   it.each(rows)('counts one move by $trigger from $from to $to ($when)', async ({ trigger, from, to, when }) => {
-    const id = await jobIn(service, from, 'moves', fieldsFor(when));
+    const id = await jobIn(service, from, 'moves', fieldsFor(when, trigger));
     if (when === 'no deliveries remain') await spendDeliveries(id);
     const call = async ([path, body]: [string, unknown?]) =>
       expect((await service.call('POST', path, { body })).status).toBe(200);
@@ -53,6 +59,16 @@ describe('every row of the transition table', () => {
     await expectMoved(service, MOVES, act, from === to ? {} : { [series(from, to)]: 1 });
     await service.call('POST', `/jobs/${id}/kill`); // So that the next row does not poll it.
   });
+});
+
+it('counts a create as a move only if it made a job', async () => {
+  const create = (headers: Record<string, string>, unique?: object) =>
+    service.call('POST', '/spaces/repeated/jobs', { headers, body: { name: 'work', unique } });
+  const key = { 'idempotency-key': 'k' };
+  await expectMoved(service, MOVES, () => create(key, UNIQUE), { [series('none', 'pending')]: 1 });
+  await expectMoved(service, MOVES, () => create(key, UNIQUE), {});
+  await expectMoved(service, MOVES, () => create({}, UNIQUE), {});
+  await expectMoved(service, MOVES, () => create({}, { ...UNIQUE, onConflict: 'reject' }), {});
 });
 
 it('counts a created job as moved from none, and a purged job as moved to none', async () => {

@@ -16,6 +16,7 @@ export function ack(world: World, { job: id, caller, token }: OfWorker): void {
   job.attemptNumber += 1;
   job.deliveryTimeouts = 0;
   job.startedAt = world.now;
+  if (job.request.unique?.until === 'started') job.isUniqueFreed = true;
   openWindow(world, job);
   move(world, job, 'running');
   recordEvent(world, job, 'acked');

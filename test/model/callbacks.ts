@@ -34,7 +34,11 @@ export function relay(world: World, { partition }: { partition: string }): Relay
   return relayed;
 }
 
-export function begin(world: World, { job: id, series }: { job: string; series: number }): CallbackAttempt | NoAttempt {
+/** @param order order score of the job, chosen by the store: it has the time of creation, and is not predicted further */
+export function begin(
+  world: World,
+  { job: id, series, order = '' }: { job: string; series: number; order?: string | undefined },
+): CallbackAttempt | NoAttempt {
   const { now } = world;
   const job = world.jobs.get(id);
   if (!hasPendingCallback(job) || job.callback.series !== series) return { waitMs: null };
@@ -52,6 +56,7 @@ export function begin(world: World, { job: id, series }: { job: string; series: 
     attemptNumber: job.attemptNumber,
     result: JSON.stringify(job.status === 'dead' ? { error: job.error } : job.result),
     endedAt: iso(job.updatedAt),
+    order: Math.floor(Number(order) / 1_024) === job.createdAt ? order : `of ${job.createdAt}`,
     url: request.callbackUrl as string,
     headers: request.callbackHeaders ?? {},
     attempt: callback.attempts + 1,

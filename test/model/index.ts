@@ -7,6 +7,7 @@ export { begin, record, redeliver, relay } from './callbacks.js';
 export { expire } from './deadlines.js';
 export { claim, create, poll } from './delivering.js';
 export { CALLS_TO, callJob, JOB_VERBS, type JobVerb, refusalOf } from './job-calls.js';
+export { createKeyed } from './keyed.js';
 export { append, pageOf, read as readLogs } from './logs.js';
 export { get, list, progress, stats } from './reading.js';
 export { replay } from './replay.js';

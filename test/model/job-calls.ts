@@ -65,7 +65,7 @@ const SETTINGS = STORE_DEFAULTS;
  */
 export function refusalOf(verb: JobVerb, status: Status, callbackUrl: string | null = null): Refusal | null {
   const world = newWorld(SETTINGS, 0);
-  const fixed = { payload: null, timeoutSeconds: 1, callbackHeaders: null };
+  const fixed = { payload: null, timeoutSeconds: 1, callbackHeaders: null, unique: null };
   const request = { name: 'work', maxRetries: 0, callbackUrl, ...fixed };
   const job = create(world, { id: 'job', space: 'space', request }).id;
   for (const step of CALLS_TO[status]) callJob(world, step, { job });

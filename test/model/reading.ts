@@ -1,4 +1,5 @@
 import {
+  type CreateJobRequest,
   type Job,
   type JobWithEvents,
   type LatestProgress,
@@ -6,6 +7,7 @@ import {
   type SpaceStats,
   STATUSES,
   type Status,
+  type Unique,
 } from '@yardmaster/protocol';
 import type { Since, Snapshot } from '@yardmaster/store';
 import { queueOf } from './delivering.js';
@@ -17,7 +19,7 @@ const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 
 function listed(job: ModelJob): ListedJob {
   const { id, spaceId, status, attemptNumber, result, request, createdAt, updatedAt } = job;
-  const { name, payload, maxRetries, timeoutSeconds } = request;
+  const { name, payload, maxRetries, timeoutSeconds, unique } = request;
   return {
     ...{ id, spaceId, name, payload, status, maxRetries, attemptNumber, timeoutSeconds },
     deliveredAt: isoOrNull(job.deliveredAt),
@@ -26,9 +28,19 @@ function listed(job: ModelJob): ListedJob {
     result,
     ...(job.error === null ? {} : { error: job.error }),
     ...(job.progress === null ? {} : { progress: job.progress.data }),
+    ...(unique && { unique: shownUnique(unique) }),
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
   };
+}
+
+/** Members at their defaults are not shown. */
+function shownUnique({ key, until, onConflict, ttlSeconds }: NonNullable<CreateJobRequest['unique']>): Unique {
+  const shown: Unique = { key };
+  if (until !== 'ended') shown.until = until;
+  if (onConflict !== 'return') shown.onConflict = onConflict;
+  if (ttlSeconds !== null) shown.ttlSeconds = ttlSeconds;
+  return shown;
 }
 
 export function jobOf(job: ModelJob): Job {

@@ -1,10 +1,18 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
-import type { EventType, JobEvent, JobWithEvents, JsonObject, JsonValue } from '@yardmaster/protocol';
+import {
+  type EventType,
+  type JobEvent,
+  type JobWithEvents,
+  type JsonObject,
+  type JsonValue,
+  uniqueRequest,
+} from '@yardmaster/protocol';
 import { type CallbackOutcome, partitionOf, STORE_DEFAULTS, type StoreSettings } from '@yardmaster/store';
 import { begin, mustRetry, record, redeliver } from './callbacks.js';
 import { expire } from './deadlines.js';
 import { create } from './delivering.js';
 import { callJob, type JobVerb } from './job-calls.js';
+import { replace } from './keyed.js';
 import { get } from './reading.js';
 import { type ModelJob, newWorld, type OfJob, Refusal, type World } from './world.js';
 
@@ -44,6 +52,7 @@ export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded:
   const [first] = events;
   if (first?.type !== 'created') return `the history begins with ${first?.type}`;
   if (isTrimmed(job, settings)) return gapIn(job, settings);
+  if (isReplacedLate(events)) return null;
   const world = worldAtCreation(job, settings);
   const of = { job: id, caller: null };
   const walk = { world, job: world.jobs.get(id) as ModelJob, of, settings, unrecorded };
@@ -66,6 +75,12 @@ export function isTrimmed(
   return seqOf(events.at(-1)) >= eventsPerJob && events[1]?.id !== `${id}.2`;
 }
 
+/** Return whether a request was replaced after an attempt, because the history does not contain the earlier request. */
+function isReplacedLate(events: readonly JobEvent[]): boolean {
+  const firstAck = events.findIndex(({ type }) => type === 'acked');
+  return firstAck >= 0 && events.findLastIndex(({ type }) => type === 'replaced') > firstAck;
+}
+
 /** Find a gap in a history whose old events were dropped: exactly the newest events must be kept. */
 function gapIn(
   { events }: JobWithEvents,
@@ -81,7 +96,8 @@ const seqOf = (event: JobEvent | undefined) => Number(event?.id.split('.')[1]);
 function worldAtCreation({ id, spaceId, createdAt, ...job }: JobWithEvents, settings: ReplaySettings): World {
   const world = newWorld({ ...STORE_DEFAULTS, ...settings }, Date.parse(createdAt));
   const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = job;
-  const request = { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders };
+  const unique = job.unique ? uniqueRequest.parse(job.unique) : null;
+  const request = { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders, unique };
   create(world, { id, space: spaceId, request });
   return world;
 }
@@ -133,6 +149,9 @@ const STEPS: Record<EventType, Step> = {
   event: byCalling('event', (data) => data),
   killed: byCalling('kill', (data) => data?.reason),
   released: byCalling('release', (data) => data?.reason),
+  replaced: ({ world, job }) => {
+    if (job.status === 'pending') replace(world, job, job.request);
+  },
   ...{ retried: ended, dead: ended, delivery_timeout: timedOut },
   ...{ callback_sent: calledBack, callback_failed: calledBack },
 };

@@ -42,6 +42,11 @@ export interface ModelJob {
   id: string;
   spaceId: string;
   request: CreateJobRequest;
+  /** The request that created it, which a later one may have replaced. */
+  firstRequest: CreateJobRequest;
+  idempotencyKey: string | null;
+  /** Whether an ack, or the next job with the unique key, has freed the key. */
+  isUniqueFreed: boolean;
   status: Status;
   attemptNumber: number;
   /** Delivery time-outs since the last ack. */

@@ -243,9 +243,12 @@ function expectSignature(request: Received, jobId: string) {
   const named = namedHeaders(request);
   const timestamp = named['webhook-timestamp'] as string;
   const at = new Date(Number(timestamp) * 1_000);
-  const signatures = [SECRET, OTHER_SECRET].map((secret) => new Webhook(secret).sign(`msg_${jobId}`, at, request.body));
+  const { timestamp: endedAt } = JSON.parse(request.body.toString());
+  const id = named['webhook-id'] as string;
+  expect(id).toMatch(new RegExp(`^msg_${jobId}_\\d{16}_${Date.parse(endedAt)}$`));
+  const signatures = [SECRET, OTHER_SECRET].map((secret) => new Webhook(secret).sign(id, at, request.body));
   expect(Object.fromEntries(Object.entries(named).filter(([name]) => name.startsWith('webhook-')))).toEqual({
-    'webhook-id': `msg_${jobId}`,
+    'webhook-id': id,
     'webhook-timestamp': expect.stringMatching(/^\d{10}$/),
     'webhook-signature': signatures.join(' '),
   });
@@ -295,6 +298,26 @@ describe('a callback of a service with master secrets', () => {
     for (const request of requests) expectSignature(request, id);
   });
 
+  it('a job that is created again under its id has another webhook-id when it ends again', async () => {
+    const callbackUrl = receiver.script('/again', respondWith(204));
+    const create = () =>
+      signing.call('POST', '/spaces/requests/jobs', {
+        body: { name: 'work', callbackUrl },
+        headers: { 'idempotency-key': 'again' },
+      });
+    for (let n = 0; n < 2; n++) {
+      const { body } = await create();
+      for (const verb of ['claim', 'ack', 'complete']) await step(signing, body.id, verb);
+      await settled(signing, body.id);
+      expectSignature(receiver.requestsTo('/again')[n] as Received, body.id);
+      await signing.redis.zadd(signing.store.keys.deadlines(body.id.slice(0, 2)), 1, body.id);
+      await until(async () => (await signing.call('GET', `/jobs/${body.id}`)).status === 404);
+    }
+    const [first, second] = receiver.requestsTo('/again').map((request) => namedHeaders(request)['webhook-id']);
+    expect(first?.slice(0, 33)).toBe(second?.slice(0, 33));
+    expect(first).not.toBe(second);
+  });
+
   it('a callback never carries webhook- headers of the job, which an earlier release may have stored', async () => {
     const given = {
       'Webhook-Id': 'a',
@@ -335,7 +358,8 @@ describe('docs/callbacks.md', () => {
     expect(docs.replaceAll(/\s+/g, ' ')).toContain(`of the space \`${JSON.parse(body).spaceId}\` is \`${secret}\``);
     expect(header('webhook-signature')).toBe(new Webhook(secret).sign(header('webhook-id'), at, body));
     expect(header('content-length')).toBe(String(Buffer.byteLength(body)));
-    expect(header('webhook-id')).toBe(`msg_${JSON.parse(body).jobId}`);
+    const { jobId, timestamp } = JSON.parse(body);
+    expect(header('webhook-id')).toMatch(new RegExp(`^msg_${jobId}_\\d{16}_${Date.parse(timestamp)}$`));
   });
 
   it('docs/callbacks.md shows the default delays of the retries', () => {

@@ -10,6 +10,8 @@ interface Dump {
   /** Jobs that have logs. */
   logged: string[];
   indexes: Map<string, Members>;
+  /** Job ids by unique key, of each space. */
+  unique: Map<string, Record<string, string>>;
   unknown: string[];
 }
 
@@ -43,17 +45,26 @@ async function membersOf(redis: Redis, key: string): Promise<Members> {
 }
 
 async function dump(redis: Redis, prefix: string): Promise<Dump> {
-  const all: Dump = { jobs: new Map(), histories: new Map(), logged: [], indexes: new Map(), unknown: [] };
-  for (const key of await keysOf(redis, prefix)) {
-    const name = key.slice(prefix.length + 1);
-    const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events|:logs)?$/.exec(name) ?? [];
-    if (id && part === ':logs') all.logged.push(id);
-    else if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
-    else if (id) all.jobs.set(id, await redis.hgetall(key));
-    else if (/^\{..\}:(space:|deadlines$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
-    else if (!/^(meta$|\{keys\}:records$|\{..\}:(spaces|stepped)$|\{bull\}:)/.test(name)) all.unknown.push(key);
-  }
+  const all: Dump = {
+    jobs: new Map(),
+    histories: new Map(),
+    logged: [],
+    indexes: new Map(),
+    unique: new Map(),
+    unknown: [],
+  };
+  for (const key of await keysOf(redis, prefix)) await dumpKey(redis, key, key.slice(prefix.length + 1), all);
   return all;
+}
+
+async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Promise<void> {
+  const [, id, part] = /^\{..\}:job:([a-z0-9]{28})(:events|:logs)?$/.exec(name) ?? [];
+  if (id && part === ':logs') all.logged.push(id);
+  else if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
+  else if (id) all.jobs.set(id, await redis.hgetall(key));
+  else if (/^\{..\}:space:[^/]+\/unique$/.test(name)) all.unique.set(name, await redis.hgetall(key));
+  else if (/^\{..\}:(space:|deadlines$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
+  else if (!/^(meta$|\{keys\}:records$|\{..\}:(spaces|stepped)$|\{bull\}:)/.test(name)) all.unknown.push(key);
 }
 
 /** List the indexes that must contain a job; no other index may. */
@@ -77,6 +88,7 @@ const STATUS_AFTER: Record<string, string> = {
   delivery_timeout: 'pending',
   dead: 'dead',
   killed: 'killed',
+  replaced: 'pending',
 };
 
 function historyFaults(id: string, job: Record<string, string>, history: string[]): string[] {
@@ -127,13 +139,42 @@ function actualEntries(indexes: Dump['indexes']): Map<string, string> {
   return entries;
 }
 
+/** Return the entry of a job's unique key: its space's hash, and the field there. */
+function uniqueEntryOf(id: string, { space, name = '', unique = '' }: Record<string, string>): string {
+  const key = unique.split(' ').slice(3).join(' ');
+  return `{${id.slice(0, 2)}}:space:${space}/unique ${Buffer.byteLength(name)}:${name}${key}`;
+}
+
+/** Whether a job must have the entry of its unique key, may have it, or must not. */
+function claimOf({ status = '', unique, uniqueFreed }: Record<string, string>): 'must' | 'may' | 'must not' {
+  if (unique === undefined || uniqueFreed === '1') return 'must not';
+  if (unique.startsWith('expired ')) return 'may';
+  return ['pending', 'delivered', 'running'].includes(status) ? 'must' : 'must not';
+}
+
+function uniqueFaults({ jobs, unique }: Dump): string[] {
+  const actual = new Map<string, string>();
+  for (const [hash, fields] of unique)
+    for (const [field, id] of Object.entries(fields)) actual.set(`${hash} ${field}`, id);
+  const faults: string[] = [];
+  for (const [id, job] of jobs) {
+    if (claimOf(job) === 'must' && actual.get(uniqueEntryOf(id, job)) !== id) faults.push(`${id} lacks its unique key`);
+  }
+  for (const [entry, id] of actual) {
+    const job = jobs.get(id) ?? {};
+    if (claimOf(job) === 'must not' || uniqueEntryOf(id, job) !== entry) faults.push(`${id} must not be in ${entry}`);
+  }
+  return faults;
+}
+
 /**
  * Compare every record with every index. They must agree at any moment, even after a crash.
  *
  * @returns one sentence per disagreement
  */
 export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
-  const { jobs, histories, logged, indexes, unknown } = await dump(redis, prefix);
+  const all = await dump(redis, prefix);
+  const { jobs, histories, logged, indexes, unknown } = all;
   const expected = expectedEntries(jobs);
   const actual = actualEntries(indexes);
 
@@ -143,7 +184,7 @@ export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
     else if (score !== null && actual.get(entry) !== score) faults.push(`misplaced: ${entry}`);
   }
   for (const entry of actual.keys()) if (!expected.has(entry)) faults.push(`unexpected: ${entry}`);
-  faults.push(...callbackFaults(jobs, indexes));
+  faults.push(...callbackFaults(jobs, indexes), ...uniqueFaults(all));
   for (const [id, job] of jobs) faults.push(...historyFaults(id, job, histories.get(id) ?? []));
   return [...faults, ...orphans({ jobs, histories, logged })];
 }

@@ -10,6 +10,7 @@ import type { Store } from '@yardmaster/store';
 import type { Request } from 'express';
 import { readJson } from './body/body.js';
 import { checkSize, type SizeLimits } from './body/sizes.js';
+import { idempotencyKeyOf } from './idempotency-key.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
 import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
@@ -79,6 +80,7 @@ export async function handle(
   };
   // Express would parse the URL of every request.
   if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.parameters);
+  if (route.isIdempotent) call.idempotencyKey = idempotencyKeyOf(req);
   // A request without input, such as every ack, does not have to wait for it.
   if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, { call, deps });
   const body = await (route.readBody

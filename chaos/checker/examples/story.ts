@@ -92,6 +92,7 @@ function jobOf(id: string, text: string): DumpedJob {
   const timeOf = (type: EventType) =>
     (isPending ? undefined : moves.findLast((event) => event.type === type))?.createdAt ?? null;
   const end = events.find(({ type }) => type === 'completed');
+  const failed = events.findLast(({ type }) => type === 'retried' || type === 'dead');
   return {
     ...{ id, spaceId: 'yard', name: 'work', payload: { n: id }, maxRetries: 0, timeoutSeconds: 1 },
     status: last === undefined ? 'pending' : (statusAfter(last.type) as Status),
@@ -99,6 +100,7 @@ function jobOf(id: string, text: string): DumpedJob {
     callbackUrl: (events.find(({ type }) => isCallback(type))?.data as { url: string } | undefined)?.url ?? null,
     ...{ deliveredAt: timeOf('delivered'), startedAt: timeOf('acked'), completedAt: timeOf('completed') },
     ...{ callbackHeaders: null, result: end?.data ?? null },
+    ...(failed === undefined ? {} : { error: (failed.data as { error: string }).error }),
     createdAt: events[0]?.createdAt as string,
     updatedAt: (last ?? events[0])?.createdAt as string,
     ...{ events, logs: [], deadline: null, isCallbackPending: false },

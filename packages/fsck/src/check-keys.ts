@@ -1,6 +1,6 @@
 import { retryUnavailable, withRedisErrors } from '@yardmaster/redis';
 import { checkApiKeys } from './checks/api-keys.js';
-import { checkEntries } from './checks/entries.js';
+import { checkEntries, checkUniqueEntries } from './checks/entries/entries.js';
 import { checkJobs, type JobBatches } from './checks/jobs.js';
 import { checkLists } from './checks/orphans.js';
 import { type CheckContext, type Fault, faultOf, type Portion } from './faults.js';
@@ -38,6 +38,9 @@ export async function* checkKeys(checked: CheckContext, keys: string[], waiting:
   yield { of: 'keys', seen: 0, faults: await checkLists(checked, ofKind(sound, 'list')), namesOf };
   for (const { key, ...index } of ofKind(sound, 'index')) {
     for await (const portion of checkEntries(checked, key, index)) yield { of: 'entries', ...portion };
+  }
+  for (const { key, ...unique } of ofKind(sound, 'unique')) {
+    for await (const portion of checkUniqueEntries(checked, key, unique)) yield { of: 'entries', ...portion };
   }
   if (ofKind(sound, 'apiKeys').length > 0) {
     for await (const portion of checkApiKeys(checked)) yield { of: 'apiKeys', ...portion };

@@ -10,7 +10,10 @@ export const FAULTS = {
   entry_missing: { meaning: 'a job is not in an index that it belongs in', repair: 'entered' },
   entry_misplaced: { meaning: 'a job is at the wrong place of an index', repair: 'moved' },
   entry_wrong: { meaning: 'a job is in an index that its status excludes', repair: 'removed' },
-  entry_stray: { meaning: 'an index has a job that does not exist, or is of another space or name', repair: 'removed' },
+  entry_stray: {
+    meaning: 'an index has a job that does not exist, or is of another space, name or unique key',
+    repair: 'removed',
+  },
   deadline_missing: { meaning: 'a job that needs a deadline has none', repair: 'set' },
   deadline_late: {
     meaning: 'a job is due much later than its window allows',
@@ -24,6 +27,7 @@ export const FAULTS = {
   name_count_wrong: { meaning: 'the count of jobs of a name is wrong', repair: 'counted again' },
   orphaned: { meaning: 'a history, logs or counts of names exist without their job or space', repair: 'removed' },
   partitions_missing: { meaning: 'the number of partitions is missing', repair: 'stored' },
+  unique_twice: { meaning: 'two jobs occupy one unique key', repair: null },
   record_broken: { meaning: 'a job has a field that is missing or impossible', repair: null },
   job_unreadable: { meaning: 'a job cannot be checked', repair: null },
   history_disagrees: { meaning: 'the history of a job ends in another status', repair: null },

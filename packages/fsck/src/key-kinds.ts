@@ -8,6 +8,8 @@ export type KeyKind =
   /** An index of jobs. `spaceId` null: of the whole partition; `name` null: of jobs of any name. */
   | { kind: 'index'; partition: string; spaceId: string | null; name: string | null }
   | { kind: 'names'; spaceId: string }
+  /** The unique keys of a space. */
+  | { kind: 'unique'; spaceId: string }
   | { kind: 'spaces'; partition: string }
   | { kind: 'stepped' }
   | { kind: 'meta' }
@@ -22,6 +24,7 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
   list: 'list',
   index: 'zset',
   names: 'zset',
+  unique: 'hash',
   spaces: 'zset',
   stepped: 'string',
   meta: 'hash',
@@ -66,7 +69,7 @@ function spaceKey(partition: string, rest: string): KeyKind {
   // No code reads a key in the wrong partition, so it does not belong to Yardmaster. Its jobs are reported one by one.
   if (end < 1 || partitionOf(spaceId) !== partition) return UNKNOWN;
   if (SPACE_INDEXES.has(index)) return { kind: 'index', partition, spaceId, name: null };
-  if (index === 'names') return { kind: 'names', spaceId };
+  if (index === 'names' || index === 'unique') return { kind: index, spaceId };
   const name = index.startsWith('queue/') ? index.slice('queue/'.length) : '';
   return name === '' ? UNKNOWN : { kind: 'index', partition, spaceId, name };
 }

@@ -67,7 +67,7 @@ end`,
     end
   end
   local begins = typeOf(first)
-  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' then
+  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' and begins ~= 'replaced' then
     find(found, 'history_incomplete', history, 'it begins with ' .. begins)
   end
 end`,
@@ -134,11 +134,35 @@ end`,
     replaceEntry(spaces, space, formatInteger(newest))
   end)
 end`,
+  checkUnique: `local function checkUnique(found, r, base, nowMs)
+  if not r.unique then return end
+  local job = { base = base, id = r.id, space = r.space, name = r.name, status = r.status, order = r.order }
+  local index, field, lasts = uniqueEntry(job, r.unique)
+  local isNamed = stored(redis.call('HGET', index, field)) == r.id
+  if occupiesUnique(job, r.unique, r.uniqueFreed, nowMs) then
+    if isNamed then return end
+    local other, isOccupied = uniqueHolder(job, r.unique, nowMs)
+    if isOccupied then return find(found, 'unique_twice', index, 'job ' .. other.id .. ' occupies the key too') end
+    find(found, 'entry_missing', index, 'the job occupies its unique key', found.additions, function()
+      redis.call('HDEL', index, field)
+      redis.call('HSET', index, field, r.id)
+    end)
+  elseif isNamed and (lasts ~= 'expired' or r.uniqueFreed) then
+    local why = r.uniqueFreed and 'the job has freed its unique key' or 'the job is ' .. r.status
+    find(found, 'entry_wrong', index, why, found.removals, function() redis.call('HDEL', index, field) end)
+  end
+end`,
+  isUnique: `local function isUnique(unique)
+  local lasts, onConflict, ttlSeconds, key = string.match(unique, '^(%l+) (%l+) (%d+) (.+)$')
+  if not key or (lasts == 'expired') ~= (tonumber(ttlSeconds) > 0) then return false end
+  local isKnown = lasts == 'ended' or lasts == 'started' or lasts == 'expired'
+  return isKnown and (onConflict == 'return' or onConflict == 'reject' or onConflict == 'replace')
+end`,
   IS_STATUS: `local IS_STATUS = {}
 for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end`,
   WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
-  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WHOLE) }`,
+  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', unpack(WHOLE) }`,
   NEEDS: `local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }`,
   LACKS: `local LACKS = { pending = { 'deliveredAt', 'startedAt' }, delivered = { 'startedAt' } }`,
   checkedRecord: `local function checkedRecord(found, base, id)
@@ -163,11 +187,16 @@ for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end`,
     if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
   end
   check('timeoutSeconds', (tonumber(r.timeoutSeconds or '300') or 0) > 0)
+  check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
+  check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
+  if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
   r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder
   if not hasStatus or not areWhole then return r end
   local attempt, status = tonumber(r.attempt or 0), r.status
   local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and not r.deliveryTimeouts)
-  if attempt > tonumber(r.maxRetries or '3') + 1 or (hasRun and attempt == 0) then broken('attempt')
+  local isReplaceable = r.unique and string.find(r.unique, '^%l+ replace ') ~= nil
+  local most = isReplaceable and math.huge or tonumber(r.maxRetries or '3') + 1
+  if attempt > most or (hasRun and attempt == 0) then broken('attempt')
   else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
@@ -230,43 +259,11 @@ end`,
 end`,
 };
 
-export const check_entries = {
-  name: 'check_entries', sha1: 'd0f27b4e99b959ec337fafa5d402704daef56fb0',
-  keys: ['index'], args: ['base', 'isRepairing', 'space', 'name'], rest: 'ids',
-  decode: (r: unknown[]) => ({ strays: r[1] as string[] }),
-  text: `${store.stored}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.scoreIn}\nlocal index = KEYS[1]
-local base, isRepairing, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local ids = { unpack(ARGV, 5) }
-local strays = {}
-local function examine(id)
-  local key = base .. 'job:' .. id
-  local v = redis.call('HMGET', key, 'space', 'name')
-  local ofSpace, ofName = stored(v[1]), stored(v[2])
-  if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
-  if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
-  if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
-  if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end
-end
-for _, id in ipairs(ids) do
-  local isDone, why = pcall(examine, id)
-  if isDone and why and scoreIn(index, id) then
-    local outcome = ''
-    if isRepairing == '1' then
-      redis.call('ZREM', index, id)
-      outcome = 'repaired'
-    end
-    for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
-  end
-end
-return { 'OK', { unpack(strays) } }
-`,
-} as const;
-
 export const check_jobs = {
-  name: 'check_jobs', sha1: 'c098f5de421d96725dfd0a2628e8797285e16099',
+  name: 'check_jobs', sha1: '168c6df51429e116cf3fe842203a683e47d840b1',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()
@@ -276,6 +273,7 @@ local function examine(id)
   if not r then return {} end
   if r.isPlaceable then
     checkIndexes(found, r, base, nowMs)
+    checkUnique(found, r, base, nowMs)
     checkDeadline(found, r, base, nowMs, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
     checkCallback(found, r, base, nowMs)
   end
@@ -379,5 +377,70 @@ local page = redis.call('ZRANGEBYSCORE', jobs, '(' .. afterOrder, '+inf', 'WITHS
 local names = {}
 for i = 1, #page, 2 do names[#names + 1] = stored(redis.call('HGET', base .. 'job:' .. page[i], 'name')) or '' end
 return { 'OK', #names, page[#page] or afterOrder, { unpack(names) } }
+`,
+} as const;
+
+export const check_entries = {
+  name: 'check_entries', sha1: 'd0f27b4e99b959ec337fafa5d402704daef56fb0',
+  keys: ['index'], args: ['base', 'isRepairing', 'space', 'name'], rest: 'ids',
+  decode: (r: unknown[]) => ({ strays: r[1] as string[] }),
+  text: `${store.stored}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.scoreIn}\nlocal index = KEYS[1]
+local base, isRepairing, space, name = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local ids = { unpack(ARGV, 5) }
+local strays = {}
+local function examine(id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, 'space', 'name')
+  local ofSpace, ofName = stored(v[1]), stored(v[2])
+  if not ofSpace and redis.call('EXISTS', key) == 0 then return 'the job does not exist' end
+  if not ofSpace or not isSpaceOf(base, ofSpace) then return nil end
+  if space ~= '' and ofSpace ~= space then return 'the job is of space ' .. ofSpace end
+  if name ~= '' and ofName and ofName ~= name then return 'the job is named ' .. ofName end
+end
+for _, id in ipairs(ids) do
+  local isDone, why = pcall(examine, id)
+  if isDone and why and scoreIn(index, id) then
+    local outcome = ''
+    if isRepairing == '1' then
+      redis.call('ZREM', index, id)
+      outcome = 'repaired'
+    end
+    for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
+  end
+end
+return { 'OK', { unpack(strays) } }
+`,
+} as const;
+
+export const check_unique_entries = {
+  name: 'check_unique_entries', sha1: '2ae6355648c6772e8dfcb493584e5e823b70abd5',
+  keys: ['index'], args: ['base', 'isRepairing', 'space'], rest: 'entries',
+  decode: (r: unknown[]) => ({ strays: r[1] as string[] }),
+  text: `${store.stored}\n${store.uniqueEntry}\nlocal index = KEYS[1]
+local base, isRepairing, space = ARGV[1], ARGV[2], ARGV[3]
+local entries = { unpack(ARGV, 4) }
+local strays = {}
+local function examine(field, id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, 'space', 'name', 'unique')
+  local ofSpace, ofName, unique = stored(v[1]), stored(v[2]), stored(v[3])
+  if not ofSpace then return redis.call('EXISTS', key) == 0 and 'the job does not exist' or nil end
+  if ofSpace ~= space then return 'the job is of space ' .. ofSpace end
+  local _, itsField = uniqueEntry({ base = base, space = space, name = ofName or '' }, unique or '')
+  if itsField ~= field then return 'the job does not have this unique key' end
+end
+for i = 1, #entries, 2 do
+  local field, id = entries[i], entries[i + 1]
+  local isDone, why = pcall(examine, field, id)
+  if isDone and why and stored(redis.call('HGET', index, field)) == id then
+    local outcome = ''
+    if isRepairing == '1' then
+      redis.call('HDEL', index, field)
+      outcome = 'repaired'
+    end
+    for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
+  end
+end
+return { 'OK', { unpack(strays) } }
 `,
 } as const;

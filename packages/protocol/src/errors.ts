@@ -23,8 +23,10 @@ export const ERRORS = {
   JOB_ENDED: { status: 409, message: 'Job has already ended' },
   JOB_NOT_ENDED: { status: 409, message: 'Job has not ended' },
   NO_CALLBACK: { status: 409, message: 'Job has no callback' },
+  JOB_NOT_UNIQUE: { status: 409, message: 'Another job has this unique key' },
   TOO_LARGE: { status: 413, message: 'Request is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Content type is not supported' },
+  IDEMPOTENCY_MISMATCH: { status: 422, message: 'Idempotency-Key was used with another body' },
   UPGRADE_REQUIRED: { status: 426, message: 'This is a stream: connect to it with WebSocket' },
   TOO_MANY_STREAMS: { status: 429, message: 'Too many streams are open' },
   INTERNAL: { status: 500, message: 'Internal error' },
@@ -52,6 +54,7 @@ export const errorResponse = z
     code: z.enum(Object.keys(ERRORS) as [ErrorCode]).describe('Code for programs'),
     jobStatus: jobStatus.optional().describe('Status the job has now; on every 409'),
     hint: z.string().optional().describe('What happened before, when that is known; on a 409 of an ack'),
+    jobId: z.string().optional().describe('Job that has the unique key; only with `JOB_NOT_UNIQUE`'),
     details: z.array(faultDetail).optional().describe('Only when several fields are wrong'),
   })
   .meta({ id: 'Error' });

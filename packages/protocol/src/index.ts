@@ -9,6 +9,7 @@ export * from './jobs/requests.js';
 export * from './jobs/stats.js';
 export * from './jobs/statuses.js';
 export * from './jobs/transitions.js';
+export * from './jobs/unique.js';
 export * from './key.js';
 export * from './limits.js';
 export * from './logs/logs.js';

@@ -28,6 +28,10 @@ export const LIMITS = {
   /** Our choice: each term is searched for in each message. */
   searchCharacters: 500,
   searchTerms: 32,
+  idempotencyKeyCharacters: 255,
+  uniqueKeyCharacters: 256,
+  /** Our choice: 366 days. */
+  uniqueTtlSecondsMax: 31_622_400,
   callbackUrlCharacters: 2048,
   callbackHeaders: 20,
   callbackHeadersBytes: 4096,

@@ -26,7 +26,9 @@ export {
   type Worker,
 } from './jobs/attempt/attempt.js';
 export { claimJob, pollJobs } from './jobs/claim.js';
-export { createJob } from './jobs/create.js';
+export { createJob } from './jobs/create/create.js';
+export { createKeyedJob, type KeyedCreation } from './jobs/create/create-keyed.js';
+export { idempotencySecretOf } from './jobs/create/idempotency.js';
 export { killJob } from './jobs/kill.js';
 export { getJob, getProgress, listJobs } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';

@@ -8,7 +8,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  *
  * | key | type | members | written by | goes |
  * |---|---|---|---|---|
- * | `ym:meta` | hash | partitions; format, see format.ts | first start; `yardmaster format raise` | never |
+ * | `ym:meta` | hash | partitions; format, see format.ts; idempotencySecret | first start; `yardmaster format raise` | never |
  * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
  * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see lua/history.lua | events, once one does not follow from the record | purge |
  * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`, see logs.ts | append | purge |
@@ -17,6 +17,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | `ym:{pp}:space:<s>/queue` | zset | claimable job id by claim order | create, retry, time-out | poll, claim, kill |
  * | `ym:{pp}:space:<s>/queue/<name>` | zset | claimable job id of this name, by claim order | as above | as above |
  * | `ym:{pp}:space:<s>/names` | zset | job name by the number of its jobs, whatever their status | create | purge of its last job |
+ * | `ym:{pp}:space:<s>/unique` | hash | `<bytes of name>:<name><key>` → id of the job that occupies the unique key | create | ack, end, purge |
  * | `ym:{pp}:spaces` | zset | space id by its last order score | create, retry | purge of its last job |
  * | `ym:{pp}:deadlines` | zset | job id by epoch ms at which something is due | transitions | transitions, expiry |
  * | `ym:{pp}:stepped` | string | epoch ms at which a scheduler noticed that Redis' clock had stepped forward | scheduler | never |
@@ -44,6 +45,7 @@ export function keyMap(prefix: string) {
     jobsByStatus: (spaceId: string, status: Status) => `${space(spaceId)}status/${status}`,
     queue: (spaceId: string) => `${space(spaceId)}queue`,
     names: (spaceId: string) => `${space(spaceId)}names`,
+    unique: (spaceId: string) => `${space(spaceId)}unique`,
     /** Prefix of every key of BullMQ, without the `:` after it. */
     bull: `${prefix}:{bull}`,
     /** Channel: a callback of this partition is pending. The first release named it `owed`, which must not change. */

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHmac, randomFillSync } from 'node:crypto';
 
 /**
  * Number of partitions into which the keys are divided. A space's keys and its jobs share one, and with it one slot of
@@ -40,9 +40,33 @@ export function randomBase32(characters: number): string {
   return POOL.toString('latin1', used - characters, used);
 }
 
+/** Characters of a job id after its partition. */
+const ID_CHARACTERS = 26;
+
 /** Create a job id: its partition, then 130 random bits, because an anonymous stream makes the id a capability. */
 export function newJobId(spaceId: string): string {
-  return partitionOf(spaceId) + randomBase32(26);
+  return partitionOf(spaceId) + randomBase32(ID_CHARACTERS);
+}
+
+/**
+ * Return the id of the job that an idempotency key names in a space: the same key always names the same job.
+ *
+ * @param index of the job in a call that creates several
+ * @see contract-2 §1
+ */
+export function keyedJobId(secret: Buffer, spaceId: string, key: string, index = 0): string {
+  const digest = createHmac('sha256', secret).update(`${spaceId}\0${key}\0${index}`).digest();
+  return partitionOf(spaceId) + base32(digest, ID_CHARACTERS);
+}
+
+/** Write the first bits of some bytes in base 32. */
+function base32(bytes: Buffer, characters: number): string {
+  let text = '';
+  for (let bit = 0; text.length < characters; bit += 5) {
+    const pair = ((bytes[bit >> 3] as number) << 8) | (bytes[(bit >> 3) + 1] ?? 0);
+    text += String.fromCharCode(ALPHABET[(pair >> (11 - (bit & 7))) & 31] as number);
+  }
+  return text;
 }
 
 const JOB_ID = /^[0-3][0-9a-f][a-z2-7]{26}$/;

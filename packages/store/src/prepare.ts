@@ -1,6 +1,8 @@
+import { YardmasterError } from '@yardmaster/protocol';
 import { atEachPrimary, infoField, withRedisErrors } from '@yardmaster/redis';
 import { Cluster, type Redis } from 'ioredis';
 import { readFormat } from './format.js';
+import { idempotencySecretOf } from './jobs/create/idempotency.js';
 import { PARTITIONS } from './partition.js';
 import { textOn } from './script/run-script.js';
 import * as generated from './script/scripts.generated.js';
@@ -53,6 +55,10 @@ export async function prepareRedis(store: Store): Promise<void> {
   }
 
   await readFormat(store);
+  // On a full Redis it cannot be made; the first call that needs it tries again, and is refused while Redis is full.
+  await idempotencySecretOf(store).catch((error: unknown) => {
+    if (!(error instanceof YardmasterError && error.code === 'STORAGE_FULL')) throw error;
+  });
 
   // A call that finds its script missing sends it again, and so falls behind later calls. So the scripts are loaded at
   // the start.

@@ -74,6 +74,8 @@ export interface Store {
    * it.
    */
   storage: { isSafe: boolean };
+  /** The secret of idempotency keys, once it is read. See jobs/create/idempotency.ts. */
+  idempotency: { secret: Buffer | null };
   observer: StoreObserver;
   clock: Clock;
 }
@@ -102,6 +104,7 @@ export function createStore(
     keys: keyMap(all.keyPrefix),
     settings: all,
     storage: { isSafe: true },
+    idempotency: { secret: null },
     observer,
     clock,
   };

@@ -14,6 +14,7 @@ const IN_PROGRESS_SCOPE: Record<string, 'with data' | 'without data' | 'withheld
   dead: 'withheld',
   killed: 'withheld',
   delivery_timeout: 'withheld',
+  replaced: 'withheld',
 };
 
 /** Types in that table. Others are in the history only (§6.2), but space streams also show `created` (contract §6). */

@@ -93,6 +93,9 @@ export const deliveryTimeout: Step = {
     return undefined;
   },
 };
+const wasReplaced = { type: 'replaced', status: 'pending', data: null };
+/** A replacement by a create with the unique key of the job. */
+export const replaced: Step = { ...wasReplaced, cause: announce(wasReplaced) };
 /** Return a step for the outcome of a callback, which is in the history and on no stream (§6.2). */
 export const callbackOutcome = (type: string, fields: object): Step => {
   const data = { url: 'https://example.com/hook', attempt: 1, willRetry: false, ...fields };

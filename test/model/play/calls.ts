@@ -4,6 +4,7 @@ import * as attempts from '../attempts.js';
 import * as callbacks from '../callbacks.js';
 import { due, expire, markStep, restoreDeadlines } from '../deadlines.js';
 import { claim, create, poll } from '../delivering.js';
+import { createKeyed, type KeyedCreate } from '../keyed.js';
 import * as logs from '../logs.js';
 import * as reading from '../reading.js';
 import type { World } from '../world.js';
@@ -23,6 +24,7 @@ interface OfWorker extends OfJob {
 /** The input of each verb of the store. */
 export interface VerbInputs {
   create: { label: string; space: string; request: CreateJobRequest };
+  createKeyed: { label: string } & KeyedCreate;
   poll: { space: string; count: number; names: string[] };
   claim: OfJob;
   ack: OfWorker;
@@ -68,6 +70,10 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     perform: (at, { space, request }) => store.createJob(at, space, request),
     predict: (world, input, stored) => create(world, { ...input, id: (stored as { id: string }).id }),
   },
+  createKeyed: {
+    perform: (at, it) => store.createKeyedJob(at, it.space, it.request, it.idempotencyKey),
+    predict: (world, input, stored) => createKeyed(world, { ...input, id: (stored as store.KeyedCreation).job?.id }),
+  },
   poll: { perform: (at, { space, ...request }) => store.pollJobs(at, space, request), predict: poll },
   claim: { perform: (at, it) => store.claimJob(at, of(it), it.job), predict: claim },
   ack: { perform: (at, it) => store.ackJob(at, by(it), it.job), predict: attempts.ack },
@@ -88,7 +94,7 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   relay: { perform: (at, { partition }) => store.relayCallbacks(at, partition), predict: callbacks.relay },
   begin: {
     perform: (at, { job, series }) => store.beginCallback(at, { jobId: job, series }),
-    predict: callbacks.begin,
+    predict: (world, it, stored) => callbacks.begin(world, { ...it, order: (stored as { order?: string }).order }),
   },
   record: {
     perform: (at, { job, series, ...outcome }) => store.recordCallback(at, { jobId: job, series }, outcome),

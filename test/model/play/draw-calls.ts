@@ -1,10 +1,11 @@
 import { type LogsMode, STATUSES, type Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
+import type { KeyedCreate } from '../keyed.js';
 import type { ModelJob, World } from '../world.js';
 import type { Verb, VerbInputs } from './calls.js';
 import { type IssuedIds, NO_ID } from './step.js';
-import { beatOf, jsonOf, logsOf, NAMES, outcomeOf, requestOf, SPACES } from './values.js';
+import { beatOf, jsonOf, logsOf, NAMES, outcomeOf, requestOf, SPACES, uniqueOf } from './values.js';
 
 /** What a call is drawn from: the world, and the labels of its jobs. */
 export interface Drawing {
@@ -21,7 +22,18 @@ export interface Drawing {
 
 /** How often each verb is called. */
 export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = {
-  ...{ create: 8, poll: 12, claim: 5, ack: 10, heartbeat: 14, complete: 8, fail: 12, release: 5, kill: 4 },
+  ...{
+    create: 4,
+    createKeyed: 6,
+    poll: 12,
+    claim: 5,
+    ack: 10,
+    heartbeat: 14,
+    complete: 8,
+    fail: 12,
+    release: 5,
+    kill: 4,
+  },
   ...{ expire: 7, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
   ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, due: 1 },
 };
@@ -97,9 +109,24 @@ function logsQueryOf(random: Random) {
   };
 }
 
+const IDEMPOTENCY_KEYS = ['one', 'two'];
+
+/** Draw a create with keys; often one that was made before. */
+function keyedCreateOf(random: Random, world: World): KeyedCreate {
+  const made = [...world.jobs.values()].filter(({ idempotencyKey }) => idempotencyKey !== null);
+  if (made.length > 0 && random.chance(0.3)) {
+    const { spaceId, firstRequest, idempotencyKey } = random.of(made);
+    return { space: spaceId, request: firstRequest, idempotencyKey };
+  }
+  const idempotencyKey = random.of([null, null, ...IDEMPOTENCY_KEYS]);
+  const unique = idempotencyKey !== null && random.chance(0.4) ? null : uniqueOf(random);
+  return { space: random.of(SPACES), request: { ...requestOf(random), unique }, idempotencyKey };
+}
+
 /** Draw the input of a verb. */
 export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => VerbInputs[V] } = {
   create: ({ random, at }) => ({ label: `j${at}`, space: random.of(SPACES), request: requestOf(random) }),
+  createKeyed: ({ random, world, at }) => ({ label: `j${at}`, ...keyedCreateOf(random, world) }),
   poll: ({ random, about }) => ({
     space: about?.spaceId ?? random.of([...SPACES, 'empty']),
     count: random.of([1, 1, 2, 5, 50]),

@@ -26,11 +26,15 @@ function drawCall(drawing: Drawing, mark = ''): Call {
   const { size } = world.jobs;
   const about = size > 0 && random.chance(0.5) ? random.of([...world.jobs.values()]) : null;
   const fitting = about && fittingWeights(about);
-  const anyVerb = { ...WEIGHTS, create: size < 3 ? 40 : size < MANY ? WEIGHTS.create : 1 };
+  const anyVerb = {
+    ...WEIGHTS,
+    create: size < 3 ? 20 : size < MANY ? WEIGHTS.create : 1,
+    createKeyed: size < 3 ? 20 : WEIGHTS.createKeyed,
+  };
   const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? anyVerb);
   // A row of the table draws the input of its verb, which the type of the table cannot express.
   const call = { verb, ...DRAW_INPUT[verb](fitting ? { ...drawing, about } : drawing) } as Call;
-  return call.verb === 'create' ? { ...call, label: call.label + mark } : call;
+  return call.verb === 'create' || call.verb === 'createKeyed' ? { ...call, label: call.label + mark } : call;
 }
 
 /** Clock steps that schedulers notice. */

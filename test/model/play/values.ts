@@ -40,6 +40,17 @@ export function requestOf(random: Random): CreateJobRequest {
   });
 }
 
+export function uniqueOf(random: Random): NonNullable<CreateJobRequest['unique']> {
+  const until = random.of(['ended', 'started', 'expired'] as const);
+  const onConflict = random.of(['return', 'reject', 'replace'] as const);
+  return {
+    key: random.of(['a', 'ended b\n']),
+    until,
+    onConflict,
+    ttlSeconds: until === 'expired' ? random.of([1, 40]) : null,
+  };
+}
+
 export function beatOf(random: Random): Heartbeat {
   const kind = random.of(['progress', 'checkpoint', 'event', 'keepalive'] as const);
   if (kind === 'keepalive') return { kind };

@@ -85,6 +85,7 @@ const SENT_WHEN: Record<MessageType, string> = {
   completed: 'The job is completed',
   retried: 'An attempt failed and another follows; the job is pending',
   released: 'A worker gave the job back; it is pending',
+  replaced: 'The payload and the options of the pending job were replaced',
   dead: 'The last attempt failed, or no worker acked the job after its last delivery',
   killed: 'The job was killed',
   delivery_timeout: 'A claimed job was not acked in time; it is pending',

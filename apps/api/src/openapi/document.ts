@@ -6,6 +6,7 @@ import {
   errorResponses,
   HEADERS,
   namedErrorResponses,
+  REPLAYED_HEADER,
   REQUEST_ID_HEADER,
   readsBody,
   refusalsOf,
@@ -74,17 +75,27 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
     security: [KEY, BEARER].flatMap((scheme) => route.scopes.map((scope) => ({ [scheme]: [scope] }))),
     parameters: parametersOf(route),
     ...(requestBody === null ? {} : { requestBody }),
-    responses: { [route.status ?? 200]: success(route, routes), ...errorResponses(refusalsOf(route)) },
+    responses: { ...successes(route, routes), ...errorResponses(refusalsOf(route)) },
   };
 }
 
-function success(route: Route, routes: readonly Route[]): Record<string, unknown> {
-  const { status, response, examples, links } = route;
-  return {
+/** Return the responses to requests that are not refused. */
+function successes(route: Route, routes: readonly Route[]): Record<string, unknown> {
+  const { status = 200, response, response200, examples, isIdempotent, links } = route;
+  const headers = { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
+  const usual = {
     description: status === 201 ? 'Created' : 'Done',
-    headers: { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) },
+    headers: { ...headers, ...(isIdempotent === true ? REPLAYED_HEADER : {}) },
     content: { [JSON_TYPE]: { schema: jsonSchemaOf(response), examples: namedExamples(examples.response) } },
     ...(links === undefined ? {} : { links: linksTo(links, routes) }),
+  };
+  if (response200 === undefined) return { [status]: usual };
+  const content = {
+    [JSON_TYPE]: { schema: jsonSchemaOf(response200), examples: namedExamples(examples.response200 ?? {}) },
+  };
+  return {
+    200: { ...usual, description: 'Another one existed', headers: REQUEST_ID_HEADER, content },
+    [status]: usual,
   };
 }
 

@@ -7,6 +7,7 @@ import {
   TRANSITIONS,
   type Trigger,
 } from '@yardmaster/protocol';
+import { JOB_ID } from '../routes/examples.js';
 import type { Route } from '../routes/route.js';
 import { JSON_TYPE, namedExamples, refTo } from './schemas.js';
 
@@ -27,6 +28,10 @@ export const HEADERS = {
     description: '`handling=strict`, when the request has `Prefer: handling=strict`; otherwise absent',
     schema: { type: 'string' },
   },
+  IdempotentReplayed: {
+    description: 'Sent when an earlier call with this `Idempotency-Key` created the job',
+    schema: { type: 'string', enum: ['true'] },
+  },
   Allow: { description: 'Methods that the path allows', required: true, schema: { type: 'string' } },
 };
 
@@ -41,6 +46,9 @@ export const STRICTNESS_HEADERS = {
 
 /** Whether an operation reads a body. */
 export const readsBody = ({ body, readBody }: Route) => body !== undefined || readBody !== undefined;
+
+/** Header of a response to a request that may be a repetition. */
+export const REPLAYED_HEADER = { 'idempotent-replayed': refTo('headers', 'IdempotentReplayed') };
 
 /** Codes with which any operation may respond. */
 const ANYWHERE: readonly ErrorCode[] = [
@@ -58,6 +66,7 @@ const ANYWHERE: readonly ErrorCode[] = [
 export function refusalsOf(route: Route): ErrorCode[] {
   const { trigger, refusals = [] } = route;
   const codes = new Set<ErrorCode>([...ANYWHERE, ...refusals]);
+  if (route.isIdempotent) codes.add('IDEMPOTENCY_MISMATCH');
   if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
   if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
   if (readsBody(route)) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
@@ -94,6 +103,7 @@ const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
   JOB_ENDED: { jobStatus: 'completed' },
   JOB_NOT_ENDED: { jobStatus: 'running' },
   NO_CALLBACK: { jobStatus: 'completed' },
+  JOB_NOT_UNIQUE: { jobId: JOB_ID, jobStatus: 'running' },
   TOO_LARGE: { error: 'body must be at most 1048576 bytes' },
   UNSUPPORTED_MEDIA_TYPE: { error: 'Content-Type must be application/json' },
   INTERNAL: { error: 'Internal error (request 0b0e3c6e-5a0e-4f55-9d1c-6f8f1f2c7a11)' },

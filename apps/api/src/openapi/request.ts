@@ -1,4 +1,4 @@
-import { logBatch, logEntryInputs, spaceId } from '@yardmaster/protocol';
+import { LIMITS, logBatch, logEntryInputs, spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
 import type { SizeLimits } from '../body/sizes.js';
 import { JOB_ID, KEY_ID, LOG_LINES, SPACE_ID } from '../routes/examples.js';
@@ -44,14 +44,25 @@ export const PARAMETERS = {
   ...HEADER_PARAMETERS,
 };
 
+/** The parameter of operations that can be sent again with the same key. */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A new random text for each job: the same key and body create no second job, as long as the first is kept',
+  schema: { type: 'string', minLength: 1, maxLength: LIMITS.idempotencyKeyCharacters, pattern: '^[ -~]+$' },
+};
+
 /** Return a path as OpenAPI writes it. */
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
 /** Return the `parameters` of an operation: those of its path, its query and its headers. */
-export function parametersOf({ path, query, headers = [] }: Route): unknown[] {
+export function parametersOf({ path, query, headers = [], isIdempotent }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   const ofQuery = query === undefined ? [] : queryParameters(jsonSchemaOf(query));
-  return [...[...names, ...headers].map((name) => refTo('parameters', name)), ...ofQuery];
+  const ofKey = isIdempotent === true ? [IDEMPOTENCY_KEY] : [];
+  return [...[...names, ...headers].map((name) => refTo('parameters', name)), ...ofQuery, ...ofKey];
 }
 
 /** Return the parameters of a query. A repeated parameter is a list, which is OpenAPI's default. */

@@ -1,7 +1,16 @@
-import { createJobRequest, doneResponse, job, killRequest } from '@yardmaster/protocol';
-import { createJob, killJob, redeliverCallback } from '@yardmaster/store';
+import {
+  type CreateJobRequest,
+  createdJob,
+  createJobRequest,
+  doneResponse,
+  type Job,
+  job,
+  type KnownJob,
+  killRequest,
+} from '@yardmaster/protocol';
+import { createJob, createKeyedJob, killJob, redeliverCallback } from '@yardmaster/store';
 import { PENDING } from './examples.js';
-import { DONE, done, eventSize, payloadSize, type Route, route } from './route.js';
+import { type Call, DONE, done, eventSize, payloadSize, type Route, route, setHead } from './route.js';
 
 /** Endpoints of producers and operators. */
 export const JOBS: readonly Route[] = [
@@ -12,12 +21,15 @@ export const JOBS: readonly Route[] = [
     scopes: ['jobs:create'],
     tag: 'Jobs',
     summary: 'Create a job',
-    description: 'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it.',
+    description:
+      'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it. With the header `Idempotency-Key` the call can be sent again without a second job. With `unique` the job is created only if no other job occupies that key.',
+    isIdempotent: true,
     body: createJobRequest,
     sizeRules: payloadSize('payload'),
     status: 201,
     response: job,
-    refusals: ['STORAGE_FULL', 'STORAGE_UNSAFE'],
+    response200: createdJob,
+    refusals: ['JOB_NOT_UNIQUE', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
     examples: {
       request: {
         'Only a name': { name: 'resize' },
@@ -29,11 +41,17 @@ export const JOBS: readonly Route[] = [
           callbackUrl: PENDING.callbackUrl,
           callbackHeaders: PENDING.callbackHeaders,
         },
+        'Unless a job for this image waits already': {
+          name: 'resize',
+          payload: PENDING.payload,
+          unique: { key: 'cat.png', until: 'started', onConflict: 'replace' },
+        },
       },
       response: { 'The job': PENDING },
+      response200: { 'The job that occupies the unique key': { ...PENDING, unique: { key: 'cat.png' } } },
     },
     links: { parameter: 'jobId', from: '/id' },
-    handler: ({ store, spaceId, input }) => createJob(store, spaceId, input),
+    handler: create,
   }),
   route({
     operation: 'killJob',
@@ -68,3 +86,19 @@ export const JOBS: readonly Route[] = [
     handler: ({ store, caller, jobId }) => done(redeliverCallback(store, caller, jobId)),
   }),
 ];
+
+/** Create a job, or respond with the job that an earlier call or another producer has created. */
+async function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
+  const { store, caller, spaceId, input, idempotencyKey = null } = call;
+  if (idempotencyKey === null && input.unique === null) return createJob(store, spaceId, input);
+  const { outcome, job } = await createKeyedJob(store, spaceId, input, idempotencyKey);
+  if (outcome === 'created') return job;
+  if (outcome === 'replayed') {
+    setHead(call, { headers: { 'idempotent-replayed': 'true' } });
+    return job;
+  }
+  setHead(call, { status: 200 });
+  if (caller.grants.has('jobs:read')) return job;
+  const { id, name, status, createdAt } = job;
+  return { id, name, status, createdAt };
+}

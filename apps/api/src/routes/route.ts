@@ -24,7 +24,7 @@ export const TAGS = {
 } as const;
 
 /** One endpoint: everything that the router, the checks, the handler and the OpenAPI document need. */
-interface Row<B, A> {
+interface Row<B, A, E> {
   /** Name in the OpenAPI document (`operationId`). */
   operation: string;
   method: 'GET' | 'POST' | 'DELETE';
@@ -48,6 +48,8 @@ interface Row<B, A> {
   headers?: readonly HeaderName[];
   /** Whether it goes to Redis before all that is not urgent, because running jobs depend on it. Default false. */
   isUrgent?: true;
+  /** Whether it accepts the header `Idempotency-Key`. Default false. */
+  isIdempotent?: true;
   /** Whether its response needs no Redis. Default false. */
   isLocal?: true;
   /** Whether it may be a long read, which waits for a read slot. Default false. */
@@ -56,20 +58,22 @@ interface Row<B, A> {
   status?: 201;
   /** Schema of the body of a success. The handler does not compile when it returns another type. */
   response: z.ZodType<A>;
+  /** Schema of the body of a success with status 200, for a row with another status. */
+  response200?: z.ZodType<E>;
   /** Transition that it triggers. The statuses in which it is refused follow from the table of transitions. */
   trigger?: Trigger;
   /** Error codes of its verb that do not follow from the path, the body or the trigger. */
   refusals?: readonly ErrorCode[];
   /** Examples for the OpenAPI document: each value under a sentence that describes it. */
-  examples: { request?: Examples; response: Examples };
+  examples: { request?: Examples; response: Examples; response200?: Examples };
   /** Field of the response that is a path parameter of other operations. */
   links?: { parameter: 'jobId' | 'keyId'; from: string };
   /** @returns the body of the response */
-  handler(call: Call<B>): Promise<NoInfer<A>>;
+  handler(call: Call<B>): Promise<NoInfer<A | E>>;
 }
 
 /** A row, and what its schemas know. */
-export interface Route extends Row<unknown, unknown> {
+export interface Route extends Row<unknown, unknown, unknown> {
   /** Fields of its JSON body. */
   fields: KnownFields;
   /** Parameters of its query. */
@@ -77,11 +81,11 @@ export interface Route extends Row<unknown, unknown> {
 }
 
 /** Tie a row's handler to its schemas; the table can then contain rows of all kinds. */
-export function route<B, A>(row: Row<B, A>): Route {
+export function route<B, A, E = never>(row: Row<B, A, E>): Route {
   const fields = row.body === undefined ? null : knownFieldsOf(row.body);
   const parameters = row.query === undefined ? null : knownFieldsOf(row.query);
   return {
-    ...(row as unknown as Row<unknown, unknown>),
+    ...(row as unknown as Row<unknown, unknown, unknown>),
     fields,
     parameters: parameters instanceof Map ? [...parameters.keys()] : [],
   };
@@ -111,6 +115,8 @@ export interface Call<B = unknown> {
   /** Output of the schema of the body or the query, or of `readBody`. */
   input: B;
   headers: IncomingHttpHeaders;
+  /** Idempotency key of the request, for a row that `isIdempotent`; null for none. */
+  idempotencyKey?: string | null;
   /** Head of the response, where it differs from that of the row; set by `setHead`. */
   head?: ResponseHead;
 }

@@ -73,6 +73,7 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   released: (data) => text(field(data, 'reason')),
   dead: (data) => text(field(data, 'error')),
   killed: (data) => text(field(data, 'reason')),
+  replaced: () => 'a create replaced its payload and options',
 };
 
 /**

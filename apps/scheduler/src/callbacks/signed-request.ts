@@ -37,8 +37,9 @@ export function headersOf(
  */
 function signatureOf(attempt: CallbackAttempt, body: string, masterSecrets: readonly Buffer[]): Record<string, string> {
   if (masterSecrets.length === 0) return {};
-  const { jobId, spaceId, nowMs } = attempt;
-  const id = `msg_${jobId}`;
+  const { jobId, spaceId, order, endedAt, nowMs } = attempt;
+  // A job that is created again under the id of a purged one ends a second time, which a receiver must not drop.
+  const id = `msg_${jobId}_${order}_${Date.parse(endedAt)}`;
   const timestamp = String(Math.floor(nowMs / 1000));
   const sign = (key: Buffer) => createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
   const signatures = callbackKeys(masterSecrets, spaceId).map(sign);

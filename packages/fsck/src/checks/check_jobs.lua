@@ -14,6 +14,7 @@ local function examine(id)
   if not r then return {} end
   if r.isPlaceable then
     checkIndexes(found, r, base, nowMs)
+    checkUnique(found, r, base, nowMs)
     checkDeadline(found, r, base, nowMs, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
     checkCallback(found, r, base, nowMs)
   end

@@ -33,7 +33,7 @@ local function checkList(found, r, history)
     end
   end
   local begins = typeOf(first)
-  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' then
+  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' and begins ~= 'replaced' then
     find(found, 'history_incomplete', history, 'it begins with ' .. begins)
   end
 end

@@ -3,7 +3,7 @@ for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end
 
 local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
-local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', unpack(WHOLE) }
+local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', unpack(WHOLE) }
 
 -- Fields that a job of a status must have, and of those that retries take away again, the ones it must not have.
 local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }
@@ -34,6 +34,9 @@ local function checkedRecord(found, base, id)
     if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
   end
   check('timeoutSeconds', (tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 0) > 0)
+  check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
+  check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
+  if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
   r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder
   -- The checks of the other fields depend on these.
   if not hasStatus or not areWhole then return r end
@@ -41,7 +44,10 @@ local function checkedRecord(found, base, id)
   local attempt, status = tonumber(r.attempt or 0), r.status
   -- A dead job with delivery time-outs died of them, perhaps without an attempt.
   local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and not r.deliveryTimeouts)
-  if attempt > tonumber(r.maxRetries or DEFAULT_MAX_RETRIES) + 1 or (hasRun and attempt == 0) then broken('attempt')
+  -- A request that replaced another one may allow fewer retries than there were.
+  local isReplaceable = r.unique and string.find(r.unique, '^%l+ replace ') ~= nil
+  local most = isReplaceable and math.huge or tonumber(r.maxRetries or DEFAULT_MAX_RETRIES) + 1
+  if attempt > most or (hasRun and attempt == 0) then broken('attempt')
   else r.hasRetried = attempt > (hasRun and 1 or 0) end
   if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end

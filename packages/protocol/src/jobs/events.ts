@@ -23,6 +23,7 @@ export const EVENT_TYPES = [
   'dead',
   'killed',
   'delivery_timeout',
+  'replaced',
   'callback_sent',
   'callback_failed',
 ] as const;

@@ -4,6 +4,7 @@ import { count, instant, jobIdField, jobStatus } from '../schema/response-fields
 import { jobEvent } from './events.js';
 import { progressRequest } from './progress.js';
 import { failRequest } from './requests.js';
+import { unique } from './unique.js';
 
 const listed = {
   id: jobIdField,
@@ -20,6 +21,7 @@ const listed = {
   result: jsonValue.describe('Result of the worker; null until completion'),
   error: failRequest.shape.error.optional().describe('Error of the latest attempt that failed; absent without one'),
   progress: progressRequest.optional().describe('Latest report of any attempt; absent before the first'),
+  unique: unique.optional().describe('Absent for a job without a unique key'),
   createdAt: instant,
   updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
 };
@@ -31,7 +33,7 @@ export type ListedJob = z.output<typeof listedJob>;
 /** Response of List Jobs (spec §4.2). */
 export const jobList = z.array(listedJob).meta({ id: 'JobList' });
 
-/** A job in the response of Create Job. */
+/** A job with its callback. */
 export const job = z
   .object({
     ...listed,
@@ -40,6 +42,15 @@ export const job = z
   })
   .meta({ id: 'Job' });
 export type Job = z.output<typeof job>;
+
+/** The job that occupies a unique key, for a caller without the scope jobs:read. */
+export const knownJob = z
+  .object({ id: jobIdField, name: z.string(), status: jobStatus, createdAt: instant })
+  .meta({ id: 'KnownJob' });
+export type KnownJob = z.output<typeof knownJob>;
+
+/** Response of Create Job. */
+export const createdJob = z.union([job, knownJob]).meta({ id: 'CreatedJob' });
 
 /** A job in the response of Get Job: with its history. */
 export const jobWithEvents = z

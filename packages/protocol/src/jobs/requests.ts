@@ -15,6 +15,7 @@ import {
 } from '../schema/fields.js';
 import { isJsonObject, type JsonObject } from '../schema/json.js';
 import { STATUSES } from './statuses.js';
+import { uniqueRequest } from './unique.js';
 
 const FILTER_RULE = 'must be a string or an array of strings';
 const LIST_RULE = 'must be an array of strings';
@@ -59,6 +60,7 @@ export const createJobRequest = z
         .describe('Execution window: how long an attempt may take between two heartbeats'),
       callbackUrl: callbackUrl.nullable().default(null),
       callbackHeaders: callbackHeaders.nullable().default(null),
+      unique: uniqueRequest.nullable().default(null),
     },
     anObject,
   )

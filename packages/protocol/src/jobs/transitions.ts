@@ -15,6 +15,7 @@ export type Trigger =
   | 'fail'
   | 'release'
   | 'kill'
+  | 'replace'
   | 'delivery_timeout'
   | 'execution_timeout';
 
@@ -58,6 +59,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { trigger: 'execution_timeout', when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
   { trigger: 'kill', from: ['pending', 'delivered', 'running'], to: 'killed', event: 'killed' },
   { trigger: 'kill', from: ['killed'], to: 'killed', event: null },
+  { trigger: 'replace', from: ['pending'], to: 'pending', event: 'replaced' },
 ];
 
 /** Return the status that a job has after an event of a type; null for a type that no transition has. */
@@ -71,7 +73,7 @@ const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keep
  * Return how a trigger without a row in `TRANSITIONS` is refused.
  *
  * @returns the code of the error, or null when the trigger does nothing: a poll or a claim does not return the job (§3
- *   rule 5), and a timer ignores a job that has moved on
+ *   rule 5), a create that may replace the job leaves it as it is, and a timer ignores a job that has moved on
  * @see spec §3 rules 1, 2 and 5, §7.3
  */
 export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {

@@ -13,10 +13,21 @@ export function required(mustBe: string) {
 }
 
 const UNICODE_RULE = 'must be well-formed Unicode';
-const NAME_RULE = `must be 1 to ${LIMITS.nameCharacters} characters`;
+const lengthRule = (max: number) => `must be 1 to ${max} characters`;
 // The first test avoids counting the characters of a megabyte: a character is at most two code units.
-const fitsName = (text: string) =>
-  text.length >= 1 && text.length <= 2 * LIMITS.nameCharacters && [...text].length <= LIMITS.nameCharacters;
+const fits = (max: number) => (text: string) => text.length >= 1 && text.length <= 2 * max && [...text].length <= max;
+
+/** Make a schema of a text of 1 to `max` characters that can be stored as UTF-8. */
+export function boundedText(max: number) {
+  return z
+    .string(required('must be a string'))
+    .refine(fits(max), { error: lengthRule(max) })
+    .refine((text) => text.isWellFormed(), { error: UNICODE_RULE })
+    .meta({ minLength: 1, maxLength: max, description: 'Well-formed Unicode' });
+}
+
+const NAME_RULE = lengthRule(LIMITS.nameCharacters);
+const fitsName = fits(LIMITS.nameCharacters);
 
 const NAME_DESCRIPTION = { minLength: 1, maxLength: LIMITS.nameCharacters, description: 'Well-formed Unicode' };
 

@@ -31,6 +31,7 @@ export const STREAM_TYPES = {
   dead: 'withheld',
   killed: 'withheld',
   delivery_timeout: 'withheld',
+  replaced: 'withheld',
 } as const satisfies Partial<Record<PublishedMessage['type'], InProgressScope>>;
 
 export type StreamType = keyof typeof STREAM_TYPES;
@@ -77,6 +78,7 @@ function eventMessages<More extends z.ZodRawShape>(more: More) {
     message('dead', z.object({ error })),
     message('killed', z.object({ reason: z.string().nullable() })),
     message('delivery_timeout', z.null()),
+    message('replaced', z.null()),
   ] as const;
 }
 

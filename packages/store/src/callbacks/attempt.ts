@@ -26,6 +26,8 @@ export interface CallbackAttempt {
   result: string;
   /** When the job ended, ISO 8601. */
   endedAt: string;
+  /** Order score of the job. A job that is created again under the id of a purged one has another. */
+  order: string;
   url: string;
   headers: Record<string, string>;
   /** Number of this POST, from 1, counting those of earlier series. */
@@ -62,7 +64,7 @@ export async function beginCallback(
   if (reply.outcome === 'NOT_PENDING') return { waitMs: null };
   if (reply.outcome === 'NOT_DUE') return { waitMs: reply.waitMs };
   const { nowMs, attempt, lease } = reply;
-  const [spaceId, name, status, attemptNumber, url, headers, result, error, updatedAt] = reply.fields;
+  const [spaceId, name, status, attemptNumber, url, headers, result, error, updatedAt, order] = reply.fields;
   return {
     jobId,
     spaceId: spaceId as string,
@@ -71,6 +73,7 @@ export async function beginCallback(
     attemptNumber: Number(attemptNumber ?? 0),
     result: status === 'dead' ? `{"error":${error ?? 'null'}}` : (result ?? 'null'),
     endedAt: isoOf(updatedAt as string),
+    order: order as string,
     url: url as string,
     headers: ((parseJson(headers) as JsonObject | null) ?? {}) as Record<string, string>,
     attempt,

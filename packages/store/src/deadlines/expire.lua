@@ -21,7 +21,7 @@ local steppedAt = lastStep(base, nowMs)
 
 -- Process one job that is due, and return which count that adds to.
 local function expireOne(id, due)
-  local job, timeouts, takeBacks, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt')
+  local job, timeouts, takeBacks, deliveredAt, unique = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
   if job.status == 'delivered' then
     local windowMs = due - (tonumber(stored(deliveredAt)) or due)
@@ -31,7 +31,7 @@ local function expireOne(id, due)
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)]
   elseif job.status and job.status ~= 'pending' then
-    return purge(job, nowMs) and PURGED[job.status]
+    return purge(job, nowMs, unique) and PURGED[job.status]
   end
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end

@@ -6,7 +6,7 @@
 -- End a job by force; a killed job stays as it is. No callback follows a kill.
 --   reason    JSON text, a string or null
 --   before    status that the job had
-local job = loadJob(jobKey, base, jobId)
+local job, unique = loadJob(jobKey, base, jobId, 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
@@ -16,5 +16,6 @@ local nowMs, nowText = now()
 if job.status == 'pending' then dequeue(job) end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionMs)
+if stored(unique) then freeUnique(job, unique, 'expired') end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }

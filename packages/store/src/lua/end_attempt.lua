@@ -3,7 +3,9 @@
 local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
   startRetention(job, nowMs, retentionMs)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then enqueueCallback(job, nowMs) end
+  local v = redis.call('HMGET', job.key, 'callbackUrl', 'unique')
+  if stored(v[1]) then enqueueCallback(job, nowMs) end
+  if stored(v[2]) then freeUnique(job, v[2], 'expired') end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
 end
 

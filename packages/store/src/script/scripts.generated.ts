@@ -4,7 +4,7 @@ import type { Status } from '@yardmaster/protocol';
 /** Shared Lua, by name. */
 export const lua = {
   STATUSES: `local STATUSES = { 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }`,
-  STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', delivered = 'delivered', acked = 'running', delivery_timeout = 'pending', dead = 'dead', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending', released = 'pending', killed = 'killed' }`,
+  STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', delivered = 'delivered', acked = 'running', delivery_timeout = 'pending', dead = 'dead', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending', released = 'pending', killed = 'killed', replaced = 'pending' }`,
   enqueueCallback: `local function enqueueCallback(job, nowMs)
   redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
@@ -76,7 +76,9 @@ end`,
   makeDead: `local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
   startRetention(job, nowMs, retentionMs)
-  if redis.call('HEXISTS', job.key, 'callbackUrl') == 1 then enqueueCallback(job, nowMs) end
+  local v = redis.call('HMGET', job.key, 'callbackUrl', 'unique')
+  if stored(v[1]) then enqueueCallback(job, nowMs) end
+  if stored(v[2]) then freeUnique(job, v[2], 'expired') end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
 end`,
   failAttempt: `local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
@@ -159,6 +161,23 @@ end`,
   if not status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= space then return 'FORBIDDEN' end
 end`,
+  addJob: `local function addJob(job, nowMs, micros, fields)
+  local base, space, id = job.base, job.space, job.id
+  local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
+  local order = nextOrder(base, space, moment)
+  redis.call('HSET', job.key, 'status', 'pending', 'space', space, 'name', job.name, 'order', order, unpack(fields))
+  redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, id)
+  redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, id)
+  redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name)
+  enqueue(job, order)
+  publish(job, '1', 'created', 'pending', formatInteger(math.floor(order / 1024)), 'null')
+  return order
+end`,
+  replaceJob: `local function replaceJob(job, at, eventsPerJob, fields)
+  redis.call('HSET', job.key, 'updatedAt', at)
+  redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'checkpoint')
+  recordEvent(job, at, 'replaced', 'pending', 'null', eventsPerJob, unpack(fields))
+end`,
   takeFirst: `local function takeFirst(queue)
   return redis.call('ZPOPMIN', queue)[1]
 end`,
@@ -237,7 +256,7 @@ end`,
     redis.call('ZREM', job.base .. 'deadlines', job.id)
   end
 end`,
-  purge: `local function purge(job, nowMs)
+  purge: `local function purge(job, nowMs, unique)
   local deadlines = job.base .. 'deadlines'
   if redis.call('ZSCORE', job.base .. 'callbacks', job.id) then
     replaceEntry(deadlines, job.id, formatInteger(nowMs + 60000))
@@ -248,9 +267,35 @@ end`,
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
+  if stored(unique) then freeUnique(job, unique) end
   redis.call('UNLINK', job.key, job.key .. ':events', job.key .. ':logs')
   if redis.call('ZCARD', space .. '/jobs') == 0 then redis.call('ZREM', job.base .. 'spaces', job.space) end
   return true
+end`,
+  uniqueEntry: `local function uniqueEntry(job, unique)
+  local lasts, key = string.match(unique, '^(%l+) %l+ %d+ (.*)$')
+  return job.base .. 'space:' .. job.space .. '/unique', #job.name .. ':' .. job.name .. (key or ''), lasts
+end`,
+  freeUnique: `local function freeUnique(job, unique, keeping)
+  local index, field, lasts = uniqueEntry(job, unique)
+  if lasts ~= keeping and stored(redis.call('HGET', index, field)) == job.id then redis.call('HDEL', index, field) end
+end`,
+  uniqueHolder: `local function uniqueHolder(job, unique, nowMs)
+  local index, field = uniqueEntry(job, unique)
+  local id = stored(redis.call('HGET', index, field))
+  if not id then return nil end
+  local other, itsUnique, freed = loadJob(job.base .. 'job:' .. id, job.base, id, 'unique', 'uniqueFreed')
+  if other.space ~= job.space or other.name ~= job.name or not stored(itsUnique) then return nil end
+  local _, itsField = uniqueEntry(other, itsUnique)
+  if itsField ~= field then return nil end
+  return other, occupiesUnique(other, itsUnique, stored(freed), nowMs)
+end`,
+  occupiesUnique: `local function occupiesUnique(job, unique, freed, nowMs)
+  if freed then return false end
+  local lasts, ttlSeconds = string.match(unique, '^(%l+) %l+ (%d+) ')
+  if lasts == 'expired' then return nowMs < math.floor(job.order / 1024) + ttlSeconds * 1000 end
+  local waits = job.status == 'pending' or job.status == 'delivered'
+  return waits or (lasts ~= 'started' and job.status == 'running')
 end`,
   executionMs: `local function executionMs(job)
   return math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -278,7 +323,7 @@ end`,
 };
 
 export const begin_callback = {
-  name: 'begin_callback', sha1: 'a24fc53bb51c5f70798a9bc75992b3a9b8160708',
+  name: 'begin_callback', sha1: '02ba29058883f0ca03a782669ee2dd6d07e39f97',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, nowMs: Number(r[1]), attempt: Number(r[2]), lease: r[3] as string, fields: r[4] as (string | null)[] } : r[0] === 'NOT_DUE' ? { outcome: 'NOT_DUE' as const, waitMs: Number(r[1]) } : { outcome: 'NOT_PENDING' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
@@ -292,7 +337,7 @@ if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 local lease = nowMs + tonumber(leaseMs)
 postpone(job, lease)
 redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
-local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt')
+local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt', 'order')
 return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 `,
 } as const;
@@ -402,10 +447,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '8b3ae4b63dbb1910c1523e68c7a4e5802ed203d7',
+  name: 'expire', sha1: '14e692ac6b35aef5f93aa596e910e22809c0e0f3',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -414,7 +459,7 @@ local PURGED = { completed = 5, dead = 6, killed = 7 }
 local REOPENED = 8
 local steppedAt = lastStep(base, nowMs)
 local function expireOne(id, due)
-  local job, timeouts, takeBacks, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt')
+  local job, timeouts, takeBacks, deliveredAt, unique = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
   if job.status == 'delivered' then
     local windowMs = due - (tonumber(stored(deliveredAt)) or due)
@@ -424,7 +469,7 @@ local function expireOne(id, due)
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)]
   elseif job.status and job.status ~= 'pending' then
-    return purge(job, nowMs) and PURGED[job.status]
+    return purge(job, nowMs, unique) and PURGED[job.status]
   end
   redis.call('ZREM', deadlines, id)
 end
@@ -461,12 +506,12 @@ return { 'OK', 1 }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '66609bea6a04d1667beb2d96913cb017f59a88fd',
+  name: 'ack', sha1: '26e70bda05756452b0487690b5d42a67ac12b133',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.missedWindow}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.missedWindow}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local job, deliveryTimeouts = loadJob(jobKey, base, jobId, 'deliveryTimeouts')
+local job, deliveryTimeouts, unique = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local reply = replyToToken(job, deliveryToken, 'running')
@@ -476,6 +521,10 @@ local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
+if stored(unique) and string.find(unique, '^started ') then
+  freeUnique(job, unique)
+  redis.call('HSET', jobKey, 'uniqueFreed', '1')
+end
 if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
 recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
 return { 'OK', attempt }
@@ -483,12 +532,12 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'e8fc1d566f399dc479771ec85f59085b7db4e442',
+  name: 'complete', sha1: 'bca6d74f3826f0eb1ada2b7d9e0c717490e1ed85',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local job, callbackUrl = loadJob(jobKey, base, jobId, 'callbackUrl')
+local job, callbackUrl, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local reply = replyToToken(job, deliveryToken, 'completed')
@@ -496,6 +545,7 @@ if reply then return reply end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
 moveToStatusIndex(job, 'completed')
+if stored(unique) then freeUnique(job, unique, 'expired') end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then enqueueCallback(job, nowMs) end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
@@ -504,10 +554,10 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: 'a77d0907d293009abccdde3c98faab1d6070514a',
+  name: 'fail', sha1: '61eda5aab45b21c934a5d44e130f98dbb67ea829',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -611,13 +661,53 @@ return { 'OK', order }
 `,
 } as const;
 
+export const create_keyed = {
+  name: 'create_keyed', sha1: 'c720850da5e592548a5335f76f63b67c44c66618',
+  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'shown'], rest: 'fields',
+  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, shown: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, shown: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, shown: r[2] as (string | null)[] } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.stored}\n${lua.uniqueEntry}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.impliedEntries}\n${lua.formatInteger}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.replaceJob}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
+local fields = { unpack(ARGV, 10) }
+local nowMs, nowText, micros = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local function shownOf(key)
+  local names = {}
+  for field in string.gmatch(shown, '%S+') do names[#names + 1] = field end
+  return redis.call('HMGET', key, unpack(names))
+end
+if fingerprint ~= '' then
+  local v = redis.call('HMGET', jobKey, 'status', 'fingerprint')
+  if stored(v[1]) and stored(v[2]) ~= fingerprint then return { 'IDEMPOTENCY_MISMATCH' } end
+  if stored(v[1]) then return { 'REPLAYED', shownOf(jobKey) } end
+end
+local job = { key = jobKey, base = base, id = jobId, space = space, name = name }
+local other, isOccupied
+if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
+if isOccupied then
+  local onConflict = string.match(unique, '^%l+ (%l+)')
+  if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
+  local isReplaced = onConflict == 'replace' and other.status == 'pending'
+  if isReplaced then replaceJob(other, nowText, eventsPerJob, fields) end
+  return { isReplaced and 'REPLACED' or 'RETURNED', other.id, shownOf(other.key) }
+end
+if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
+local order = addJob(job, nowMs, micros, fields)
+if unique ~= '' then
+  local index, field = uniqueEntry(job, unique)
+  redis.call('HSET', index, field, jobId)
+  if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
+end
+return { 'CREATED', order }
+`,
+} as const;
+
 export const kill = {
-  name: 'kill', sha1: '655f07e38037db50d78b9901d87beb2d39401c37',
+  name: 'kill', sha1: 'a3a15b19277d253edfc7982eb30c71237824a069',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job = loadJob(jobKey, base, jobId)
+local job, unique = loadJob(jobKey, base, jobId, 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
@@ -626,6 +716,7 @@ local nowMs, nowText = now()
 if job.status == 'pending' then dequeue(job) end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionMs)
+if stored(unique) then freeUnique(job, unique, 'expired') end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }
 `,

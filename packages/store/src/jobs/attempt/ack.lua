@@ -8,7 +8,7 @@
 -- again.
 --   deliveryToken  see replyToToken
 --   attempt        number of the attempt that has started
-local job, deliveryTimeouts = loadJob(jobKey, base, jobId, 'deliveryTimeouts')
+local job, deliveryTimeouts, unique = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local reply = replyToToken(job, deliveryToken, 'running')
@@ -19,6 +19,10 @@ local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
+if stored(unique) and string.find(unique, '^started ') then
+  freeUnique(job, unique)
+  redis.call('HSET', jobKey, 'uniqueFreed', '1') -- A retry must not take the key back.
+end
 if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
 recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
 return { 'OK', attempt }

@@ -7,7 +7,7 @@
 -- End a running job with its result, and enqueue its callback.
 --   deliveryToken  see replyToToken
 --   result         JSON text
-local job, callbackUrl = loadJob(jobKey, base, jobId, 'callbackUrl')
+local job, callbackUrl, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 local reply = replyToToken(job, deliveryToken, 'completed')
@@ -16,6 +16,7 @@ if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
 moveToStatusIndex(job, 'completed')
+if stored(unique) then freeUnique(job, unique, 'expired') end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then enqueueCallback(job, nowMs) end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)

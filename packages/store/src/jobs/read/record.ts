@@ -9,6 +9,7 @@ import {
   type Status,
 } from '@yardmaster/protocol';
 import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
+import { uniqueOfStored } from '../unique.js';
 
 /**
  * Fields of the hash `job:<id>` that make up a listed job, in the order in which list.lua reads them.
@@ -29,6 +30,8 @@ import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
  * | `takeBacks` | delivery time-outs and releases so far, see lua/delivery.lua |
  * | `missedWindowMs` | how long the worker of the last delivery time-out had for its ack |
  * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
+ * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
+ * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed it |
  * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
  */
 export const LISTED_FIELDS = [
@@ -46,12 +49,14 @@ export const LISTED_FIELDS = [
   'result',
   'error',
   'progress',
+  'unique',
 ] as const;
 
+/** Fields of the record that make up a job, in the order in which create_keyed.lua reads them. */
+export const SHOWN_FIELDS = [...LISTED_FIELDS, 'callbackUrl', 'callbackHeaders'] as const;
+
 /** The record as Redis returns it; an absent field is null or left out. */
-export type JobRecord = Partial<
-  Record<(typeof LISTED_FIELDS)[number] | 'callbackUrl' | 'callbackHeaders' | 'eventsDropped', string | null>
->;
+export type JobRecord = Partial<Record<(typeof SHOWN_FIELDS)[number] | 'eventsDropped', string | null>>;
 
 /** Parse a field that contains JSON text; an absent field is null. */
 export function parseJson(text: string | null | undefined): JsonValue {
@@ -71,18 +76,26 @@ export function recordOf(flat: readonly string[]): JobRecord {
   return record;
 }
 
-/** Build a record from a list of values in the order of LISTED_FIELDS. */
-export function recordOfListed(values: readonly (string | null)[]): JobRecord {
+type Values = readonly (string | null)[];
+
+function recordOfValues(fields: readonly (keyof JobRecord)[], values: Values): JobRecord {
   const record: JobRecord = {};
-  LISTED_FIELDS.forEach((field, i) => {
+  fields.forEach((field, i) => {
     record[field] = values[i] ?? null;
   });
   return record;
 }
 
+/** Build a record from a list of values in the order of LISTED_FIELDS. */
+export const recordOfListed = (values: Values) => recordOfValues(LISTED_FIELDS, values);
+
+/** Build a record from a list of values in the order of SHOWN_FIELDS. */
+export const recordOfShown = (values: Values) => recordOfValues(SHOWN_FIELDS, values);
+
 /** Build the job that a record describes, as List Jobs shows it. */
 export function listedJobOf(id: string, record: JobRecord): ListedJob {
   const status = record.status as Status;
+  const unique = uniqueOfStored(record.unique);
   const createdAt = isoOfOrder(record.order as string);
   const updatedAt = record.updatedAt ? isoOf(record.updatedAt) : createdAt;
   return {
@@ -101,6 +114,7 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     result: parseJson(record.result),
     ...(record.error ? { error: parseJson(record.error) as NonNullable<Job['error']> } : {}),
     ...(record.progress ? { progress: parseJson(record.progress) as NonNullable<Job['progress']> } : {}),
+    ...(unique && { unique }),
     createdAt,
     updatedAt,
   };

@@ -1,0 +1,36 @@
+-- KEYS index
+-- ARGV base isRepairing space entries...
+-- REPLY OK strays[]
+--
+-- Check that the entries of a space's unique keys name jobs that have these keys. check_jobs decides whether a job still
+-- occupies its key.
+--   index         the space's /unique
+--   isRepairing   '1' to remove those that do not; '0' writes nothing
+--   entries       field and id in turn; at most 100 of them
+--   strays        id, detail, outcome, …; see findings for the outcome
+local strays = {}
+
+local function examine(field, id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, 'space', 'name', 'unique')
+  local ofSpace, ofName, unique = stored(v[1]), stored(v[2]), stored(v[3])
+  if not ofSpace then return redis.call('EXISTS', key) == 0 and 'the job does not exist' or nil end
+  if ofSpace ~= space then return 'the job is of space ' .. ofSpace end
+  local _, itsField = uniqueEntry({ base = base, space = space, name = ofName or '' }, unique or '')
+  if itsField ~= field then return 'the job does not have this unique key' end
+end
+
+for i = 1, #entries, 2 do
+  local field, id = entries[i], entries[i + 1]
+  local isDone, why = pcall(examine, field, id)
+  -- Skip a record that cannot be read: that is a fault of the record. The entry may be gone since it was read.
+  if isDone and why and stored(redis.call('HGET', index, field)) == id then
+    local outcome = ''
+    if isRepairing == '1' then
+      redis.call('HDEL', index, field)
+      outcome = 'repaired'
+    end
+    for _, word in ipairs({ id, why, outcome }) do strays[#strays + 1] = word end
+  end
+end
+return { 'OK', { unpack(strays) } } -- a constructor, see list.lua of the store

@@ -1,0 +1,70 @@
+import { type CreateJobRequest, type Job, YardmasterError } from '@yardmaster/protocol';
+import { keyedJobId, newJobId } from '../../partition.js';
+import { runScript } from '../../script/run-script.js';
+import { create_keyed } from '../../script/scripts.generated.js';
+import { notAfterOf, type Store } from '../../store.js';
+import { jobOf, recordOfShown, SHOWN_FIELDS } from '../read/record.js';
+import { storedUniqueOf } from '../unique.js';
+import { fieldsOf, newJobOf } from './create.js';
+import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
+
+/** A job, and how create came to it. */
+export interface KeyedCreation {
+  /**
+   * `created`; `replayed`: it was created by an earlier call with this idempotency key; `returned`: it occupies the
+   * unique key; `replaced`: it occupies the unique key, was pending, and has this request now.
+   */
+  outcome: 'created' | 'replayed' | 'returned' | 'replaced';
+  job: Job;
+}
+
+/**
+ * Create a pending job, unless an earlier call with this idempotency key created it, or another job occupies its unique
+ * key.
+ *
+ * @param idempotencyKey null for none
+ * @returns the job as it is now; a replayed one without its result, error and progress, because to create is not to read
+ * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
+ * @see contract-2 §1
+ */
+export async function createKeyedJob(
+  store: Store,
+  spaceId: string,
+  request: CreateJobRequest,
+  idempotencyKey: string | null,
+): Promise<KeyedCreation> {
+  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
+  const isIdempotent = idempotencyKey !== null;
+  const id = isIdempotent ? keyedJobId(await idempotencySecretOf(store), spaceId, idempotencyKey) : newJobId(spaceId);
+  const unique = request.unique === null ? '' : storedUniqueOf(request.unique);
+  const reply = await runScript(store, create_keyed, {
+    keys: { jobKey: store.keys.job(id) },
+    args: {
+      base: store.keys.baseOfJob(id),
+      jobId: id,
+      space: spaceId,
+      name: request.name,
+      notAfter: notAfterOf(store),
+      fingerprint: isIdempotent ? fingerprintOf(spaceId, request) : '',
+      unique,
+      eventsPerJob: store.settings.eventsPerJob,
+      shown: SHOWN_FIELDS.join(' '),
+    },
+    rest: unique === '' ? fieldsOf(request) : [...fieldsOf(request), 'unique', unique],
+  });
+  switch (reply.outcome) {
+    case 'CREATED':
+      store.observer.moved('none', 'pending', 1);
+      return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order) };
+    case 'REPLAYED': {
+      const { error, progress, ...job } = jobOf(id, recordOfShown(reply.shown));
+      return { outcome: 'replayed', job: { ...job, result: null } };
+    }
+    case 'NOT_UNIQUE':
+      throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
+    default: {
+      const outcome = reply.outcome === 'REPLACED' ? 'replaced' : 'returned';
+      return { outcome, job: jobOf(reply.id, recordOfShown(reply.shown)) };
+    }
+  }
+}

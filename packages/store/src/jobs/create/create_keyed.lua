@@ -1,0 +1,51 @@
+-- KEYS jobKey
+-- ARGV base jobId space name notAfter fingerprint unique eventsPerJob shown fields...
+-- REPLY CREATED order
+-- REPLY REPLAYED shown?[]
+-- REPLY RETURNED id shown?[]
+-- REPLY REPLACED id shown?[]
+-- REPLY NOT_UNIQUE id status:Status
+-- ERRORS TOO_LATE IDEMPOTENCY_MISMATCH
+--
+-- Create a job as create.lua does, unless this job exists already, or another one occupies its unique key. When memory
+-- is full, Redis refuses it before anything is removed.
+--   jobId         made from the idempotency key; a new one without such a key
+--   fingerprint   of the request; '' without an idempotency key
+--   unique        see uniqueEntry; '' for none
+--   shown         names of the fields to return of a job that exists, with blanks in between; in the reply their values
+--   fields        see create.lua; with `unique`, but without the fingerprint, which belongs to the job that is created
+local nowMs, nowText, micros = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+
+local function shownOf(key)
+  local names = {}
+  for field in string.gmatch(shown, '%S+') do names[#names + 1] = field end
+  return redis.call('HMGET', key, unpack(names))
+end
+
+if fingerprint ~= '' then
+  local v = redis.call('HMGET', jobKey, 'status', 'fingerprint')
+  if stored(v[1]) and stored(v[2]) ~= fingerprint then return { 'IDEMPOTENCY_MISMATCH' } end
+  if stored(v[1]) then return { 'REPLAYED', shownOf(jobKey) } end
+end
+
+local job = { key = jobKey, base = base, id = jobId, space = space, name = name }
+local other, isOccupied
+if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
+if isOccupied then
+  local onConflict = string.match(unique, '^%l+ (%l+)')
+  if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
+  local isReplaced = onConflict == 'replace' and other.status == 'pending'
+  if isReplaced then replaceJob(other, nowText, eventsPerJob, fields) end
+  return { isReplaced and 'REPLACED' or 'RETURNED', other.id, shownOf(other.key) }
+end
+
+if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
+local order = addJob(job, nowMs, micros, fields)
+if unique ~= '' then
+  local index, field = uniqueEntry(job, unique)
+  redis.call('HSET', index, field, jobId)
+  -- The time of the other job is over. It must not occupy the key again when the clock steps back.
+  if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
+end
+return { 'CREATED', order }

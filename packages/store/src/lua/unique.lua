@@ -1,0 +1,35 @@
+-- Return where the entry of a unique key is, and until when it is occupied: the hash of the job's space, its field, and
+-- `ended`, `started` or `expired`. `unique` is the field of a record: `<until> <onConflict> <ttlSeconds> <key>`.
+local function uniqueEntry(job, unique)
+  local lasts, key = string.match(unique, '^(%l+) %l+ %d+ (.*)$')
+  return job.base .. 'space:' .. job.space .. '/unique', #job.name .. ':' .. job.name .. (key or ''), lasts
+end
+
+-- Free the unique key of a job, if the entry of the key names this job. Do nothing for a key that lasts until `keeping`;
+-- nil frees every key.
+local function freeUnique(job, unique, keeping)
+  local index, field, lasts = uniqueEntry(job, unique)
+  if lasts ~= keeping and stored(redis.call('HGET', index, field)) == job.id then redis.call('HDEL', index, field) end
+end
+
+-- Return the job that the entry of a unique key names, and whether it occupies the key; nil when the key has no entry, or
+-- one that damage left behind, whose job is missing or another one than the entry says.
+local function uniqueHolder(job, unique, nowMs)
+  local index, field = uniqueEntry(job, unique)
+  local id = stored(redis.call('HGET', index, field))
+  if not id then return nil end
+  local other, itsUnique, freed = loadJob(job.base .. 'job:' .. id, job.base, id, 'unique', 'uniqueFreed')
+  if other.space ~= job.space or other.name ~= job.name or not stored(itsUnique) then return nil end
+  local _, itsField = uniqueEntry(other, itsUnique)
+  if itsField ~= field then return nil end
+  return other, occupiesUnique(other, itsUnique, stored(freed), nowMs)
+end
+
+-- Check whether a job occupies its unique key. `freed` is a field of its record: not nil once the key was freed.
+local function occupiesUnique(job, unique, freed, nowMs)
+  if freed then return false end
+  local lasts, ttlSeconds = string.match(unique, '^(%l+) %l+ (%d+) ')
+  if lasts == 'expired' then return nowMs < math.floor(job.order / 1024) + ttlSeconds * 1000 end
+  local waits = job.status == 'pending' or job.status == 'delivered'
+  return waits or (lasts ~= 'started' and job.status == 'running')
+end

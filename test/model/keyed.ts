@@ -1,0 +1,57 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type CreateJobRequest, isTerminal } from '@yardmaster/protocol';
+import type { KeyedCreation } from '@yardmaster/store';
+import { create } from './delivering.js';
+import { recordEvent } from './history.js';
+import { jobOf } from './reading.js';
+import { jobsOf, type ModelJob, Refusal, type World } from './world.js';
+
+// Contract 2 §1: creates with an idempotency key or a unique key.
+
+export interface KeyedCreate {
+  space: string;
+  request: CreateJobRequest;
+  idempotencyKey: string | null;
+}
+
+/** @param id chosen by the store; it cannot be predicted */
+export function createKeyed(world: World, given: KeyedCreate & { id: string }): KeyedCreation {
+  const { space, request, idempotencyKey } = given;
+  const known = jobsOf(world, space).find((job) => idempotencyKey !== null && job.idempotencyKey === idempotencyKey);
+  if (known && !isDeepStrictEqual(known.firstRequest, request)) throw new Refusal('IDEMPOTENCY_MISMATCH');
+  if (known) return { outcome: 'replayed', job: { ...jobOf(known), result: null } };
+
+  const holder = jobsOf(world, space).find((job) => isHolder(job, request));
+  if (holder && occupies(world, holder)) return conflict(world, holder, request);
+  if (holder) holder.isUniqueFreed = true;
+  const job = create(world, given);
+  (world.jobs.get(given.id) as ModelJob).idempotencyKey = idempotencyKey;
+  return { outcome: 'created', job };
+}
+
+/** Whether a job was the last to occupy the unique key of a request, and its end did not free the key. */
+function isHolder({ request: its, status, isUniqueFreed }: ModelJob, { name, unique }: CreateJobRequest): boolean {
+  if (unique === null || its.name !== name || its.unique?.key !== unique.key || isUniqueFreed) return false;
+  if (its.unique.until === 'ended') return !isTerminal(status);
+  return its.unique.until === 'expired' || status === 'pending' || status === 'delivered';
+}
+
+/** The key of a holder with a time is free once that time is over. */
+const occupies = ({ now }: World, { request, createdAt }: ModelJob): boolean =>
+  request.unique?.until !== 'expired' || now < createdAt + (request.unique.ttlSeconds as number) * 1_000;
+
+function conflict(world: World, holder: ModelJob, request: CreateJobRequest): KeyedCreation {
+  const { onConflict } = request.unique as NonNullable<CreateJobRequest['unique']>;
+  if (onConflict === 'reject') throw new Refusal('JOB_NOT_UNIQUE', holder.status);
+  if (onConflict === 'return' || holder.status !== 'pending') return { outcome: 'returned', job: jobOf(holder) };
+  replace(world, holder, request);
+  return { outcome: 'replaced', job: jobOf(holder) };
+}
+
+/** Replace the request of a pending job, which keeps its id, its place and its attempts. */
+export function replace(world: World, job: ModelJob, request: CreateJobRequest): void {
+  job.request = request;
+  job.checkpoint = null;
+  job.updatedAt = world.now;
+  recordEvent(world, job, 'replaced');
+}
