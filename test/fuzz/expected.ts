@@ -2,6 +2,7 @@ import { ROUTES, type Route } from '@yardmaster/api';
 import { ERRORS, type ErrorCode, LIMITS, logBatch } from '@yardmaster/protocol';
 import type { z } from 'zod';
 import type { Body } from './bodies.js';
+import { IDEMPOTENCY_KEY } from './framings.js';
 import { attempt, parsed } from './json-text.js';
 import { isBound, keyRefusal } from './keys.js';
 import type { FuzzRequest } from './request.js';
@@ -166,5 +167,12 @@ export function expectedOf(request: FuzzRequest): Expected {
   if (reading.faults.length > 0) return only(...reading.faults);
   if (isExpired(route, reading.value)) return only(invalid('expiresAt'));
   const accepted: Outcome = { status: route.status ?? 200, code: null, at: [] };
-  return { outcomes: [jobRefusal(request, route) ?? accepted], route, value: reading.value };
+  const outcomes = [jobRefusal(request, route) ?? accepted];
+  if (route.isIdempotent) {
+    // Which response it is depends on the requests before; test/model plays those.
+    if (request.framing.lines.includes(IDEMPOTENCY_KEY)) return ANY;
+    const { unique = null } = Object(reading.value) as { unique?: object | null };
+    if (unique !== null) outcomes.push({ ...accepted, status: 200 }, refusal('JOB_NOT_UNIQUE'));
+  }
+  return { outcomes, route, value: reading.value };
 }

@@ -19,6 +19,8 @@ const END = '0\r\n\r\n';
 
 const LENGTH = 'Content-Length: {n}';
 
+export const IDEMPOTENCY_KEY = 'idempotency-key:';
+
 export const USUAL: Framing = { is: 'whole', first: '{method} {target} HTTP/1.1', lines: LENGTH, end: null };
 
 /** Lengths, other lines, first lines, and ends of chunks; test/api/http.test.ts has more invalid HTTP. */
@@ -30,6 +32,7 @@ const ODD: Record<Kind, { lengths: string[]; lines: string[]; firsts: string[]; 
       'Expect: 100-continue',
       'Connection: Upgrade\r\nUpgrade: h2c',
       '__proto__: a\r\nx-empty:',
+      `${IDEMPOTENCY_KEY} a`,
     ],
     firsts: [],
     ends: [END, '0\r\nx-trailer: a\r\n\r\n', '0;a=b;c="d"\r\n\r\n'],

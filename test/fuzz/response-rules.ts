@@ -4,7 +4,7 @@ import type { Outcome } from './expected.js';
 import { parsed } from './json-text.js';
 
 const HEADERS =
-  /^(content-type|content-length|cache-control|x-content-type-options|x-request-id|date|connection|keep-alive|allow|retry-after|x-ignored-fields)$/;
+  /^(content-type|content-length|cache-control|x-content-type-options|x-request-id|date|connection|keep-alive|allow|retry-after|x-ignored-fields|idempotent-replayed)$/;
 
 /** Internal details, which no response may contain. */
 const INTERNAL =
@@ -52,7 +52,7 @@ function errorRules(status: number, body: ErrorBody): Rule[] {
   return [
     [typeof error === 'string' && error.length > 0 && error.length < 2_000, `error ${error}`],
     [isListed, `${code} with ${status}`],
-    [/^(error|code|details|jobStatus|,)+$/.test(`${Object.keys(body)}`), `fields ${Object.keys(body)}`],
+    [/^(error|code|details|jobStatus|jobId|,)+$/.test(`${Object.keys(body)}`), `fields ${Object.keys(body)}`],
     [(status === 409) === (typeof jobStatus === 'string'), 'jobStatus must appear with 409 and only there'],
     [details === undefined || (areDetails === true && details.length > 1 && details.length <= 20), 'odd details'],
   ];

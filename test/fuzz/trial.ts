@@ -1,4 +1,4 @@
-import type { CreateJobRequest } from '@yardmaster/protocol';
+import { type CreateJobRequest, uniqueRequest } from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
 import { create, newWorld } from '../model/index.js';
 import { RawClient, type RawResponse } from '../support/raw-client.js';
@@ -81,7 +81,9 @@ async function complaintsAbout(service: FuzzedService, prepared: Prepared, respo
 const DEFAULTS = { payload: null, maxRetries: 3, timeoutSeconds: 300, callbackUrl: null, callbackHeaders: null };
 
 function createComplaints(value: unknown, response: Json): string[] {
-  const request = { ...DEFAULTS, ...pick(value, ['name', ...Object.keys(DEFAULTS)]) } as CreateJobRequest;
+  const { unique = null } = value as { unique?: object | null };
+  const fields = { ...DEFAULTS, ...pick(value, ['name', ...Object.keys(DEFAULTS)]) };
+  const request = { ...fields, unique: unique && uniqueRequest.parse(unique) } as CreateJobRequest;
   const world = newWorld(STORE_DEFAULTS, 0);
   return differences('response', response, create(world, { id: response.id as string, space: CALLS_SPACE, request }));
 }
@@ -104,7 +106,8 @@ async function readBack(
   const served = route !== null && response.status < 300 ? { route, value, response: response.text } : null;
   const complaints = served ? limitComplaints(Object(value)) : [];
   if (twin) return [...complaints, ...(await twinComplaints(service, twin, served))];
-  if (served?.route.status !== 201) return complaints;
+  // With 200 the response is another job, which has the unique key.
+  if (served?.route.status !== 201 || response.status === 200) return complaints;
   const body = JSON.parse(response.text);
   if (served.route.operation === 'createJob') return [...complaints, ...createComplaints(value, body)];
   // Delete the key, because the list of keys would grow with the run.

@@ -19,7 +19,10 @@ export function createKeyed(world: World, given: KeyedCreate & { id: string }): 
   const { space, request, idempotencyKey } = given;
   const known = jobsOf(world, space).find((job) => idempotencyKey !== null && job.idempotencyKey === idempotencyKey);
   if (known && !isDeepStrictEqual(known.firstRequest, request)) throw new Refusal('IDEMPOTENCY_MISMATCH');
-  if (known) return { outcome: 'replayed', job: { ...jobOf(known), result: null } };
+  if (known) {
+    const { error, progress, ...job } = jobOf(known);
+    return { outcome: 'replayed', job: { ...job, result: null } };
+  }
 
   const holder = jobsOf(world, space).find((job) => isHolder(job, request));
   if (holder && occupies(world, holder)) return conflict(world, holder, request);

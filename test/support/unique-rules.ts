@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { STATUSES, type Status } from '@yardmaster/protocol';
-import { newJobId, partitionOf } from '@yardmaster/store';
+import { newJobId } from '@yardmaster/store';
 import { jobIn, step } from './jobs.js';
 import type { TestService } from './service.js';
 import { until } from './until.js';
@@ -20,6 +20,10 @@ export function testUniqueKeys(service: TestService): void {
   const create = (space: string, unique: unknown, fields = {}, key?: string) =>
     service.call('POST', `/spaces/${space}/jobs`, { body: { name: 'work', unique, ...fields }, ...(key && { key }) });
   const read = async (id: string) => (await service.call('GET', `/jobs/${id}`)).body;
+  const purge = async (id: string) => {
+    await service.redis.zadd(service.store.keys.deadlines(id.slice(0, 2)), 1, id);
+    await until(async () => (await service.call('GET', `/jobs/${id}`)).status === 404);
+  };
   const producer = async () => (await service.key(['jobs:create'])).key;
 
   const rows = Object.entries(OCCUPIED).flatMap(([until, occupied]) =>
@@ -54,17 +58,28 @@ export function testUniqueKeys(service: TestService): void {
       second = await create(space, { key: 'k', ...HOUR });
       return second.status === 201;
     });
-    await step(service, first.id, 'kill', {}); // It must not free the key, which is no longer its own.
+    // It must not occupy the key again when the clock steps back, nor free it at its purge.
+    expect(await service.redis.hget(service.store.keys.job(first.id), 'uniqueFreed')).toBe('1');
+    await step(service, first.id, 'kill', {});
+    await purge(first.id);
     expect((await create(space, { key: 'k' })).body.id).toBe(second.body.id);
+  });
+
+  it('does not free the key of the next job when an earlier job ends', async () => {
+    const space = newSpace();
+    const first = await jobIn(service, 'running', space, { unique: { key: 'k', until: 'started' } });
+    const { body: next } = await create(space, { key: 'k' });
+    await step(service, first, 'complete', {});
+    expect(await create(space, { key: 'k' })).toMatchObject({ status: 200, body: { id: next.id } });
   });
 
   it('frees an expired key at the purge', async () => {
     const space = newSpace();
     const id = await jobIn(service, 'killed', space, { unique: { key: 'k', ...HOUR } });
     expect((await create(space, { key: 'k' })).status).toBe(200);
-    await service.redis.zadd(service.store.keys.deadlines(partitionOf(space)), 1, id);
-    await until(async () => (await create(space, { key: 'k' })).status === 201);
-    expect((await service.call('GET', `/jobs/${id}`)).status).toBe(404);
+    await purge(id);
+    expect(await service.redis.hgetall(service.store.keys.unique(space))).toEqual({});
+    expect((await create(space, { key: 'k' })).status).toBe(201);
   });
 
   it('takes a key for free whose entry names no job, or a job with another key', async () => {
