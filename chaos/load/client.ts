@@ -11,6 +11,7 @@ export interface Request {
   jobId?: string;
   spaceId?: string;
   sent?: unknown; // JSON body.
+  token?: string | null | undefined; // Delivery token. Default none.
   api?: number; // Index of the only API to send it to. Default any that accepts connections.
   key?: string; // Default the admin key.
 }
@@ -34,7 +35,9 @@ export function createClients({ apis, key }: Installation, history: History): { 
   let nextApi = 0;
 
   async function send(client: HttpClient, request: Request): Promise<Response> {
-    const sending = client.call('POST', `/api/v1${pathOf(request)}`, { key: request.key ?? key, body: request.sent });
+    const headers = { 'x-delivery-token': request.token ?? undefined };
+    const sent = { key: request.key ?? key, body: request.sent, headers };
+    const sending = client.call('POST', `/api/v1${pathOf(request)}`, sent);
     const response = await within(GIVE_UP_MS, sending);
     if (response === null) return { status: null, body: 'no response in time' };
     return { status: response.status, body: response.body ?? response.text };
@@ -85,10 +88,10 @@ function outcomeOf(status: number | null, code: string | null): Call['outcome'] 
 }
 
 function callOf(request: Request, sentAt: number, { api, status, body }: Response & { api: string }) {
-  const { client, op, jobId = null, spaceId = null, sent = null } = request;
+  const { client, op, jobId = null, spaceId = null, sent = null, token = null } = request;
   const { id, code = null } = (body ?? {}) as { id?: string; code?: string };
   const outcome = outcomeOf(status, code);
   const known = op === 'create' && outcome === 'ok' ? (id ?? null) : jobId;
   const result = { sentAt, endedAt: Date.now(), outcome, status, code, body, mayBe: [] };
-  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, sent, ...result };
+  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, token, sent, ...result };
 }

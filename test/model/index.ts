@@ -10,4 +10,5 @@ export { CALLS_TO, callJob, JOB_VERBS, type JobVerb, refusalOf } from './job-cal
 export { append, pageOf, read as readLogs } from './logs.js';
 export { get, list, progress, stats } from './reading.js';
 export { replay } from './replay.js';
+export { changesNothing, type WorkerCall } from './tokens.js';
 export { type ModelJob, newWorld, Refusal, type World } from './world.js';
