@@ -48,11 +48,11 @@ interface Row {
 /** Make a call that changes jobs. It is in the history, so that the rules can explain its effects. */
 const inHistory =
   (op: Operation): Make =>
-  async ({ call }, { n, spaceId, jobId }, { nth, ...how }) => {
+  async ({ call }, { n, spaceId, jobId, token }, { nth, ...how }) => {
     const create = { name: 'lost', payload: { n }, maxRetries: 3, timeoutSeconds: 120 };
     const of = op === 'create' || op === 'poll' ? { spaceId } : { jobId: jobId as string };
     const body = op === 'create' ? create : BODIES[op]?.(`lost-${n}-${nth}`);
-    const made = await call({ client: CLIENT, op, ...of, sent: body, ...how });
+    const made = await call({ client: CLIENT, op, ...of, token, sent: body, ...how });
     return { ...made, during: { from: made.sentAt, until: made.endedAt } };
   };
 
@@ -61,7 +61,7 @@ const rowsOfChanges = CHANGES.map((change): Row => {
   const { left, again } = playTwice(change);
   const fields = Object.keys(again.body);
   return {
-    ...{ endpoint, runs, start, left: [left], again },
+    ...{ endpoint, runs, start, left: [left], again, ...(start.withToken && { leftAgain: [left] }) },
     make: inHistory(op),
     matches: ({ spaceId, jobId }) => runsOrSends(runs, op === 'poll' ? spaceId : (jobId ?? spaceId)),
     state: async ({ installation }, { spaceId }) => (await storedJobs(installation.store, spaceId)).map(seenOf),
@@ -147,7 +147,7 @@ async function beginCall(context: FaultContext, row: Row, n: number, loss: Param
         );
       }
       const leftAgain = row.leftAgain === undefined ? undefined : await state();
-      must(leftAgain === row.leftAgain, `the same call again left ${leftAgain}`);
+      must(isDeepStrictEqual(leftAgain, row.leftAgain), `the same call again left ${JSON.stringify(leftAgain)}`);
       await endAll(context, about.spaceId);
     },
   };
