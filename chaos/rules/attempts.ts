@@ -3,6 +3,9 @@ import { changesNothing, Refusal, refusalOf, type WorkerCall } from '../../test/
 import type { DumpedJob } from '../checker/dump.js';
 import { type Call, HEARTBEATS, type Operation } from '../checker/history.js';
 
+/** A job, as far as its history is read. */
+export type Events = Pick<DumpedJob, 'events'>;
+
 /** A delivery in the history of a job. */
 export interface Delivery {
   token: string;
@@ -14,7 +17,7 @@ export interface Delivery {
 }
 
 /** Every delivery of a job, in its order. */
-export function deliveriesOf({ events }: DumpedJob): Delivery[] {
+export function deliveriesOf({ events }: Events): Delivery[] {
   const deliveries: Delivery[] = [];
   let attempt = 0;
   let takeBacks = 0;
@@ -44,7 +47,7 @@ const ENDS = ['retried', 'dead', ...TAKE_BACKS];
 export type Outcome = 'changed' | 'unchanged' | string;
 
 /** Predict a worker's call with a delivery token, right after an event of the job. @param i index of the event */
-export function outcomeAfter(job: DumpedJob, i: number, { op, token }: Call): Outcome {
+export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outcome {
   const status = statusAt(job, i);
   const deliveries = deliveriesOf(job)
     .filter(({ from }) => from <= i)
@@ -59,7 +62,7 @@ export function outcomeAfter(job: DumpedJob, i: number, { op, token }: Call): Ou
 }
 
 /** Predict a worker's call with a delivery token by the history of its job: every outcome that is possible at its time. */
-export function outcomesOf(job: DumpedJob, call: Call): Set<Outcome> {
+export function outcomesOf(job: Events, call: Call): Set<Outcome> {
   const at = job.events.map(({ createdAt }) => Date.parse(createdAt));
   const mayBe = [...at.keys()].filter((i) => {
     const [since = 0, until = Number.POSITIVE_INFINITY] = [at[i], at[i + 1]];
@@ -74,7 +77,7 @@ const groupOf = (op: Operation) => (HEARTBEATS.some((one) => one === op) ? 'hear
 /** Whether a token decides about the call. */
 export const isFenced = ({ op, token }: Call) => token !== null && WORKER_CALLS.includes(groupOf(op));
 
-const statusAt = ({ events }: DumpedJob, i: number): Status =>
+const statusAt = ({ events }: Events, i: number): Status =>
   events
     .slice(0, i + 1)
     .map(({ type }) => statusAfter(type))

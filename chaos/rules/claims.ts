@@ -40,7 +40,7 @@ export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: al
 
 /** Return the delivery that a call caused, or else the last one. A release may be followed by another one of the same attempt. */
 const deliveryTo = ({ sentAt, endedAt }: Call, all: readonly Delivery[]): Delivery | undefined =>
-  all.findLast(({ at }) => at >= sentAt - 1 && at <= endedAt + 1) ?? all.at(-1);
+  all.find(({ at }) => at >= sentAt - 1 && at <= endedAt + 1) ?? all.at(-1);
 
 /** A time in which a job was pending, epoch milliseconds. */
 interface Wait {

@@ -98,7 +98,7 @@ export const fencing = ruleForEachJob('fencing', 'P17', ({ job, calls }) =>
 );
 
 /** Whether an event is the effect of a call, by the text that only this call has sent. */
-const isEffect = ({ types, ofCall, ofEvent }: Trace, { type, data }: JobEvent, { sent }: Call) =>
+export const isEffect = ({ types, ofCall, ofEvent }: Trace, { type, data }: JobEvent, { sent }: Call) =>
   types.includes(type) && ofCall(sent) !== undefined && ofEvent(data) === ofCall(sent);
 
 /** Logs have dense seqs. A batch is stored completely, once, and at the seqs in its response; or not at all (P3). */
