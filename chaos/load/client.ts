@@ -37,7 +37,7 @@ export interface Service {
  * Make clients of the APIs of an installation. Calls go to the APIs in rotation, as from a load balancer, and skip an API that
  * accepts no connection. No call is sent twice.
  */
-export function createClients({ apis, key }: Service, history: History): { call: Caller; close(): void } {
+export function createClients({ apis, key }: Service, history: Pick<History, 'add'>): { call: Caller; close(): void } {
   const clients = apis.map(({ url }) => new HttpClient(url, SOCKETS));
   let nextApi = 0;
 

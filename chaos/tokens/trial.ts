@@ -28,13 +28,20 @@ export interface Result {
   faults: readonly string[]; // Sentences.
 }
 
+/** All that a result is made of. */
+export interface Checked {
+  evidence: Evidence;
+  violations: readonly Finding[];
+  wanted: number;
+}
+
 export interface TrialOptions {
   option: string; // Name of the option with the number of cases.
   byDefault: number;
   env: Record<string, string>; // Variables of every process.
   act(trial: Trial): Promise<void>;
   /** Make the result, once all stored data is read and checked. */
-  report(checked: { evidence: Evidence; violations: readonly Finding[]; wanted: number }): Result;
+  report(checked: Checked): Result;
 }
 
 const MINUTES = 20; // After which a trial ends in any case.
