@@ -58,6 +58,7 @@ const SERVED = 40; // How many scripts get their replies before one does not, at
 const OPEN_MS = 15; // How long a connection then stays open without replies, at most.
 const WAIT_MS = 1_000; // For the next script.
 const SLOW_MS = 25; // Until a call is sent again, at most.
+const GRACE_MS = 60_000; // For the last calls, when the time is over.
 
 /** Swallow replies until each call was hit often enough. @returns the exit code */
 export async function run(args: string[]): Promise<number> {
@@ -77,9 +78,7 @@ export async function run(args: string[]): Promise<number> {
 const shareOf = (wanted: number, { size }: ReadonlyMap<Operation, Tally>) => Math.ceil(wanted / size);
 
 function resultOf(tallies: ReadonlyMap<Operation, Tally>, share: number): Result {
-  const rows = [...tallies].map(([op, { calls, swallowed, resent, refused, wrong }]) => {
-    return [op, calls, swallowed, resent, refused, wrong];
-  });
+  const rows = [...tallies].map(([op, tally]) => [op, ...Object.values(tally)]);
   const head = ['call', 'calls', 'replies swallowed', 'requests sent again', 'killed or timed out first', 'wrong'];
   const faults = [...tallies].flatMap(([op, { swallowed, wrong }]) => [
     ...(wrong > 0 ? [`${wrong} calls of ${op} had another effect or another response`] : []),
@@ -122,26 +121,21 @@ interface Shared {
 /** Work on jobs, one after the other, and create them. */
 async function live(client: string, trial: Trial, shared: Shared): Promise<void> {
   const { call, random, text } = trial;
-  const again = (request: Request) => insist({ ...request, client }, trial, shared);
+  const again = (request: Omit<Request, 'client'>) => insist({ ...request, client }, trial, shared);
   while (!shared.isDone()) {
     const spaceId = random.of(SPACES);
     const polled = await call({ client, op: 'poll', spaceId });
     const [job] = polled.outcome === 'ok' ? polled.body.jobs : [];
     if (job !== undefined) {
+      const { id: jobId, deliveryToken } = job;
       const of = (op: Operation) =>
-        again({
-          client,
-          op,
-          jobId: job.id,
-          token: op === 'kill' ? null : job.deliveryToken,
-          sent: BODIES[op]?.(text()),
-        });
-      if (random.chance(0.1))
-        await of('release'); // Before its ack.
-      else if ((await of('ack')).outcome === 'ok') await of(nextEnd(trial, shared));
+        again({ op, jobId, token: op === 'kill' ? null : deliveryToken, sent: BODIES[op]?.(text()) });
+      const isUnacked = random.chance(0.1);
+      const started = await of(isUnacked ? 'release' : 'ack');
+      if (!isUnacked && started.outcome === 'ok') await of(nextEnd(trial, shared));
     } else if (polled.outcome === 'ok') {
       const sent = { name: 'work', payload: { n: text() }, maxRetries: random.below(3), timeoutSeconds: 10 };
-      await again({ client, op: 'create', spaceId, sent });
+      await again({ op: 'create', spaceId, sent });
     }
   }
 }
@@ -153,12 +147,13 @@ function nextEnd({ random }: Trial, { missing }: Shared): Operation {
 
 /** Make a call, and send the same request again after each 5xx. @returns the call with the last response */
 async function insist(request: Request, trial: Trial, { tallies }: Shared): Promise<Call> {
-  const { call, random, text } = trial;
+  const { call, random, text, isLate } = trial;
   const row = ROWS[request.op];
   const same = { ...request, ...(row?.headers && { headers: row.headers(text()) }) };
   let resent = 0;
   let made = await call(same);
-  for (; made.outcome === 'unknown' || made.outcome === 'not now'; resent++) {
+  const isServed = () => made.outcome === 'ok' || made.outcome === 'refused';
+  for (; !isServed() && !isLate(GRACE_MS); resent++) {
     await delay(random.below(SLOW_MS));
     made = await call(same);
   }

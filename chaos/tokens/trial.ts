@@ -18,7 +18,7 @@ export interface Trial {
   call: ReturnType<typeof createClients>['call'];
   root: string | undefined; // Folder of the copy that breaks a promise, if any.
   wanted: number; // How many cases to produce.
-  isLate(): boolean; // Whether the time for the trial is over.
+  isLate(graceMs?: number): boolean; // Whether the time for the trial is over, and this time more.
   text(): string; // A text that no other call sends, so that its effect can be found.
 }
 
@@ -72,7 +72,7 @@ export async function runTrial(args: string[], { option, byDefault, env, act, re
   try {
     await act({
       ...{ installation, history, call, root: made?.root, random: new Random(seed) },
-      ...{ wanted, isLate: () => Date.now() > end, text: () => `text-${++texts}` },
+      ...{ wanted, isLate: (graceMs = 0) => Date.now() > end + graceMs, text: () => `text-${++texts}` },
     });
     for (const scheduler of installation.schedulers) scheduler.pause(); // Nothing must change while all keys are read.
     const stored = await dump(installation.store);
