@@ -24,6 +24,8 @@ const SUITES = [
   { script: 'test:schemathesis', short: ['--max-examples', '40'] },
   { script: 'test:generators' },
   { script: 'test:faults' },
+  { script: 'test:resends', short: ['--calls', '100'] },
+  { script: 'test:stale-workers', short: ['--times', '50'] },
   { script: 'check' },
 ];
 

@@ -10,6 +10,7 @@ import './examples/callbacks.js';
 import './examples/jobs.js';
 import './examples/streams.js';
 import './examples/time.js';
+import './examples/tokens.js';
 
 describe('the checker of a run', () => {
   it.each(BROKEN)('finds by the rule %s: %s', (rule, _what, says, record) => {

@@ -7,6 +7,9 @@ import type { JobVerb } from '../../test/model/index.js';
 /** A call of a worker, a producer or an operator, named after its endpoint. */
 export type Operation = JobVerb | 'create' | 'poll';
 
+/** The calls that extend the window of an attempt. */
+export const HEARTBEATS = ['progress', 'checkpoint', 'event', 'keepalive'] as const;
+
 // biome-ignore lint/suspicious/noExplicitAny: rules read responses of every kind
 export type Body = any;
 
@@ -18,6 +21,7 @@ export interface Call {
   op: Operation;
   jobId: string | null; // Null for a poll, and for a create without a response.
   spaceId: string | null; // Only of create and poll.
+  token: string | null; // The delivery token that it sent.
   sent: Body;
   sentAt: number;
   endedAt: number;

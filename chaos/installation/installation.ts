@@ -6,7 +6,7 @@ import { startNode } from '../../test/support/redis/node.js';
 import { startSentinels } from '../../test/support/redis/sentinels.js';
 import { ADMIN_KEY } from '../../test/support/shared-service.js';
 import { type AppProcess, startApp } from './app-process.js';
-import type { Release } from './release.js';
+import { makeOlderRelease, type Release } from './release.js';
 
 export interface InstallationOptions {
   redisLines?: readonly string[]; // Lines of redis.conf, of a single server.
@@ -88,6 +88,7 @@ export async function startInstallation(options: InstallationOptions = {}) {
       apps,
       store: createStore(connection, { ...settings, redisTimeoutMs: 60_000 }), // Without a proxy.
       settings,
+      knowsTokens: options.makeOtherRelease !== makeOlderRelease, // Whether every process knows delivery tokens.
       key: ADMIN_KEY,
       stop,
     };

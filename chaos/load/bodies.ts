@@ -8,5 +8,6 @@ export const BODIES: Partial<Record<Operation, (token: string) => Body>> = {
   logs: (token) => [1, 2, 3].map((n) => `${token} ${n}/3`),
   complete: (token) => ({ result: { token } }),
   fail: (token) => ({ error: token }),
+  release: (token) => ({ reason: token }),
   kill: (token) => ({ reason: token }),
 };

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient } from '../../test/support/http.js';
 import type { Call, History, Operation } from '../checker/history.js';
-import type { Installation } from '../installation/installation.js';
+import type { AppProcess } from '../installation/app-process.js';
 import { within } from '../runs/waiting.js';
 
 /** A call that a client is about to make. */
@@ -11,7 +11,8 @@ export interface Request {
   jobId?: string;
   spaceId?: string;
   sent?: unknown; // JSON body.
-  headers?: Record<string, string>; // In addition to those of every call.
+  token?: string | null | undefined; // Delivery token. Default none.
+  headers?: Record<string, string>; // Other headers. Default none.
   api?: number; // Index of the only API to send it to. Default any that accepts connections.
   key?: string; // Default the admin key.
 }
@@ -26,20 +27,24 @@ const GIVE_UP_MS = 10_000; // A rule checks the promised two seconds.
 const SOCKETS = 1_000; // To each API: more than all clients need, so that no call waits in this process.
 const PAUSE_MS = 20; // After a call for which no API accepted a connection.
 
+/** The part of an installation that clients use. */
+export interface Service {
+  apis: readonly Pick<AppProcess, 'name' | 'url'>[];
+  key: string;
+}
+
 /**
  * Make clients of the APIs of an installation. Calls go to the APIs in rotation, as from a load balancer, and skip an API that
  * accepts no connection. No call is sent twice.
  */
-export function createClients({ apis, key }: Installation, history: History): { call: Caller; close(): void } {
+export function createClients({ apis, key }: Service, history: Pick<History, 'add'>): { call: Caller; close(): void } {
   const clients = apis.map(({ url }) => new HttpClient(url, SOCKETS));
   let nextApi = 0;
 
   async function send(client: HttpClient, request: Request): Promise<Response> {
-    const sending = client.call('POST', `/api/v1${pathOf(request)}`, {
-      key: request.key ?? key,
-      body: request.sent,
-      headers: request.headers ?? {},
-    });
+    const headers = { 'x-delivery-token': request.token ?? undefined, ...request.headers };
+    const sent = { key: request.key ?? key, body: request.sent, headers };
+    const sending = client.call('POST', `/api/v1${pathOf(request)}`, sent);
     const response = await within(GIVE_UP_MS, sending);
     if (response === null) return { status: null, body: 'no response in time' };
     return { status: response.status, body: response.body ?? response.text };
@@ -90,10 +95,10 @@ function outcomeOf(status: number | null, code: string | null): Call['outcome'] 
 }
 
 function callOf(request: Request, sentAt: number, { api, status, body }: Response & { api: string }) {
-  const { client, op, jobId = null, spaceId = null, sent = null } = request;
+  const { client, op, jobId = null, spaceId = null, sent = null, token = null } = request;
   const { id, code = null } = (body ?? {}) as { id?: string; code?: string };
   const outcome = outcomeOf(status, code);
   const known = op === 'create' && outcome === 'ok' ? (id ?? null) : jobId;
   const result = { sentAt, endedAt: Date.now(), outcome, status, code, body, mayBe: [] };
-  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, sent, ...result };
+  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, token, sent, ...result };
 }

@@ -26,7 +26,7 @@ export type Load = Awaited<ReturnType<typeof startLoad>>;
 export async function startLoad({ installation, call, history, seed, rate }: LoadOptions) {
   const receivers = await startReceivers();
   const watchers = createWatchers(installation, history);
-  let tokens = 0;
+  let texts = 0;
   let isCreating = true;
   let isOver = false;
   const workers: WorkerContext = {
@@ -34,7 +34,8 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
     random: new Random(seed),
     planOf: (n) => planOf(seed, n),
     claimed: new Map(),
-    token: () => `token-${++tokens}`,
+    text: () => `text-${++texts}`,
+    knowsTokens: installation.knowsTokens,
     isOver: () => isOver,
   };
   const busy = new Set<Promise<unknown>>();
@@ -56,7 +57,7 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
 
   async function kill(n: number, jobId: string): Promise<void> {
     for (let times = n % 2 === 0 ? 2 : 1; times > 0; times--)
-      await call({ client: `operator-${n}`, op: 'kill', jobId, sent: { reason: workers.token() } });
+      await call({ client: `operator-${n}`, op: 'kill', jobId, sent: { reason: workers.text() } });
   }
 
   async function produce(): Promise<void> {

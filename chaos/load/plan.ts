@@ -13,9 +13,15 @@ const ENDS = {
   'completes twice': 6, // It reports the end again, whatever the response.
   fails: 14,
   'fails twice': 6,
+  releases: 6,
+  'releases twice': 4,
+  'releases before its ack': 4,
   vanishes: 8, // It crashes after its ack.
   'never acks': 8, // It crashes before its ack.
-  stalls: 8, // It sends nothing for longer than its window, and then completes anyway.
+  // It sends nothing for longer than its window, and then goes on: a report, and the end of the attempt.
+  stalls: 6,
+  'stalls and fails': 3,
+  'stalls and releases': 3,
 };
 
 /** What a worker does with a claimed job. */
@@ -44,6 +50,7 @@ export interface JobPlan {
   maxRetries: number;
   timeoutSeconds: number;
   receiving: Receiving | null; // Null: no callback.
+  usesToken: boolean; // Whether its workers send their delivery token, which older clients do not.
   attempts: AttemptPlan[]; // One for each claim; later attempts complete the job.
   killAfterMs: number | null; // Time from its creation until an operator kills it; null: it is not killed.
   isClaimed: boolean; // Whether two workers claim it by its id at once, while others poll.
@@ -68,6 +75,7 @@ export function planOf(seed: number, n: number): JobPlan {
     maxRetries: random.below(4),
     timeoutSeconds: random.of([0.8, 1.5, 2.5]),
     receiving: receiving === 'hangs first' && n >= HANGING_UNTIL ? 'responds' : receiving,
+    usesToken: random.chance(0.8),
     attempts: Array.from({ length: 1 + random.below(3) }, () => ({ steps: steps(), end: weighted(random, ENDS) })),
     killAfterMs: random.chance(0.08) ? random.below(1_500) : null,
     isClaimed: random.chance(0.15),

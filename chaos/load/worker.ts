@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../test/support/random.js';
-import type { Call, Operation } from '../checker/history.js';
+import { type Call, HEARTBEATS, type Operation } from '../checker/history.js';
 import { BODIES } from './bodies.js';
 import type { Caller } from './client.js';
-import { type AttemptPlan, type JobPlan, LAST_ATTEMPT, NAMES, SPACES } from './plan.js';
+import { type AttemptPlan, type JobPlan, LAST_ATTEMPT, NAMES, SPACES, type Step } from './plan.js';
 
 /** The fields of a claimed job that its worker needs. */
 interface Claimed {
   id: string;
   timeoutSeconds: number;
+  deliveryToken: string;
   payload: { n: number };
 }
 
@@ -18,7 +19,8 @@ export interface WorkerContext {
   random: Random;
   planOf(n: number): JobPlan;
   claimed: Map<number, number>; // How often each job was claimed, by n.
-  token(): string; // A text that no other call sends, so that its effect can be found.
+  text(): string; // A text that no other call sends, so that its effect can be found.
+  knowsTokens: boolean; // Whether every process knows delivery tokens and release.
   isOver(): boolean;
 }
 
@@ -41,40 +43,49 @@ export async function claimAndWork(client: string, jobId: string, context: Worke
   if (claimed.outcome === 'ok' && claimed.body.claimed) await work(client, claimed.body.job, context);
 }
 
+/** Make a call about the claimed job. */
 type Report = (op: Operation, sent?: unknown) => Promise<Call>;
 
 async function work(client: string, job: Claimed, context: WorkerContext): Promise<void> {
-  const { random } = context;
+  const { random, knowsTokens } = context;
   const { n } = job.payload;
   const times = context.claimed.get(n) ?? 0;
   context.claimed.set(n, times + 1);
-  const attempt = context.planOf(n).attempts[times] ?? LAST_ATTEMPT;
-  const report: Report = (op, sent) => context.call({ client, op, jobId: job.id, sent });
+  const { attempts, usesToken } = context.planOf(n);
+  const attempt = attempts[times] ?? LAST_ATTEMPT;
+  const token = usesToken && knowsTokens ? job.deliveryToken : null;
+  const report: Report = (op, sent) => context.call({ client, op, jobId: job.id, token, sent });
+  const reportStep = (step: Step) => report(step, BODIES[step]?.(context.text()));
 
   if (attempt.end === 'never acks') return;
   await delay(random.below(30));
-  if (!(await started(report))) return;
+  if (attempt.end === 'releases before its ack') return end(attempt, report, context);
+  if (!(await started(report, token))) return;
   for (const step of attempt.steps) {
     await delay(5 + random.below(60));
-    const reported = await report(step, BODIES[step]?.(context.token()));
+    const reported = await reportStep(step);
     if (reported.outcome === 'refused') return; // It was killed, or another worker has it.
   }
   if (attempt.end === 'vanishes') return;
-  if (attempt.end === 'stalls') await delay(job.timeoutSeconds * 1_000 + 200 + random.below(2_000));
+  if (attempt.end.startsWith('stalls')) {
+    await delay(job.timeoutSeconds * 1_000 + 200 + random.below(2_000));
+    await reportStep(random.of(HEARTBEATS)); // It does not know yet that it has lost the job.
+  }
   await end(attempt, report, context);
 }
 
-/** Ack, and ack again if there is no response, because the job may be running. @returns whether it runs */
-async function started(report: Report): Promise<boolean> {
+/** Ack, and ack again if there is no response, because the job may be running. @returns whether this worker has it */
+async function started(report: Report, token: string | null): Promise<boolean> {
   const acked = await report('ack');
   if (acked.outcome === 'ok' || acked.outcome === 'refused') return acked.outcome === 'ok';
   const again = await report('ack');
-  return again.outcome === 'ok' || again.body?.jobStatus === 'running';
+  return again.outcome === 'ok' || (token === null && again.body?.jobStatus === 'running');
 }
 
-async function end({ end: how }: AttemptPlan, report: Report, { token }: WorkerContext): Promise<void> {
-  const once = () =>
-    how.startsWith('fails') ? report('fail', BODIES.fail?.(token())) : report('complete', BODIES.complete?.(token()));
+async function end({ end: how }: AttemptPlan, report: Report, { text, knowsTokens }: WorkerContext): Promise<void> {
+  const isReleased = how.includes('releases') && knowsTokens;
+  const op = isReleased ? 'release' : how.includes('fails') ? 'fail' : 'complete';
+  const once = () => report(op, BODIES[op]?.(text()));
   const ended = await once();
   if (how.endsWith('twice') || ended.outcome === 'unknown' || ended.outcome === 'not now') await once();
 }

@@ -48,13 +48,13 @@ interface Row {
 /** Make a call that changes jobs. It is in the history, so that the rules can explain its effects. */
 const inHistory =
   (op: Operation, key: Start['key']): Make =>
-  async ({ call }, { n, spaceId, jobId }, { nth, ...how }) => {
+  async ({ call }, { n, spaceId, jobId, token }, { nth, ...how }) => {
     const unique = key === 'unique' ? { unique: { key: `lost-${n}` } } : {};
     const create = { name: 'lost', payload: { n }, maxRetries: 3, timeoutSeconds: 120, ...unique };
     const headers = key === 'idempotency' ? { 'idempotency-key': `lost-${n}` } : {};
     const of = op === 'create' || op === 'poll' ? { spaceId } : { jobId: jobId as string };
     const body = op === 'create' ? create : BODIES[op]?.(`lost-${n}-${nth}`);
-    const made = await call({ client: CLIENT, op, ...of, sent: body, headers, ...how });
+    const made = await call({ client: CLIENT, op, ...of, token, sent: body, headers, ...how });
     return { ...made, during: { from: made.sentAt, until: made.endedAt } };
   };
 
@@ -64,7 +64,7 @@ const rowsOfChanges = CHANGES.map((change): Row => {
   const fields = Object.keys(again.body);
   return {
     ...{ endpoint, runs, start, left: [left], again },
-    ...(start.key !== undefined && { leftAgain: [left] }),
+    ...((start.key !== undefined || start.withToken) && { leftAgain: [left] }),
     make: inHistory(op, start.key),
     matches: ({ spaceId, jobId }) => runsOrSends(runs, op === 'poll' ? spaceId : (jobId ?? spaceId)),
     state: async ({ installation }, { spaceId }) => (await storedJobs(installation.store, spaceId)).map(seenOf),

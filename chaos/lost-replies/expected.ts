@@ -20,6 +20,7 @@ const DATA: Partial<Record<Operation, (sent: Body) => JsonValue>> = {
   logs: (sent) => sent.map((message: string) => ({ message })),
   complete: ({ result }) => result,
   fail: ({ error }) => error,
+  release: ({ reason }) => reason,
   kill: ({ reason }) => reason,
 };
 
@@ -31,26 +32,28 @@ export const seenOf = ({ status, events, logs }: { status: string; events: { typ
 });
 
 /** Make a call twice in the model. @returns the job after the first call, and the response to the second */
-export function playTwice([op, , , { before, maxRetries = 3, hasCallback, key }]: (typeof CHANGES)[number]) {
+export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
+  const { before, maxRetries = 3, hasCallback, withToken, key } = start;
   const times = { deliveryTimeoutMs: 1, maxDeliveries: 99, retentionMs: 0, redisTimeoutMs: 1 };
   const world = newWorld({ keyPrefix: '', eventsPerJob: 99, logsPerJob: 99, ...times }, 0);
   const callback = { callbackUrl: hasCallback ? 'http://receiver' : null, callbackHeaders: null };
   const unique = key === 'unique' ? uniqueRequest.parse({ key }) : null;
   const request = { name: 'lost', payload: null, maxRetries, timeoutSeconds: 1, unique, ...callback };
   const of = { job: '1', caller: null };
-  const act = (verb: Operation, body: Body): unknown => {
+  const act = (verb: Operation, body: Body, token?: string | null): unknown => {
     const given = { id: String(world.jobs.size + 1), space: 'space', request };
     if (verb === 'create' && key === undefined) return create(world, given);
     if (verb === 'create')
       return createKeyed(world, { ...given, idempotencyKey: key === 'unique' ? null : (key ?? null) }).job;
     if (verb === 'poll') return { jobs: poll(world, { space: 'space', count: 1, names: [] }) };
-    return callJob(world, verb as JobVerb, { ...of, data: DATA[verb]?.(body) ?? body ?? null });
+    return callJob(world, verb as JobVerb, { ...of, token: token ?? null, data: DATA[verb]?.(body) ?? body ?? null });
   };
   for (const [verb, body] of before === null ? [] : [['create'] as const, ...before]) act(verb, body);
-  act(op, BODIES[op]?.('first'));
+  const token = withToken ? world.jobs.get(of.job)?.deliveries.at(-1)?.token : null;
+  act(op, BODIES[op]?.('first'), token);
   const left = seenOf({ ...get(world, of), logs: readLogs(world, { ...of, query: ALL_LOGS }).logs });
   try {
-    const body = (act(op, BODIES[op]?.('again')) ?? { success: true }) as Body;
+    const body = (act(op, BODIES[op]?.('again'), token) ?? { success: true }) as Body;
     if (op !== 'create') return { left, again: { status: 200, body } };
     const { status, attemptNumber } = body;
     return { left, again: { status: key === 'unique' ? 200 : 201, body: { status, attemptNumber } } };

@@ -8,7 +8,13 @@ const RUNNING = { before: [['claim'], ['ack']] } as const;
 const DONE = ['complete', { result: { token: 'to be delivered again' } }] as const;
 const COMPLETED = { before: [...RUNNING.before, DONE], hasCallback: true } as const;
 
-/** Every endpoint that changes jobs, with the script that it runs (spec §4). */
+const DELIVERED_BY_TOKEN = { ...DELIVERED, withToken: true } as const;
+const RUNNING_BY_TOKEN = { ...RUNNING, withToken: true } as const;
+
+/**
+ * Every endpoint that changes jobs, with the script that it runs (spec §4). With a delivery token, the calls of workers are safe
+ * to send again (contract-2 §1).
+ */
 export const CHANGES: readonly [op: Operation, endpoint: string, script: string, start: Start][] = [
   ['create', 'createJob', 'create', { before: null }],
   ['create', 'createJob', 'create_keyed', { before: null, key: 'idempotency' }],
@@ -24,6 +30,15 @@ export const CHANGES: readonly [op: Operation, endpoint: string, script: string,
   ['complete', 'completeJob', 'complete', RUNNING],
   ['fail', 'failJob', 'fail', { ...RUNNING, maxRetries: 1 }],
   ['fail', 'failJob', 'fail', { ...RUNNING, maxRetries: 0 }],
+  ['release', 'releaseJob', 'release', DELIVERED],
+  ['release', 'releaseJob', 'release', RUNNING],
+  ['ack', 'ackJob', 'ack', DELIVERED_BY_TOKEN],
+  ['keepalive', 'keepJobAlive', 'heartbeat', RUNNING_BY_TOKEN],
+  ['complete', 'completeJob', 'complete', RUNNING_BY_TOKEN],
+  ['fail', 'failJob', 'fail', { ...RUNNING_BY_TOKEN, maxRetries: 1 }],
+  ['fail', 'failJob', 'fail', { ...RUNNING_BY_TOKEN, maxRetries: 0 }],
+  ['release', 'releaseJob', 'release', DELIVERED_BY_TOKEN],
+  ['release', 'releaseJob', 'release', RUNNING_BY_TOKEN],
   ['kill', 'killJob', 'kill', RUNNING],
   ['redeliver', 'redeliverCallback', 'redeliver_callback', COMPLETED],
 ];

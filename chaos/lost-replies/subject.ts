@@ -11,6 +11,7 @@ export interface Subject {
   n: number;
   spaceId: string;
   jobId: string | null; // Null before its creation.
+  token: string | null; // Its delivery token, if the trial's calls send it.
 }
 
 /** The state of a job before its trial. */
@@ -18,6 +19,7 @@ export interface Start {
   maxRetries?: number; // Default 3.
   hasCallback?: true;
   key?: 'idempotency' | 'unique'; // The key with which the job is created; only of a create.
+  withToken?: true; // Whether the call sends the delivery token.
   before: readonly Step[] | null; // Calls after its creation; null: no job.
 }
 
@@ -25,9 +27,9 @@ export const CLIENT = 'loser';
 
 /** Create a job in this state, through the API that loses nothing. */
 export async function bring(context: FaultContext, start: Start, n: number): Promise<Subject> {
-  const { before, maxRetries = 3, hasCallback } = start;
+  const { before, maxRetries = 3, hasCallback, withToken } = start;
   const spaceId = `lost-${n}`;
-  if (before === null) return { n, spaceId, jobId: null };
+  if (before === null) return { n, spaceId, jobId: null, token: null };
   const { store } = context.installation;
   const receiving = hasCallback ? ('responds' as const) : undefined;
   const own = { client: CLIENT, name: 'lost', spaceId, n, api: OTHER, maxRetries, receiving };
@@ -35,8 +37,14 @@ export async function bring(context: FaultContext, start: Start, n: number): Pro
   const isCalledBack = async () =>
     (await getJob(store, ANY_SPACE, jobId)).events.some(({ type }) => type === 'callback_sent');
   if (hasCallback) await until(isCalledBack, 60_000); // After that nothing changes the job.
-  return { n, spaceId, jobId };
+  const token = withToken ? tokenOf(context, jobId) : null;
+  return { n, spaceId, jobId, token };
 }
+
+/** Return the delivery token of the latest claim of a job. */
+const tokenOf = ({ history }: FaultContext, of: string): string =>
+  history.ofKind('call').findLast(({ op, jobId, outcome }) => op === 'claim' && jobId === of && outcome === 'ok')?.body
+    .job.deliveryToken;
 
 const jobsIn = (store: Store, spaceId: string) => listJobs(store, ANY_SPACE, spaceId, { limit: 10, offset: 0 });
 

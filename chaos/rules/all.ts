@@ -1,19 +1,43 @@
-import { callbacks } from './callbacks.js';
+import { replay } from '../../test/model/index.js';
+import { callbacks, redeliveriesOf } from './callbacks.js';
 import { claimedJob, claims, order } from './claims.js';
 import { closes } from './closes.js';
 import { creates } from './creates.js';
 import { deliveries } from './deliveries.js';
-import { effects, logs } from './effects.js';
-import { histories } from './histories.js';
+import { effects, fencing, logs } from './effects.js';
 import { responses } from './responses.js';
-import type { Rule } from './rule.js';
+import { type PromiseId, type Rule, ruleForEachJob, type Stopped } from './rule.js';
 import { scopes, streams } from './streams.js';
 import { drained, lateness } from './time-outs.js';
 
 /** Records, indexes and histories agree (P16), whatever crashed before. */
 const fsck: Rule = { name: 'fsck', promise: 'P16', check: ({ dump }) => dump.fsck.map((says) => ({ says })) };
 
-const ofJobs = [creates, claims, claimedJob, order, histories, effects, deliveries, logs, lateness, drained];
+/**
+ * The history and the record of a job follow the specification: every transition is allowed (P3), no window ends early (P4),
+ * callbacks are retried at the right times (P6).
+ */
+const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages }) => {
+  const { job, calls } = one;
+  const keepalives = calls.filter(({ op, outcome }) => op === 'keepalive' && outcome === 'ok');
+  const says = replay(job, settings, { keepalives, redeliveries: redeliveriesOf(one) });
+  const isExcused = (by: Stopped) => outages.some(({ stops }) => stops.includes(by));
+  if (says === null || (isEarlyRetry(says) && isExcused('clock')) || (isOfError(says) && isExcused('errors')))
+    return [];
+  return [{ promise: promiseOf(says), says }];
+});
+
+const isOfError = (says: string) => says.startsWith('error is ');
+
+const isEarlyRetry = (says: string) => says.startsWith('callback_') && says.endsWith('ms too soon');
+
+/** Return the promise that a disagreement breaks. */
+function promiseOf(says: string): PromiseId {
+  if (says.includes('before the window was over')) return 'P4';
+  return says.startsWith('callback_') ? 'P6' : 'P3';
+}
+
+const ofJobs = [creates, claims, claimedJob, order, histories, effects, fencing, deliveries, logs, lateness, drained];
 
 /** Every rule. */
 export const RULES: readonly Rule[] = [...ofJobs, callbacks, streams, closes, scopes, responses, fsck];

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DumpedJob } from '../checker/dump.js';
 import type { Callback } from '../checker/history.js';
 import type { Span } from '../checker/stalls.js';
-import { redeliveriesOf } from './histories.js';
-import { type Damage, linesOf, type Outage, ruleForEachJob } from './rule.js';
+import { type Damage, linesOf, type Outage, ruleForEachJob, type StoredCase } from './rule.js';
 import { stopsSchedulers } from './time-outs.js';
 
 /** Parts of callback URLs: of receivers that read no request, and of receivers that do not respond to the first one. */
@@ -65,3 +64,7 @@ function mayRepeat(outage: Outage, at: number, { callbackUrl }: DumpedJob): bool
   if (!isGivenUp && !stopsSchedulers(outage)) return false;
   return at >= outage.from - UNRECORDED_BEFORE_MS && at <= outage.until + UNRECORDED_AFTER_MS;
 }
+
+/** Count the redeliveries of a callback that may have been requested. */
+export const redeliveriesOf = ({ calls }: StoredCase) =>
+  calls.filter(({ op, outcome }) => op === 'redeliver' && outcome !== 'refused').length;

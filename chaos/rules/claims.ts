@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonValue } from '@yardmaster/protocol';
-import type { DumpedJob } from '../checker/dump.js';
+import type { Call } from '../checker/history.js';
+import { type Delivery, deliveriesOf } from './attempts.js';
 import { type Claim, type Finding, linesOf, type Rule, ruleForEachJob, type StoredCase, storedCases } from './rule.js';
 
 /**
@@ -17,26 +17,6 @@ export const claims = ruleForEachJob('claims', 'P2', ({ job, claims: all }) =>
   }),
 );
 
-/** A delivery in the history of a job. */
-interface Delivery {
-  attempt: number; // Acks before it.
-  checkpoint: JsonValue; // The latest checkpoint then; no other is accepted before the next ack.
-  at: number;
-}
-
-/** Every delivery of a job, in its order. */
-export function deliveriesOf({ events }: DumpedJob): Delivery[] {
-  const deliveries: Delivery[] = [];
-  let attempt = 0;
-  let checkpoint: JsonValue = null;
-  for (const { type, data, createdAt } of events) {
-    if (type === 'acked') attempt++;
-    if (type === 'checkpoint') checkpoint = data;
-    if (type === 'delivered') deliveries.push({ attempt, checkpoint, at: Date.parse(createdAt) });
-  }
-  return deliveries;
-}
-
 const AS_CREATED = ['name', 'payload', 'maxRetries', 'timeoutSeconds', 'createdAt'] as const;
 
 /**
@@ -46,7 +26,8 @@ const AS_CREATED = ['name', 'payload', 'maxRetries', 'timeoutSeconds', 'createdA
 export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: all }) =>
   all.flatMap(({ attempt, job: got, call }) => {
     const names: string[] | undefined = call.sent?.types;
-    const checkpoint = deliveriesOf(job).findLast((delivery) => delivery.attempt === attempt)?.checkpoint ?? null;
+    const delivered = deliveriesOf(job).filter((delivery) => delivery.attempt === attempt);
+    const checkpoint = deliveryTo(call, delivered)?.checkpoint ?? null;
     const wrong = [
       ...(call.spaceId === null || call.spaceId === job.spaceId ? [] : [`was claimed in ${call.spaceId}`]),
       ...(names === undefined || names.includes(job.name) ? [] : [`was claimed by a poll for ${names}`]),
@@ -56,6 +37,10 @@ export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: al
     return wrong.map((says) => ({ damage: 'lost', says: `claimed attempt ${attempt} ${says}`, lines: [call.line] }));
   }),
 );
+
+/** Return the delivery that a call caused, or else the last one. A release may be followed by another one of the same attempt. */
+const deliveryTo = ({ sentAt, endedAt }: Call, all: readonly Delivery[]): Delivery | undefined =>
+  all.find(({ at }) => at >= sentAt - 1 && at <= endedAt + 1) ?? all.at(-1);
 
 /** A time in which a job was pending, epoch milliseconds. */
 interface Wait {
@@ -81,9 +66,10 @@ function waitsOf(one: StoredCase): Wait[] {
   const waits: Wait[] = [];
   for (const { type, createdAt } of one.job.events) {
     const at = Date.parse(createdAt);
-    // A job joins the end of its queue. Only a job that was not acked in time returns to the place of its creation time.
-    const place = type === 'delivery_timeout' ? (waits[0]?.from ?? at) : at;
-    if (/^(created|retried|delivery_timeout)$/.test(type))
+    // A job joins the end of its queue. Only a job that was taken back returns to the place of its creation time.
+    const isTakenBack = type === 'delivery_timeout' || type === 'released';
+    const place = isTakenBack ? (waits[0]?.from ?? at) : at;
+    if (/^(created|retried|delivery_timeout|released)$/.test(type))
       waits.push({ one, place, from: at, until: Number.POSITIVE_INFINITY });
     const last = waits.at(-1);
     if ((type === 'delivered' || type === 'killed') && last && last.until > at) last.until = at;

@@ -1,5 +1,5 @@
 import type { Call } from '../checker/history.js';
-import { deliveriesOf } from './claims.js';
+import { deliveriesOf } from './attempts.js';
 import { type Evidence, type Outage, type Rule, type StoredCase, storedCases } from './rule.js';
 
 const UNDER_WAY_MS = 2_000; // Redis may run a command this long after its API gave up, or after the end of the outage.

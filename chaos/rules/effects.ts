@@ -1,6 +1,7 @@
-import type { EventType, LogEntry } from '@yardmaster/protocol';
+import type { EventType, JobEvent, LogEntry } from '@yardmaster/protocol';
 import type { DumpedJob } from '../checker/dump.js';
 import type { Body, Call, Operation } from '../checker/history.js';
+import { isFenced, outcomeAfter, outcomesOf } from './attempts.js';
 import { type Finding, linesOf, ruleForEachJob, type StoredCase } from './rule.js';
 import { isTimeOut } from './time-outs.js';
 
@@ -12,12 +13,15 @@ interface Trace {
 }
 
 const tokenOf = (data: Body) => data?.token;
-const TRACES: Partial<Record<Operation, Trace>> = {
+
+/** Where to find the effects of calls that have a text of their own. */
+export const TRACES: Partial<Record<Operation, Trace>> = {
   progress: { types: ['progress'], ofCall: (sent) => sent?.message, ofEvent: (data) => data?.message },
   checkpoint: { types: ['checkpoint'], ofCall: tokenOf, ofEvent: tokenOf },
   event: { types: ['event'], ofCall: tokenOf, ofEvent: tokenOf },
   complete: { types: ['completed'], ofCall: (sent) => sent?.result?.token, ofEvent: tokenOf },
   fail: { types: ['retried', 'dead'], ofCall: (sent) => sent?.error, ofEvent: (data) => data?.error },
+  release: { types: ['released'], ofCall: (sent) => sent?.reason, ofEvent: (data) => data?.reason },
   kill: { types: ['killed'], ofCall: (sent) => sent?.reason, ofEvent: (data) => data?.reason },
 };
 
@@ -47,26 +51,55 @@ function ofOperation({ job, calls }: StoredCase, op: Operation, trace: Trace): F
   return [...ofCalls, ...[...happened.keys()].map((token) => ({ says: `no client asked for ${op} of ${token}` }))];
 }
 
-function faultOf({ op, outcome, line }: Call, times: number, { status }: DumpedJob): Finding[] {
+function faultOf(call: Call, times: number, job: DumpedJob): Finding[] {
+  const { op, outcome, line } = call;
   const lines = [line];
   if (times > 1) return [{ damage: 'duplicated', says: `happened ${times} times`, lines }];
   if (times === 1 && (outcome === 'refused' || outcome === 'not now'))
     return [{ says: 'was refused, but happened', lines }];
-  const isRepeatedKill = op === 'kill' && status === 'killed'; // It succeeds without an event.
+  const isRepeatedKill = op === 'kill' && job.status === 'killed'; // It succeeds without an event.
   if (times === 1 || outcome !== 'ok' || isRepeatedKill) return [];
+  if (isFenced(call) && outcomesOf(job, call).has('unchanged')) return [];
   return [{ damage: 'lost', says: 'returned 2xx, but is not in the history', lines }];
 }
 
-/** Report a wrong number of acks. They can only be counted, because an ack has no text of its own. */
+/** Report a wrong number of acks. They can only be counted, because an ack has no text of its own. With a token it may be sent again. */
 function ofAcks({ job, calls }: StoredCase): Finding[] {
   const asked = calls.filter(({ op, outcome }) => op === 'ack' && (outcome === 'ok' || outcome === 'unknown'));
-  const sure = asked.filter(({ outcome }) => outcome === 'ok').length;
+  const succeeded = asked.filter(({ outcome }) => outcome === 'ok');
+  const sure = new Set(succeeded.map(({ token, line }) => token ?? line)).size;
   const happened = job.events.filter(({ type }) => type === 'acked').length;
   const lines = linesOf(asked);
   if (sure > happened) return [{ damage: 'lost', says: `${sure} acks returned 2xx, but ${happened} happened`, lines }];
   if (happened <= asked.length) return [];
   return [{ damage: 'duplicated', says: `${happened} acks happened, but ${asked.length} were sent`, lines }];
 }
+
+/**
+ * A worker that lost its job changes nothing (P17): a call with a delivery token takes effect only while its delivery has the job,
+ * and the history allows its response. So a call that is sent again has one effect in total.
+ */
+export const fencing = ruleForEachJob('fencing', 'P17', ({ job, calls }) =>
+  calls.filter(isFenced).flatMap((call): Finding[] => {
+    const { op, token, outcome, status, code, line } = call;
+    const what = `${op} with the token ${token}`;
+    const possible = outcomesOf(job, call);
+    const trace = TRACES[op];
+    const effectAt = trace ? job.events.findIndex((event) => isEffect(trace, event, call)) : -1;
+    const before = effectAt < 0 ? 'changed' : outcomeAfter(job, effectAt - 1, call);
+    const isRight = outcome === 'ok' ? possible.has('changed') || possible.has('unchanged') : possible.has(code ?? '');
+    return [
+      ...(before === 'changed' ? [] : [{ says: `${what} changed the job, and must be ${before}`, lines: [line] }]),
+      ...(isRight || outcome === 'unknown' || outcome === 'not now'
+        ? []
+        : [{ says: `${what} returned ${status} ${code}, and must be ${[...possible].join(' or ')}`, lines: [line] }]),
+    ];
+  }),
+);
+
+/** Whether an event is the effect of a call, by the text that only this call has sent. */
+export const isEffect = ({ types, ofCall, ofEvent }: Trace, { type, data }: JobEvent, { sent }: Call) =>
+  types.includes(type) && ofCall(sent) !== undefined && ofEvent(data) === ofCall(sent);
 
 /** Logs have dense seqs. A batch is stored completely, once, and at the seqs in its response; or not at all (P3). */
 export const logs = ruleForEachJob('logs', 'P3', ({ job, calls }) => {

@@ -1,5 +1,5 @@
 import type { JobEvent, Status } from '@yardmaster/protocol';
-import type { Call } from '../checker/history.js';
+import { type Call, HEARTBEATS } from '../checker/history.js';
 import {
   affects,
   type Evidence,
@@ -20,9 +20,10 @@ export interface TimeOut {
   due: number; // The latest possible deadline, because the exact time of a heartbeat is not always known.
 }
 
-const HEARTBEATS = ['progress', 'checkpoint', 'event', 'keepalive'];
 const SILENT = /^Job timed out after .* seconds without a heartbeat$/;
 const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
+
+const isHeartbeat = (type: string) => HEARTBEATS.some((one) => one === type);
 
 const hasError = ({ type, data }: JobEvent, error: RegExp) =>
   (type === 'retried' || type === 'dead') && error.test(String((data as { error?: unknown } | null)?.error));
@@ -43,7 +44,7 @@ function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Ti
     if (event.type === 'delivered' || event.type === 'acked') {
       opened = at;
       heartbeats = [];
-    } else if (HEARTBEATS.includes(event.type)) heartbeats.push(at);
+    } else if (isHeartbeat(event.type)) heartbeats.push(at);
     else if (event.type === 'delivery_timeout' || hasError(event, NEVER_ACKED)) {
       found.push({ jobId, event, at, due: opened + deliveryTimeoutMs });
     } else if (isTimeOut(event)) {
@@ -58,7 +59,7 @@ function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Ti
 
 /** Whether a call may have extended the window of the attempt that began and ended at these times. */
 const mayHaveExtended = ({ op, outcome, sentAt }: Call, began: number, ended: number) =>
-  HEARTBEATS.includes(op) && outcome !== 'refused' && sentAt >= began && sentAt <= ended;
+  isHeartbeat(op) && outcome !== 'refused' && sentAt >= began && sentAt <= ended;
 
 /** Whether a scheduler is unavailable, or cannot reach Redis. */
 export const stopsSchedulers = (outage: Outage) =>

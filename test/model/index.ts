@@ -11,4 +11,5 @@ export { createKeyed } from './keyed.js';
 export { append, pageOf, read as readLogs } from './logs.js';
 export { get, list, progress, stats } from './reading.js';
 export { replay } from './replay.js';
+export { changesNothing, type WorkerCall } from './tokens.js';
 export { type ModelJob, newWorld, Refusal, type World } from './world.js';

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue, NewLog, Progress, Status } from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
-import { ack, complete, fail, heartbeat, kill, release } from './attempts.js';
+import { ack, complete, fail, heartbeat, kill, type OfWorker, release } from './attempts.js';
 import { redeliver } from './callbacks.js';
 import { claim, create } from './delivering.js';
 import { append } from './logs.js';
-import { newWorld, type OfJob, Refusal, type World } from './world.js';
+import { newWorld, Refusal, type World } from './world.js';
 
-type JobCall = (world: World, of: OfJob, data: JsonValue) => unknown;
+type JobCall = (world: World, of: OfWorker, data: JsonValue) => unknown;
 
 /** The calls that change a job, by the last word of their path. `data` comes from the body. */
 const JOB_CALLS = {
@@ -32,13 +32,18 @@ export const JOB_VERBS = Object.keys(JOB_CALLS) as JobVerb[];
  * Call a verb on a job.
  *
  * @param call.caller the one space that the caller may touch; null, the default, for any
+ * @param call.token delivery token of a worker's call; the default is none
  * @param call.data data of the body, with defaults filled in; the default is null
  * @throws Refusal; the world is then unchanged
  */
 export function callJob(
   world: World,
   verb: JobVerb,
-  { caller = null, data = null, ...of }: { job: string; caller?: string | null; data?: JsonValue },
+  {
+    caller = null,
+    data = null,
+    ...of
+  }: { job: string; caller?: string | null; token?: string | null; data?: JsonValue },
 ): unknown {
   return (JOB_CALLS[verb] as JobCall)(world, { ...of, caller }, data);
 }

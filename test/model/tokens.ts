@@ -2,7 +2,7 @@ import { isTerminal } from '@yardmaster/protocol';
 import { type ModelJob, Refusal } from './world.js';
 
 /** A worker's call, as the table of contract-2 §1 groups them. */
-type WorkerCall = 'ack' | 'heartbeat' | 'complete' | 'fail' | 'release';
+export type WorkerCall = 'ack' | 'heartbeat' | 'complete' | 'fail' | 'release';
 
 /** The call after which a status shows that the current delivery has made it already. */
 const DONE_IN: Partial<Record<WorkerCall, string>> = { ack: 'running', complete: 'completed' };
@@ -14,8 +14,11 @@ const DONE_IN: Partial<Record<WorkerCall, string>> = { ack: 'running', complete:
  * @returns whether the call changes nothing, because it was made before, or because its worker has lost the job anyway
  * @throws Refusal
  */
-export function changesNothing(job: ModelJob, call: WorkerCall, token: string | null = null): boolean {
-  const { status, deliveries } = job;
+export function changesNothing(
+  { status, deliveries }: Pick<ModelJob, 'status' | 'deliveries'>,
+  call: WorkerCall,
+  token: string | null = null,
+): boolean {
   if (token === null || status === 'killed') return false;
   const delivery = deliveries.find((one) => one.token === token);
   const lost = new Refusal('DELIVERY_LOST', status);

@@ -9,6 +9,7 @@ import { apply, callbackOf, callOf, type Entry, isoAt, pollOf, START } from './s
 
 export const UNKNOWN = { outcome: 'unknown', status: 503, code: 'UNAVAILABLE', body: {} } as const;
 export const OVERLOADED = { outcome: 'not now', status: 503, code: 'OVERLOADED', body: {} } as const;
+export const LOST = { outcome: 'refused', status: 409, code: 'DELIVERY_LOST', body: {} } as const;
 export const REFUSED = { outcome: 'refused', status: 409, code: 'JOB_NOT_RUNNING', body: {} } as const;
 
 const first = ({ dump }: Record) => dump.jobs[0] as DumpedJob;

@@ -65,6 +65,7 @@ const DATA: Partial<{ [T in EventType]: (word: string, nth: number) => JsonValue
   retried: (word, attemptNumber) => ({ error: errorOf(word), attemptNumber }),
   dead: (word) => ({ error: errorOf(word) }),
   killed: (reason) => ({ reason }),
+  released: (reason) => ({ reason }),
   callback_sent: (word, nth) => ({ url: urlOf(word), statusCode: 204, attempt: nth, willRetry: false }),
   callback_failed: (word, nth) => ({ url: urlOf(word), error: 'reset', attempt: nth, willRetry: true }),
 };
@@ -96,7 +97,7 @@ function jobOf(id: string, text: string): DumpedJob {
   return {
     ...{ id, spaceId: 'yard', name: 'work', payload: { n: id }, maxRetries: 0, timeoutSeconds: 1 },
     status: last === undefined ? 'pending' : (statusAfter(last.type) as Status),
-    attemptNumber: events.filter(({ type }) => type === 'acked').length,
+    attemptNumber: attemptsIn(events),
     callbackUrl: (events.find(({ type }) => isCallback(type))?.data as { url: string } | undefined)?.url ?? null,
     ...{ deliveredAt: timeOf('delivered'), startedAt: timeOf('acked'), completedAt: timeOf('completed') },
     ...{ callbackHeaders: null, result: end?.data ?? null },
@@ -105,6 +106,17 @@ function jobOf(id: string, text: string): DumpedJob {
     updatedAt: (last ?? events[0])?.createdAt as string,
     ...{ events, logs: [], deadline: null, isCallbackPending: false },
   };
+}
+
+/** Count the attempts in a history. One that was released is not counted. */
+function attemptsIn(events: readonly { type: EventType }[]): number {
+  let [attempts, atDelivery] = [0, 0];
+  for (const { type } of events) {
+    if (type === 'delivered') atDelivery = attempts;
+    if (type === 'acked') attempts++;
+    if (type === 'released') attempts = atDelivery;
+  }
+  return attempts;
 }
 
 /** The call that causes an event. */
@@ -116,18 +128,18 @@ const CALLS: Partial<{ [T in EventType]: (data: Body) => [op: Operation, sent: u
   retried: ({ error }) => ['fail', { error }],
   dead: ({ error }) => ['fail', { error }],
   killed: (data) => ['kill', data],
+  released: (data) => ['release', data],
 };
 
 function entriesOf(job: DumpedJob): Entry[] {
-  let attemptNumber = 0;
   let checkpoint: JsonValue = null;
-  return job.events.flatMap(({ type, data, createdAt }): Entry[] => {
+  return job.events.flatMap(({ type, data, createdAt }, i): Entry[] => {
     const at = msOf(createdAt) - 1;
     if (type === 'created')
       return [{ ...callOf('create', job.id, at), sent: { payload: job.payload }, status: 201, body: { ...job } }];
-    if (type === 'delivered') return [pollOf(job, at, { attemptNumber, checkpoint })];
+    if (type === 'delivered')
+      return [pollOf(job, at, { attemptNumber: attemptsIn(job.events.slice(0, i)), checkpoint })];
     if (type === 'callback_sent') return [callbackOf(job, at + 1)];
-    if (type === 'acked') attemptNumber++;
     if (type === 'checkpoint') checkpoint = data;
     const [op, sent] = CALLS[type]?.(data) ?? [];
     const isTimeOut = Object.values(ERRORS).includes((data as { error?: string } | null)?.error ?? '');
@@ -139,7 +151,17 @@ function entriesOf(job: DumpedJob): Entry[] {
 export function callOf(op: Operation, jobId: string | null, atMs: number, fields: Partial<Call> = {}): Call {
   const spaceId = op === 'create' || op === 'poll' ? 'yard' : null;
   const [sentAt, endedAt] = [START + atMs, START + atMs + 3];
-  const made = { kind: 'call', line: 0, client: 'client', api: 'api-1', op, jobId, spaceId, sent: null } as const;
+  const made = {
+    kind: 'call',
+    line: 0,
+    client: 'client',
+    api: 'api-1',
+    op,
+    jobId,
+    spaceId,
+    token: null,
+    sent: null,
+  } as const;
   const outcome = { sentAt, endedAt, outcome: 'ok', status: 200, code: null, body: {}, mayBe: [] } as const;
   return { ...made, ...outcome, ...fields };
 }

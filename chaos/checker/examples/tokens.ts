@@ -1,0 +1,150 @@
+import type { Operation } from '../history.js';
+import { call, change, having, LOST, outage, REFUSED, UNKNOWN } from './changes.js';
+import { examplesOf } from './examples.js';
+import { both, DONE, story } from './story.js';
+
+const RETRIED = 'delivered 100, acked 200, retried 400 no, delivered 500, acked 600';
+const AGAIN = `${RETRIED}, completed 700 done`;
+const TIMED_OUT =
+  'delivered 100, acked 200, retried 1300 silent, delivered 1400, acked 1500, event 1600 x, completed 1700 done';
+const RELEASED =
+  'delivered 100, acked 200, checkpoint 250 x, released 300 stop, delivered 400, acked 500, killed 600 no';
+const RETRIES = having({ maxRetries: 1 });
+/** Add a call that is sent again, or too late, with a token. */
+const sent = (op: Operation, atMs: number, token: string, fields = {}) =>
+  call(op, atMs, { token, sent: { error: 'other', reason: 'other', result: { token: 'other' } }, ...fields });
+
+const fencing = examplesOf('fencing');
+fencing.finds(
+  'a completion by a worker that has lost its job',
+  /complete with the token 1\.0 changed the job, and must be DELIVERY_LOST/,
+  AGAIN,
+  change('complete', { token: '1.0' }),
+);
+const reportOfBefore = change('event', { token: '1.0' });
+fencing.finds('a report by such a worker', /event .* changed the job/, TIMED_OUT, RETRIES, reportOfBefore);
+const secondFail = `${RETRIED}, dead 700 other`;
+fencing.finds(
+  'a failure that ends the next attempt as well',
+  /fail with the token 1\.0 changed the job, and must be unchanged/,
+  secondFail,
+  RETRIES,
+  change('fail', { token: '1.0' }, 1),
+);
+fencing.finds(
+  'a keepalive of such a worker that succeeds',
+  /keepalive .* must be DELIVERY_LOST/,
+  AGAIN,
+  sent('keepalive', 650, '1.0'),
+);
+fencing.finds('an ack of such a worker that succeeds', /ack .* must be DELIVERY_LOST/, AGAIN, sent('ack', 550, '1.0'));
+fencing.finds(
+  'a lost delivery that was not lost',
+  /returned 409 DELIVERY_LOST, and must be changed/,
+  RETRIED,
+  sent('keepalive', 650, '2.0', LOST),
+);
+fencing.finds(
+  'a completion that is refused when it is sent again',
+  /must be unchanged/,
+  DONE,
+  sent('complete', 600, '1.0', REFUSED),
+);
+fencing.finds(
+  'a release that is refused when it is sent again',
+  /must be unchanged/,
+  RELEASED,
+  sent('release', 450, '1.0', LOST),
+);
+fencing.finds(
+  'a token that the job never had',
+  /release .* must be DELIVERY_LOST/,
+  RELEASED,
+  sent('release', 450, '7.0'),
+);
+fencing.finds(
+  'the token of an attempt that was released',
+  /must be DELIVERY_LOST/,
+  RELEASED,
+  sent('keepalive', 550, '1.0'),
+);
+fencing.allows(
+  'calls of the worker that has the job',
+  DONE,
+  change('ack', { token: '1.0' }),
+  change('complete', { token: '1.0' }),
+);
+fencing.allows(
+  'calls that are sent again',
+  AGAIN,
+  RETRIES,
+  change('ack', { token: '1.0' }, 0),
+  sent('ack', 300, '1.0'),
+  sent('fail', 450, '1.0'),
+  sent('fail', 650, '1.0'),
+  sent('complete', 800, '2.0'),
+);
+fencing.allows(
+  'calls of a worker that has lost its job',
+  AGAIN,
+  RETRIES,
+  sent('keepalive', 550, '1.0', LOST),
+  sent('release', 550, '1.0'),
+);
+fencing.allows('a refusal while no worker has the job', AGAIN, RETRIES, sent('keepalive', 450, '1.0', REFUSED));
+fencing.allows(
+  'either response at the time of an event',
+  AGAIN,
+  RETRIES,
+  sent('keepalive', 499, '1.0', REFUSED),
+  sent('keepalive', 499, '1.0', LOST),
+);
+fencing.allows(
+  'a call without a response',
+  AGAIN,
+  RETRIES,
+  sent('keepalive', 550, '1.0', UNKNOWN),
+  outage('redis', 540, 560),
+);
+fencing.allows(
+  'the token after a release',
+  RELEASED,
+  change('ack', { token: '1.1' }, 1),
+  sent('keepalive', 550, '1.1'),
+);
+
+const claimedJob = examplesOf('claimed-job');
+claimedJob.allows('the checkpoint of an attempt that was released', RELEASED);
+
+const effects = examplesOf('effects');
+effects.finds(
+  'a release without an event',
+  /release of no returned 2xx/,
+  call('release', 150, { sent: { reason: 'no' } }),
+);
+effects.finds('a refused release that happened', /refused, but happened/, RELEASED, change('release', REFUSED));
+effects.finds(
+  'a completion with a token that did not happen',
+  /complete of other returned 2xx/,
+  'delivered 100, acked 200',
+  sent('complete', 300, '1.0'),
+);
+effects.finds(
+  'an ack for another delivery',
+  /2 acks returned 2xx, but 1 happened/,
+  DONE,
+  change('ack', { token: '1.0' }),
+  sent('ack', 250, '1.1'),
+);
+
+const order = examplesOf('order');
+const younger = story('b: created 50, delivered 500, killed 600 no');
+order.finds(
+  'a younger job before one that was released',
+  /it was claimed before a, /,
+  both(story('released 300 x, delivered 700, killed 800 no'), younger),
+);
+order.allows(
+  'an older job that was released',
+  both(story('delivered 100, released 300 x, delivered 400, killed 800 no'), younger),
+);

@@ -1,0 +1,84 @@
+import { type JsonValue, type Status, statusAfter } from '@yardmaster/protocol';
+import { changesNothing, Refusal, refusalOf, type WorkerCall } from '../../test/model/index.js';
+import type { DumpedJob } from '../checker/dump.js';
+import { type Call, HEARTBEATS, type Operation } from '../checker/history.js';
+
+/** A job, as far as its history is read. */
+export type Events = Pick<DumpedJob, 'events'>;
+
+/** A delivery in the history of a job. */
+export interface Delivery {
+  token: string;
+  attempt: number; // Attempts before it.
+  checkpoint: JsonValue; // The latest checkpoint then; no other is accepted before the next ack.
+  at: number; // Epoch milliseconds.
+  from: number; // Index of its event.
+  until: number; // Index of the event by which its worker gave the job up or lost it; infinite for none.
+}
+
+/** Every delivery of a job, in its order. */
+export function deliveriesOf({ events }: Events): Delivery[] {
+  const deliveries: Delivery[] = [];
+  let attempt = 0;
+  let takeBacks = 0;
+  let checkpoint: JsonValue = null;
+  for (const [i, { type, data, createdAt }] of events.entries()) {
+    if (type === 'acked') attempt++;
+    if (type === 'checkpoint') checkpoint = data;
+    if (type === 'delivered') {
+      const counts = { token: `${attempt + 1}.${takeBacks}`, attempt, checkpoint };
+      deliveries.push({ ...counts, at: Date.parse(createdAt), from: i, until: Number.POSITIVE_INFINITY });
+    }
+    const last = deliveries.at(-1);
+    if (last === undefined || !ENDS.includes(type)) continue;
+    last.until = i;
+    if (type === 'released') attempt = last.attempt; // It is not counted.
+    takeBacks += Number(TAKE_BACKS.includes(type));
+  }
+  return deliveries;
+}
+
+/** Events by which a job returns to its place in the queue by creation. */
+const TAKE_BACKS = ['released', 'delivery_timeout'];
+/** Events by which a worker loses its job or gives it up. */
+const ENDS = ['retried', 'dead', ...TAKE_BACKS];
+
+/** The response to a call: the code of its refusal, or whether it changes the job. */
+export type Outcome = 'changed' | 'unchanged' | string;
+
+/** Predict a worker's call with a delivery token, right after an event of the job. @param i index of the event */
+export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outcome {
+  const status = statusAt(job, i);
+  const deliveries = deliveriesOf(job)
+    .filter(({ from }) => from <= i)
+    .map((one) => ({ token: one.token, isGivenUp: one.until <= i }));
+  try {
+    if (changesNothing({ status, deliveries }, groupOf(op) as WorkerCall, token)) return 'unchanged';
+  } catch (refusal) {
+    if (refusal instanceof Refusal) return refusal.code;
+    throw refusal;
+  }
+  return refusalOf(op as WorkerCall & 'ack', status)?.code ?? 'changed';
+}
+
+/** Predict a worker's call with a delivery token by the history of its job: every outcome that is possible at its time. */
+export function outcomesOf(job: Events, call: Call): Set<Outcome> {
+  const at = job.events.map(({ createdAt }) => Date.parse(createdAt));
+  const mayBe = [...at.keys()].filter((i) => {
+    const [since = 0, until = Number.POSITIVE_INFINITY] = [at[i], at[i + 1]];
+    return since <= call.endedAt + 1 && until >= call.sentAt - 1;
+  });
+  return new Set(mayBe.map((i) => outcomeAfter(job, i, call)));
+}
+
+const WORKER_CALLS: readonly string[] = ['ack', 'heartbeat', 'complete', 'fail', 'release'] satisfies WorkerCall[];
+const groupOf = (op: Operation) => (HEARTBEATS.some((one) => one === op) ? 'heartbeat' : op);
+
+/** Whether a token decides about the call. */
+export const isFenced = ({ op, token }: Call) => token !== null && WORKER_CALLS.includes(groupOf(op));
+
+const statusAt = ({ events }: Events, i: number): Status =>
+  events
+    .slice(0, i + 1)
+    .map(({ type }) => statusAfter(type))
+    .findLast((status) => status !== null) ?? 'pending';
