@@ -6,43 +6,14 @@ import { scriptHashes } from '../installation/scripts.js';
 import { BODIES } from '../load/bodies.js';
 import type { Request } from '../load/client.js';
 import { SPACES } from '../load/plan.js';
-import { deliveriesOf, type Events, outcomesOf } from '../rules/attempts.js';
-import { isEffect, TRACES } from '../rules/effects.js';
+import { outcomesOf } from '../rules/attempts.js';
+import type { Evidence } from '../rules/rule.js';
 import { repeat, within } from '../runs/waiting.js';
+import { ROWS, type Row } from './safe-calls.js';
 import { type Result, runTrial, type Trial } from './trial.js';
 
 // Many clients run whole lives of jobs while the replies of Redis are swallowed: a script runs, its reply does not arrive, and
 // the connection is cut. Each call is sent again, with the same token and the same body, until its response is no 5xx.
-
-/** A call that is safe to send again. */
-interface Row {
-  /** Return the events that the call has caused. */
-  effects(job: Events, call: Call): Events['events'];
-  /** Headers that make it safe, besides the delivery token. @param text a text that no other call sends */
-  headers?(text: string): Record<string, string>;
-}
-
-/** Find effects by the text in the body. */
-const byText = ({ events }: Events, call: Call) => {
-  const trace = TRACES[call.op];
-  return events.filter((event) => trace !== undefined && isEffect(trace, event, call));
-};
-
-/** Find effects of an ack by the delivery that it names. */
-const byDelivery = (job: Events, { token }: Call) => {
-  const { from = 0, until = 0 } = deliveriesOf(job).find((one) => one.token === token) ?? {};
-  return job.events.filter(({ type }, i) => type === 'acked' && i > from && i < until);
-};
-
-/** Every call that is safe to send again. Its script has the same name. */
-const ROWS: Partial<Record<Operation, Row>> = {
-  ack: { effects: byDelivery },
-  complete: { effects: byText },
-  fail: { effects: byText },
-  release: { effects: byText },
-  kill: { effects: byText },
-  // create: its effect is the event `created`, and its header an Idempotency-Key.
-};
 
 /** Counts of one row. */
 interface Tally {
@@ -70,7 +41,10 @@ export async function run(args: string[]): Promise<number> {
     byDefault: 10_000,
     env: { DELIVERY_TIMEOUT_SECONDS: '5' }, // Jobs whose poll was cut return soon, and no worker loses its job.
     act: (trial) => swallow(trial, tallies),
-    report: ({ wanted }) => resultOf(tallies, shareOf(wanted, tallies)),
+    report: ({ wanted, evidence }) => {
+      const { rows, faults } = resultOf(tallies, shareOf(wanted, tallies));
+      return { rows, faults: [...faults, ...twice(evidence)] };
+    },
   });
 }
 
@@ -85,6 +59,16 @@ function resultOf(tallies: ReadonlyMap<Operation, Tally>, share: number): Result
     ...(swallowed < share ? [`only ${swallowed} replies to ${op} were swallowed`] : []),
   ]);
   return { rows: [head, ...rows], faults };
+}
+
+/** Find creates that made two jobs: each payload has a text of its own. */
+function twice({ dump }: Evidence): string[] {
+  const seen = new Set<unknown>();
+  return dump.jobs.flatMap(({ payload }) => {
+    const isSecond = seen.has(payload?.n);
+    seen.add(payload?.n);
+    return isSecond ? [`two jobs have the payload ${payload?.n}`] : [];
+  });
 }
 
 async function swallow(trial: Trial, tallies: ReadonlyMap<Operation, Tally>): Promise<void> {

@@ -163,7 +163,7 @@ it.each([
   [['logs'], KEY, "missing required argument 'jobId'"],
   [['logs', ''], KEY, 'the id is empty'],
   [['logs', 'job', 'job'], KEY, 'too many arguments'],
-  [['logs', 'job', '--level', 'warning'], KEY, LEVELS],
+  [['logs', 'job', '--level', 'loud'], KEY, LEVELS],
   [['logs', 'job', '--level', 'WARN'], KEY, LEVELS],
   [['logs', 'job', '--level', 'warn,'], KEY, LEVELS],
   [['logs', 'job', '--level', ''], KEY, LEVELS],

@@ -1,10 +1,6 @@
-import { reasonOf, runFsck } from '@yardmaster/fsck';
-import type { CliCommand, Env, Io } from '../command.js';
-import { exitCodesHelp, FSCK_EXIT, type Outcome } from '../exit-codes.js';
+import type { CliCommand, Env } from '../command.js';
+import { exitCodesHelp, FSCK_EXIT } from '../exit-codes.js';
 import { type Format, formatOf, PLAIN_HELP, type RedisFlags, redisVariablesOf, withRedisOptions } from '../flags.js';
-import { printableLines } from '../terminal/printable.js';
-import { jsonReport } from './report.js';
-import { textReport } from './text-report.js';
 
 interface Flags extends RedisFlags {
   repair?: boolean;
@@ -33,7 +29,7 @@ export const fsckCommand: CliCommand<FsckRequest, Flags> = {
     variables: redisVariablesOf(flags, env),
   }),
   // Import it only now, because it loads the whole store. The other commands start in half the time without it.
-  run: async (request, io) => (await import('./command.js')).checkAndReport(request, io),
+  run: async (request, io) => (await import('./run.js')).checkAndReport(request, io),
 };
 
 const HELP = `
@@ -49,24 +45,4 @@ export interface FsckRequest {
   format: Format;
   /** The service's own variables: address of Redis, and how it is used. */
   variables: Env;
-}
-
-/** Check the stored data, and report the faults. */
-export async function checkAndReport(request: FsckRequest, io: Io): Promise<Outcome> {
-  const report = request.format === 'json' ? jsonReport(io) : textReport(request, io);
-  const signal = io.interruptSignal();
-  try {
-    const seen = await runFsck(request.variables, {
-      isRepairing: request.isRepairing,
-      onFault: report.fault,
-      onProgress: report.progress,
-      signal,
-    });
-    const left = report.end(seen, signal.aborted);
-    if (signal.aborted) return { exit: FSCK_EXIT.interrupted, sentence: null };
-    return { exit: left > 0 ? FSCK_EXIT.faults : FSCK_EXIT.clean, sentence: null };
-  } catch (error) {
-    report.close();
-    return { exit: FSCK_EXIT.unchecked, sentence: printableLines(reasonOf(error)) };
-  }
 }
