@@ -153,7 +153,7 @@ async function count(tally: Tally, { effects }: Row, last: Call, resent: number,
   if (resent === 0) return; // The rules check it.
   const job = await getJob(installation.store, ANY_SPACE, last.jobId as string);
   const times = effects(job, last).map(({ createdAt }) => Date.parse(createdAt));
-  const possible = outcomesOf(job, last);
+  const possible = last.op === 'create' ? new Set<string>() : outcomesOf(job, last); // No state refuses a create.
   if (times.some((at) => at < last.sentAt)) tally.swallowed++;
   if (times.length > 1) tally.wrong++;
   else if (last.outcome !== 'ok') tally[possible.has(last.code ?? '') ? 'refused' : 'wrong']++;

@@ -250,6 +250,7 @@ const REFUSED: Record<string, Fault[]> = {
     fault('{"error":{"a":1e400}}', `error ${BEYOND}`),
     fault(`{"error":{"a":${levels(64)}}}`, `error ${DEEP}`),
   ],
+  'Release Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
   'Kill Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
   'Create Key': [
     fault({ scopes: ['jobs:read'] }, `name ${REQUIRED}`),
@@ -349,6 +350,7 @@ const TAKEN: Record<string, object[]> = {
   ],
   'Complete Job': [{}, { result: null }, { result: [1] }],
   'Fail Job': [{ error: '' }, { error: {} }],
+  'Release Job': [{}, { reason: null }, { reason: '' }],
   'Kill Job': [{}, { reason: null }, { reason: '' }],
   'Create Key': [
     ...edges('scopes', [['jobs:read'], Array(50).fill('jobs:read')], { name: 'k' }),
@@ -394,6 +396,7 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Append Logs', [{ message: 'x' }], [true]],
   ['Complete Job', { result: {} }, [true, true]],
   ['Fail Job', { error: {} }, [true, true]],
+  ['Release Job', {}, [true]],
   ['Kill Job', {}, [true]],
   ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [false]],
 ])('%s takes unknown fields exactly where the document allows them: %j', async (name, body, isOpen) => {
