@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CreateJobRequest, isTerminal } from '@yardmaster/protocol';
+import { type CreateJobRequest, isTerminal, type Job } from '@yardmaster/protocol';
 import type { KeyedCreation } from '@yardmaster/store';
 import { create } from './delivering.js';
 import { recordEvent } from './history.js';
@@ -19,10 +19,7 @@ export function createKeyed(world: World, given: KeyedCreate & { id: string }): 
   const { space, request, idempotencyKey } = given;
   const known = jobsOf(world, space).find((job) => idempotencyKey !== null && job.idempotencyKey === idempotencyKey);
   if (known && !isDeepStrictEqual(known.firstRequest, request)) throw new Refusal('IDEMPOTENCY_MISMATCH');
-  if (known) {
-    const { error, progress, ...job } = jobOf(known);
-    return { outcome: 'replayed', job: { ...job, result: null } };
-  }
+  if (known) return { outcome: 'replayed', job: replayed(jobOf(known)) };
 
   const holder = jobsOf(world, space).find((job) => isHolder(job, request));
   if (holder && occupies(world, holder)) return conflict(world, holder, request);
@@ -30,6 +27,11 @@ export function createKeyed(world: World, given: KeyedCreate & { id: string }): 
   const job = create(world, given);
   (world.jobs.get(given.id) as ModelJob).idempotencyKey = idempotencyKey;
   return { outcome: 'created', job };
+}
+
+/** To create is not to read: a replayed job has no result, error or progress. */
+function replayed({ error: _, progress: __, ...job }: Job & { error?: unknown; progress?: unknown }): Job {
+  return { ...job, result: null };
 }
 
 /** Whether a job was the last to occupy the unique key of a request, and its end did not free the key. */

@@ -135,7 +135,7 @@ export function testUniqueKeys(service: TestService): void {
       }
     });
 
-    it('refuses the create when it shall', async () => {
+    it('refuses the create with reject, and names the other job', async () => {
       const space = newSpace();
       const jobId = await jobIn(service, 'running', space, { unique: { key: 'k' } });
       const { status, body } = await create(space, { key: 'k', onConflict: 'reject' }, {}, await producer());

@@ -3,7 +3,7 @@ import { keyedJobId, newJobId } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { create_keyed } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
-import { jobOf, recordOfShown, SHOWN_FIELDS } from '../read/record.js';
+import { type JobRecord, jobOf, recordOfShown, SHOWN_FIELDS } from '../read/record.js';
 import { storedUniqueOf } from '../unique.js';
 import { fieldsOf, newJobOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
@@ -23,7 +23,7 @@ export interface KeyedCreation {
  * key.
  *
  * @param idempotencyKey null for none
- * @returns the job as it is now; a replayed one without its result, error and progress, because to create is not to read
+ * @returns the job as it is now; a replayed one without result, error and progress
  * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see contract-2 §1
  */
@@ -56,10 +56,8 @@ export async function createKeyedJob(
     case 'CREATED':
       store.observer.moved('none', 'pending', 1);
       return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order) };
-    case 'REPLAYED': {
-      const { error, progress, ...job } = jobOf(id, recordOfShown(reply.shown));
-      return { outcome: 'replayed', job: { ...job, result: null } };
-    }
+    case 'REPLAYED':
+      return { outcome: 'replayed', job: jobOf(id, forProducers(recordOfShown(reply.shown))) };
     case 'NOT_UNIQUE':
       throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
     default: {
@@ -68,3 +66,9 @@ export async function createKeyedJob(
     }
   }
 }
+
+const FOR_READERS: readonly string[] = ['result', 'error', 'progress'];
+
+/** Return a record without the fields that show the work on a job, because to create is not to read. */
+const forProducers = (record: JobRecord): JobRecord =>
+  Object.fromEntries(Object.entries(record).filter(([field]) => !FOR_READERS.includes(field)));
