@@ -17,7 +17,7 @@ class PausedQueue {
       this.sent.push(name);
       return new Promise((resolve) => this.#ends.push(() => resolve(name)));
     };
-    return this.queue.send({ isUrgent, owner, withinMs, run });
+    return this.queue.withSlot({ isUrgent, owner, withinMs, run });
   }
 
   /** Send as many requests as may be under way; they do not end by themselves. */
@@ -106,7 +106,7 @@ describe('the queue in front of Redis', () => {
       release();
       return queue.underWay;
     };
-    expect(await queue.send({ isUrgent: false, owner: 'a', withinMs: 60_000, run })).toBe(0);
+    expect(await queue.withSlot({ isUrgent: false, owner: 'a', withinMs: 60_000, run })).toBe(0);
     expect(queue.underWay).toBe(0);
   });
 });

@@ -208,7 +208,7 @@ describe('the router', () => {
   beforeAll(async () => {
     ours = await serveApp((app) => {
       const serve = (path: string) => (_req: Request, res: Response, params: object) => found(res, path, params);
-      app.use(createRouter(ROUTES.map(({ method, path }) => ({ method, path, serve: serve(path) }))));
+      app.use(createRouter(ROUTES.map(({ method, path }) => ({ method, path, respond: serve(path) }))));
     });
     ofExpress = await serveApp((app) => {
       for (const { method, path } of ROUTES) {

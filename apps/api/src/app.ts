@@ -66,7 +66,7 @@ export interface EndpointOptions {
 /** Return all endpoints: the rows, and those without a key. */
 export function endpointsOf({ serve, health, limits }: EndpointOptions): Endpoint[] {
   const rows = ROUTES.map((route): Endpoint => {
-    return { method: route.method, path: route.path, serve: (req, res, params) => serve(route, params, req, res) };
+    return { method: route.method, path: route.path, respond: (req, res, params) => serve(route, params, req, res) };
   });
   return [...rows, ...openEndpoints(health, limits)];
 }
@@ -96,24 +96,24 @@ const INFO = { service: 'yardmaster', version: VERSION, features: FEATURES };
 /** Return the endpoints without a key: they contain nothing of a space or a job, and proxies have no key to send. */
 function openEndpoints(health: Health, limits: Limits): Endpoint[] {
   const probes = PROBES.map((path): Endpoint => {
-    return { method: 'GET', path, serve: (_req, res) => respondToCheck(res, path, health) };
+    return { method: 'GET', path, respond: (_req, res) => respondToCheck(res, path, health) };
   });
-  const documents: [path: string, serve: Endpoint['serve']][] = [
+  const documents: [path: string, respond: Endpoint['respond']][] = [
     [INFO_PATH, (_req, res) => sendJson(res, 200, INFO)],
     [OPENAPI_PATH, createDocumentHandler(() => openApiDocument(ROUTES, limits))],
     [ASYNCAPI_PATH, createDocumentHandler(asyncApiDocument)],
     [STREAMS_PATH, createDocumentHandler(streamMessageSchema)],
   ];
   return [
-    { method: 'GET', path: '/', serve: (_req, res) => sendJson(res, 200, START) },
-    ...documents.map(([path, serve]): Endpoint => ({ method: 'GET', path, serve: withoutParameters(serve) })),
+    { method: 'GET', path: '/', respond: (_req, res) => sendJson(res, 200, START) },
+    ...documents.map(([path, respond]): Endpoint => ({ method: 'GET', path, respond: withoutParameters(respond) })),
     ...probes,
   ];
 }
 
 const withoutParameters =
-  (serve: Endpoint['serve']): Endpoint['serve'] =>
+  (respond: Endpoint['respond']): Endpoint['respond'] =>
   (req, res, params) => {
     checkParameters(Object.keys(req.query), []);
-    return serve(req, res, params);
+    return respond(req, res, params);
   };

@@ -60,7 +60,7 @@ export async function handle(
     // The owner of the key is not known yet. A client that sends wrong keys waits with others of its address.
     const owner = deps.addressOf(req);
     const run = () => authenticate(deps, req, apiKey);
-    caller = await deps.redisQueue.send({ isUrgent, owner, withinMs: leftMs, run });
+    caller = await deps.redisQueue.withSlot({ isUrgent, owner, withinMs: leftMs, run });
     leftMs -= performance.now() - began;
   }
   setOwner(req.socket, caller.keyId, isUrgent);
@@ -85,7 +85,7 @@ export async function handle(
   if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, { call, deps });
   const body = await (route.readBody
     ? serveReader(route, route.readBody, { req, deps, call, leftMs })
-    : sendToRedis(route, call, leftMs, deps));
+    : runHandler(route, call, leftMs, deps));
   return { body, head: call.head };
 }
 
@@ -109,9 +109,9 @@ async function inputOf(
   return input;
 }
 
-function sendToRedis(route: Route, call: Call, withinMs: number, { redisQueue }: RouteDependencies): Promise<unknown> {
+function runHandler(route: Route, call: Call, withinMs: number, { redisQueue }: RouteDependencies): Promise<unknown> {
   if (route.isLocal === true) return route.handler(call);
-  return redisQueue.send({
+  return redisQueue.withSlot({
     isUrgent: route.isUrgent === true,
     owner: call.caller.keyId,
     withinMs,
@@ -150,7 +150,7 @@ async function serveReader(
     const unknown: UnknownName[] = [];
     call.input = await readBody(req, { ...deps, onDone, unknown });
     reportUnknownFields(req, call, unknown);
-    return await sendToRedis(route, call, leftMs, deps);
+    return await runHandler(route, call, leftMs, deps);
   } finally {
     // Release here, not when the response closes: a response behind another one never closes after a disconnect.
     release();

@@ -9,13 +9,13 @@ export interface Endpoint {
   method: 'GET' | 'POST' | 'DELETE';
   /** Path with at most one parameter, directly below its collection: `/api/v1/jobs/:jobId/ack`. */
   path: string;
-  serve(req: Request, res: Response, params: Params): void | Promise<void>;
+  respond(req: Request, res: Response, params: Params): void | Promise<void>;
 }
 
 interface Entry {
   path: string;
   paramsOf: (id: string) => Params;
-  methods: Map<string, Endpoint['serve']>;
+  methods: Map<string, Endpoint['respond']>;
   /** Methods of the path, as the `Allow` header lists them. */
   allow: string;
 }
@@ -40,8 +40,8 @@ export function createRouter(endpoints: readonly Endpoint[]): RequestHandler {
     if (entry === undefined) return next();
     const params = entry.paramsOf(match === null ? '' : decoded(match[2] as string));
     setRoute(res, entry.path);
-    const serve = entry.methods.get(req.method);
-    return serve === undefined ? refuseMethod(req, res, entry.allow) : serve(req, res, params);
+    const respond = entry.methods.get(req.method);
+    return respond === undefined ? refuseMethod(req, res, entry.allow) : respond(req, res, params);
   };
 }
 
@@ -74,14 +74,14 @@ const keyOf = ([, collection, , rest]: RegExpExecArray) => `${collection}:${rest
 
 function tableOf(endpoints: readonly Endpoint[]): Map<string, Entry> {
   const table = new Map<string, Entry>();
-  for (const { method, path, serve } of endpoints) {
+  for (const { method, path, respond } of endpoints) {
     const match = WITH_ID.exec(path);
     const key = match === null ? path.replace(/\/$/, '') : keyOf(match);
     const paramsOf = PARAMS_OF[match?.[2] ?? ''] as Entry['paramsOf'];
     const entry = table.get(key) ?? { path, paramsOf, methods: new Map(), allow: 'OPTIONS' };
     table.set(key, entry);
     for (const served of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
-      entry.methods.set(served, serve);
+      entry.methods.set(served, respond);
       entry.allow += `, ${served}`;
     }
   }

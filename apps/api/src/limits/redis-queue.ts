@@ -64,7 +64,7 @@ export class RedisQueue {
   }
 
   /** Send a request. @throws OVERLOADED when not sent in time; UNAVAILABLE when it took too long; any error of `run` */
-  send<T>(request: RedisRequest<T>): Promise<T> {
+  withSlot<T>(request: RedisRequest<T>): Promise<T> {
     const now = performance.now();
     if (this.#underWay < this.#limit.value) return this.#sendNow(request, now, request.withinMs);
     this.#limit.recordReached();

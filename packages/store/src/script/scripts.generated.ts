@@ -5,20 +5,6 @@ import type { Status } from '@yardmaster/protocol';
 export const lua = {
   STATUSES: `local STATUSES = { 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }`,
   STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', delivered = 'delivered', acked = 'running', delivery_timeout = 'pending', dead = 'dead', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending', released = 'pending', killed = 'killed', replaced = 'pending' }`,
-  enqueueCallback: `local function enqueueCallback(job, nowMs)
-  redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
-  redis.call('PUBLISH', job.base .. 'owed', '1')
-end`,
-  loadCallback: `local function loadCallback(job)
-  local hasEnded = job.status == 'completed' or job.status == 'dead'
-  if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
-  local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
-  for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
-  return { attempts = v[1], series = v[2], due = v[3], leasedUntil = v[4] }
-end`,
-  postpone: `local function postpone(job, at)
-  replaceEntry(job.base .. 'callbacks', job.id, formatInteger(at))
-end`,
   markDelivered: `local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
   moveToStatusIndex(job, 'delivered')
   openWindow(job, nowMs, deliveryTimeoutMs)
@@ -26,19 +12,6 @@ end`,
 end`,
   claimedJob: `local function claimedJob(job, payload, checkpoint, takeBacks)
   return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint, takeBacks }
-end`,
-  now: `local function now()
-  local time = redis.call('TIME')
-  local ms = math.floor(time[2] / 1000)
-  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
-end`,
-  isTooLate: `local function isTooLate(nowMs, notAfter)
-  return notAfter ~= '' and nowMs > tonumber(notAfter)
-end`,
-  formatInteger: `local function formatInteger(number)
-  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
-  local low = number % 1e8
-  return string.format('%d%08d', (number - low) / 1e8, low)
 end`,
   nextTakeBacks: `local function nextTakeBacks(takeBacks)
   return formatInteger(tonumber(stored(takeBacks) or 0) + 1)
@@ -102,6 +75,56 @@ end`,
   recordReturn(job, formatInteger(nowMs), 'delivery_timeout', 'null', eventsPerJob,
     'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
   return 'pending'
+end`,
+  executionMs: `local function executionMs(job)
+  return math.ceil(tonumber(job.timeoutSeconds) * 1000)
+end`,
+  windowMs: `local function windowMs(job, deliveryTimeoutMs)
+  return job.status == 'delivered' and tonumber(deliveryTimeoutMs) or executionMs(job)
+end`,
+  openWindow: `local function openWindow(job, nowMs, ms)
+  redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
+end`,
+  reopenWindow: `local function reopenWindow(job, nowMs, ms)
+  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
+end`,
+  lastStep: `local function lastStep(base, nowMs)
+  local at = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
+  return at <= nowMs and at or 0
+end`,
+  reopenIfCutShort: `local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs)
+  if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
+  local ms = windowMs(job, deliveryTimeoutMs)
+  if due - ms >= steppedAt then return false end
+  reopenWindow(job, nowMs, ms)
+  return true
+end`,
+  enqueueCallback: `local function enqueueCallback(job, nowMs)
+  redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
+  redis.call('PUBLISH', job.base .. 'owed', '1')
+end`,
+  loadCallback: `local function loadCallback(job)
+  local hasEnded = job.status == 'completed' or job.status == 'dead'
+  if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
+  local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
+  for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
+  return { attempts = v[1], series = v[2], due = v[3], leasedUntil = v[4] }
+end`,
+  postpone: `local function postpone(job, at)
+  replaceEntry(job.base .. 'callbacks', job.id, formatInteger(at))
+end`,
+  now: `local function now()
+  local time = redis.call('TIME')
+  local ms = math.floor(time[2] / 1000)
+  return time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2]
+end`,
+  isTooLate: `local function isTooLate(nowMs, notAfter)
+  return notAfter ~= '' and nowMs > tonumber(notAfter)
+end`,
+  formatInteger: `local function formatInteger(number)
+  if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
+  local low = number % 1e8
+  return string.format('%d%08d', (number - low) / 1e8, low)
 end`,
   appendEvent: `local function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -296,29 +319,6 @@ end`,
   if lasts == 'expired' then return nowMs < math.floor(job.order / 1024) + ttlSeconds * 1000 end
   local waits = job.status == 'pending' or job.status == 'delivered'
   return waits or (lasts ~= 'started' and job.status == 'running')
-end`,
-  executionMs: `local function executionMs(job)
-  return math.ceil(tonumber(job.timeoutSeconds) * 1000)
-end`,
-  windowMs: `local function windowMs(job, deliveryTimeoutMs)
-  return job.status == 'delivered' and tonumber(deliveryTimeoutMs) or executionMs(job)
-end`,
-  openWindow: `local function openWindow(job, nowMs, ms)
-  redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
-end`,
-  reopenWindow: `local function reopenWindow(job, nowMs, ms)
-  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
-end`,
-  lastStep: `local function lastStep(base, nowMs)
-  local at = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
-  return at <= nowMs and at or 0
-end`,
-  reopenIfCutShort: `local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs)
-  if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
-  local ms = windowMs(job, deliveryTimeoutMs)
-  if due - ms >= steppedAt then return false end
-  reopenWindow(job, nowMs, ms)
-  return true
 end`,
 };
 

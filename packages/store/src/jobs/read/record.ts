@@ -27,7 +27,7 @@ import { uniqueOfStored } from '../unique.js';
  * | `progressAt` | when the latest progress was reported |
  * | `checkpoint` | latest checkpoint, for the next attempt |
  * | `deliveryTimeouts` | delivery time-outs in a row; an ack removes it |
- * | `takeBacks` | delivery time-outs and releases so far, see lua/delivery.lua |
+ * | `takeBacks` | delivery time-outs and releases so far, see lua/attempt/delivery.lua |
  * | `missedWindowMs` | how long the worker of the last delivery time-out had for its ack |
  * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
  * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
