@@ -87,10 +87,11 @@ export const fencing = ruleForEachJob('fencing', 'P17', ({ job, calls }) =>
     const trace = TRACES[op];
     const effectAt = trace ? job.events.findIndex((event) => isEffect(trace, event, call)) : -1;
     const before = effectAt < 0 ? 'changed' : outcomeAfter(job, effectAt - 1, call);
+    const isJudged = outcome !== 'unknown' && status !== null && status < 500; // A 503 says nothing about the job.
     const isRight = outcome === 'ok' ? possible.has('changed') || possible.has('unchanged') : possible.has(code ?? '');
     return [
       ...(before === 'changed' ? [] : [{ says: `${what} changed the job, and must be ${before}`, lines: [line] }]),
-      ...(isRight || outcome === 'unknown' || outcome === 'not now'
+      ...(isRight || !isJudged
         ? []
         : [{ says: `${what} returned ${status} ${code}, and must be ${[...possible].join(' or ')}`, lines: [line] }]),
     ];

@@ -113,6 +113,15 @@ fencing.allows(
   sent('keepalive', 550, '1.1'),
 );
 
+const NOT_DONE = { ...UNKNOWN, outcome: 'refused', mayBe: [503] } as const; // As in the record of a fault that explains each 503.
+fencing.allows(
+  'a 503 of a call that was not done',
+  AGAIN,
+  RETRIES,
+  sent('keepalive', 550, '1.0', NOT_DONE),
+  outage('redis', 540, 560),
+);
+
 const claimedJob = examplesOf('claimed-job');
 claimedJob.allows('the checkpoint of an attempt that was released', RELEASED);
 
