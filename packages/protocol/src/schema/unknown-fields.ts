@@ -65,8 +65,10 @@ export function findUnknownFields(known: KnownFields, value: unknown, found: Unk
   } else if (!isList) {
     for (const name in value) {
       const inside = known.get(name);
-      if (inside === undefined) addUnknown(found, { path: pathTo(at, name), name, known: [...known.keys()] });
-      else if (inside !== null) findUnknownFields(inside, value[name as never], found, pathTo(at, name));
+      if (inside === undefined) {
+        if (found.length === LIMITS.faultDetails) return; // A body may have a hundred thousand of them.
+        found.push({ path: pathTo(at, name), name, known: [...known.keys()] });
+      } else if (inside !== null) findUnknownFields(inside, value[name as never], found, pathTo(at, name));
     }
   }
 }
