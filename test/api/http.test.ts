@@ -39,6 +39,11 @@ describe('the API', () => {
     }
   });
 
+  it.each(['/', '/livez', '/readyz', '/metrics'])(
+    'ignores unknown query parameters of %s, because probes and browsers send them',
+    async (path) => expect((await call('GET', `${path}?_=1`)).status).toBe(200),
+  );
+
   it('responds to / with links to the paths that need no key', async () => {
     const { status, body } = await call('GET', '/');
     const links = {

@@ -255,13 +255,6 @@ describe('unknown parameters of a query', () => {
     const response = await service.call('GET', `/${path}?v=1`, { key: undefined });
     expect(summary(response)).toEqual(refusal('unknown query parameter v'));
   });
-
-  it.each(['/', '/livez', '/readyz', '/metrics'])(
-    'are ignored by %s, because probes and browsers send them',
-    async (path) => {
-      expect((await service.http.call('GET', `${path}?_=1`)).status).toBe(200);
-    },
-  );
 });
 
 it('shows the service, its version and its features without a key', async () => {

@@ -47,8 +47,8 @@ export interface UnknownName {
   /** Where it is, as errors write it. */
   path: string;
   name: string;
-  /** Names that are known there. */
-  known: readonly string[];
+  /** Names that are known there, to be read once. A body may have a hundred thousand unknown names. */
+  known: Iterable<string>;
 }
 
 /**
@@ -65,10 +65,8 @@ export function findUnknownFields(known: KnownFields, value: unknown, found: Unk
   } else if (!isList) {
     for (const name in value) {
       const inside = known.get(name);
-      if (inside === undefined) {
-        if (found.length === LIMITS.faultDetails) return; // A body may have a hundred thousand of them.
-        found.push({ path: pathTo(at, name), name, known: [...known.keys()] });
-      } else if (inside !== null) findUnknownFields(inside, value[name as never], found, pathTo(at, name));
+      if (inside === undefined) addUnknown(found, { path: pathTo(at, name), name, known: known.keys() });
+      else if (inside !== null) findUnknownFields(inside, value[name as never], found, pathTo(at, name));
     }
   }
 }
@@ -86,7 +84,8 @@ const MAX_DISTANCE = 2;
 
 /** Return the faults of unknown names, where they are refused. Each suggests the closest known name. */
 export function unknownFaults(what: 'field' | 'query parameter', found: readonly UnknownName[]): FaultDetail[] {
-  return found.map(({ path, name, known }) => {
+  return found.map(({ path, name, ...at }) => {
+    const known = [...at.known];
     // Compare only the part of the name that a path quotes, because a longer name is not a spelling mistake.
     const unknown = name.slice(0, LIMITS.faultPathCharacters);
     const similar = known.length === 0 ? null : closest(unknown, known);
