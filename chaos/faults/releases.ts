@@ -82,7 +82,7 @@ export const faults: Fault[] = [
     name: 'F30-older',
     title: 'an older release runs beside this one',
     promises: ['P15', 'P16'],
-    stops: ['errors'],
+    stops: ['one release'],
     lastsMs: 10_000,
     installation: { gateways: 2, makeOtherRelease: makeOlderRelease },
     inject: async () => undefined,

@@ -26,7 +26,7 @@ export function deliveriesOf({ events }: Events): Delivery[] {
     if (type === 'acked') attempt++;
     if (type === 'checkpoint') checkpoint = data;
     if (type === 'delivered') {
-      const counts = { token: `${attempt + 1}.${takeBacks}`, attempt, checkpoint };
+      const counts = { token: `${attempt}.${takeBacks}`, attempt, checkpoint };
       deliveries.push({ ...counts, at: Date.parse(createdAt), from: i, until: Number.POSITIVE_INFINITY });
     }
     const last = deliveries.at(-1);

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { scrape } from '../metrics/scrape.js';
 import { createJob } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
@@ -76,7 +75,7 @@ const outcomes = (ack: string, heartbeat: string, complete: string, fail: string
   );
 const ANOTHER = outcomes(LOST, LOST, LOST, SAME, SAME);
 const UNKNOWN = outcomes(LOST, LOST, LOST, LOST, LOST);
-const NEVER = '9.9';
+const NEVER = '8.9';
 
 interface Situation {
   title: string;
@@ -91,63 +90,63 @@ const SITUATIONS: Situation[] = [
   {
     title: 'is delivered',
     steps: ['claim'],
-    table: { '1.0': outcomes(DONE, IDLE, IDLE, IDLE, DONE), [NEVER]: UNKNOWN },
+    table: { '0.0': outcomes(DONE, IDLE, IDLE, IDLE, DONE), [NEVER]: UNKNOWN },
   },
   {
     title: 'is delivered again after a delivery time-out',
     steps: ['claim', 'time-out', 'claim'],
-    table: { '1.0': ANOTHER, '1.1': outcomes(DONE, IDLE, IDLE, IDLE, DONE), [NEVER]: UNKNOWN },
+    table: { '0.0': ANOTHER, '0.1': outcomes(DONE, IDLE, IDLE, IDLE, DONE), [NEVER]: UNKNOWN },
   },
   {
     title: 'is running again after a failure',
     steps: ['claim', 'ack', 'fail', 'claim', 'ack'],
-    table: { '1.0': ANOTHER, '2.0': outcomes(SAME, DONE, DONE, DONE, DONE), '3.0': UNKNOWN, [NEVER]: UNKNOWN },
+    table: { '0.0': ANOTHER, '1.0': outcomes(SAME, DONE, DONE, DONE, DONE), '2.0': UNKNOWN, [NEVER]: UNKNOWN },
   },
   {
     title: 'is running again after a release and a time-out',
     steps: ['claim', 'ack', 'release', 'claim', 'ack', 'time-out', 'claim', 'ack'],
     table: {
-      ...{ '1.0': ANOTHER, '1.1': ANOTHER, '2.1': outcomes(SAME, DONE, DONE, DONE, DONE) },
-      ...{ '1.2': UNKNOWN, '3.1': UNKNOWN },
+      ...{ '0.0': ANOTHER, '0.1': ANOTHER, '1.1': outcomes(SAME, DONE, DONE, DONE, DONE) },
+      ...{ '0.2': UNKNOWN, '2.1': UNKNOWN },
     },
   },
   {
     title: 'is pending after a failure',
     steps: ['claim', 'ack', 'fail'],
     table: {
-      '1.0': outcomes(WRONG, IDLE, IDLE, SAME, SAME),
-      ...{ '2.0': outcomes(WRONG, IDLE, IDLE, LOST, LOST), [NEVER]: outcomes(WRONG, IDLE, IDLE, LOST, LOST) },
+      '0.0': outcomes(WRONG, IDLE, IDLE, SAME, SAME),
+      ...{ '1.0': outcomes(WRONG, IDLE, IDLE, LOST, LOST), [NEVER]: outcomes(WRONG, IDLE, IDLE, LOST, LOST) },
     },
   },
   {
     title: 'is pending after a release before the ack',
     steps: ['claim', 'release'],
     table: {
-      ...{ '1.0': outcomes(WRONG, IDLE, IDLE, SAME, SAME), '1.1': outcomes(WRONG, IDLE, IDLE, LOST, LOST) },
+      ...{ '0.0': outcomes(WRONG, IDLE, IDLE, SAME, SAME), '0.1': outcomes(WRONG, IDLE, IDLE, LOST, LOST) },
     },
   },
   {
     title: 'is completed by its second delivery',
     steps: ['claim', 'ack', 'fail', 'claim', 'ack', 'complete'],
-    table: { '1.0': ANOTHER, '2.0': outcomes(IDLE, IDLE, SAME, IDLE, IDLE), [NEVER]: UNKNOWN },
+    table: { '0.0': ANOTHER, '1.0': outcomes(IDLE, IDLE, SAME, IDLE, IDLE), [NEVER]: UNKNOWN },
   },
   {
     title: 'is dead after its second failure',
     steps: ['claim', 'ack', 'fail', 'claim', 'ack', 'fail'],
     fields: { maxRetries: 1 },
-    table: { '1.0': ANOTHER, '2.0': outcomes(IDLE, IDLE, IDLE, SAME, SAME), [NEVER]: UNKNOWN },
+    table: { '0.0': ANOTHER, '1.0': outcomes(IDLE, IDLE, IDLE, SAME, SAME), [NEVER]: UNKNOWN },
   },
   {
     title: 'is dead after the time-out of its last attempt',
     steps: ['claim', 'ack', 'time-out'],
     fields: { maxRetries: 0 },
-    table: { '1.0': outcomes(IDLE, IDLE, IDLE, SAME, SAME), [NEVER]: UNKNOWN },
+    table: { '0.0': outcomes(IDLE, IDLE, IDLE, SAME, SAME), [NEVER]: UNKNOWN },
   },
   {
     title: 'is killed while it was running',
     steps: ['claim', 'ack', 'kill'],
     table: {
-      '1.0': outcomes(WRONG, KILLED, IDLE, IDLE, KILLED),
+      '0.0': outcomes(WRONG, KILLED, IDLE, IDLE, KILLED),
       [NEVER]: outcomes(WRONG, KILLED, IDLE, IDLE, KILLED),
     },
   },
@@ -198,12 +197,12 @@ it('counts a job that was never acked as dead by its last delivery', async () =>
     ['ack', 409],
     ['complete', 409],
   ] as const)
-    expect((await call(id, verb, '1.0')).status).toBe(status);
-  expect((await call(id, 'ack', '1.0')).body.code).toBe(IDLE);
-  expect((await call(id, 'fail', '2.0')).body.code).toBe(LOST);
+    expect((await call(id, verb, '0.0')).status).toBe(status);
+  expect((await call(id, 'ack', '0.0')).body.code).toBe(IDLE);
+  expect((await call(id, 'fail', '1.0')).body.code).toBe(LOST);
 });
 
-it.each(['', '1', '1.', '.1', '0.0', '01.0', '1.00', '1.0.0', '-1.0', '1.0, 1.0', 'a.b', '1e3.0'])(
+it.each(['', '1', '1.', '.1', '01.0', '1.00', '1.0.0', '-1.0', '1.0, 1.0', 'a.b', '1e3.0'])(
   'refuses the token %j, which no claim returns',
   async (token) => {
     const { id } = await jobAfter(['claim', 'ack']);
@@ -218,7 +217,7 @@ it.each(['', '1', '1.', '.1', '0.0', '01.0', '1.00', '1.0.0', '-1.0', '1.0, 1.0'
 it('does not tell a key of another space that a delivery was lost', async () => {
   const { id } = await jobAfter(['claim', 'ack', 'fail', 'claim']);
   const { key } = await service.key(['jobs:worker'], { spaceId: 'elsewhere' });
-  const headers = { 'x-delivery-token': '1.0' };
+  const headers = { 'x-delivery-token': '0.0' };
   const { status, body } = await service.call('POST', `/jobs/${id}/complete`, { key, headers, body: {} });
   expect({ status, code: body.code }).toEqual({ status: 403, code: 'FORBIDDEN' });
 });
@@ -251,7 +250,7 @@ describe('a released job', () => {
     expect(job.events.at(-1)).toMatchObject({ type: 'released', data: { reason: 'stop' } });
     const { body } = await service.call('POST', '/spaces/released/jobs/poll');
     expect(body.jobs).toMatchObject([
-      { id, attempt: 1, attemptNumber: 0, deliveryToken: '1.1', checkpoint: { row: 1 } },
+      { id, attempt: 1, attemptNumber: 0, deliveryToken: '0.1', checkpoint: { row: 1 } },
     ]);
   });
 
@@ -263,17 +262,4 @@ describe('a released job', () => {
     const { body } = await service.call('GET', `/jobs/${id}`);
     expect(body.events.at(-1)).toMatchObject({ type: 'released', data: { reason: null } });
   });
-});
-
-it('counts calls without a token that take effect in a later attempt', async () => {
-  const { id } = await jobAfter(['claim', 'ack', 'fail', 'claim', 'ack']);
-  const unfenced = async () => (await scrape(service)).get('yardmaster_unfenced_calls_total') as number;
-  const before = await unfenced();
-  await call(id, 'progress', '2.0');
-  await call(id, 'ack'); // Refused, so it has no effect.
-  expect(await unfenced()).toBe(before);
-  await call(id, 'progress');
-  await call(id, 'keepalive');
-  await call(id, 'complete');
-  expect(await unfenced()).toBe(before + 3);
 });

@@ -77,7 +77,7 @@ const SCOPE =
   'jobs:complete, jobs:fail, jobs:kill, jobs:keepalive, jobs:worker, keys:manage';
 
 const TTL = 'ttlSeconds must be an integer between 1 and 31622400';
-const TTL_GOES = 'ttlSeconds goes with until: expired, and only with it';
+const TTL_GOES = 'ttlSeconds is required with until: expired, and refused otherwise';
 const UNIQUE_FAULTS: [unique: object, error: string][] = [
   [{}, 'key is required'],
   [{ key: 7 }, 'key must be a string'],
@@ -100,7 +100,7 @@ const UNIQUE_FAULTS: [unique: object, error: string][] = [
 
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|goes with until|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
+  /well-formed|required with until|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
 
 const work = { name: 'work' };
 const half = { percent: 50, message: 'half' };

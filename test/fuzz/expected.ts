@@ -37,6 +37,7 @@ const WIRE = 1_048_576;
 const PARTS: Record<string, [part: string, limit: number]> = {
   ...{ createJob: ['payload', 262_144], completeJob: ['result', 262_144], failJob: ['error', 65_536] },
   ...{
+    releaseJob: ['reason', 65_536],
     killJob: ['reason', 65_536],
     reportProgress: ['', 65_536],
     checkpointJob: ['', 65_536],

@@ -76,6 +76,7 @@ const DATA: Record<string, (value: Json) => unknown> = {
   event: (value) => value,
   complete: ({ result }) => result,
   fail: ({ error }) => error,
+  release: ({ reason }) => reason,
   kill: ({ reason }) => reason,
   logs: (value) => (value as unknown as unknown[]).map(logged),
 };

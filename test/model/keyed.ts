@@ -19,7 +19,7 @@ export function createKeyed(world: World, given: KeyedCreate & { id: string }): 
   const { space, request, idempotencyKey } = given;
   const known = jobsOf(world, space).find((job) => idempotencyKey !== null && job.idempotencyKey === idempotencyKey);
   if (known && !isDeepStrictEqual(known.firstRequest, request)) throw new Refusal('IDEMPOTENCY_MISMATCH');
-  if (known) return { outcome: 'replayed', job: replayed(jobOf(known)) };
+  if (known) return { outcome: 'replayed', job: replayed(jobOf({ ...known, request: known.firstRequest })) };
 
   const holder = jobsOf(world, space).find((job) => isHolder(job, request));
   if (holder && occupies(world, holder)) return conflict(world, holder, request);
@@ -29,7 +29,7 @@ export function createKeyed(world: World, given: KeyedCreate & { id: string }): 
   return { outcome: 'created', job };
 }
 
-/** To create is not to read: a replayed job has no result, error or progress. */
+/** To create is not to read: a replay shows its own request, and no result, error or progress. */
 function replayed({ error: _, progress: __, ...job }: Job & { error?: unknown; progress?: unknown }): Job {
   return { ...job, result: null };
 }

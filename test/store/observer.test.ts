@@ -95,7 +95,7 @@ describe('observer of a store', () => {
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
     observed = [];
-    await failJob(store, { ...ANY_SPACE, deliveryToken: '2.0' }, id, 'second');
+    await failJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, 'second');
     const { id: other } = await create();
     await killJob(store, ANY_SPACE, other, null);
     await killJob(store, ANY_SPACE, other, null);
@@ -115,9 +115,9 @@ describe('observer of a store', () => {
     await claimJob(store, ANY_SPACE, id);
     observed = [];
     await ackJob(store, ANY_SPACE, id);
-    await ackJob(store, { ...ANY_SPACE, deliveryToken: '2.0' }, id); // Sent again.
+    await ackJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id); // Sent again.
     await heartbeatJob(store, ANY_SPACE, id, { kind: 'keepalive' });
-    await releaseJob(store, { ...ANY_SPACE, deliveryToken: '2.0' }, id, null);
+    await releaseJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, null);
     expect(observed).toEqual([
       ['unfenced'],
       ['moved', 'delivered', 'running', 1],

@@ -93,9 +93,21 @@ export const deliveryTimeout: Step = {
     return undefined;
   },
 };
-const wasReplaced = { type: 'replaced', status: 'pending', data: null };
-/** A replacement by a create with the unique key of the job. */
-export const replaced: Step = { ...wasReplaced, cause: announce(wasReplaced) };
+/** A replacement by a create with the unique key of the job, which the job gets just before. */
+export const replaced: Step = {
+  type: 'replaced',
+  status: 'pending',
+  data: null,
+  async cause({ id, spaceId }, service) {
+    const { redis, store } = service;
+    await redis.hset(store.keys.job(id), 'unique', 'ended replace 0 k');
+    await redis.hset(`${store.keys.spaceBase(spaceId)}unique`, `${Buffer.byteLength(JOB_NAME)}:${JOB_NAME}k`, id);
+    const body = { name: JOB_NAME, unique: { key: 'k', onConflict: 'replace' } };
+    const response = await service.call('POST', `/spaces/${spaceId}/jobs`, { body });
+    if (response.status !== 200) throw new Error(response.text);
+    return undefined;
+  },
+};
 /** Return a step for the outcome of a callback, which is in the history and on no stream (§6.2). */
 export const callbackOutcome = (type: string, fields: object): Step => {
   const data = { url: 'https://example.com/hook', attempt: 1, willRetry: false, ...fields };

@@ -1,4 +1,4 @@
-import { LIMITS, logBatch, logEntryInputs, spaceId } from '@yardmaster/protocol';
+import { DELIVERY_TOKEN, LIMITS, logBatch, logEntryInputs, spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
 import type { SizeLimits } from '../body/sizes.js';
 import { JOB_ID, KEY_ID, LOG_LINES, SPACE_ID } from '../routes/examples.js';
@@ -14,12 +14,12 @@ const inPath = (name: string, description: string, { schema = z.string() as z.Zo
   example,
 });
 
-const inHeader = (name: string, description: string, example: string) => ({
+const inHeader = (name: string, description: string, { pattern, example }: { pattern: string; example: string }) => ({
   name,
   in: 'header',
   required: false,
   description,
-  schema: { type: 'string' },
+  schema: { type: 'string', pattern },
   example,
 });
 
@@ -28,7 +28,7 @@ const HEADER_PARAMETERS = {
   'x-delivery-token': inHeader(
     'x-delivery-token',
     'The `deliveryToken` of the claimed job: when another worker has the job by now, the call changes nothing',
-    '1.0',
+    { pattern: DELIVERY_TOKEN, example: '0.0' },
   ),
 };
 export type HeaderName = keyof typeof HEADER_PARAMETERS;

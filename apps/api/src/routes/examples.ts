@@ -87,7 +87,7 @@ export const CLAIMED: ClaimedJob = {
   createdAt: CREATED,
   checkpoint: null,
   attempt: 1,
-  deliveryToken: '1.0',
+  deliveryToken: '0.0',
 };
 
 export const LOG: LogEntry = {

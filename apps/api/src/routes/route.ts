@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import {
+  DELIVERY_TOKEN,
   type ErrorCode,
   type KnownFields,
   knownFieldsOf,
@@ -149,7 +150,7 @@ export const done = async (work: Promise<void>) => {
   return { success: true } as const;
 };
 
-const TOKEN = /^[1-9]\d{0,8}\.(0|[1-9]\d{0,8})$/;
+const TOKEN = new RegExp(DELIVERY_TOKEN);
 
 /**
  * Return the caller of a worker's call, with its delivery token.

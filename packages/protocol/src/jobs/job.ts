@@ -13,7 +13,9 @@ const listed = {
   payload: jsonObject.nullable(),
   status: jobStatus,
   maxRetries: count,
-  attemptNumber: count.describe('Attempts that have started: 0 at creation, one more at each ack'),
+  attemptNumber: count.describe(
+    'Attempts that have started: 0 at creation, one more at each ack, one less at the release of a running job',
+  ),
   timeoutSeconds: z.number().describe('Execution window: how long an attempt may take between two heartbeats'),
   deliveredAt: instant.nullable().describe('Null while pending, also between two attempts'),
   startedAt: instant.nullable().describe('Null until the attempt is acked'),
@@ -60,6 +62,9 @@ export const jobWithEvents = z
   })
   .meta({ id: 'JobWithEvents' });
 export type JobWithEvents = z.output<typeof jobWithEvents>;
+
+/** Form of a delivery token, as a regular expression. Clients treat a token as opaque. */
+export const DELIVERY_TOKEN = '^(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})$';
 
 /** A job in the responses of poll and claim (spec §2.4). */
 export const claimedJob = z

@@ -9,7 +9,7 @@ const UNTIL = ['ended', 'started', 'expired'] as const;
 /** What create does when another job occupies the key. */
 const ON_CONFLICT = ['return', 'reject', 'replace'] as const;
 
-const TTL_RULE = 'goes with until: expired, and only with it';
+const TTL_RULE = 'is required with until: expired, and refused otherwise';
 
 const key = boundedText(LIMITS.uniqueKeyCharacters).describe('Compared among the jobs of this name in the space');
 

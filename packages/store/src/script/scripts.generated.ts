@@ -29,7 +29,7 @@ end`,
   local v = redis.call('HMGET', job.key, 'takeBacks', 'deliveryTimeouts')
   local lastTakeBacks = tonumber(stored(v[1]) or 0)
   local wasAcked = job.status == 'running' or job.status == 'completed' or (job.status == 'dead' and not stored(v[2]))
-  local lastAttempt = tonumber(job.attempt) + (wasAcked and 0 or 1)
+  local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
   if takeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
   if takeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
   return job.status == 'pending' and 'unknown' or 'current'
@@ -506,7 +506,7 @@ return { 'OK', 1 }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '26e70bda05756452b0487690b5d42a67ac12b133',
+  name: 'ack', sha1: 'b24bad8d0f2bcf12835cb6c68f316a1e7896f4c4',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.missedWindow}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -532,7 +532,7 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'bca6d74f3826f0eb1ada2b7d9e0c717490e1ed85',
+  name: 'complete', sha1: '25e4a8d8ea9ac0c30719e525dbcc30e037fc4a7f',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -554,7 +554,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '61eda5aab45b21c934a5d44e130f98dbb67ea829',
+  name: 'fail', sha1: 'c615e554e72f78a2362365b0bc767cadc001d8fc',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
@@ -570,7 +570,7 @@ return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs), jo
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: 'db84418728a866ac98f082cc4e2c145c3e7da274',
+  name: 'heartbeat', sha1: '5387480513529d760c8e2241325416f8808f50e0',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -600,7 +600,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '75a3df765fe87bc5c6a4ae67c494c95cd3233a2e',
+  name: 'release', sha1: 'dd55accc7b9d78f7df90fd866ea9200fef9ad754',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.enqueue}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]

@@ -3,7 +3,7 @@ import { keyedJobId, newJobId } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { create_keyed } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
-import { type JobRecord, jobOf, recordOfShown, SHOWN_FIELDS } from '../read/record.js';
+import { type JobRecord, jobOf, recordOf, recordOfShown, SHOWN_FIELDS } from '../read/record.js';
 import { storedUniqueOf } from '../unique.js';
 import { fieldsOf, newJobOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
@@ -23,7 +23,7 @@ export interface KeyedCreation {
  * key.
  *
  * @param idempotencyKey null for none
- * @returns the job as it is now; a replayed one without result, error and progress
+ * @returns the job as it is now; a replayed one with this request, and without result, error and progress
  * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see contract-2 §1
  */
@@ -37,6 +37,7 @@ export async function createKeyedJob(
   const isIdempotent = idempotencyKey !== null;
   const id = isIdempotent ? keyedJobId(await idempotencySecretOf(store), spaceId, idempotencyKey) : newJobId(spaceId);
   const unique = request.unique === null ? '' : storedUniqueOf(request.unique);
+  const fields = unique === '' ? fieldsOf(request) : [...fieldsOf(request), 'unique', unique];
   const reply = await runScript(store, create_keyed, {
     keys: { jobKey: store.keys.job(id) },
     args: {
@@ -50,14 +51,14 @@ export async function createKeyedJob(
       eventsPerJob: store.settings.eventsPerJob,
       shown: SHOWN_FIELDS.join(' '),
     },
-    rest: unique === '' ? fieldsOf(request) : [...fieldsOf(request), 'unique', unique],
+    rest: fields,
   });
   switch (reply.outcome) {
     case 'CREATED':
       store.observer.moved('none', 'pending', 1);
       return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order) };
     case 'REPLAYED':
-      return { outcome: 'replayed', job: jobOf(id, forProducers(recordOfShown(reply.shown))) };
+      return { outcome: 'replayed', job: jobOf(id, replayedRecord(reply.shown, fields)) };
     case 'NOT_UNIQUE':
       throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
     default: {
@@ -67,8 +68,14 @@ export async function createKeyedJob(
   }
 }
 
-const FOR_READERS: readonly string[] = ['result', 'error', 'progress'];
+/** Fields of a record that only readers may see: the work on the job, and the request, which another may have replaced. */
+const FOR_READERS: readonly string[] = [
+  ...['result', 'error', 'progress'],
+  ...['payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'unique'],
+];
 
-/** Return a record without the fields that show the work on a job, because to create is not to read. */
-const forProducers = (record: JobRecord): JobRecord =>
-  Object.fromEntries(Object.entries(record).filter(([field]) => !FOR_READERS.includes(field)));
+/** Build the record that a replay shows: the request of its caller, and what became of the job. To create is not to read. */
+function replayedRecord(shown: readonly (string | null)[], fields: readonly (string | number)[]): JobRecord {
+  const left = Object.entries(recordOfShown(shown)).filter(([field]) => !FOR_READERS.includes(field));
+  return { ...Object.fromEntries(left), ...recordOf(fields.map(String)) };
+}

@@ -173,6 +173,6 @@ export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
     createdAt: isoOfOrder(order as string),
     checkpoint: parseJson(checkpoint),
     attempt,
-    deliveryToken: `${attempt}.${takeBacks ?? 0}`,
+    deliveryToken: `${attempts}.${takeBacks ?? 0}`,
   };
 }

@@ -17,15 +17,15 @@ end
 
 -- Return which delivery of a job a token belongs to: 'current', the one that has the job now or that ended it; 'over';
 -- or 'unknown', for a token that the job never had. A token is <attempts at delivery>.<take-backs>; the record counts
--- both, so that a claim stores nothing for it.
+-- both, so that a claim stores nothing for it. At the delivery, the attempt that it may start is not counted yet.
 local function deliveryOf(job, token)
   local attempt, takeBacks = string.match(token, '^(%d+)%.(%d+)$')
   attempt, takeBacks = tonumber(attempt), tonumber(takeBacks)
   local v = redis.call('HMGET', job.key, 'takeBacks', 'deliveryTimeouts')
   local lastTakeBacks = tonumber(stored(v[1]) or 0)
-  -- The attempt that the last delivery had or would have started. A job that died unacked has delivery time-outs left.
+  -- Attempts at the last delivery. A job that died unacked has delivery time-outs left.
   local wasAcked = job.status == 'running' or job.status == 'completed' or (job.status == 'dead' and not stored(v[2]))
-  local lastAttempt = tonumber(job.attempt) + (wasAcked and 0 or 1)
+  local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
 
   if takeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
   if takeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
