@@ -57,6 +57,16 @@ describe('the queue in front of Redis', () => {
     expect(await Promise.all(all)).toContain('create a2');
   });
 
+  it('releases the slot of a request whose function throws', async () => {
+    const { queue } = new PausedQueue();
+    const run = (): never => {
+      throw new Error('refused');
+    };
+    const refused = queue.withSlot({ isUrgent: false, owner: 'a', withinMs: 60_000, run });
+    await expect(refused).rejects.toThrow('refused');
+    expect(queue.underWay).toBe(0);
+  });
+
   it('refuses a request that has waited too long, and does not send it later', async () => {
     const paused = new PausedQueue();
     paused.fill();

@@ -95,7 +95,12 @@ export class RedisQueue {
       this.#limit.record(now - sentAt, now, others);
       this.#sendMore();
     };
-    return within(leftMs, run({ endsAt: sentAt + leftMs, release }), release);
+    try {
+      return within(leftMs, run({ endsAt: sentAt + leftMs, release }), release);
+    } catch (error) {
+      release(); // `run` may refuse a request before it is sent.
+      return Promise.reject(error);
+    }
   }
 
   #sendMore(): void {
