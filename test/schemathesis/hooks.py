@@ -2,6 +2,7 @@
 
 import json
 import re
+import uuid
 
 import schemathesis
 
@@ -23,6 +24,10 @@ def map_case(context, case):
     """Change what is 400 for a reason that OpenAPI has no words for. What breaks the schema stays, to be refused."""
     keep_one_bound(case)
     expire_later(case)
+    never_repeat_a_key(case)
+    write_whole_tokens(case)
+    match_the_ttl(case)
+    name_headers_once(case)
     return case
 
 
@@ -31,6 +36,43 @@ def keep_one_bound(case):
     bounds = [str((case.query or {}).get(name, "")) for name in ("after", "before")]
     if all(bound.isdecimal() for bound in bounds):
         del case.query["before"]
+
+
+def never_repeat_a_key(case):
+    """An idempotency key that was sent with another body is refused with 422."""
+    for name, value in list((case.headers or {}).items()):
+        if name.lower() == "idempotency-key" and re.fullmatch(r"[ -~]{1,255}", str(value)):
+            case.headers[name] = str(uuid.uuid4())
+
+
+def write_whole_tokens(case):
+    """Schemathesis sends `0` as a valid value of a header, whatever its pattern."""
+    for name, value in list((case.headers or {}).items()):
+        if name.lower() == "x-delivery-token" and str(value) == "0":
+            case.headers[name] = "0.0"
+
+
+def match_the_ttl(case):
+    """`unique.ttlSeconds` goes with `until: expired`, and only with it."""
+    unique = case.body.get("unique") if isinstance(case.body, dict) else None
+    if not isinstance(unique, dict):
+        return
+    if unique.get("until") == "expired":
+        unique.setdefault("ttlSeconds", 60)
+    elif type(unique.get("ttlSeconds")) is int and 0 < unique["ttlSeconds"] <= 31_622_400:
+        del unique["ttlSeconds"]
+
+
+def name_headers_once(case):
+    """Two names of `callbackHeaders` that differ only in upper and lower case are refused."""
+    headers = case.body.get("callbackHeaders") if isinstance(case.body, dict) else None
+    if not isinstance(headers, dict):
+        return
+    seen = set()
+    for name in list(headers):
+        if name.lower() in seen:
+            del headers[name]
+        seen.add(name.lower())
 
 
 def expire_later(case):

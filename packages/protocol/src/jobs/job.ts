@@ -64,7 +64,7 @@ export const jobWithEvents = z
 export type JobWithEvents = z.output<typeof jobWithEvents>;
 
 /** Form of a delivery token, as a regular expression. Clients treat a token as opaque. */
-export const DELIVERY_TOKEN = '^(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})$';
+export const DELIVERY_TOKEN = '^[0-9]{1,9}[.][0-9]{1,9}$';
 
 /** A job in the responses of poll and claim (spec §2.4). */
 export const claimedJob = z
