@@ -17,7 +17,7 @@ const sent = (op: Operation, atMs: number, token: string, fields = {}) =>
 const fencing = examplesOf('fencing');
 fencing.finds(
   'a completion by a worker that has lost its job',
-  /complete with the token 1\.0 changed the job, and must be DELIVERY_LOST/,
+  /complete with the token 0\.0 changed the job, and must be DELIVERY_LOST/,
   AGAIN,
   change('complete', { token: '0.0' }),
 );
@@ -26,7 +26,7 @@ fencing.finds('a report by such a worker', /event .* changed the job/, TIMED_OUT
 const secondFail = `${RETRIED}, dead 700 other`;
 fencing.finds(
   'a failure that ends the next attempt as well',
-  /fail with the token 1\.0 changed the job, and must be unchanged/,
+  /fail with the token 0\.0 changed the job, and must be unchanged/,
   secondFail,
   RETRIES,
   change('fail', { token: '0.0' }, 1),
