@@ -36,6 +36,8 @@ describe('fsck of a record with a broken field', () => {
     ['running', 'attempt', '5', 'attempt is impossible: 5'],
     ['dead', 'attempt', null, 'attempt is missing'],
     ['delivered', 'deliveryTimeouts', 'many', 'deliveryTimeouts is impossible: many'],
+    ['delivered', 'takeBacks', '-1', 'takeBacks is impossible: -1'],
+    ['pending', 'missedWindowMs', '1.5', 'missedWindowMs is impossible: 1.5'],
     ['running', 'eventsDropped', '-1', 'eventsDropped is impossible: -1'],
     ['completed', 'result', null, 'result is missing'],
     ['completed', 'startedAt', null, 'startedAt is missing'],

@@ -160,7 +160,7 @@ end`,
 end`,
   IS_STATUS: `local IS_STATUS = {}
 for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end`,
-  WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
+  WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
   FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', unpack(WHOLE) }`,
   NEEDS: `local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }`,
@@ -260,7 +260,7 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '168c6df51429e116cf3fe842203a683e47d840b1',
+  name: 'check_jobs', sha1: '0bf255590744dd81b1ea6c568911dfd70079f0d4',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
   text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
