@@ -24,7 +24,7 @@ local function expireOne(id, due)
   local job, timeouts, takeBacks, deliveredAt, unique = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
   if job.status == 'delivered' then
-    local windowMs = due - (tonumber(stored(deliveredAt)) or due)
+    local windowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
     local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = windowMs }
     return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then

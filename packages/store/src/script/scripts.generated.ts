@@ -35,13 +35,13 @@ end`,
   return job.status == 'pending' and 'unknown' or 'current'
 end`,
   replyToToken: `local function replyToToken(job, token, doneIn)
-  if token == '' or job.status == 'killed' or job.status == 'pending' then return nil end
+  if job.status == 'killed' or job.status == 'pending' then return nil end
   if deliveryOf(job, token) ~= 'current' then return { 'DELIVERY_LOST', job.status } end
   if job.status == doneIn then return { 'UNCHANGED' } end
   if job.status == 'completed' or job.status == 'dead' then return { 'JOB_NOT_RUNNING', job.status } end
 end`,
   replyToGivingUp: `local function replyToGivingUp(job, token)
-  if token == '' or job.status == 'killed' then return nil end
+  if job.status == 'killed' then return nil end
   local delivery = deliveryOf(job, token)
   if delivery == 'unknown' then return { 'DELIVERY_LOST', job.status } end
   if delivery == 'over' or job.status == 'dead' then return { 'UNCHANGED' } end
@@ -343,17 +343,17 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: '1a9c78e52508936948358328d44ad6748d89eb0c',
+  name: 'record_callback', sha1: '220e28c1599e56cb1c0f7fe778da61bd10ab2b3b',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
 if not callback or formatInteger(callback.leasedUntil) ~= lease then return { 'NOT_PENDING' } end
 local nowMs, nowText = now()
 if callback.series ~= tonumber(series) then
-  postpone(job, nowMs)
+${lua.enqueueCallback}\n  postpone(job, nowMs)
   enqueueCallback(job, nowMs)
 elseif retryMs == '' then
   redis.call('ZREM', base .. 'callbacks', jobId)
@@ -447,7 +447,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '14e692ac6b35aef5f93aa596e910e22809c0e0f3',
+  name: 'expire', sha1: '615d612fdcdadfe499ef7bd3bf307d2854ac5282',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
@@ -462,7 +462,7 @@ local function expireOne(id, due)
   local job, timeouts, takeBacks, deliveredAt, unique = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
   if job.status == 'delivered' then
-    local windowMs = due - (tonumber(stored(deliveredAt)) or due)
+    local windowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
     local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = windowMs }
     return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
@@ -506,23 +506,27 @@ return { 'OK', 1 }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: 'b24bad8d0f2bcf12835cb6c68f316a1e7896f4c4',
+  name: 'ack', sha1: '812270aeee03d6af6b5746904e35d51d9e2ea820',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.missedWindow}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local job, deliveryTimeouts, unique = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local reply = replyToToken(job, deliveryToken, 'running')
-if reply then return reply end
-if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'running')
+  if reply then return reply end
+end
+if job.status ~= 'delivered' then
+${lua.missedWindow}\n  return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) }
+end
 local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
 if stored(unique) and string.find(unique, '^started ') then
-  freeUnique(job, unique)
+${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique)
   redis.call('HSET', jobKey, 'uniqueFreed', '1')
 end
 if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
@@ -532,55 +536,65 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '25e4a8d8ea9ac0c30719e525dbcc30e037fc4a7f',
+  name: 'complete', sha1: '699a4e5617dccb691246ae6c99727b6c40c6124e',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, callbackUrl, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local reply = replyToToken(job, deliveryToken, 'completed')
-if reply then return reply end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'completed')
+  if reply then return reply end
+end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
 moveToStatusIndex(job, 'completed')
-if stored(unique) then freeUnique(job, unique, 'expired') end
+if stored(unique) then
+${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
+end
 startRetention(job, nowMs, retentionMs)
-if stored(callbackUrl) then enqueueCallback(job, nowMs) end
+if stored(callbackUrl) then
+${lua.enqueueCallback}\n  enqueueCallback(job, nowMs)
+end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK', job.attempt }
 `,
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: 'c615e554e72f78a2362365b0bc767cadc001d8fc',
+  name: 'fail', sha1: '4ef612e4498b4ac01e5808db3a40128d0b8d677b',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local reply = replyToGivingUp(job, deliveryToken)
-if reply then return reply end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken)
+  if reply then return reply end
+end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs), job.attempt }
 `,
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: '5387480513529d760c8e2241325416f8808f50e0',
+  name: 'heartbeat', sha1: 'f92231de611c87135afe2b40277885f86b204688',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToToken}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
-local refused = replyToToken(job, deliveryToken)
-if refused then return refused end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local refused = replyToToken(job, deliveryToken)
+  if refused then return refused end
+end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
 local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
@@ -600,16 +614,18 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: 'dd55accc7b9d78f7df90fd866ea9200fef9ad754',
+  name: 'release', sha1: '00bc15049cd36e3fefd931886e1c19e1d557be38',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.deliveryOf}\n${lua.replyToGivingUp}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.enqueue}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.enqueue}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, takeBacks = loadJob(jobKey, base, jobId, 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local reply = replyToGivingUp(job, deliveryToken)
-if reply then return reply end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken)
+  if reply then return reply end
+end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
@@ -662,10 +678,10 @@ return { 'OK', order }
 } as const;
 
 export const create_keyed = {
-  name: 'create_keyed', sha1: 'c720850da5e592548a5335f76f63b67c44c66618',
+  name: 'create_keyed', sha1: '80bbe47aa71136ba329be79bde7441856ea84902',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'shown'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, shown: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, shown: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, shown: r[2] as (string | null)[] } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.stored}\n${lua.uniqueEntry}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.impliedEntries}\n${lua.formatInteger}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.replaceJob}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local fields = { unpack(ARGV, 10) }
 local nowMs, nowText, micros = now()
@@ -684,7 +700,7 @@ local job = { key = jobKey, base = base, id = jobId, space = space, name = name 
 local other, isOccupied
 if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
-  local onConflict = string.match(unique, '^%l+ (%l+)')
+${lua.impliedEntries}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and other.status == 'pending'
   if isReplaced then replaceJob(other, nowText, eventsPerJob, fields) end
@@ -702,10 +718,10 @@ return { 'CREATED', order }
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: 'a3a15b19277d253edfc7982eb30c71237824a069',
+  name: 'kill', sha1: '5f95ba69b6aa33ae3c5d3e223314d177900aac56',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique = loadJob(jobKey, base, jobId, 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -713,10 +729,14 @@ if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 local nowMs, nowText = now()
-if job.status == 'pending' then dequeue(job) end
+if job.status == 'pending' then
+${lua.dequeue}\n  dequeue(job)
+end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionMs)
-if stored(unique) then freeUnique(job, unique, 'expired') end
+if stored(unique) then
+${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
+end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }
 `,
@@ -753,10 +773,10 @@ return { 'OK', unpack(claimed) }
 } as const;
 
 export const get = {
-  name: 'get', sha1: 'c3eef9a1c846a671eaa8bf8d53e7566a9af9be58',
+  name: 'get', sha1: '2f7ca0b71574af225c0fc291e8f854a8225cbc57',
   keys: ['jobKey'], args: ['keySpaceId', 'portion', 'budget'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, record: r[1] as string[], events: r[2] as string[], length: Number(r[3]) } : { outcome: 'LARGE' as const }),
-  text: `${lua.refusalFor}\n${lua.stored}\n${lua.impliedEntries}\nlocal jobKey = KEYS[1]
+  text: `${lua.refusalFor}\n${lua.stored}\nlocal jobKey = KEYS[1]
 local keySpaceId, portion, budget = ARGV[1], ARGV[2], ARGV[3]
 local v = redis.call('HMGET', jobKey, 'space', 'status')
 local refusal = refusalFor(stored(v[2]), v[1], keySpaceId)
@@ -768,7 +788,7 @@ end
 local length = redis.call('LLEN', jobKey .. ':events')
 local events = {}
 if length == 0 then
-  events = impliedEntries(jobKey, v[2])
+${lua.impliedEntries}\n  events = impliedEntries(jobKey, v[2])
   length = #events
 end
 for first = #events, math.min(length, tonumber(portion)) - 1, 20 do
@@ -822,10 +842,10 @@ return { 'OK', examined, #ids - examined, unpack(rows) }
 } as const;
 
 export const since = {
-  name: 'since', sha1: '080a1f3c2b80e2fe7d0fd961e895c8da29bc2572',
+  name: 'since', sha1: '9ec8afbb0ee1bf8691c7d9444dfa8a69273b4e08',
   keys: ['jobKey'], args: ['fromSeq', 'portion'], rest: null,
   decode: (r: unknown[]) => ({ firstSeq: Number(r[1]), events: r[2] as string[], lastSeq: Number(r[3]), logSeq: Number(r[4]), newestLog: r[5] as (string | null), status: r[6] as Status, name: r[7] as string, space: r[8] as string, result: r[9] as (string | null) }),
-  text: `${lua.stored}\n${lua.impliedEntries}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\nlocal jobKey = KEYS[1]
 local fromSeq, portion = ARGV[1], ARGV[2]
 local v = redis.call('HMGET', jobKey, 'eventsDropped', 'logsDropped', 'status', 'name', 'space', 'result')
 if not stored(v[3]) then return { 'JOB_NOT_FOUND' } end
@@ -835,7 +855,7 @@ local first = math.max(0, tonumber(fromSeq) - 2 - dropped)
 local events = redis.call('LRANGE', history, first, first + tonumber(portion) - 1)
 local length = redis.call('LLEN', history)
 if length == 0 then
-  local implied = impliedEntries(jobKey, v[3])
+${lua.impliedEntries}\n  local implied = impliedEntries(jobKey, v[3])
   length = #implied
   events = { unpack(implied, first + 1) }
 end
