@@ -78,14 +78,17 @@ function decoder(replies) {
 
 const escaped = (text) => text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${');
 
-function entry({ name, keys, args, rest, replies, uses, code }, { shared, imported }) {
-  const text = uses.map((use) => `${shared.get(use)}\n`).join('') + code;
-  const parts = uses.map((use) => `\${${imported.has(use) ? 'store' : 'lua'}.${use}}\\n`);
+function entry({ name, keys, args, rest, replies, parts }, { shared, imported }) {
+  const text = parts.map((part) => (part.use ? `${shared.get(part.use)}\n` : part)).join('');
+  const packageOf = (use) => (imported.has(use) ? 'store' : 'lua');
+  const template = parts
+    .map((part) => (part.use ? `\${${packageOf(part.use)}.${part.use}}\\n` : escaped(part)))
+    .join('');
   return `export const ${name} = {
   name: '${name}', sha1: '${createHash('sha1').update(text).digest('hex')}',
   keys: [${list(keys)}], args: [${list(args)}], rest: ${rest ? quoted(rest) : 'null'},
   decode: ${decoder(replies)},
-  text: \`${parts.join('')}${escaped(code)}\`,
+  text: \`${template}\`,
 } as const;
 `;
 }

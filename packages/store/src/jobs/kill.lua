@@ -13,9 +13,13 @@ if job.status == 'killed' then return { 'OK', 'killed' } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 
 local nowMs, nowText = now()
-if job.status == 'pending' then dequeue(job) end
+if job.status == 'pending' then
+  dequeue(job)
+end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionMs)
-if stored(unique) then freeUnique(job, unique, 'expired') end
+if stored(unique) then
+  freeUnique(job, unique, 'expired')
+end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }

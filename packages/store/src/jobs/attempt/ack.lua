@@ -11,9 +11,13 @@
 local job, deliveryTimeouts, unique = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local reply = replyToToken(job, deliveryToken, 'running')
-if reply then return reply end
-if job.status ~= 'delivered' then return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) } end
+if deliveryToken ~= '' then
+  local reply = replyToToken(job, deliveryToken, 'running')
+  if reply then return reply end
+end
+if job.status ~= 'delivered' then
+  return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) }
+end
 
 local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)

@@ -10,14 +10,20 @@
 local job, callbackUrl, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local reply = replyToToken(job, deliveryToken, 'completed')
-if reply then return reply end
+if deliveryToken ~= '' then
+  local reply = replyToToken(job, deliveryToken, 'completed')
+  if reply then return reply end
+end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
 moveToStatusIndex(job, 'completed')
-if stored(unique) then freeUnique(job, unique, 'expired') end
+if stored(unique) then
+  freeUnique(job, unique, 'expired')
+end
 startRetention(job, nowMs, retentionMs)
-if stored(callbackUrl) then enqueueCallback(job, nowMs) end
+if stored(callbackUrl) then
+  enqueueCallback(job, nowMs)
+end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK', job.attempt }

@@ -11,8 +11,10 @@
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local reply = replyToGivingUp(job, deliveryToken)
-if reply then return reply end
+if deliveryToken ~= '' then
+  local reply = replyToGivingUp(job, deliveryToken)
+  if reply then return reply end
+end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs), job.attempt }

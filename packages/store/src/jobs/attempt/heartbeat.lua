@@ -12,8 +12,10 @@ local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
-local refused = replyToToken(job, deliveryToken)
-if refused then return refused end
+if deliveryToken ~= '' then
+  local refused = replyToToken(job, deliveryToken)
+  if refused then return refused end
+end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()

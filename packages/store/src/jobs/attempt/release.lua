@@ -13,8 +13,10 @@
 local job, takeBacks = loadJob(jobKey, base, jobId, 'takeBacks')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local reply = replyToGivingUp(job, deliveryToken)
-if reply then return reply end
+if deliveryToken ~= '' then
+  local reply = replyToGivingUp(job, deliveryToken)
+  if reply then return reply end
+end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
