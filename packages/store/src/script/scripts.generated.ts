@@ -678,23 +678,23 @@ return { 'OK', order }
 } as const;
 
 export const create_keyed = {
-  name: 'create_keyed', sha1: '80bbe47aa71136ba329be79bde7441856ea84902',
-  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'shown'], rest: 'fields',
-  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, shown: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, shown: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, shown: r[2] as (string | null)[] } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
+  name: 'create_keyed', sha1: '8475131d29fff9559ccc5e85da3e22dbe896919d',
+  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown'], rest: 'fields',
+  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
-local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
-local fields = { unpack(ARGV, 10) }
+local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+local fields = { unpack(ARGV, 11) }
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
-local function shownOf(key)
+local function valuesOf(key, fieldNames)
   local names = {}
-  for field in string.gmatch(shown, '%S+') do names[#names + 1] = field end
+  for field in string.gmatch(fieldNames, '%S+') do names[#names + 1] = field end
   return redis.call('HMGET', key, unpack(names))
 end
 if fingerprint ~= '' then
   local v = redis.call('HMGET', jobKey, 'status', 'fingerprint')
   if stored(v[1]) and stored(v[2]) ~= fingerprint then return { 'IDEMPOTENCY_MISMATCH' } end
-  if stored(v[1]) then return { 'REPLAYED', shownOf(jobKey) } end
+  if stored(v[1]) then return { 'REPLAYED', valuesOf(jobKey, replayed) } end
 end
 local job = { key = jobKey, base = base, id = jobId, space = space, name = name }
 local other, isOccupied
@@ -704,7 +704,7 @@ ${lua.impliedEntries}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and other.status == 'pending'
   if isReplaced then replaceJob(other, nowText, eventsPerJob, fields) end
-  return { isReplaced and 'REPLACED' or 'RETURNED', other.id, shownOf(other.key) }
+  return { isReplaced and 'REPLACED' or 'RETURNED', other.id, valuesOf(other.key, shown) }
 end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
 local order = addJob(job, nowMs, micros, fields)

@@ -3,7 +3,7 @@ import { keyedJobId, newJobId } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { create_keyed } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
-import { type JobRecord, jobOf, recordOf, recordOfShown, SHOWN_FIELDS } from '../read/record.js';
+import { jobOf, recordOf, recordOfValues, SHOWN_FIELDS } from '../read/record.js';
 import { storedUniqueOf } from '../unique.js';
 import { fieldsOf, newJobOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
@@ -18,12 +18,25 @@ export interface KeyedCreation {
   job: Job;
 }
 
+/** Fields that a replay reads of the record; the others it has from the request. To create a job is not to read it. */
+const REPLAYED_FIELDS = [
+  'space',
+  'name',
+  'status',
+  'order',
+  'attempt',
+  'deliveredAt',
+  'startedAt',
+  'updatedAt',
+] as const;
+
 /**
  * Create a pending job, unless an earlier call with this idempotency key created it, or another job occupies its unique
  * key.
  *
  * @param idempotencyKey null for none
- * @returns the job as it is now; a replayed one with this request, and without result, error and progress
+ * @returns the job as it is now; a replayed one with this request, which another may have replaced, and without result,
+ *   error and progress
  * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see contract-2 §1
  */
@@ -49,6 +62,7 @@ export async function createKeyedJob(
       fingerprint: isIdempotent ? fingerprintOf(spaceId, request) : '',
       unique,
       eventsPerJob: store.settings.eventsPerJob,
+      replayed: REPLAYED_FIELDS.join(' '),
       shown: SHOWN_FIELDS.join(' '),
     },
     rest: fields,
@@ -58,24 +72,15 @@ export async function createKeyedJob(
       store.observer.moved('none', 'pending', 1);
       return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order) };
     case 'REPLAYED':
-      return { outcome: 'replayed', job: jobOf(id, replayedRecord(reply.shown, fields)) };
+      return {
+        outcome: 'replayed',
+        job: jobOf(id, { ...recordOf(fields.map(String)), ...recordOfValues(REPLAYED_FIELDS, reply.values) }),
+      };
     case 'NOT_UNIQUE':
       throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
     default: {
       const outcome = reply.outcome === 'REPLACED' ? 'replaced' : 'returned';
-      return { outcome, job: jobOf(reply.id, recordOfShown(reply.shown)) };
+      return { outcome, job: jobOf(reply.id, recordOfValues(SHOWN_FIELDS, reply.values)) };
     }
   }
-}
-
-/** Fields of a record that only readers may see: the work on the job, and the request, which another may have replaced. */
-const FOR_READERS: readonly string[] = [
-  ...['result', 'error', 'progress'],
-  ...['payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'unique'],
-];
-
-/** Build the record that a replay shows: the request of its caller, and what became of the job. To create is not to read. */
-function replayedRecord(shown: readonly (string | null)[], fields: readonly (string | number)[]): JobRecord {
-  const left = Object.entries(recordOfShown(shown)).filter(([field]) => !FOR_READERS.includes(field));
-  return { ...Object.fromEntries(left), ...recordOf(fields.map(String)) };
 }

@@ -1,9 +1,9 @@
 -- KEYS jobKey
--- ARGV base jobId space name notAfter fingerprint unique eventsPerJob shown fields...
+-- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown fields...
 -- REPLY CREATED order
--- REPLY REPLAYED shown?[]
--- REPLY RETURNED id shown?[]
--- REPLY REPLACED id shown?[]
+-- REPLY REPLAYED values?[]
+-- REPLY RETURNED id values?[]
+-- REPLY REPLACED id values?[]
 -- REPLY NOT_UNIQUE id status:Status
 -- ERRORS TOO_LATE IDEMPOTENCY_MISMATCH
 --
@@ -12,21 +12,22 @@
 --   jobId         made from the idempotency key; a new one without such a key
 --   fingerprint   of the request; '' without an idempotency key
 --   unique        see uniqueEntry; '' for none
---   shown         names of the fields to return of a job that exists, with blanks in between; in the reply their values
+--   replayed      names of the fields to return of a job with this idempotency key, with blanks in between
+--   shown         those to return of a job with this unique key
 --   fields        see create.lua; with `unique`, but without the fingerprint, which belongs to the job that is created
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 
-local function shownOf(key)
+local function valuesOf(key, fieldNames)
   local names = {}
-  for field in string.gmatch(shown, '%S+') do names[#names + 1] = field end
+  for field in string.gmatch(fieldNames, '%S+') do names[#names + 1] = field end
   return redis.call('HMGET', key, unpack(names))
 end
 
 if fingerprint ~= '' then
   local v = redis.call('HMGET', jobKey, 'status', 'fingerprint')
   if stored(v[1]) and stored(v[2]) ~= fingerprint then return { 'IDEMPOTENCY_MISMATCH' } end
-  if stored(v[1]) then return { 'REPLAYED', shownOf(jobKey) } end
+  if stored(v[1]) then return { 'REPLAYED', valuesOf(jobKey, replayed) } end
 end
 
 local job = { key = jobKey, base = base, id = jobId, space = space, name = name }
@@ -37,7 +38,7 @@ if isOccupied then
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and other.status == 'pending'
   if isReplaced then replaceJob(other, nowText, eventsPerJob, fields) end
-  return { isReplaced and 'REPLACED' or 'RETURNED', other.id, shownOf(other.key) }
+  return { isReplaced and 'REPLACED' or 'RETURNED', other.id, valuesOf(other.key, shown) }
 end
 
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end

@@ -19,7 +19,7 @@ import {
   listedJobOf,
   parseJson,
   recordOf,
-  recordOfListed,
+  recordOfValues,
 } from './record.js';
 
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
@@ -131,7 +131,8 @@ export async function listJobs(
   async function step(on: Store, budget: number): Promise<boolean> {
     const args = { base, offset: offset + looked, limit: limit - looked, budget };
     const reply = await runScript(on, list, { keys: { index }, args, rest: LISTED_FIELDS });
-    for (const [id, ...values] of reply.rows) page.set(id as string, listedJobOf(id as string, recordOfListed(values)));
+    for (const [id, ...values] of reply.rows)
+      page.set(id as string, listedJobOf(id as string, recordOfValues(LISTED_FIELDS, values)));
     looked += reply.examined;
     return reply.left > 0;
   }

@@ -76,21 +76,14 @@ export function recordOf(flat: readonly string[]): JobRecord {
   return record;
 }
 
-type Values = readonly (string | null)[];
-
-function recordOfValues(fields: readonly (keyof JobRecord)[], values: Values): JobRecord {
+/** Build a record from the values of these fields. */
+export function recordOfValues(fields: readonly (keyof JobRecord)[], values: readonly (string | null)[]): JobRecord {
   const record: JobRecord = {};
   fields.forEach((field, i) => {
     record[field] = values[i] ?? null;
   });
   return record;
 }
-
-/** Build a record from a list of values in the order of LISTED_FIELDS. */
-export const recordOfListed = (values: Values) => recordOfValues(LISTED_FIELDS, values);
-
-/** Build a record from a list of values in the order of SHOWN_FIELDS. */
-export const recordOfShown = (values: Values) => recordOfValues(SHOWN_FIELDS, values);
 
 /** Build the job that a record describes, as List Jobs shows it. */
 export function listedJobOf(id: string, record: JobRecord): ListedJob {
