@@ -73,6 +73,12 @@ describe('unknown fields of a body', () => {
     expect(headers['x-ignored-fields']).toBeUndefined();
   });
 
+  it('are listed by an error as well, because a misspelt field may be its cause', async () => {
+    const response = await create({ nam: 'work' });
+    expect(response.status).toBe(400);
+    expect(ignoredOf(response)).toBe('nam');
+  });
+
   it('refuses a body with an unknown field without doing anything', async () => {
     const before = await jobs();
     expect((await create({ name: 'work', x: 1 }, STRICT)).status).toBe(400);
@@ -139,9 +145,9 @@ describe('unknown fields of a body', () => {
     expect(some.headers['x-ignored-fields']?.toString().split(', ').at(-1)).toBe('logs[19].x');
   });
 
-  it('keeps the header out of a response to known fields, and of a refusal', async () => {
+  it('keeps the header out of a response to known fields', async () => {
     expect(ignoredOf(await create({ name: 'work' }))).toBeUndefined();
-    expect(ignoredOf(await create({ name: 5, x: 1 }))).toBeUndefined();
+    expect(ignoredOf(await create({ name: 5 }))).toBeUndefined();
   });
 
   it('knows the fields of every body that is not free JSON', () => {

@@ -7,10 +7,9 @@ import {
 } from '@yardmaster/protocol';
 import { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey, setOwner } from '@yardmaster/server';
 import type { Store } from '@yardmaster/store';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { readJson } from './body/body.js';
 import { checkSize, type SizeLimits } from './body/sizes.js';
-import { idempotencyKeyOf } from './idempotency-key.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
 import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
@@ -21,6 +20,12 @@ export interface Params {
   spaceId?: string;
   jobId?: string;
   keyId?: string;
+}
+
+/** A request, and the response to it, which `handle` does not end. */
+interface Exchange {
+  req: Request;
+  res: Response;
 }
 
 /** Dependencies of all endpoints; every request shares them. */
@@ -45,7 +50,7 @@ export interface RouteDependencies extends KeyCheck {
 export async function handle(
   route: Route,
   { spaceId, jobId = '', keyId = '' }: Params,
-  req: Request,
+  { req, res }: Exchange,
   deps: RouteDependencies,
 ): Promise<{ body: unknown; head: ResponseHead | undefined }> {
   const { store, authenticator, callbackMasters } = deps;
@@ -66,7 +71,7 @@ export async function handle(
   setOwner(req.socket, caller.keyId, isUrgent);
   authorize(caller, route.scopes, spaceId);
 
-  // Input and head are set later, because a copy by `...` is made property by property.
+  // The input is set later, because a copy by `...` is made property by property.
   const call: Call = {
     store,
     authenticator,
@@ -76,31 +81,26 @@ export async function handle(
     jobId,
     keyId,
     input: undefined,
-    headers: req.headers,
+    req,
   };
   // Express would parse the URL of every request.
   if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.parameters);
-  if (route.isIdempotent) call.idempotencyKey = idempotencyKeyOf(req);
   // A request without input, such as every ack, does not have to wait for it.
-  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, req, { call, deps });
+  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, { req, res }, deps);
   const body = await (route.readBody
-    ? serveReader(route, route.readBody, { req, deps, call, leftMs })
+    ? serveReader(route, route.readBody, { req, res, deps, call, leftMs })
     : runHandler(route, call, leftMs, deps));
   return { body, head: call.head };
 }
 
 /** Read the input of a request: its query, or its body as JSON. */
-async function inputOf(
-  route: Route,
-  req: Request,
-  { call, deps }: { call: Call; deps: RouteDependencies },
-): Promise<unknown> {
+async function inputOf(route: Route, { req, res }: Exchange, deps: RouteDependencies): Promise<unknown> {
   if (route.query) return validate(route.query, req.query, 'query');
   if (route.body === undefined) return undefined;
   const { value = route.absentBody === null ? null : {}, bytes } = await readJson(req, deps.sizes.bodyBytes);
   const unknown: UnknownName[] = [];
   findUnknownFields(route.fields, value, unknown);
-  reportUnknownFields(req, call, unknown);
+  reportUnknownFields(req, res, unknown);
   const input = validate(route.body, value);
   for (const { path, limit } of route.sizeRules ?? []) {
     const part = path === null ? input : (input as Record<string, unknown>)[path];
@@ -140,7 +140,7 @@ const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Store => {
 async function serveReader(
   route: Route,
   readBody: NonNullable<Route['readBody']>,
-  { req, deps, call, leftMs }: { req: Request; deps: RouteDependencies; call: Call; leftMs: number },
+  { req, res, deps, call, leftMs }: Exchange & { deps: RouteDependencies; call: Call; leftMs: number },
 ): Promise<unknown> {
   let release: () => void = () => undefined;
   const onDone: BodyBounds['onDone'] = (then) => {
@@ -149,7 +149,7 @@ async function serveReader(
   try {
     const unknown: UnknownName[] = [];
     call.input = await readBody(req, { ...deps, onDone, unknown });
-    reportUnknownFields(req, call, unknown);
+    reportUnknownFields(req, res, unknown);
     return await runHandler(route, call, leftMs, deps);
   } finally {
     // Release here, not when the response closes: a response behind another one never closes after a disconnect.

@@ -47,7 +47,7 @@ export function createServing({ log, requests, maxInFlight, onOverloaded, ...giv
       if (requests.inFlight >= maxInFlight) throw new YardmasterError('OVERLOADED');
       requests.inFlight++;
       try {
-        const { body, head } = await handle(route, params, req, deps);
+        const { body, head } = await handle(route, params, { req, res }, deps);
         const text = JSON.stringify(body);
         const bytes = Buffer.byteLength(text);
         responseBudget.acquire(res, bytes, route.method === 'GET');

@@ -1,17 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { invalidRequest, type UnknownName, unknownFaults } from '@yardmaster/protocol';
-import { type Call, setHead } from './routes/route.js';
 
 /**
- * Refuse the unknown fields of a body if the client prefers that; otherwise list them in a header of the response.
+ * Refuse the unknown fields of a body if the client prefers that; otherwise list them in a header of the response, which
+ * may be an error.
  *
  * @throws INVALID_REQUEST
  */
-export function reportUnknownFields(req: IncomingMessage, call: Call, found: readonly UnknownName[]): void {
+export function reportUnknownFields(req: IncomingMessage, res: ServerResponse, found: readonly UnknownName[]): void {
   if (prefersStrict(req.headers.prefer)) {
     if (found.length > 0) throw invalidRequest(unknownFaults('field', found));
-    setHead(call, { headers: { 'preference-applied': 'handling=strict' } });
-  } else if (found.length > 0) setHead(call, { headers: { 'x-ignored-fields': listOf(found) } });
+    res.setHeader('preference-applied', 'handling=strict');
+  } else if (found.length > 0) res.setHeader('x-ignored-fields', listOf(found));
 }
 
 /** One preference of a list, in which quoted commas do not separate. */

@@ -81,11 +81,11 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
 
 /** Return the responses to requests that are not refused. */
 function successes(route: Route, routes: readonly Route[]): Record<string, unknown> {
-  const { status = 200, response, response200, examples, isIdempotent, links } = route;
+  const { status = 200, response, response200, examples, links } = route;
   const headers = { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
   const usual = {
     description: status === 201 ? 'Created' : 'Done',
-    headers: { ...headers, ...(isIdempotent === true ? REPLAYED_HEADER : {}) },
+    headers: { ...headers, ...(route.headers?.includes('idempotency-key') ? REPLAYED_HEADER : {}) },
     content: { [JSON_TYPE]: { schema: jsonSchemaOf(response), examples: namedExamples(examples.response) } },
     ...(links === undefined ? {} : { links: linksTo(links, routes) }),
   };

@@ -14,21 +14,25 @@ const inPath = (name: string, description: string, { schema = z.string() as z.Zo
   example,
 });
 
-const inHeader = (name: string, description: string, { pattern, example }: { pattern: string; example: string }) => ({
+const inHeader = (name: string, description: string, schema: JsonSchema) => ({
   name,
   in: 'header',
   required: false,
   description,
-  schema: { type: 'string', pattern },
-  example,
+  schema: { type: 'string', ...schema },
 });
 
 /** Parameters in headers, by the names of the headers. */
 const HEADER_PARAMETERS = {
+  'idempotency-key': inHeader(
+    'Idempotency-Key',
+    'A new random text for each job: the same key and body create no second job, as long as the first is kept',
+    { minLength: 1, maxLength: LIMITS.idempotencyKeyCharacters, pattern: '^[ -~]+$' },
+  ),
   'x-delivery-token': inHeader(
     'x-delivery-token',
     'The `deliveryToken` of the claimed job: when another worker has the job by now, the call changes nothing',
-    { pattern: DELIVERY_TOKEN, example: '0.0' },
+    { pattern: DELIVERY_TOKEN, examples: ['0.0'] },
   ),
 };
 export type HeaderName = keyof typeof HEADER_PARAMETERS;
@@ -44,25 +48,14 @@ export const PARAMETERS = {
   ...HEADER_PARAMETERS,
 };
 
-/** The parameter of operations that can be sent again with the same key. */
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'A new random text for each job: the same key and body create no second job, as long as the first is kept',
-  schema: { type: 'string', minLength: 1, maxLength: LIMITS.idempotencyKeyCharacters, pattern: '^[ -~]+$' },
-};
-
 /** Return a path as OpenAPI writes it. */
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
 /** Return the `parameters` of an operation: those of its path, its query and its headers. */
-export function parametersOf({ path, query, headers = [], isIdempotent }: Route): unknown[] {
+export function parametersOf({ path, query, headers = [] }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   const ofQuery = query === undefined ? [] : queryParameters(jsonSchemaOf(query));
-  const ofKey = isIdempotent === true ? [IDEMPOTENCY_KEY] : [];
-  return [...[...names, ...headers].map((name) => refTo('parameters', name)), ...ofQuery, ...ofKey];
+  return [...[...names, ...headers].map((name) => refTo('parameters', name)), ...ofQuery];
 }
 
 /** Return the parameters of a query. A repeated parameter is a list, which is OpenAPI's default. */

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import {
   DELIVERY_TOKEN,
   type ErrorCode,
@@ -45,12 +45,10 @@ interface Row<B, A, E> {
   /** Reads the body instead of `body`. */
   readBody?: (req: IncomingMessage, bounds: BodyBounds) => Promise<B>;
   sizeRules?: readonly SizeRule[];
-  /** Request headers that its handler reads, for the OpenAPI document. */
+  /** Request headers that its handler reads, for the OpenAPI document and its errors. */
   headers?: readonly HeaderName[];
   /** Whether it goes to Redis before all that is not urgent, because running jobs depend on it. Default false. */
   isUrgent?: true;
-  /** Whether it accepts the header `Idempotency-Key`. Default false. */
-  isIdempotent?: true;
   /** Whether its response needs no Redis. Default false. */
   isLocal?: true;
   /** Whether it may be a long read, which waits for a read slot. Default false. */
@@ -115,10 +113,8 @@ export interface Call<B = unknown> {
   keyId: string;
   /** Output of the schema of the body or the query, or of `readBody`. */
   input: B;
-  headers: IncomingHttpHeaders;
-  /** Idempotency key of the request, for a row that `isIdempotent`; null for none. */
-  idempotencyKey?: string | null;
-  /** Head of the response, where it differs from that of the row; set by `setHead`. */
+  req: IncomingMessage;
+  /** Head of the response, where it differs from that of the row. An error has a head of its own. */
   head?: ResponseHead;
 }
 
@@ -127,11 +123,6 @@ export interface ResponseHead {
   /** Default: the status of the row. */
   status?: number;
   headers?: Record<string, string>;
-}
-
-/** Set the status of a successful response, or add headers to it. An error has a head of its own. */
-export function setHead<B>(call: Call<B>, head: ResponseHead): void {
-  call.head = { ...call.head, ...head, headers: { ...call.head?.headers, ...head.headers } };
 }
 
 /** Limits for reading a body. */
@@ -157,8 +148,8 @@ const TOKEN = new RegExp(DELIVERY_TOKEN);
  *
  * @throws INVALID_REQUEST for a header that cannot be a token
  */
-export function workerOf({ caller: { spaceId }, headers }: Call): Worker {
-  const deliveryToken = headers['x-delivery-token'];
+export function workerOf({ caller: { spaceId }, req }: Call): Worker {
+  const deliveryToken = req.headers['x-delivery-token'];
   if (deliveryToken === undefined) return { spaceId };
   if (typeof deliveryToken === 'string' && TOKEN.test(deliveryToken)) return { spaceId, deliveryToken };
   throw new YardmasterError('INVALID_REQUEST', 'x-delivery-token must be the deliveryToken of a claimed job');
