@@ -22,6 +22,7 @@ export interface Call {
   jobId: string | null; // Null for a poll, and for a create without a response.
   spaceId: string | null; // Only of create and poll.
   token: string | null; // The delivery token that it sent.
+  idempotencyKey: string | null; // The one that it sent.
   sent: Body;
   sentAt: number;
   endedAt: number;

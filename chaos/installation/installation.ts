@@ -88,7 +88,7 @@ export async function startInstallation(options: InstallationOptions = {}) {
       apps,
       store: createStore(connection, { ...settings, redisTimeoutMs: 60_000 }), // Without a proxy.
       settings,
-      knowsTokens: options.makeOtherRelease !== makeOlderRelease, // Whether every process knows delivery tokens.
+      isOneRelease: options.makeOtherRelease !== makeOlderRelease, // Whether every process knows all calls and headers.
       key: ADMIN_KEY,
       stop,
     };

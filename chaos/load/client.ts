@@ -12,6 +12,7 @@ export interface Request {
   spaceId?: string;
   sent?: unknown; // JSON body.
   token?: string | null | undefined; // Delivery token. Default none.
+  idempotencyKey?: string | null; // Default none.
   headers?: Record<string, string>; // Other headers. Default none.
   api?: number; // Index of the only API to send it to. Default any that accepts connections.
   key?: string; // Default the admin key.
@@ -42,7 +43,12 @@ export function createClients({ apis, key }: Service, history: Pick<History, 'ad
   let nextApi = 0;
 
   async function send(client: HttpClient, request: Request): Promise<Response> {
-    const headers = { 'x-delivery-token': request.token ?? undefined, ...request.headers };
+    const { token, idempotencyKey } = request;
+    const headers = {
+      'x-delivery-token': token ?? undefined,
+      'idempotency-key': idempotencyKey ?? undefined,
+      ...request.headers,
+    };
     const sent = { key: request.key ?? key, body: request.sent, headers };
     const sending = client.call('POST', `/api/v1${pathOf(request)}`, sent);
     const response = await within(GIVE_UP_MS, sending);
@@ -95,10 +101,10 @@ function outcomeOf(status: number | null, code: string | null): Call['outcome'] 
 }
 
 function callOf(request: Request, sentAt: number, { api, status, body }: Response & { api: string }) {
-  const { client, op, jobId = null, spaceId = null, sent = null, token = null } = request;
+  const { client, op, jobId = null, spaceId = null, sent = null, token = null, idempotencyKey = null } = request;
   const { id, code = null } = (body ?? {}) as { id?: string; code?: string };
   const outcome = outcomeOf(status, code);
   const known = op === 'create' && outcome === 'ok' ? (id ?? null) : jobId;
   const result = { sentAt, endedAt: Date.now(), outcome, status, code, body, mayBe: [] };
-  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, token, sent, ...result };
+  return { kind: 'call' as const, client, api, op, jobId: known, spaceId, token, idempotencyKey, sent, ...result };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../test/support/random.js';
-import type { History } from '../checker/history.js';
+import type { Call, History } from '../checker/history.js';
 import type { Installation } from '../installation/installation.js';
 import type { Caller } from './client.js';
 import { type JobPlan, planOf, SPACES } from './plan.js';
@@ -16,6 +16,7 @@ export interface LoadOptions {
   rate: number; // Jobs per second.
 }
 
+const OLDER = { creates: 'once', unique: null } as const; // A release before keys ignores them.
 const WORKERS = 12;
 const WATCHERS = 2; // Per space.
 
@@ -35,7 +36,7 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
     planOf: (n) => planOf(seed, n),
     claimed: new Map(),
     text: () => `text-${++texts}`,
-    knowsTokens: installation.knowsTokens,
+    isOneRelease: installation.isOneRelease,
     isOver: () => isOver,
   };
   const busy = new Set<Promise<unknown>>();
@@ -45,10 +46,20 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
   }
 
   /** The number in the payload identifies the plan, so that any worker can follow it. */
-  async function create({ n, spaceId, name, maxRetries, timeoutSeconds, receiving, ...plan }: JobPlan): Promise<void> {
+  async function submit({ n, spaceId, name, maxRetries, timeoutSeconds, receiving, ...plan }: JobPlan): Promise<Call> {
+    const { creates, unique } = installation.isOneRelease ? plan : OLDER;
     const callback = receiving === null ? {} : { callbackUrl: receivers.urlFor(n, receiving) };
-    const sent = { name, payload: { n }, maxRetries, timeoutSeconds, ...callback };
-    const { outcome, jobId } = await call({ client: 'producer', op: 'create', spaceId, sent });
+    const sent = { name, payload: { n }, maxRetries, timeoutSeconds, ...callback, ...(unique && { unique }) };
+    const idempotencyKey = creates === 'once' ? null : `create ${n}`;
+    const once = () => call({ client: 'producer', op: 'create', spaceId, idempotencyKey, sent });
+    const made = await once();
+    const isRepeated = creates === 'twice with a key' || (idempotencyKey !== null && made.outcome === 'unknown');
+    return isRepeated ? once() : made;
+  }
+
+  async function create(plan: JobPlan): Promise<void> {
+    const { n } = plan;
+    const { outcome, jobId } = await submit(plan);
     if (outcome !== 'ok' || jobId === null) return;
     if (plan.watched) watchers.watchJob(`watcher-of-${n}`, jobId, plan.watched === 'with key');
     if (plan.isClaimed) for (const which of ['a', 'b']) begin(claimAndWork(`claimer-${which}-${n}`, jobId, workers));

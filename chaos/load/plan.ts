@@ -42,6 +42,17 @@ export type Receiving = keyof typeof RECEIVING;
 
 const HANGING_UNTIL = 40; // Only the first jobs have a receiver that hangs, because it costs 10 s per attempt.
 
+/**
+ * Unique keys of jobs. Each has a kind of its own, because another one that the key's job has would decide: a request is
+ * replaced only before the first attempt.
+ */
+const UNIQUE = [
+  { key: 'one', until: 'ended', onConflict: 'return' },
+  { key: 'one of two', until: 'ended', onConflict: 'return' },
+  { key: 'latest', until: 'started', onConflict: 'replace' },
+  { key: 'latest of two', until: 'started', onConflict: 'replace' },
+] as const;
+
 /** The plan of a job, which depends only on the seed. */
 export interface JobPlan {
   n: number;
@@ -55,6 +66,8 @@ export interface JobPlan {
   killAfterMs: number | null; // Time from its creation until an operator kills it; null: it is not killed.
   isClaimed: boolean; // Whether two workers claim it by its id at once, while others poll.
   watched: 'with key' | 'without' | null;
+  creates: 'once' | 'with a key' | 'twice with a key'; // The producer has an idempotency key or not.
+  unique: (typeof UNIQUE)[number] | null;
 }
 
 /** Draw a word by its weight. */
@@ -80,5 +93,7 @@ export function planOf(seed: number, n: number): JobPlan {
     killAfterMs: random.chance(0.08) ? random.below(1_500) : null,
     isClaimed: random.chance(0.15),
     watched: random.chance(0.2) ? random.of(['with key', 'with key', 'without'] as const) : null,
+    creates: random.of(['once', 'with a key', 'twice with a key'] as const),
+    unique: random.chance(0.15) ? random.of(UNIQUE) : null,
   };
 }

@@ -20,7 +20,7 @@ export interface WorkerContext {
   planOf(n: number): JobPlan;
   claimed: Map<number, number>; // How often each job was claimed, by n.
   text(): string; // A text that no other call sends, so that its effect can be found.
-  knowsTokens: boolean; // Whether every process knows delivery tokens and release.
+  isOneRelease: boolean; // Whether every process knows delivery tokens and release.
   isOver(): boolean;
 }
 
@@ -47,13 +47,13 @@ export async function claimAndWork(client: string, jobId: string, context: Worke
 type Report = (op: Operation, sent?: unknown) => Promise<Call>;
 
 async function work(client: string, job: Claimed, context: WorkerContext): Promise<void> {
-  const { random, knowsTokens } = context;
+  const { random, isOneRelease } = context;
   const { n } = job.payload;
   const times = context.claimed.get(n) ?? 0;
   context.claimed.set(n, times + 1);
   const { attempts, usesToken } = context.planOf(n);
   const attempt = attempts[times] ?? LAST_ATTEMPT;
-  const token = usesToken && knowsTokens ? job.deliveryToken : null;
+  const token = usesToken && isOneRelease ? job.deliveryToken : null;
   const report: Report = (op, sent) => context.call({ client, op, jobId: job.id, token, sent });
   const reportStep = (step: Step) => report(step, BODIES[step]?.(context.text()));
 
@@ -82,8 +82,8 @@ async function started(report: Report, token: string | null): Promise<boolean> {
   return again.outcome === 'ok' || (token === null && again.body?.jobStatus === 'running');
 }
 
-async function end({ end: how }: AttemptPlan, report: Report, { text, knowsTokens }: WorkerContext): Promise<void> {
-  const isReleased = how.includes('releases') && knowsTokens;
+async function end({ end: how }: AttemptPlan, report: Report, { text, isOneRelease }: WorkerContext): Promise<void> {
+  const isReleased = how.includes('releases') && isOneRelease;
   const op = isReleased ? 'release' : how.includes('fails') ? 'fail' : 'complete';
   const once = () => report(op, BODIES[op]?.(text()));
   const ended = await once();

@@ -9,6 +9,7 @@ import { responses } from './responses.js';
 import { type PromiseId, type Rule, ruleForEachJob, type Stopped } from './rule.js';
 import { scopes, streams } from './streams.js';
 import { drained, lateness } from './time-outs.js';
+import { uniques } from './uniques.js';
 
 /** Records, indexes and histories agree (P16), whatever crashed before. */
 const fsck: Rule = { name: 'fsck', promise: 'P16', check: ({ dump }) => dump.fsck.map((says) => ({ says })) };
@@ -40,4 +41,4 @@ function promiseOf(says: string): PromiseId {
 const ofJobs = [creates, claims, claimedJob, order, histories, effects, fencing, deliveries, logs, lateness, drained];
 
 /** Every rule. */
-export const RULES: readonly Rule[] = [...ofJobs, callbacks, streams, closes, scopes, responses, fsck];
+export const RULES: readonly Rule[] = [...ofJobs, uniques, callbacks, streams, closes, scopes, responses, fsck];

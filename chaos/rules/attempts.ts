@@ -25,6 +25,7 @@ export function deliveriesOf({ events }: Events): Delivery[] {
   for (const [i, { type, data, createdAt }] of events.entries()) {
     if (type === 'acked') attempt++;
     if (type === 'checkpoint') checkpoint = data;
+    if (type === 'replaced') checkpoint = null;
     if (type === 'delivered') {
       const counts = { token: `${attempt}.${takeBacks}`, attempt, checkpoint };
       deliveries.push({ ...counts, at: Date.parse(createdAt), from: i, until: Number.POSITIVE_INFINITY });

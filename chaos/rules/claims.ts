@@ -17,21 +17,25 @@ export const claims = ruleForEachJob('claims', 'P2', ({ job, claims: all }) =>
   }),
 );
 
-const AS_CREATED = ['name', 'payload', 'maxRetries', 'timeoutSeconds', 'createdAt'] as const;
+const KEPT = ['name', 'createdAt'] as const;
+const REPLACED = ['payload', 'maxRetries', 'timeoutSeconds'] as const; // Of a job whose request was replaced later.
 
 /**
- * A worker gets a job that it asked for, as it was created, with the latest checkpoint of earlier attempts (P3). A checkpoint
- * with a 2xx response must not be lost.
+ * A worker gets a job that it asked for, with its latest request and the latest checkpoint of earlier attempts (P3). A
+ * checkpoint with a 2xx response must not be lost.
  */
 export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: all }) =>
   all.flatMap(({ attempt, job: got, call }) => {
     const names: string[] | undefined = call.sent?.types;
     const delivered = deliveriesOf(job).filter((delivery) => delivery.attempt === attempt);
-    const checkpoint = deliveryTo(call, delivered)?.checkpoint ?? null;
+    const delivery = deliveryTo(call, delivered);
+    const checkpoint = delivery?.checkpoint ?? null;
+    const isReplaced = job.events.findLastIndex(({ type }) => type === 'replaced') > (delivery?.from ?? 0);
+    const fields = isReplaced ? KEPT : [...KEPT, ...REPLACED];
     const wrong = [
       ...(call.spaceId === null || call.spaceId === job.spaceId ? [] : [`was claimed in ${call.spaceId}`]),
       ...(names === undefined || names.includes(job.name) ? [] : [`was claimed by a poll for ${names}`]),
-      ...AS_CREATED.flatMap((field) => (isDeepStrictEqual(got[field], job[field]) ? [] : [`has another ${field}`])),
+      ...fields.flatMap((field) => (isDeepStrictEqual(got[field], job[field]) ? [] : [`has another ${field}`])),
       ...(isDeepStrictEqual(got.checkpoint, checkpoint) ? [] : ['has another checkpoint than the latest']),
     ];
     return wrong.map((says) => ({ damage: 'lost', says: `claimed attempt ${attempt} ${says}`, lines: [call.line] }));

@@ -1,20 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Evidence, type Finding, linesOf, type Rule } from './rule.js';
+import { type Call, type Evidence, type Finding, groupsOf, linesOf, type Rule } from './rule.js';
 
-/** No create with a 2xx response is lost, its job is as in the response, and each job has a create (P1). */
+/**
+ * No create with a 2xx response is lost, its job is as in the response, and each job has a create (P1). Creates with one
+ * idempotency key make one job.
+ */
 export const creates: Rule = {
   name: 'creates',
   promise: 'P1',
-  check: (evidence) => [...lost(evidence), ...changed(evidence), ...unasked(evidence)],
+  check: (evidence) => [...lost(evidence), ...changed(evidence), ...unasked(evidence), ...repeated(evidence)],
 };
 
-const AS_CREATED = ['name', 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'createdAt'] as const;
+const KEPT = ['name', 'createdAt'] as const;
+const REPLACED = ['payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl'] as const; // By a create with a unique key.
+
+/** Whether a create made the job of its response: with 200, another one has made it. */
+const isCreation = ({ op, outcome, status }: Call) => op === 'create' && outcome === 'ok' && status === 201;
 
 const changed = ({ cases }: Evidence): Finding[] =>
   cases.flatMap(({ jobId, job, calls }) => {
-    const create = calls.find(({ op, outcome }) => op === 'create' && outcome === 'ok');
+    const create = calls.find(isCreation);
     if (job === null || create === undefined) return [];
-    const fields = AS_CREATED.filter((field) => !isDeepStrictEqual(create.body[field], job[field]));
+    const isReplaced = job.events.some(({ type }) => type === 'replaced');
+    const fields = (isReplaced ? KEPT : [...KEPT, ...REPLACED]).filter(
+      (field) => !isDeepStrictEqual(create.body[field], job[field]),
+    );
     if (fields.length === 0) return [];
     return [{ jobId, damage: 'lost', says: `its ${fields} differs from the response to create`, lines: [create.line] }];
   });
@@ -28,7 +38,7 @@ function lost({ cases }: Evidence): Finding[] {
   });
 }
 
-/** Report jobs without a create. The number in the payload identifies the create, which makes one job at most. */
+/** Report jobs without a create. The number in the payload identifies the create, each of which makes one job at most. */
 function unasked({ cases, calls }: Evidence): Finding[] {
   const found: Finding[] = [];
   for (const { jobId, job, calls: own } of cases) {
@@ -43,4 +53,20 @@ function unasked({ cases, calls }: Evidence): Finding[] {
       found.push({ jobId, damage: 'duplicated', says: `${asked.length} creates made ${made.length} jobs`, lines });
   }
   return found;
+}
+
+/** Report creates with one idempotency key that made several jobs, or that were refused as if their bodies differed. */
+function repeated({ calls }: Evidence): Finding[] {
+  const keyed = calls.filter(({ idempotencyKey }) => idempotencyKey !== null);
+  return groupsOf(keyed, ({ idempotencyKey }) => String(idempotencyKey)).flatMap((same): Finding[] => {
+    const [{ jobId = null } = {}, ...others] = same.filter(isCreation);
+    const other = others.find((create) => create.jobId !== jobId);
+    const refused = same.find(({ code }) => code === 'IDEMPOTENCY_MISMATCH');
+    return [
+      ...(other === undefined
+        ? []
+        : [{ jobId, damage: 'duplicated' as const, says: `sent again, it made ${other.jobId}`, lines: linesOf(same) }]),
+      ...(refused === undefined ? [] : [{ jobId, says: 'the same create was refused', lines: linesOf(same) }]),
+    ];
+  });
 }

@@ -105,4 +105,11 @@ export const ruleForEachJob = (
     storedCases(evidence).flatMap((one) => check(one, evidence).map((found) => ({ ...found, jobId: one.jobId }))),
 });
 
+/** Group by a key. */
+export function groupsOf<T>(all: readonly T[], keyOf: (one: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+  return [...groups.values()];
+}
+
 export const linesOf = (entries: readonly { line: number }[]) => entries.map(({ line }) => line);

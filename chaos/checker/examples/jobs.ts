@@ -21,6 +21,37 @@ creates.finds('another payload than was created', /its payload/, KILLED, stored(
 creates.allows('a job whose create has no response', KILLED, lost('create'), AT_FIRST);
 creates.allows('no job after a create without a response', '', lost('create'), gone, AT_FIRST);
 
+const keyed = (atMs: number, fields = {}) =>
+  call('create', atMs, { idempotencyKey: 'k', status: 201, sent: { payload: { n: 'a' } }, ...fields });
+const mismatch = { ...REFUSED, code: 'IDEMPOTENCY_MISMATCH' };
+const first = change('create', { idempotencyKey: 'k' });
+creates.finds('a create sent again that made another job', /made b/, '', first, keyed(9, { jobId: 'b' }));
+creates.finds('a create sent again that was refused', /the same create was refused/, '', first, keyed(9, mismatch));
+creates.allows('a create sent again', KILLED, first, keyed(9));
+
+const uniques = examplesOf('uniques');
+const UNIQUE = having({ unique: { key: 'x' } });
+const uniqueUntil = (until: 'started') => having({ unique: { key: 'x', until } });
+const LATER = 'b: created 450, killed 900 no';
+const replacing = call('create', 50, { sent: { payload: { n: 'a' } }, body: { payload: { n: 'a' } } });
+uniques.finds(
+  'two jobs with one unique key',
+  /while a had its unique key/,
+  both(story(DONE, UNIQUE), story(LATER, UNIQUE)),
+);
+uniques.finds('a replacement that is gone', /1 creates replaced its request, but 0/, KILLED, replacing);
+uniques.allows('another job after the end', both(story('killed 100 no', UNIQUE), story(LATER, UNIQUE)));
+uniques.allows(
+  'another job after the start',
+  both(story(DONE, uniqueUntil('started')), story(LATER, uniqueUntil('started'))),
+);
+uniques.allows('a replacement', 'replaced 51, killed 100 no', replacing);
+uniques.allows(
+  'the job of another create',
+  DONE,
+  call('create', 50, { sent: { payload: { n: 'b' } }, body: { payload: { n: 'a' } } }),
+);
+
 const claims = examplesOf('claims');
 claims.finds('one delivery that two clients got', /delivered 1 times and claimed 2/, poll(98));
 claims.allows('an attempt that is claimed again after its window', `${TWICE}, killed 2300 no`);

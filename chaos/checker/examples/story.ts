@@ -160,6 +160,7 @@ export function callOf(op: Operation, jobId: string | null, atMs: number, fields
     jobId,
     spaceId,
     token: null,
+    idempotencyKey: null,
     sent: null,
   } as const;
   const outcome = { sentAt, endedAt, outcome: 'ok', status: 200, code: null, body: {}, mayBe: [] } as const;

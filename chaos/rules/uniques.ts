@@ -1,0 +1,54 @@
+import type { JobEvent } from '@yardmaster/protocol';
+import { type DumpedJob, type Evidence, type Finding, groupsOf, linesOf, type Rule } from './rule.js';
+
+/** Events that free the unique key of a job, by the member `until` of its `unique`. */
+const FREEING = {
+  ended: ['completed', 'dead', 'killed'],
+  started: ['acked', 'completed', 'dead', 'killed'],
+  expired: [],
+};
+
+/**
+ * Two jobs never occupy one unique key at once, and a create that replaced the request of a job left one event `replaced`
+ * (P18).
+ */
+export const uniques: Rule = {
+  name: 'uniques',
+  promise: 'P18',
+  check: (evidence) => [...overlaps(evidence), ...replacements(evidence)],
+};
+
+function overlaps({ dump }: Evidence): Finding[] {
+  const withKey = dump.jobs.filter(({ unique }) => unique !== undefined);
+  const groups = groupsOf(withKey, ({ spaceId, name, unique }) => JSON.stringify([spaceId, name, unique?.key]));
+  return groups.flatMap((jobs) => {
+    const inOrder = jobs.sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
+    return inOrder.slice(1).flatMap((job, i): Finding[] => {
+      const before = inOrder[i] as DumpedJob;
+      if (freedAt(before) <= Date.parse(job.createdAt)) return [];
+      return [{ jobId: job.id, damage: 'duplicated', says: `it was created while ${before.id} had its unique key` }];
+    });
+  });
+}
+
+/** Return when a job freed its unique key, epoch milliseconds; infinite for one that occupies it. */
+function freedAt({ events, unique }: DumpedJob): number {
+  const freeing: readonly string[] = FREEING[unique?.until ?? 'ended'];
+  const freed = events.find(({ type }: JobEvent) => freeing.includes(type));
+  return freed === undefined ? Number.POSITIVE_INFINITY : Date.parse(freed.createdAt);
+}
+
+/** A create replaced a request if its response has its own payload, but is not a creation. */
+function replacements({ cases }: Evidence): Finding[] {
+  return cases.flatMap(({ jobId, job, calls }): Finding[] => {
+    if (job === null) return [];
+    const replacing = calls.filter(
+      ({ op, outcome, status, sent, body }) =>
+        op === 'create' && outcome === 'ok' && status === 200 && sent.payload.n === body.payload.n,
+    );
+    const happened = job.events.filter(({ type }) => type === 'replaced').length;
+    if (replacing.length <= happened) return [];
+    const says = `${replacing.length} creates replaced its request, but ${happened} are in its history`;
+    return [{ jobId, damage: 'lost', says, lines: linesOf(replacing) }];
+  });
+}
