@@ -5,7 +5,7 @@ const { YARDMASTER_URL = 'http://127.0.0.1:8080', YARDMASTER_API_KEY } = process
 
 async function call(path, body = {}, token = undefined) {
   const headers = { 'x-api-key': YARDMASTER_API_KEY, 'content-type': 'application/json' };
-  if (token) headers['x-delivery-token'] = token; // The call is refused when another worker has the job by now.
+  if (token) headers['x-delivery-token'] = token; // The call changes nothing when another worker has the job by now.
   const url = `${YARDMASTER_URL}/api/v1${path}`;
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(await response.text());
