@@ -27,6 +27,10 @@ const anchorsOf = (file: string) =>
       .replaceAll(' ', '-'),
   );
 
+it.each(pages)('%s has no conflict of a merge', (page) => {
+  expect(readFileSync(join(root, page), 'utf8')).not.toMatch(/^(<{7}|>{7}) /m);
+});
+
 it.each(pages)('%s links only to files and headings that exist', (page) => {
   const links = [...proseOf(join(root, page)).matchAll(/\]\((?!https?:)([^)\s]*)\)/g)].map(
     ([, link]) => link as string,
