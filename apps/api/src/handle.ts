@@ -12,6 +12,7 @@ import { readJson } from './body/body.js';
 import { checkSize, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
+import { requestHeader } from './request-header.js';
 import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
 import { reportUnknownFields } from './unknown-fields.js';
 
@@ -44,7 +45,7 @@ export interface RouteDependencies extends KeyCheck {
 /**
  * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job.
  *
- * @returns the body of the response, and its head where the row does not say it all
+ * @returns the body of the response, and its status and headers if they differ from the row's
  * @throws YardmasterError; any other error is a bug
  */
 export async function handle(
@@ -81,7 +82,7 @@ export async function handle(
     jobId,
     keyId,
     input: undefined,
-    req,
+    header: route.header === undefined ? null : requestHeader(req, route.header),
   };
   // Express would parse the URL of every request.
   if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.parameters);
@@ -148,8 +149,11 @@ async function serveReader(
   };
   try {
     const unknown: UnknownName[] = [];
-    call.input = await readBody(req, { ...deps, onDone, unknown });
-    reportUnknownFields(req, res, unknown);
+    try {
+      call.input = await readBody(req, { ...deps, onDone, unknown });
+    } finally {
+      reportUnknownFields(req, res, unknown);
+    }
     return await runHandler(route, call, leftMs, deps);
   } finally {
     // Release here, not when the response closes: a response behind another one never closes after a disconnect.

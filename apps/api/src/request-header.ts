@@ -1,21 +1,32 @@
 import type { IncomingMessage } from 'node:http';
-import { LIMITS, YardmasterError } from '@yardmaster/protocol';
+import { DELIVERY_TOKEN, LIMITS, YardmasterError } from '@yardmaster/protocol';
 
-const NAME = 'idempotency-key';
 const MAX = LIMITS.idempotencyKeyCharacters;
-const SHAPE = new RegExp(`^[\\x20-\\x7e]{1,${MAX}}$`);
+
+/** Request headers of endpoints, by name: the pattern of their values, and what a value must be. */
+export const REQUEST_HEADERS = {
+  'idempotency-key': { pattern: `^[ -~]{1,${MAX}}$`, rule: `must be 1 to ${MAX} printable ASCII characters` },
+  'x-delivery-token': { pattern: DELIVERY_TOKEN, rule: 'must be the deliveryToken of a claimed job' },
+};
+export type HeaderName = keyof typeof REQUEST_HEADERS;
+
+const PATTERNS = {
+  'idempotency-key': new RegExp(REQUEST_HEADERS['idempotency-key'].pattern),
+  'x-delivery-token': new RegExp(REQUEST_HEADERS['x-delivery-token'].pattern),
+};
 
 /**
- * Return the idempotency key of a request, from its header `Idempotency-Key`; null without the header.
+ * Return the value of a request header; null without the header.
  *
  * @throws INVALID_REQUEST
  * @see contract-2 §1
  */
-export function idempotencyKeyOf({ headers, rawHeaders }: IncomingMessage): string | null {
-  const key = headers[NAME];
-  if (key === undefined) return null;
-  const isRepeated = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === NAME).length > 1;
-  if (isRepeated) throw new YardmasterError('INVALID_REQUEST', `${NAME} must appear at most once`);
-  if (typeof key === 'string' && SHAPE.test(key)) return key;
-  throw new YardmasterError('INVALID_REQUEST', `${NAME} must be 1 to ${MAX} printable ASCII characters`);
+export function requestHeader({ headers, rawHeaders }: IncomingMessage, name: HeaderName): string | null {
+  const value = headers[name];
+  if (value === undefined) return null;
+  // Node joins the values of a header that appears twice.
+  const isRepeated = rawHeaders.filter((raw, i) => i % 2 === 0 && raw.toLowerCase() === name).length > 1;
+  if (isRepeated) throw new YardmasterError('INVALID_REQUEST', `${name} must appear at most once`);
+  if (typeof value === 'string' && PATTERNS[name].test(value)) return value;
+  throw new YardmasterError('INVALID_REQUEST', `${name} ${REQUEST_HEADERS[name].rule}`);
 }

@@ -85,7 +85,7 @@ function successes(route: Route, routes: readonly Route[]): Record<string, unkno
   const headers = { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
   const usual = {
     description: status === 201 ? 'Created' : 'Done',
-    headers: { ...headers, ...(route.headers?.includes('idempotency-key') ? REPLAYED_HEADER : {}) },
+    headers: { ...headers, ...(route.header === 'idempotency-key' ? REPLAYED_HEADER : {}) },
     content: { [JSON_TYPE]: { schema: jsonSchemaOf(response), examples: namedExamples(examples.response) } },
     ...(links === undefined ? {} : { links: linksTo(links, routes) }),
   };

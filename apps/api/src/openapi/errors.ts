@@ -66,7 +66,7 @@ const ANYWHERE: readonly ErrorCode[] = [
 export function refusalsOf(route: Route): ErrorCode[] {
   const { trigger, refusals = [] } = route;
   const codes = new Set<ErrorCode>([...ANYWHERE, ...refusals]);
-  if (route.headers?.includes('idempotency-key')) codes.add('IDEMPOTENCY_MISMATCH');
+  if (route.header === 'idempotency-key') codes.add('IDEMPOTENCY_MISMATCH');
   if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
   if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
   if (readsBody(route)) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');

@@ -1,6 +1,7 @@
-import { DELIVERY_TOKEN, LIMITS, logBatch, logEntryInputs, spaceId } from '@yardmaster/protocol';
+import { logBatch, logEntryInputs, spaceId } from '@yardmaster/protocol';
 import { z } from 'zod';
 import type { SizeLimits } from '../body/sizes.js';
+import { type HeaderName, REQUEST_HEADERS } from '../request-header.js';
 import { JOB_ID, KEY_ID, LOG_LINES, SPACE_ID } from '../routes/examples.js';
 import type { Route } from '../routes/route.js';
 import { JSON_TYPE, type JsonSchema, jsonSchemaOf, namedExamples, refTo } from './schemas.js';
@@ -14,28 +15,30 @@ const inPath = (name: string, description: string, { schema = z.string() as z.Zo
   example,
 });
 
-const inHeader = (name: string, description: string, schema: JsonSchema) => ({
+const inHeader = (header: HeaderName, name: string, description: string, example: string) => ({
   name,
   in: 'header',
   required: false,
   description,
-  schema: { type: 'string', ...schema },
+  schema: { type: 'string', pattern: REQUEST_HEADERS[header].pattern },
+  example,
 });
 
 /** Parameters in headers, by the names of the headers. */
 const HEADER_PARAMETERS = {
   'idempotency-key': inHeader(
+    'idempotency-key',
     'Idempotency-Key',
     'A new random text for each job: the same key and body create no second job, as long as the first is kept',
-    { minLength: 1, maxLength: LIMITS.idempotencyKeyCharacters, pattern: '^[ -~]+$' },
+    '0b0e3c6e-5a0e-4f55-9d1c-6f8f1f2c7a11',
   ),
   'x-delivery-token': inHeader(
     'x-delivery-token',
+    'x-delivery-token',
     'The `deliveryToken` of the claimed job: when another worker has the job by now, the call changes nothing',
-    { pattern: DELIVERY_TOKEN, examples: ['0.0'] },
+    '0.0',
   ),
-};
-export type HeaderName = keyof typeof HEADER_PARAMETERS;
+} satisfies Record<HeaderName, unknown>;
 
 /** The `components.parameters`: those of paths and headers. */
 export const PARAMETERS = {
@@ -52,10 +55,13 @@ export const PARAMETERS = {
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
 /** Return the `parameters` of an operation: those of its path, its query and its headers. */
-export function parametersOf({ path, query, headers = [] }: Route): unknown[] {
+export function parametersOf({ path, query, header }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
   const ofQuery = query === undefined ? [] : queryParameters(jsonSchemaOf(query));
-  return [...[...names, ...headers].map((name) => refTo('parameters', name)), ...ofQuery];
+  return [
+    ...[...names, ...(header === undefined ? [] : [header])].map((name) => refTo('parameters', name)),
+    ...ofQuery,
+  ];
 }
 
 /** Return the parameters of a query. A repeated parameter is a list, which is OpenAPI's default. */

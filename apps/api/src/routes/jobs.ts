@@ -9,7 +9,6 @@ import {
   killRequest,
 } from '@yardmaster/protocol';
 import { createJob, createKeyedJob, killJob, redeliverCallback } from '@yardmaster/store';
-import { idempotencyKeyOf } from '../idempotency-key.js';
 import { PENDING } from './examples.js';
 import { type Call, DONE, done, eventSize, payloadSize, type Route, route } from './route.js';
 
@@ -24,7 +23,7 @@ export const JOBS: readonly Route[] = [
     summary: 'Create a job',
     description:
       'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it. With the header `Idempotency-Key` the call can be sent again without a second job. With `unique` the job is created only if no other job occupies that key.',
-    headers: ['idempotency-key'],
+    header: 'idempotency-key',
     body: createJobRequest,
     sizeRules: payloadSize('payload'),
     status: 201,
@@ -90,8 +89,7 @@ export const JOBS: readonly Route[] = [
 
 /** Create a job, or respond with the job that an earlier call or another producer has created. */
 async function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
-  const { store, caller, spaceId, input } = call;
-  const idempotencyKey = idempotencyKeyOf(call.req);
+  const { store, caller, spaceId, input, header: idempotencyKey } = call;
   if (idempotencyKey === null && input.unique === null) return createJob(store, spaceId, input);
   const { outcome, job } = await createKeyedJob(store, spaceId, input, idempotencyKey);
   if (outcome === 'created') return job;

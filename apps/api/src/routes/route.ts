@@ -1,19 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import {
-  DELIVERY_TOKEN,
   type ErrorCode,
   type KnownFields,
   knownFieldsOf,
   type Scope,
   type Trigger,
   type UnknownName,
-  YardmasterError,
 } from '@yardmaster/protocol';
 import type { Authenticator, Principal, Store, Worker } from '@yardmaster/store';
 import type { z } from 'zod';
 import type { SizeLimitName, SizeLimits } from '../body/sizes.js';
 import type { InflateBudget } from '../limits/inflate-budget.js';
-import type { HeaderName } from '../openapi/request.js';
+import type { HeaderName } from '../request-header.js';
 
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
 export const TAGS = {
@@ -45,8 +43,8 @@ interface Row<B, A, E> {
   /** Reads the body instead of `body`. */
   readBody?: (req: IncomingMessage, bounds: BodyBounds) => Promise<B>;
   sizeRules?: readonly SizeRule[];
-  /** Request headers that its handler reads, for the OpenAPI document and its errors. */
-  headers?: readonly HeaderName[];
+  /** Request header that its handler needs, besides the API key. */
+  header?: HeaderName;
   /** Whether it goes to Redis before all that is not urgent, because running jobs depend on it. Default false. */
   isUrgent?: true;
   /** Whether its response needs no Redis. Default false. */
@@ -113,7 +111,8 @@ export interface Call<B = unknown> {
   keyId: string;
   /** Output of the schema of the body or the query, or of `readBody`. */
   input: B;
-  req: IncomingMessage;
+  /** Value of the row's request header; null without it. */
+  header: string | null;
   /** Head of the response, where it differs from that of the row. An error has a head of its own. */
   head?: ResponseHead;
 }
@@ -141,19 +140,8 @@ export const done = async (work: Promise<void>) => {
   return { success: true } as const;
 };
 
-const TOKEN = new RegExp(DELIVERY_TOKEN);
-
-/**
- * Return the caller of a worker's call, with its delivery token.
- *
- * @throws INVALID_REQUEST for a header that cannot be a token
- */
-export function workerOf({ caller: { spaceId }, req }: Call): Worker {
-  const deliveryToken = req.headers['x-delivery-token'];
-  if (deliveryToken === undefined) return { spaceId };
-  if (typeof deliveryToken === 'string' && TOKEN.test(deliveryToken)) return { spaceId, deliveryToken };
-  throw new YardmasterError('INVALID_REQUEST', 'x-delivery-token must be the deliveryToken of a claimed job');
-}
+/** Return the caller of a worker's call, with its delivery token: its row has the header `x-delivery-token`. */
+export const workerOf = ({ caller: { spaceId }, header }: Call): Worker => ({ spaceId, deliveryToken: header });
 
 /** Example of that response. */
 export const DONE: Examples = { Done: { success: true } };
