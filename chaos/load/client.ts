@@ -13,7 +13,6 @@ export interface Request {
   sent?: unknown; // JSON body.
   token?: string | null | undefined; // Delivery token. Default none.
   idempotencyKey?: string | null; // Default none.
-  headers?: Record<string, string>; // Other headers. Default none.
   api?: number; // Index of the only API to send it to. Default any that accepts connections.
   key?: string; // Default the admin key.
 }
@@ -47,7 +46,6 @@ export function createClients({ apis, key }: Service, history: Pick<History, 'ad
     const headers = {
       'x-delivery-token': token ?? undefined,
       'idempotency-key': idempotencyKey ?? undefined,
-      ...request.headers,
     };
     const sent = { key: request.key ?? key, body: request.sent, headers };
     const sending = client.call('POST', `/api/v1${pathOf(request)}`, sent);

@@ -51,10 +51,10 @@ const inHistory =
   async ({ call }, { n, spaceId, jobId, token }, { nth, ...how }) => {
     const unique = key === 'unique' ? { unique: { key: `lost-${n}` } } : {};
     const create = { name: 'lost', payload: { n }, maxRetries: 3, timeoutSeconds: 120, ...unique };
-    const headers = key === 'idempotency' ? { 'idempotency-key': `lost-${n}` } : {};
+    const idempotencyKey = key === 'idempotency' ? `lost-${n}` : null;
     const of = op === 'create' || op === 'poll' ? { spaceId } : { jobId: jobId as string };
     const body = op === 'create' ? create : BODIES[op]?.(`lost-${n}-${nth}`);
-    const made = await call({ client: CLIENT, op, ...of, token, sent: body, headers, ...how });
+    const made = await call({ client: CLIENT, op, ...of, token, sent: body, idempotencyKey, ...how });
     return { ...made, during: { from: made.sentAt, until: made.endedAt } };
   };
 

@@ -49,11 +49,15 @@ function unasked({ cases, calls }: Evidence): Finding[] {
     const lines = linesOf(asked);
     if (!asked.some(({ outcome }) => outcome === 'unknown'))
       found.push({ jobId, says: 'no client asked for it', lines });
-    else if (made.length > asked.length)
+    else if (made.length > mostOf(asked))
       found.push({ jobId, damage: 'duplicated', says: `${asked.length} creates made ${made.length} jobs`, lines });
   }
   return found;
 }
+
+/** How many jobs creates may make at most: one for each idempotency key. A key whose create made no job is not remembered. */
+const mostOf = (creates: readonly Call[]) =>
+  new Set(creates.map(({ idempotencyKey, sent, line }) => (sent.unique ? line : (idempotencyKey ?? line)))).size;
 
 /** Report creates with one idempotency key that made several jobs, or that were refused as if their bodies differed. */
 function repeated({ calls }: Evidence): Finding[] {

@@ -1,5 +1,5 @@
 import type { JobEvent } from '@yardmaster/protocol';
-import { type DumpedJob, type Evidence, type Finding, groupsOf, linesOf, type Rule } from './rule.js';
+import { type Call, type DumpedJob, type Evidence, type Finding, groupsOf, linesOf, type Rule } from './rule.js';
 
 /** Events that free the unique key of a job, by the member `until` of its `unique`. */
 const FREEING = {
@@ -38,17 +38,25 @@ function freedAt({ events, unique }: DumpedJob): number {
   return freed === undefined ? Number.POSITIVE_INFINITY : Date.parse(freed.createdAt);
 }
 
-/** A create replaced a request if its response has its own payload, but is not a creation. */
+/**
+ * A create replaced a request if its response, which is no creation, has its own payload. When it is sent again, the request
+ * may be its own already.
+ */
 function replacements({ cases }: Evidence): Finding[] {
   return cases.flatMap(({ jobId, job, calls }): Finding[] => {
     if (job === null) return [];
-    const replacing = calls.filter(
-      ({ op, outcome, status, sent, body }) =>
-        op === 'create' && outcome === 'ok' && status === 200 && sent.payload.n === body.payload.n,
-    );
+    const replacing = calls.filter(isReplacing);
+    const requests = new Set(replacing.map(({ sent }) => sent.payload.n)).size;
     const happened = job.events.filter(({ type }) => type === 'replaced').length;
-    if (replacing.length <= happened) return [];
-    const says = `${replacing.length} creates replaced its request, but ${happened} are in its history`;
+    if (requests <= happened) return [];
+    const says = `${requests} requests replaced its own, but ${happened} are in its history`;
     return [{ jobId, damage: 'lost', says, lines: linesOf(replacing) }];
   });
 }
+
+const isReplacing = ({ op, outcome, status, sent, body }: Call) =>
+  op === 'create' &&
+  outcome === 'ok' &&
+  status === 200 &&
+  sent.unique?.onConflict === 'replace' &&
+  sent.payload.n === body.payload.n;

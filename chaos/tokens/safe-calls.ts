@@ -6,8 +6,6 @@ import { isEffect, TRACES } from '../rules/effects.js';
 export interface Row {
   /** Return the events that the call has caused. */
   effects(job: Events, call: Call): Events['events'];
-  /** Headers that make it safe, besides the delivery token. @param text a text that no other call sends */
-  headers?(text: string): Record<string, string>;
 }
 
 /** Find effects by the text in the body. */
@@ -24,10 +22,7 @@ const byDelivery = (job: Events, { token }: Call) => {
 
 /** Every call that is safe to send again. Its script has the same name. */
 export const ROWS: Partial<Record<Operation, Row>> = {
-  create: {
-    effects: ({ events }) => events.filter(({ type }) => type === 'created'),
-    headers: (text) => ({ 'idempotency-key': text }),
-  },
+  create: { effects: ({ events }) => events.filter(({ type }) => type === 'created') },
   ack: { effects: byDelivery },
   complete: { effects: byText },
   fail: { effects: byText },

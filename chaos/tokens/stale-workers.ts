@@ -32,9 +32,9 @@ export const run = (args: string[]): Promise<number> =>
 async function stopAndResume(trial: Trial): Promise<void> {
   const { installation, random, wanted, isLate, history } = trial;
   const lost = new Set<string>(); // An estimate. The histories show at the end which jobs were lost.
-  const note = ({ outcome, jobId, token, ...call }: Call) => {
-    history.add({ outcome, jobId, token, ...call });
-    if (outcome === 'refused' && token !== null) lost.add(`${jobId} ${token}`);
+  const note = (call: Call) => {
+    history.add(call);
+    if (call.outcome === 'refused' && call.token !== null) lost.add(`${call.jobId} ${call.token}`);
   };
   const service = { apis: installation.apis.map(({ name, url }) => ({ name, url })), key: installation.key };
   const order = (name: string, jobs: number, creates: boolean): Order => {

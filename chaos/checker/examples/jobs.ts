@@ -23,29 +23,37 @@ creates.allows('no job after a create without a response', '', lost('create'), g
 
 const keyed = (atMs: number, fields = {}) =>
   call('create', atMs, { idempotencyKey: 'k', status: 201, sent: { payload: { n: 'a' } }, ...fields });
+const sentAgain = change('create', { idempotencyKey: 'k', sent: { payload: { n: 'a' } } });
 const mismatch = { ...REFUSED, code: 'IDEMPOTENCY_MISMATCH' };
 const first = change('create', { idempotencyKey: 'k' });
 creates.finds('a create sent again that made another job', /made b/, '', first, keyed(9, { jobId: 'b' }));
 creates.finds('a create sent again that was refused', /the same create was refused/, '', first, keyed(9, mismatch));
+creates.finds(
+  'a create of unknown outcome that made another job',
+  /2 creates made 2 jobs/,
+  both(story(KILLED, first, lost('create')), story('b: killed 100 no', having({ payload: { n: 'a' } }), sentAgain)),
+);
 creates.allows('a create sent again', KILLED, first, keyed(9));
 
 const uniques = examplesOf('uniques');
 const UNIQUE = having({ unique: { key: 'x' } });
 const uniqueUntil = (until: 'started') => having({ unique: { key: 'x', until } });
 const LATER = 'b: created 450, killed 900 no';
-const replacing = call('create', 50, { sent: { payload: { n: 'a' } }, body: { payload: { n: 'a' } } });
+const asked = { payload: { n: 'a' }, unique: { key: 'x', onConflict: 'replace' } };
+const replacing = call('create', 50, { sent: asked, body: { payload: { n: 'a' } } });
 uniques.finds(
   'two jobs with one unique key',
   /while a had its unique key/,
   both(story(DONE, UNIQUE), story(LATER, UNIQUE)),
 );
-uniques.finds('a replacement that is gone', /1 creates replaced its request, but 0/, KILLED, replacing);
+uniques.finds('a replacement that is gone', /1 requests replaced its own, but 0/, KILLED, replacing);
 uniques.allows('another job after the end', both(story('killed 100 no', UNIQUE), story(LATER, UNIQUE)));
 uniques.allows(
   'another job after the start',
   both(story(DONE, uniqueUntil('started')), story(LATER, uniqueUntil('started'))),
 );
 uniques.allows('a replacement', 'replaced 51, killed 100 no', replacing);
+uniques.allows('a replacement that is sent again', 'replaced 51, killed 100 no', replacing, replacing);
 uniques.allows(
   'the job of another create',
   DONE,
