@@ -26,9 +26,9 @@ function neededBy(code, shared, found = [], open = []) {
 }
 
 /**
- * Put the shared declarations that some code needs before it, as `{ use: name }`. Redis makes a function anew at each
- * call of its script, which is 1.5 % of the cost of a job's life, so one that only a branch at the top level needs is
- * declared in that branch.
+ * Put the shared declarations that some code needs before it, as `{ use: name }`. Redis makes a function again at
+ * each call of its script, which was 1.5 % of the cost of a job's life, so one that only a branch at the top level needs
+ * is declared in that branch. A branch is an `if` on several lines.
  */
 function withShared(code, shared) {
   const pieces = code.split(/^(if .* then\n)([\s\S]*?)(?=^(?:else|end))/m); // code, a condition, its branch, code, …
@@ -72,6 +72,7 @@ export function compile(file, source, shared) {
   const words = [...replies.map(([word]) => word), ...header('ERRORS').flat()];
   for (const [, word] of body.matchAll(/return \{ '([A-Z_]+)'/g)) if (!words.includes(word)) fail(`declare ${word}`);
   const own = new Set([...body.matchAll(/local (?:function )?(\w+)/g)].map(([, it]) => it));
+  for (const name of own) if (shared.has(name)) fail(`${name} is the name of a shared function`);
   for (const [, called] of body.replaceAll(/'[^']*'/g, '').matchAll(/(?<![.:\w])(\w+)\(/g)) {
     if (!shared.has(called) && !own.has(called) && !BUILT_IN.test(called)) fail(`there is no function ${called}`);
   }

@@ -51,7 +51,7 @@ it.each<[query: Query]>([[{ after: 4_000 }], [{ before: 4_000 }], [{}]])(
       expect((await readPage(service, jobId, { ...query, limit: 100 })).logs).toHaveLength(100);
     });
     expect(scripts).toBe(1);
-    expect(calls).toBeLessThan(10);
+    expect(calls).toBeLessThan(20); // Some are the service's own checks.
     expect(bytes).toBeLessThan(2 * 100 * ENTRY_BYTES);
   },
 );

@@ -24,8 +24,8 @@ local function expireOne(id, due)
   local job, timeouts, takeBacks, deliveredAt, unique = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
   if job.status == 'delivered' then
-    local windowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
-    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = windowMs }
+    local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
+    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs }
     return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'

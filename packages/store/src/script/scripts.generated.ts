@@ -447,7 +447,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '615d612fdcdadfe499ef7bd3bf307d2854ac5282',
+  name: 'expire', sha1: '8dd31ef02a2dcabfd731e969c7d58c23b20aeee0',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
@@ -462,8 +462,8 @@ local function expireOne(id, due)
   local job, timeouts, takeBacks, deliveredAt, unique = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
   if job.status == 'delivered' then
-    local windowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
-    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = windowMs }
+    local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
+    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs }
     return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'

@@ -154,18 +154,17 @@ export function eventsOf(
 
 /** Build the claimed job from the flat list of claimedJob in Lua. */
 export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
-  const [id, name, timeoutSeconds, maxRetries, attempts, order, payload, checkpoint, takeBacks] = flat;
-  const attempt = Number(attempts) + 1;
+  const [id, name, timeoutSeconds, maxRetries, attemptsBefore, order, payload, checkpoint, takeBacks] = flat;
   return {
     id: id as string,
     name: name as string,
     payload: parseJson(payload) as ClaimedJob['payload'],
     timeoutSeconds: Number(timeoutSeconds),
     maxRetries: Number(maxRetries),
-    attemptNumber: Number(attempts),
+    attemptNumber: Number(attemptsBefore),
     createdAt: isoOfOrder(order as string),
     checkpoint: parseJson(checkpoint),
-    attempt,
-    deliveryToken: `${attempts}.${takeBacks ?? 0}`,
+    attempt: Number(attemptsBefore) + 1,
+    deliveryToken: `${attemptsBefore}.${takeBacks ?? 0}`,
   };
 }

@@ -17,19 +17,20 @@ end
 
 -- Return which delivery of a job a token belongs to: 'current', the one that has the job now or that ended it; 'over';
 -- or 'unknown', for a token that the job never had. A token is <attempts at delivery>.<take-backs>; the record counts
--- both, so that a claim stores nothing for it. At the delivery, the attempt that it may start is not counted yet.
+-- both, so that a claim stores nothing for it.
 local function deliveryOf(job, token)
   local attempt, takeBacks = string.match(token, '^(%d+)%.(%d+)$')
   attempt, takeBacks = tonumber(attempt), tonumber(takeBacks)
   local v = redis.call('HMGET', job.key, 'takeBacks', 'deliveryTimeouts')
   local lastTakeBacks = tonumber(stored(v[1]) or 0)
-  -- Attempts at the last delivery. A job that died unacked has delivery time-outs left.
+  -- The attempt that runs or has ended the job is counted, but was not at its delivery. A dead job that has delivery
+  -- time-outs was never acked, because an ack removes them.
   local wasAcked = job.status == 'running' or job.status == 'completed' or (job.status == 'dead' and not stored(v[2]))
   local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
 
   if takeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
   if takeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
-  return job.status == 'pending' and 'unknown' or 'current' -- a pending job waits for the delivery of this token
+  return job.status == 'pending' and 'unknown' or 'current' -- the next delivery will have this token; none has it yet
 end
 
 -- Decide about a worker's call by its delivery token. Return its reply, or nil when the call goes on as one without a
@@ -42,7 +43,7 @@ local function replyToToken(job, token, doneIn)
   if job.status == 'completed' or job.status == 'dead' then return { 'JOB_NOT_RUNNING', job.status } end
 end
 
--- Decide in the same way about a call with which a worker gives its job up. A worker that has lost the job already may
+-- Decide by its delivery token about a fail or a release, with which a worker gives its job up. A worker that has lost the job already may
 -- make the call as well: nothing changes, whichever worker has the job now.
 local function replyToGivingUp(job, token)
   if job.status == 'killed' then return nil end
