@@ -145,6 +145,12 @@ describe('unknown fields of a body', () => {
     expect(some.headers['x-ignored-fields']?.toString().split(', ').at(-1)).toBe('logs[19].x');
   });
 
+  it('are not called ignored by Create Key, which refuses them', async () => {
+    const response = await service.call('POST', '/keys', { body: { name: 'k', scopes: ['jobs:read'], space: 'x' } });
+    expect(response).toMatchObject({ status: 400, body: { error: 'unknown field space, did you mean spaceId?' } });
+    expect(ignoredOf(response)).toBeUndefined();
+  });
+
   it('keeps the header out of a response to known fields', async () => {
     expect(ignoredOf(await create({ name: 'work' }))).toBeUndefined();
     expect(ignoredOf(await create({ name: 5 }))).toBeUndefined();
@@ -152,7 +158,8 @@ describe('unknown fields of a body', () => {
 
   it('knows the fields of every body that is not free JSON', () => {
     const free = ROUTES.filter(({ body }) => body !== undefined && knownFieldsOf(body) === null);
-    expect(free.map(({ operation }) => operation)).toEqual(['checkpointJob', 'recordEvent']);
+    // Create Key refuses unknown fields in its schema.
+    expect(free.map(({ operation }) => operation)).toEqual(['checkpointJob', 'recordEvent', 'createKey']);
     expect(knownFieldsOf(logBatch)).toBeNull(); // Two forms; the reader of batches knows both.
   });
 });

@@ -7,7 +7,7 @@ import { invalidRequest } from './validate.js';
 
 /**
  * The fields that a JSON value may have: of an object, by name; of an array or an object with free keys, those of each
- * value. Null for a value in which every field is allowed.
+ * value. Null for a value in which every field is allowed, or whose schema refuses unknown fields.
  */
 export type KnownFields = Map<string, KnownFields> | { each: KnownFields } | null;
 
@@ -16,6 +16,7 @@ export function knownFieldsOf(schema: z.core.$ZodType): KnownFields {
   const { def } = ((openApiSchemaOf(schema) ?? schema) as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case 'object':
+      if (def.catchall?._zod.def.type === 'never') return null; // The schema refuses unknown fields itself.
       return new Map(Object.entries(def.shape).map(([name, field]) => [name, knownFieldsOf(field)]));
     case 'record':
       return eachOf(def.valueType);
