@@ -8,7 +8,7 @@ const HEADERS =
 
 /** Internal details, which no response may contain. */
 const INTERNAL =
-  /node_modules|node:|\.(js|ts|lua|mjs)\b|\bat \w[\w.]* \(|redis|\blua\b|\bzod\b|ERR_|HPE_|WRONGTYPE|NOSCRIPT|EVALSHA|Error:|Unexpected token|in JSON at|Invalid (input|option|key|type|string)|expected .*received|Too (big|small):|incorrect header|unexpected end|\[object|\bundefined\b|\/(tmp|home|app|usr)\//i;
+  /node_modules|node:|\.(js|ts|lua|mjs)\b|\bat \w[\w.]* \(|redis|\blua\b|\bzod\b|ERR_|HPE_|WRONGTYPE|NOSCRIPT|EVALSHA|Error:|Unexpected token|in JSON at|Invalid (input|option|key|type|string)|expected .*received|Too (big|small):|incorrect header|unexpected end|\[object \w|\bundefined\b|\/(tmp|home|app|usr)\//i;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

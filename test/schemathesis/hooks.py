@@ -26,7 +26,6 @@ def map_case(context, case):
     expire_later(case)
     never_repeat_a_key(case)
     write_whole_tokens(case)
-    match_the_ttl(case)
     name_headers_once(case)
     return case
 
@@ -50,17 +49,6 @@ def write_whole_tokens(case):
     for name, value in list((case.headers or {}).items()):
         if name.lower() == "x-delivery-token" and str(value) == "0":
             case.headers[name] = "0.0"
-
-
-def match_the_ttl(case):
-    """`unique.ttlSeconds` goes with `until: expired`, and only with it."""
-    unique = case.body.get("unique") if isinstance(case.body, dict) else None
-    if not isinstance(unique, dict):
-        return
-    if unique.get("until") == "expired":
-        unique.setdefault("ttlSeconds", 60)
-    elif type(unique.get("ttlSeconds")) is int and 0 < unique["ttlSeconds"] <= 31_622_400:
-        del unique["ttlSeconds"]
 
 
 def name_headers_once(case):

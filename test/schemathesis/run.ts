@@ -16,6 +16,10 @@ request-timeout = 10
 [auth.openapi.apiKey]
 api_key = ${JSON.stringify(adminKey)}
 
+# 431: Node refuses a URL of over 16 KB before anything else is read.
+[checks]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 415, 422, 431]
+
 [dictionaries]
 space = { values = [${JSON.stringify(SPACE_ID)}] }
 key = { values = ${JSON.stringify(keyIds)} }

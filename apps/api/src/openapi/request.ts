@@ -15,13 +15,12 @@ const inPath = (name: string, description: string, { schema = z.string() as z.Zo
   example,
 });
 
-const inHeader = (header: HeaderName, name: string, description: string, example: string) => ({
+const inHeader = (header: HeaderName, name: string, description: string) => ({
   name,
   in: 'header',
   required: false,
   description,
   schema: { type: 'string', pattern: REQUEST_HEADERS[header].pattern },
-  example,
 });
 
 /** Parameters in headers, by the names of the headers. */
@@ -30,14 +29,15 @@ const HEADER_PARAMETERS = {
     'idempotency-key',
     'Idempotency-Key',
     'A new random text for each job: the same key and body create no second job, as long as the first is kept',
-    '0b0e3c6e-5a0e-4f55-9d1c-6f8f1f2c7a11',
   ),
-  'x-delivery-token': inHeader(
-    'x-delivery-token',
-    'x-delivery-token',
-    'The `deliveryToken` of the claimed job: when another worker has the job by now, the call changes nothing',
-    '0.0',
-  ),
+  'x-delivery-token': {
+    ...inHeader(
+      'x-delivery-token',
+      'x-delivery-token',
+      'The `deliveryToken` of the claimed job: when another worker has the job by now, the call changes nothing',
+    ),
+    example: '0.0',
+  },
 } satisfies Record<HeaderName, unknown>;
 
 /** The `components.parameters`: those of paths and headers. */

@@ -37,6 +37,12 @@ export const uniqueRequest = z
     path: ['ttlSeconds'],
     error: TTL_RULE,
   })
+  .meta({
+    if: { properties: { until: { const: 'expired' } }, required: ['until'] },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    then: { properties: { ttlSeconds: { type: 'integer' } }, required: ['ttlSeconds'] },
+    else: { properties: { ttlSeconds: { type: 'null' } } },
+  })
   .meta({ id: 'UniqueRequest' });
 export type UniqueRequest = z.output<typeof uniqueRequest>;
 
