@@ -124,8 +124,14 @@ async function beginAndFill(context: FaultContext): Promise<UnfinishedJob[]> {
 }
 
 /** Whether a call that was refused has happened. */
-function isThere({ op, sent, jobId }: Call, { dump: { jobs } }: Run): boolean {
-  if (op === 'create') return jobs.some(({ payload }) => payload?.n === sent.payload.n);
+function isThere({ op, sent, jobId }: Call, { dump: { jobs }, history }: Run): boolean {
+  if (op === 'create') {
+    // Sent again with its key, it may have been served once there was room.
+    const same = history.ofKind('call').filter((call) => call.op === op && call.sent?.payload?.n === sent.payload.n);
+    return (
+      same.every(({ code }) => code === 'STORAGE_FULL') && jobs.some(({ payload }) => payload?.n === sent.payload.n)
+    );
+  }
   const text = op === 'logs' ? sent[0] : (sent.token ?? sent.message);
   return JSON.stringify(jobs.find(({ id }) => id === jobId) ?? null).includes(JSON.stringify(text));
 }

@@ -31,7 +31,7 @@ export const faults: Fault[] = [
       const isGone = (jobId: string | null) => !dump.jobs.some(({ id }) => id === jobId);
       const created = history.ofKind('call').filter(({ op, outcome }) => op === 'create' && outcome === 'ok');
       const late = created.filter(({ endedAt }) => endedAt >= undoneSince);
-      figures['jobs lost'] = late.filter(({ jobId }) => isGone(jobId)).length;
+      figures['jobs lost'] = new Set(late.map(({ jobId }) => jobId).filter(isGone)).size;
       return [];
     },
     // Effects are lost until Redis is back.
