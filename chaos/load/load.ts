@@ -16,7 +16,7 @@ export interface LoadOptions {
   rate: number; // Jobs per second.
 }
 
-const OLDER = { creates: 'once', unique: null } as const; // A release before keys ignores them.
+const OLDER = { creates: 'once', unique: null } as const; // An older release ignores both kinds of keys.
 const WORKERS = 12;
 const WATCHERS = 2; // Per space.
 

@@ -43,8 +43,8 @@ export type Receiving = keyof typeof RECEIVING;
 const HANGING_UNTIL = 40; // Only the first jobs have a receiver that hangs, because it costs 10 s per attempt.
 
 /**
- * Unique keys of jobs. Each has a kind of its own, because another one that the key's job has would decide: a request is
- * replaced only before the first attempt.
+ * Unique keys of jobs. Each key always has the same `until`, because that of the job which occupies the key decides. So a
+ * request is replaced only before the first attempt.
  */
 const UNIQUE = [
   { key: 'one', until: 'ended', onConflict: 'return' },
@@ -66,7 +66,7 @@ export interface JobPlan {
   killAfterMs: number | null; // Time from its creation until an operator kills it; null: it is not killed.
   isClaimed: boolean; // Whether two workers claim it by its id at once, while others poll.
   watched: 'with key' | 'without' | null;
-  creates: 'once' | 'with a key' | 'twice with a key'; // The producer has an idempotency key or not.
+  creates: 'once' | 'with a key' | 'twice with a key'; // Whether the create has an idempotency key, and is always sent twice.
   unique: (typeof UNIQUE)[number] | null;
 }
 

@@ -38,7 +38,7 @@ function lost({ cases }: Evidence): Finding[] {
   });
 }
 
-/** Report jobs without a create. The number in the payload identifies the create, each of which makes one job at most. */
+/** Report jobs without a create. The number in the payload identifies the creates of a job, each of which makes one at most. */
 function unasked({ cases, calls }: Evidence): Finding[] {
   const found: Finding[] = [];
   for (const { jobId, job, calls: own } of cases) {

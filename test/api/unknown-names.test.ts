@@ -145,6 +145,12 @@ describe('unknown fields of a body', () => {
     expect(some.headers['x-ignored-fields']?.toString().split(', ').at(-1)).toBe('logs[19].x');
   });
 
+  it('are listed by the refusal of a batch of logs', async () => {
+    const response = await ask('Append Logs', { logs: [{ message: 'a', lvl: 1 }, { message: 5 }] });
+    expect(response.status).toBe(400);
+    expect(ignoredOf(response)).toBe('logs[0].lvl');
+  });
+
   it('are not called ignored by Create Key, which refuses them', async () => {
     const response = await service.call('POST', '/keys', { body: { name: 'k', scopes: ['jobs:read'], space: 'x' } });
     expect(response).toMatchObject({ status: 400, body: { error: 'unknown field space, did you mean spaceId?' } });

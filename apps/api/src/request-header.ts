@@ -5,15 +5,13 @@ const MAX = LIMITS.idempotencyKeyCharacters;
 
 /** Request headers of endpoints, by name: the pattern of their values, and what a value must be. */
 export const REQUEST_HEADERS = {
-  'idempotency-key': { pattern: `^[ -~]{1,${MAX}}$`, rule: `must be 1 to ${MAX} printable ASCII characters` },
-  'x-delivery-token': { pattern: DELIVERY_TOKEN, rule: 'must be the deliveryToken of a claimed job' },
+  'idempotency-key': {
+    pattern: new RegExp(`^[ -~]{1,${MAX}}$`),
+    rule: `must be 1 to ${MAX} printable ASCII characters`,
+  },
+  'x-delivery-token': { pattern: new RegExp(DELIVERY_TOKEN), rule: 'must be the deliveryToken of a claimed job' },
 };
 export type HeaderName = keyof typeof REQUEST_HEADERS;
-
-const PATTERNS = {
-  'idempotency-key': new RegExp(REQUEST_HEADERS['idempotency-key'].pattern),
-  'x-delivery-token': new RegExp(REQUEST_HEADERS['x-delivery-token'].pattern),
-};
 
 /**
  * Return the value of a request header; null without the header.
@@ -27,6 +25,7 @@ export function requestHeader({ headers, rawHeaders }: IncomingMessage, name: He
   // Node joins the values of a header that appears twice.
   const isRepeated = rawHeaders.filter((raw, i) => i % 2 === 0 && raw.toLowerCase() === name).length > 1;
   if (isRepeated) throw new YardmasterError('INVALID_REQUEST', `${name} must appear at most once`);
-  if (typeof value === 'string' && PATTERNS[name].test(value)) return value;
-  throw new YardmasterError('INVALID_REQUEST', `${name} ${REQUEST_HEADERS[name].rule}`);
+  const { pattern, rule } = REQUEST_HEADERS[name];
+  if (typeof value === 'string' && pattern.test(value)) return value;
+  throw new YardmasterError('INVALID_REQUEST', `${name} ${rule}`);
 }

@@ -20,7 +20,7 @@ const inHeader = (header: HeaderName, name: string, description: string) => ({
   in: 'header',
   required: false,
   description,
-  schema: { type: 'string', pattern: REQUEST_HEADERS[header].pattern },
+  schema: { type: 'string', pattern: REQUEST_HEADERS[header].pattern.source },
 });
 
 /** Parameters in headers, by the names of the headers. */

@@ -43,8 +43,8 @@ local function replyToToken(job, token, doneIn)
   if job.status == 'completed' or job.status == 'dead' then return { 'JOB_NOT_RUNNING', job.status } end
 end
 
--- Decide by its delivery token about a fail or a release, with which a worker gives its job up. A worker that has lost the job already may
--- make the call as well: nothing changes, whichever worker has the job now.
+-- Decide by its delivery token about a fail or a release, with which a worker gives its job up. A worker that has lost
+-- the job already may make the call as well: nothing changes, whichever worker has the job now.
 local function replyToGivingUp(job, token)
   if job.status == 'killed' then return nil end
   local delivery = deliveryOf(job, token)
