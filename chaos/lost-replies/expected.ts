@@ -1,4 +1,4 @@
-import { ERRORS, type JsonValue, uniqueRequest } from '@yardmaster/protocol';
+import { createJobRequest, ERRORS, type JsonValue, uniqueRequest } from '@yardmaster/protocol';
 import {
   callJob,
   create,
@@ -38,7 +38,7 @@ export function playTwice([op, , , start]: (typeof CHANGES)[number]) {
   const world = newWorld({ keyPrefix: '', eventsPerJob: 99, logsPerJob: 99, ...times }, 0);
   const callback = { callbackUrl: hasCallback ? 'http://receiver' : null, callbackHeaders: null };
   const unique = key === 'unique' ? uniqueRequest.parse({ key }) : null;
-  const request = { name: 'lost', payload: null, maxRetries, timeoutSeconds: 1, unique, ...callback };
+  const request = { ...createJobRequest.parse({ name: 'lost', maxRetries, timeoutSeconds: 1, ...callback }), unique };
   const of = { job: '1', caller: null };
   const act = (verb: Operation, body: Body, token?: string | null): unknown => {
     const given = { id: String(world.jobs.size + 1), space: 'space', request };

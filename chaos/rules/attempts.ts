@@ -81,5 +81,5 @@ export const isFenced = ({ op, token }: Call) => token !== null && WORKER_CALLS.
 const statusAt = ({ events }: Events, i: number): Status =>
   events
     .slice(0, i + 1)
-    .map(({ type }) => statusAfter(type))
+    .map(statusAfter)
     .findLast((status) => status !== null) ?? 'pending';

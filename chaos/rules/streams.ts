@@ -72,7 +72,7 @@ function snapshotFault({ scope, messages }: Stream, job: DumpedJob, got: string[
   const first = job.events.findIndex((event) => keyOf(scope)(asMessage(event)) === got[0]);
   const was = job.events
     .slice(0, first)
-    .map(({ type }) => (type === 'created' ? 'pending' : statusAfter(type)))
+    .map((event) => (event.type === 'created' ? 'pending' : statusAfter(event)))
     .findLast((to) => to !== null);
   return was === status ? null : `it began with ${status}, where the job was ${was}`;
 }

@@ -1,7 +1,8 @@
 // Read .lua files: their headers, the functions that they share, and which of those a script uses.
 import { basename } from 'node:path';
 
-const BUILT_IN = /^(unpack|tonumber|tostring|type|ipairs|pcall|select|function|and|or|not|if|elseif|while|return|in)$/;
+const BUILT_IN =
+  /^(unpack|tonumber|tostring|type|ipairs|pcall|error|select|function|and|or|not|if|elseif|while|return|in)$/;
 
 /** Drop comments and blank lines: comments are for the reader of the source, not for Redis. */
 const bare = (source) => source.replaceAll(/^\s*(--.*)?\n| +-- .*$/gm, '');

@@ -45,10 +45,12 @@ const read = (file) =>
 /** Constants that scripts share with TypeScript, by name. */
 function constants() {
   const after = { callback_sent: '', callback_failed: '' };
-  for (const { event, to } of TRANSITIONS) if (event !== null) after[event] = to;
-  const pairs = Object.entries(after).map(([event, status]) => `${event} = ${quoted(status)}`);
+  for (const { event, to } of TRANSITIONS) if (event !== null) after[event] = `${after[event] ?? ''} ${to}`;
+  const pairs = Object.entries(after).map(([event, statuses]) => `${event} = ${quoted(statuses.trim())}`);
   return [
     ['STATUSES', `local STATUSES = { ${list(STATUSES)} }`],
+    ['IS_STATUS', `local IS_STATUS = { ${STATUSES.map((status) => `${status} = true`).join(', ')} }`],
+    // Statuses that a job can have after an event, with blanks in between; none for a callback.
     ['STATUS_AFTER', `local STATUS_AFTER = { ${pairs.join(', ')} }`],
   ];
 }

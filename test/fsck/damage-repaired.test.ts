@@ -38,6 +38,7 @@ interface Damage {
 }
 
 const NEXT: Record<Status, [verb: string, body?: object]> = {
+  scheduled: ['reschedule', { delaySeconds: 0 }],
   pending: ['claim'],
   delivered: ['ack'],
   running: ['complete', { result: 1 }],

@@ -1,5 +1,13 @@
 import type { Route } from '@yardmaster/api';
-import { checkLog, type JobEvent, type JsonValue, type NewLog, STATUSES, type Status } from '@yardmaster/protocol';
+import {
+  checkLog,
+  createJobRequest,
+  type JobEvent,
+  type JsonValue,
+  type NewLog,
+  STATUSES,
+  type Status,
+} from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
 import * as model from '../model/index.js';
 import { jobIn } from '../support/jobs.js';
@@ -38,8 +46,9 @@ const SENT: Partial<Record<model.JobVerb, JsonValue>> = { complete: { answer: 42
 export async function createTwin(service: FuzzedService, place: Place): Promise<Twin> {
   const world = model.newWorld(STORE_DEFAULTS, 0);
   if (place === 'unknown') return { world, id: `00${'a'.repeat(26)}` };
-  const fixed = { name: 'work', payload: null, timeoutSeconds: 86_400, callbackHeaders: null, unique: null };
-  const request = { ...fixed, callbackUrl: urlIn(place), maxRetries: place === 'dead' ? 0 : 3 };
+  const delaySeconds = place === 'scheduled' ? 86_400 : null;
+  const given = { name: 'work', timeoutSeconds: 86_400, delaySeconds, callbackUrl: urlIn(place) };
+  const request = createJobRequest.parse({ ...given, maxRetries: place === 'dead' ? 0 : 3 });
   const id = await jobIn(service, statusOf(place), JOBS_SPACE, request);
   model.create(world, { id, space: JOBS_SPACE, request });
   for (const verb of model.CALLS_TO[statusOf(place)]) model.callJob(world, verb, { job: id, data: SENT[verb] ?? null });

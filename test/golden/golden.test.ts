@@ -67,7 +67,7 @@ const connection = during(
 const ENDS: readonly ((store: Store, id: string) => Promise<void>)[] = [
   (store, id) => completeJob(store, ANY_SPACE, id, { ok: true }),
   (store, id) => killJob(store, ANY_SPACE, id, null),
-  (store, id) => failJob(store, ANY_SPACE, id, 'broken'),
+  (store, id) => failJob(store, ANY_SPACE, id, { error: 'broken' }),
 ];
 const ENDED = [/completed/, /killed/, /pending|dead/];
 

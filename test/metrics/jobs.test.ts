@@ -14,7 +14,10 @@ const series = (from: string, to: string) => `${MOVES}{from="${from}",to="${to}"
 const UNIQUE = { key: 'one' };
 
 /** The call that is each trigger, by the id of a job. */
-const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, (id: string) => [string, unknown?]> = {
+const CALLS: Record<
+  Exclude<Trigger, 'delivery_timeout' | 'execution_timeout' | 'start_timeout' | 'due'>,
+  (id: string) => [string, unknown?]
+> = {
   poll: () => ['/spaces/moves/jobs/poll', { count: 50 }],
   claim: (id) => [`/jobs/${id}/claim`],
   ack: (id) => [`/jobs/${id}/ack`],
@@ -26,6 +29,7 @@ const CALLS: Record<Exclude<Trigger, 'delivery_timeout' | 'execution_timeout'>, 
   fail: (id) => [`/jobs/${id}/fail`, { error: 'x' }],
   release: (id) => [`/jobs/${id}/release`],
   kill: (id) => [`/jobs/${id}/kill`, {}],
+  reschedule: (id) => [`/jobs/${id}/reschedule`, { delaySeconds: 0 }],
   replace: () => ['/spaces/moves/jobs', { name: 'work', unique: { ...UNIQUE, onConflict: 'replace' } }],
 };
 const isCall = (trigger: Trigger): trigger is keyof typeof CALLS => Object.hasOwn(CALLS, trigger);

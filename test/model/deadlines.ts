@@ -110,6 +110,7 @@ export function due(world: World): Omit<Due, 'clocks'> {
     PARTITION_TAGS.filter((partition) => jobsIn(world, partition).some((job) => (dueAt(job) ?? now + 1) <= now));
   return {
     deadlines: partitionsWith(({ deadline }) => deadline),
+    promotions: [],
     callbacks: partitionsWith(({ callback }) => (callback?.isPending ? callback.relayAt : null)),
     faults: [],
   };

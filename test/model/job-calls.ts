@@ -1,4 +1,11 @@
-import type { JsonObject, JsonValue, NewLog, Progress, Status } from '@yardmaster/protocol';
+import {
+  createJobRequest,
+  type JsonObject,
+  type JsonValue,
+  type NewLog,
+  type Progress,
+  type Status,
+} from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
 import { ack, complete, fail, heartbeat, kill, type OfWorker, release } from './attempts.js';
 import { redeliver } from './callbacks.js';
@@ -52,6 +59,7 @@ const RUN: JobVerb[] = ['claim', 'ack'];
 
 /** The calls that bring a job without retries from its creation to a status. */
 export const CALLS_TO: Record<Status, readonly JobVerb[]> = {
+  scheduled: [],
   pending: [],
   delivered: ['claim'],
   running: RUN,
@@ -70,8 +78,8 @@ const SETTINGS = STORE_DEFAULTS;
  */
 export function refusalOf(verb: JobVerb, status: Status, callbackUrl: string | null = null): Refusal | null {
   const world = newWorld(SETTINGS, 0);
-  const fixed = { payload: null, timeoutSeconds: 1, callbackHeaders: null, unique: null };
-  const request = { name: 'work', maxRetries: 0, callbackUrl, ...fixed };
+  const delaySeconds = status === 'scheduled' ? 3_600 : null;
+  const request = createJobRequest.parse({ name: 'work', maxRetries: 0, callbackUrl, delaySeconds });
   const job = create(world, { id: 'job', space: 'space', request }).id;
   for (const step of CALLS_TO[status]) callJob(world, step, { job });
   try {

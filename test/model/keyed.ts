@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CreateJobRequest, isTerminal, type Job } from '@yardmaster/protocol';
-import type { KeyedCreation } from '@yardmaster/store';
+import type { FullCreation } from '@yardmaster/store';
 import { create } from './delivering.js';
 import { recordEvent } from './history.js';
 import { jobOf } from './reading.js';
@@ -15,7 +15,7 @@ export interface KeyedCreate {
 }
 
 /** @param id chosen by the store; it cannot be predicted */
-export function createKeyed(world: World, given: KeyedCreate & { id: string }): KeyedCreation {
+export function createKeyed(world: World, given: KeyedCreate & { id: string }): FullCreation {
   const { space, request, idempotencyKey } = given;
   const known = jobsOf(world, space).find((job) => idempotencyKey !== null && job.idempotencyKey === idempotencyKey);
   if (known && !isDeepStrictEqual(known.firstRequest, request)) throw new Refusal('IDEMPOTENCY_MISMATCH');
@@ -45,7 +45,7 @@ function isHolder({ request: its, status, isUniqueFreed }: ModelJob, { name, uni
 const occupies = ({ now }: World, { request, createdAt }: ModelJob): boolean =>
   request.unique?.until !== 'expired' || now < createdAt + (request.unique.ttlSeconds as number) * 1_000;
 
-function conflict(world: World, holder: ModelJob, request: CreateJobRequest): KeyedCreation {
+function conflict(world: World, holder: ModelJob, request: CreateJobRequest): FullCreation {
   const { onConflict } = request.unique as NonNullable<CreateJobRequest['unique']>;
   if (onConflict === 'reject') throw new Refusal('JOB_NOT_UNIQUE', holder.status);
   if (onConflict === 'return' || holder.status !== 'pending') return { outcome: 'returned', job: jobOf(holder) };

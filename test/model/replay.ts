@@ -1,5 +1,6 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import {
+  createJobRequest,
   type EventType,
   type JobEvent,
   type JobWithEvents,
@@ -97,7 +98,8 @@ function worldAtCreation({ id, spaceId, createdAt, ...job }: JobWithEvents, sett
   const world = newWorld({ ...STORE_DEFAULTS, ...settings }, Date.parse(createdAt));
   const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = job;
   const unique = job.unique ? uniqueRequest.parse(job.unique) : null;
-  const request = { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders, unique };
+  const given = { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders };
+  const request = { ...createJobRequest.parse(given), unique };
   create(world, { id, space: spaceId, request });
   return world;
 }
@@ -149,6 +151,8 @@ const STEPS: Record<EventType, Step> = {
   event: byCalling('event', (data) => data),
   killed: byCalling('kill', (data) => data?.reason),
   released: byCalling('release', (data) => data?.reason),
+  ready: () => undefined,
+  rescheduled: () => undefined,
   replaced: ({ world, job }) => {
     if (job.status === 'pending') replace(world, job, job.request);
   },

@@ -35,7 +35,7 @@ it('ended jobs are removed with all their keys once their retention is over, how
     expect(await service.call('POST', `/jobs/${first}/${verb}`, { body })).toMatchObject({ status: 200 });
   const ends = [
     (id: string) => completeJob(store, ANY_SPACE, id, { ok: true }),
-    (id: string) => failJob(store, ANY_SPACE, id, 'broken'),
+    (id: string) => failJob(store, ANY_SPACE, id, { error: 'broken' }),
     (id: string) => killJob(store, ANY_SPACE, id, 'enough'),
   ];
   await Promise.all(ids.map((id, n) => ends[n % 3]?.(id)));

@@ -71,7 +71,7 @@ describe('expireDue', () => {
   it('purges ended jobs with all their keys, and a space with its last job', async () => {
     const store = storeWith({ retentionMs: 1 });
     await completeJob(store, ANY_SPACE, await run(store), { ok: true });
-    await failJob(store, ANY_SPACE, await run(store, { maxRetries: 0 }), 'broken');
+    await failJob(store, ANY_SPACE, await run(store, { maxRetries: 0 }), { error: 'broken' });
     await killJob(store, ANY_SPACE, (await create(store)).id, 'enough');
     let purged = 0;
     await until(async () => {

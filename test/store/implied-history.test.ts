@@ -67,7 +67,7 @@ describe('history of a job', () => {
       heartbeatJob(tested.store, ANY_SPACE, id, { kind: 'progress', data: { percent: 1, message: 'on' } }),
     checkpoint: (id) => heartbeatJob(tested.store, ANY_SPACE, id, { kind: 'checkpoint', data: {} }),
     event: (id) => heartbeatJob(tested.store, ANY_SPACE, id, { kind: 'event', data: 1 }),
-    fail: (id) => failJob(tested.store, ANY_SPACE, id, 'no'),
+    fail: (id) => failJob(tested.store, ANY_SPACE, id, { error: 'no' }),
     kill: (id) => killJob(tested.store, ANY_SPACE, id, null),
     async expire(id) {
       await redis.zadd(tested.store.keys.deadlines(id.slice(0, 2)), 1, id);

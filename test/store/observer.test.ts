@@ -39,6 +39,7 @@ describe('observer of a store', () => {
     redelivered: (...what) => observed.push(['redelivered', ...what]),
     unfenced: () => observed.push(['unfenced']),
     expired: (lagMs) => observed.push(['expired', lagMs >= 0]),
+    promoted: (lagMs) => observed.push(['promoted', lagMs >= 0]),
     logged: (...what) => observed.push(['logged', ...what]),
     refusedLogs: () => observed.push(['refusedLogs']),
     cutSearchShort: () => observed.push(['cutSearchShort']),
@@ -90,12 +91,12 @@ describe('observer of a store', () => {
 
   it('gets the new status of a failed job and the old status of a killed job, once', async () => {
     const id = await run({ maxRetries: 1 });
-    await failJob(store, ANY_SPACE, id, 'first');
+    await failJob(store, ANY_SPACE, id, { error: 'first' });
     expect(observed).toEqual([['moved', 'running', 'pending', 1]]);
     await claimJob(store, ANY_SPACE, id);
     await ackJob(store, ANY_SPACE, id);
     observed = [];
-    await failJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, 'second');
+    await failJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, { error: 'second' });
     const { id: other } = await create();
     await killJob(store, ANY_SPACE, other, null);
     await killJob(store, ANY_SPACE, other, null);
@@ -111,13 +112,13 @@ describe('observer of a store', () => {
 
   it('gets a release, and calls without a delivery token in a later attempt', async () => {
     const id = await run({ maxRetries: 1 });
-    await failJob(store, ANY_SPACE, id, 'first');
+    await failJob(store, ANY_SPACE, id, { error: 'first' });
     await claimJob(store, ANY_SPACE, id);
     observed = [];
     await ackJob(store, ANY_SPACE, id);
     await ackJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id); // Sent again.
     await heartbeatJob(store, ANY_SPACE, id, { kind: 'keepalive' });
-    await releaseJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, null);
+    await releaseJob(store, { ...ANY_SPACE, deliveryToken: '1.0' }, id, {});
     expect(observed).toEqual([
       ['unfenced'],
       ['moved', 'delivered', 'running', 1],
@@ -132,7 +133,7 @@ describe('observer of a store', () => {
     await expect(ackJob(store, ANY_SPACE, id)).rejects.toMatchObject({ code: 'JOB_NOT_DELIVERED' });
     await completeJob(store, ANY_SPACE, id, null);
     observed = [];
-    await expect(failJob(store, ANY_SPACE, id, 'x')).rejects.toMatchObject({ code: 'JOB_NOT_RUNNING' });
+    await expect(failJob(store, ANY_SPACE, id, { error: 'x' })).rejects.toMatchObject({ code: 'JOB_NOT_RUNNING' });
     await expect(killJob(store, ANY_SPACE, id, null)).rejects.toMatchObject({ code: 'JOB_ENDED' });
     expect(observed).toEqual([]);
   });

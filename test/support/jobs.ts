@@ -24,6 +24,7 @@ export async function step(service: Api, id: string, verb: string, body?: unknow
 
 /** The API calls that bring a new job into a status. */
 const PATHS: Record<Status, [verb: string, body?: unknown][]> = {
+  scheduled: [],
   pending: [],
   delivered: [['claim']],
   running: [['claim'], ['ack']],
@@ -32,9 +33,13 @@ const PATHS: Record<Status, [verb: string, body?: unknown][]> = {
   killed: [['kill', { reason: 'stop' }]],
 };
 
-/** Create a job and bring it into a status. A dead one needs `maxRetries: 0`. */
+/** Create a job and bring it into a status. A dead one needs `maxRetries: 0`, a scheduled one a delay. */
 export async function jobIn(service: Api, status: Status, spaceId: string, fields: Fields = {}): Promise<string> {
-  const { id } = await createJob(service, spaceId, status === 'dead' ? { maxRetries: 0, ...fields } : fields);
+  const needed = {
+    ...(status === 'dead' && { maxRetries: 0 }),
+    ...(status === 'scheduled' && { delaySeconds: 3_600 }),
+  };
+  const { id } = await createJob(service, spaceId, { ...needed, ...fields });
   for (const [verb, body] of PATHS[status]) await step(service, id, verb, body);
   return id;
 }

@@ -87,16 +87,16 @@ function jobOf(id: string, text: string): DumpedJob {
     const data = DATA[type]?.(word, nth) ?? null;
     return { id: `${id}.${i + 1}`, jobId: id, spaceId: 'yard', type, data, createdAt: isoAt(Number(at)) };
   });
-  const moves = events.filter(({ type }) => statusAfter(type) !== null);
+  const moves = events.filter((event) => statusAfter(event) !== null);
   const last = moves.at(-1);
-  const isPending = last === undefined || statusAfter(last.type) === 'pending';
+  const isPending = last === undefined || statusAfter(last) === 'pending';
   const timeOf = (type: EventType) =>
     (isPending ? undefined : moves.findLast((event) => event.type === type))?.createdAt ?? null;
   const end = events.find(({ type }) => type === 'completed');
   const failed = events.findLast(({ type }) => type === 'retried' || type === 'dead');
   return {
     ...{ id, spaceId: 'yard', name: 'work', payload: { n: id }, maxRetries: 0, timeoutSeconds: 1 },
-    status: last === undefined ? 'pending' : (statusAfter(last.type) as Status),
+    status: last === undefined ? 'pending' : (statusAfter(last) as Status),
     attemptNumber: attemptsIn(events),
     callbackUrl: (events.find(({ type }) => isCallback(type))?.data as { url: string } | undefined)?.url ?? null,
     ...{ deliveredAt: timeOf('delivered'), startedAt: timeOf('acked'), completedAt: timeOf('completed') },

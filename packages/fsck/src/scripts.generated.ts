@@ -158,8 +158,6 @@ end`,
   local isKnown = lasts == 'ended' or lasts == 'started' or lasts == 'expired'
   return isKnown and (onConflict == 'return' or onConflict == 'reject' or onConflict == 'replace')
 end`,
-  IS_STATUS: `local IS_STATUS = {}
-for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end`,
   WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
   FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', unpack(WHOLE) }`,
@@ -260,10 +258,10 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '0bf255590744dd81b1ea6c568911dfd70079f0d4',
+  name: 'check_jobs', sha1: '9e26b20418eb246f0b0f979862ac426e9f4d17d6',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.STATUSES}\n${lua.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()
@@ -341,7 +339,7 @@ return { 'OK', 'repaired' }
 } as const;
 
 export const check_spaces = {
-  name: 'check_spaces', sha1: 'b31b172fe2a0fb8bf0c22e5ef7b6648cd7cd96fd',
+  name: 'check_spaces', sha1: 'be90fe7fcab0792becde13ecaa2438adf1adaa47',
   keys: ['spaces'], args: ['base', 'isRepairing'], rest: 'ids',
   decode: (r: unknown[]) => ({ empty: r[1] as string[] }),
   text: `${store.STATUSES}\nlocal spaces = KEYS[1]

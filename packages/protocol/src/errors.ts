@@ -16,6 +16,7 @@ export const ERRORS = {
   NOT_FOUND: { status: 404, message: 'No such path' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'Method not allowed' },
   REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive' },
+  JOB_NOT_PENDING: { status: 409, message: 'Job is not pending' },
   JOB_NOT_DELIVERED: { status: 409, message: 'Job is not in a valid state for ack' },
   JOB_NOT_RUNNING: { status: 409, message: 'Job is not running' },
   DELIVERY_LOST: { status: 409, message: 'Job was handed to another worker' },

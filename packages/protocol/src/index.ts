@@ -8,6 +8,7 @@ export * from './jobs/progress.js';
 export * from './jobs/requests.js';
 export * from './jobs/stats.js';
 export * from './jobs/statuses.js';
+export * from './jobs/timing.js';
 export * from './jobs/transitions.js';
 export * from './jobs/unique.js';
 export * from './key.js';

@@ -1,3 +1,5 @@
+import { CALLBACK_ENDS } from './jobs/statuses.js';
+
 /** Numbers of spec §8 and of the contract that no deployment changes. Sizes in bytes are variables, `MAX_*_BYTES`. */
 export const LIMITS = {
   nameCharacters: 128,
@@ -13,6 +15,15 @@ export const LIMITS = {
   maxRetriesMax: 100,
   timeoutSecondsDefault: 300,
   timeoutSecondsMax: 86_400,
+  /** 366 days. */
+  delaySecondsMax: 31_622_400,
+  startWithinSecondsMax: 31_622_400,
+  /** 7 days. */
+  retryDelaySecondsMax: 604_800,
+  retryDelays: 20,
+  retryFactorMax: 10,
+  maxRunSecondsMax: 604_800,
+  prioritySecondsMax: 604_800,
   /** Our choice: names of jobs that one response of Get Space Statistics counts. */
   statsNamesDefault: 100,
   statsNamesMax: 1_000,
@@ -33,6 +44,8 @@ export const LIMITS = {
   /** Our choice: 366 days. */
   uniqueTtlSecondsMax: 31_622_400,
   callbackUrlCharacters: 2048,
+  /** Our choice: each end of a job, and as many repetitions. */
+  callbackEnds: 10,
   callbackHeaders: 20,
   callbackHeadersBytes: 4096,
 } as const;
@@ -41,4 +54,9 @@ export const LIMITS = {
  * Defaults of absent fields in a job's record. They must never change, because later releases read the records of
  * earlier ones. The scripts get these values at build time.
  */
-export const RECORD_DEFAULTS = { maxRetries: 3, timeoutSeconds: 300, attempt: 0 } as const;
+export const RECORD_DEFAULTS = {
+  maxRetries: 3,
+  timeoutSeconds: 300,
+  attempt: 0,
+  callbackOn: CALLBACK_ENDS.join(' '),
+} as const;

@@ -70,6 +70,8 @@ export interface StoreObserver {
   unfenced(): void;
   /** Deadlines were processed in one step, the oldest of them this late. */
   expired(lagMs: number): void;
+  /** Jobs that were due were made pending in one step, the earliest of them this late. */
+  promoted(lagMs: number): void;
   /** Log entries were appended. */
   logged(entries: number): void;
   /** A batch of logs was refused, because there was no room for it. */
@@ -90,6 +92,7 @@ export const NO_OBSERVER: StoreObserver = {
   redelivered: nothing,
   unfenced: nothing,
   expired: nothing,
+  promoted: nothing,
   logged: nothing,
   refusedLogs: nothing,
   cutSearchShort: nothing,

@@ -15,6 +15,7 @@ export { type ClockReading, markStep, restoreDeadlines, stepBetween } from './de
 export { createClockWatch } from './deadlines/clock-watch.js';
 export { type Due, findDue } from './deadlines/due.js';
 export { type Expired, expireDue } from './deadlines/expire.js';
+export { type Promoted, promoteDue } from './deadlines/promote.js';
 export { FORMAT, FormatError, isInUse, raiseFormat, readFormat } from './format.js';
 export {
   ackJob,
@@ -26,13 +27,14 @@ export {
   type Worker,
 } from './jobs/attempt/attempt.js';
 export { claimJob, pollJobs } from './jobs/claim.js';
-export { createJob } from './jobs/create/create.js';
-export { createKeyedJob, type KeyedCreation } from './jobs/create/create-keyed.js';
+export { createJob, isPlain } from './jobs/create/create.js';
+export { createFullJob, type FullCreation } from './jobs/create/create-full.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
 export { killJob } from './jobs/kill.js';
 export { getJob, getProgress, listJobs } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';
+export { rescheduleJob } from './jobs/reschedule.js';
 export { FairQueue } from './limits/fair-queue.js';
 export { PerKey } from './limits/per-key.js';
 export { appendLogs } from './logs/append.js';

@@ -78,6 +78,8 @@ export interface Store {
   idempotency: { secret: Buffer | null };
   observer: StoreObserver;
   clock: Clock;
+  /** Draw a number of at least 0 and below 1, for the jitter of retries. */
+  random: () => number;
 }
 
 /**
@@ -87,11 +89,17 @@ export interface Store {
  * @param bulk a second connection for long reads and logs; the first when left out
  * @param observer observer of the verbs; none when left out
  * @param clock by which calls get a deadline; none when left out
+ * @param random for the jitter of retries; that of Node.js when left out
  */
 export function createStore(
   redis: RedisClient,
   settings: Partial<StoreSettings> = {},
-  { bulk = redis, observer = NO_OBSERVER, clock = NO_CLOCK }: Partial<Pick<Store, 'bulk' | 'observer' | 'clock'>> = {},
+  {
+    bulk = redis,
+    observer = NO_OBSERVER,
+    clock = NO_CLOCK,
+    random = Math.random,
+  }: Partial<Pick<Store, 'bulk' | 'observer' | 'clock' | 'random'>> = {},
 ): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
   // This stays below the budget of a request (`redisBudgetMs`), which would give no reason.
@@ -107,6 +115,7 @@ export function createStore(
     idempotency: { secret: null },
     observer,
     clock,
+    random,
   };
 }
 

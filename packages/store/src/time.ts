@@ -58,6 +58,14 @@ export function isoOfOrder(order: string): string {
 }
 
 /**
+ * Return the claim order of a job from its score in a queue, see queueScore in lua/waiting.lua.
+ *
+ * @param priority of its record, in seconds
+ */
+export const withoutHeadStart = (score: string, priority: string | null) =>
+  priority === null ? score : String(Number(score) + Number(priority) * 1000 * 1024);
+
+/**
  * Return how long a job with this order score has waited, in seconds. Orders may be ahead of the clock when many jobs
  * came in one millisecond, or after the clock stepped back.
  */

@@ -71,8 +71,8 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     predict: (world, input, stored) => create(world, { ...input, id: (stored as { id: string }).id }),
   },
   createKeyed: {
-    perform: (at, it) => store.createKeyedJob(at, it.space, it.request, it.idempotencyKey),
-    predict: (world, input, stored) => createKeyed(world, { ...input, id: (stored as store.KeyedCreation).job?.id }),
+    perform: (at, it) => store.createFullJob(at, it.space, it.request, it.idempotencyKey),
+    predict: (world, input, stored) => createKeyed(world, { ...input, id: (stored as store.FullCreation).job?.id }),
   },
   poll: { perform: (at, { space, ...request }) => store.pollJobs(at, space, request), predict: poll },
   claim: { perform: (at, it) => store.claimJob(at, of(it), it.job), predict: claim },
@@ -82,8 +82,8 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
     predict: attempts.heartbeat,
   },
   complete: { perform: (at, it) => store.completeJob(at, by(it), it.job, it.result), predict: attempts.complete },
-  fail: { perform: (at, it) => store.failJob(at, by(it), it.job, it.error), predict: attempts.fail },
-  release: { perform: (at, it) => store.releaseJob(at, by(it), it.job, it.reason), predict: attempts.release },
+  fail: { perform: (at, it) => store.failJob(at, by(it), it.job, it), predict: attempts.fail },
+  release: { perform: (at, it) => store.releaseJob(at, by(it), it.job, it), predict: attempts.release },
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), predict: attempts.kill },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),

@@ -1,4 +1,4 @@
-import { type KeyedCreation, newJobId } from '@yardmaster/store';
+import { type FullCreation, newJobId } from '@yardmaster/store';
 import type { Call } from './calls.js';
 
 /**
@@ -20,7 +20,7 @@ export class IssuedIds {
   /** Note the ids and leases of a response. */
   note(call: Call, value: unknown): void {
     if (call.verb === 'create') this.name(call.label, (value as { id: string }).id);
-    if (call.verb === 'createKeyed') this.name(call.label, (value as KeyedCreation).job.id);
+    if (call.verb === 'createKeyed') this.name(call.label, (value as FullCreation).job.id);
     const { lease } = (value ?? {}) as { lease?: string };
     if (call.verb === 'begin' && lease !== undefined) this.leases.set(call.job, [...this.leasesOf(call.job), lease]);
   }

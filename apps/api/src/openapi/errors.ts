@@ -96,6 +96,7 @@ const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
   },
   FORBIDDEN: { error: 'The API key lacks the scope jobs:read' },
   METHOD_NOT_ALLOWED: { error: 'Allowed here: OPTIONS, GET, HEAD' },
+  JOB_NOT_PENDING: { jobStatus: 'running' },
   JOB_NOT_DELIVERED: { jobStatus: 'running' },
   JOB_NOT_RUNNING: { jobStatus: 'completed' },
   DELIVERY_LOST: { jobStatus: 'running' },

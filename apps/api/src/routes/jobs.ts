@@ -7,8 +7,9 @@ import {
   job,
   type KnownJob,
   killRequest,
+  rescheduleRequest,
 } from '@yardmaster/protocol';
-import { createJob, createKeyedJob, killJob, redeliverCallback } from '@yardmaster/store';
+import { createFullJob, createJob, isPlain, killJob, redeliverCallback, rescheduleJob } from '@yardmaster/store';
 import { PENDING } from './examples.js';
 import { type Call, DONE, done, eventSize, payloadSize, type Route, route } from './route.js';
 
@@ -22,7 +23,7 @@ export const JOBS: readonly Route[] = [
     tag: 'Jobs',
     summary: 'Create a job',
     description:
-      'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it. With the header `Idempotency-Key` the call can be sent again without a second job. With `unique` the job is created only if no other job occupies that key.',
+      'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it. With the header `Idempotency-Key` the call can be sent again without a second job. With `unique` the job is created only if no other job occupies that key. With `scheduledFor` or `delaySeconds` the job becomes claimable later.',
     header: 'idempotency-key',
     body: createJobRequest,
     sizeRules: payloadSize('payload'),
@@ -45,6 +46,14 @@ export const JOBS: readonly Route[] = [
           name: 'resize',
           payload: PENDING.payload,
           unique: { key: 'cat.png', until: 'started', onConflict: 'replace' },
+        },
+        'In an hour, with longer and longer delays between attempts': {
+          name: 'resize',
+          payload: PENDING.payload,
+          delaySeconds: 3600,
+          maxRetries: 8,
+          retry: { delaySeconds: 5, factor: 2, maxDelaySeconds: 600 },
+          maxRunSeconds: 1800,
         },
       },
       response: { 'The job': PENDING },
@@ -73,13 +82,36 @@ export const JOBS: readonly Route[] = [
     handler: ({ store, caller, jobId, input }) => done(killJob(store, caller, jobId, input.reason)),
   }),
   route({
+    operation: 'rescheduleJob',
+    method: 'POST',
+    path: '/api/v1/jobs/:jobId/reschedule',
+    scopes: ['jobs:create'],
+    tag: 'Jobs',
+    summary: 'Reschedule a job',
+    description:
+      'Gives a scheduled or pending job another time. With a time in the past, or a delay of 0, it is pending at the end of the queue.',
+    body: rescheduleRequest,
+    response: doneResponse,
+    trigger: 'reschedule',
+    examples: {
+      request: {
+        'In an hour': { delaySeconds: 3600 },
+        'At a time': { scheduledFor: '2026-12-24T18:00:00Z' },
+        'Now, before jobs of the last ten minutes': { delaySeconds: 0, priority: 600 },
+      },
+      response: DONE,
+    },
+    handler: ({ store, caller, jobId, input }) => done(rescheduleJob(store, caller, jobId, input)),
+  }),
+  route({
     operation: 'redeliverCallback',
     method: 'POST',
     path: '/api/v1/jobs/:jobId/callback/redeliver',
     scopes: ['jobs:create'],
     tag: 'Jobs',
     summary: 'Send the callback of a job again',
-    description: 'The job must be completed or dead. The callback is sent at once, with all its retries.',
+    description:
+      'The job must have ended in one of the ways of its `callbackOn`. The callback is sent at once, with all its retries.',
     response: doneResponse,
     refusals: ['JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
     examples: { response: DONE },
@@ -90,8 +122,8 @@ export const JOBS: readonly Route[] = [
 /** Create a job, or respond with the job that an earlier call or another producer has created. */
 async function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
   const { store, caller, spaceId, input, header: idempotencyKey } = call;
-  if (idempotencyKey === null && input.unique === null) return createJob(store, spaceId, input);
-  const { outcome, job } = await createKeyedJob(store, spaceId, input, idempotencyKey);
+  if (idempotencyKey === null && isPlain(input)) return createJob(store, spaceId, input);
+  const { outcome, job } = await createFullJob(store, spaceId, input, idempotencyKey);
   if (outcome === 'created') return job;
   if (outcome === 'replayed') {
     call.head = { headers: { 'idempotent-replayed': 'true' } };

@@ -99,7 +99,7 @@ export const WORK: readonly Route[] = [
     tag: 'Work',
     summary: 'Fail the attempt of a job',
     description:
-      'While retries remain, the job is pending again, at the end of the queue. Otherwise it is dead, and its callback is sent.',
+      'While retries remain, the job is pending again, at the end of the queue, or scheduled when its `retry` or `retryAfterSeconds` has a delay. Otherwise it is dead, and its callback is sent.',
     body: failRequest,
     sizeRules: eventSize('error'),
     response: doneResponse,
@@ -110,10 +110,12 @@ export const WORK: readonly Route[] = [
       request: {
         'A sentence': { error: 'cat.png is not an image' },
         'An object': { error: { message: 'cat.png is not an image', code: 'EBADIMAGE' } },
+        'No retry can help': { error: 'cat.png is not an image', retryable: false },
+        'Not before a minute has passed': { error: 'the store of images is busy', retryAfterSeconds: 60 },
       },
       response: DONE,
     },
-    handler: (call) => done(failJob(call.store, workerOf(call), call.jobId, call.input.error)),
+    handler: (call) => done(failJob(call.store, workerOf(call), call.jobId, call.input)),
   }),
   route({
     operation: 'releaseJob',
@@ -124,14 +126,21 @@ export const WORK: readonly Route[] = [
     tag: 'Work',
     summary: 'Release a job',
     description:
-      'Gives a claimed job back, for example before the worker stops. The job is pending again, at its place by creation, and no attempt is counted. The body may be absent.',
+      'Gives a claimed job back, for example before the worker stops. The job is pending again, at its place by creation, or scheduled with `delaySeconds`, and no attempt is counted. The body may be absent.',
     body: releaseRequest,
     sizeRules: eventSize('reason'),
     response: doneResponse,
     header: 'x-delivery-token',
     trigger: 'release',
     refusals: ['DELIVERY_LOST'],
-    examples: { request: { 'With a reason': { reason: 'worker stops' }, 'Without a reason': {} }, response: DONE },
-    handler: (call) => done(releaseJob(call.store, workerOf(call), call.jobId, call.input.reason)),
+    examples: {
+      request: {
+        'With a reason': { reason: 'worker stops' },
+        'Without a reason': {},
+        'For later': { reason: 'the receiver is busy', delaySeconds: 30 },
+      },
+      response: DONE,
+    },
+    handler: (call) => done(releaseJob(call.store, workerOf(call), call.jobId, call.input)),
   }),
 ];

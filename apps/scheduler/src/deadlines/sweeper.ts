@@ -1,6 +1,6 @@
 import type { Logger } from '@yardmaster/runtime';
 import type { ServerContext } from '@yardmaster/server';
-import { type ClockReading, createClockWatch, expireDue, findDue } from '@yardmaster/store';
+import { type ClockReading, createClockWatch, expireDue, findDue, promoteDue } from '@yardmaster/store';
 import pLimit from 'p-limit';
 import { sweepMetrics } from '../metrics.js';
 
@@ -24,6 +24,12 @@ interface Pass {
   faults: unknown[];
   /** `performance.now()` from which on the pass ends at the next fault. */
   until: number;
+}
+
+/** What a step does in a partition: end windows, or make scheduled jobs pending. */
+interface Task {
+  partition: string;
+  process: typeof expireDue | typeof promoteDue;
 }
 
 /** Processes the deadlines of jobs. It works only when `runOnce` is called, see ticks.ts. */
@@ -76,39 +82,39 @@ export function createSweeper(
     return settled;
   }
 
-  /** Do a step in a partition, and return whether more is due there. */
-  async function expireIn(partition: string, dueBefore: number): Promise<boolean> {
-    const { isMore, broken, ...done } = await expireDue(store, partition, dueBefore);
+  /** Do a step of a task, and return whether more is due there. */
+  async function stepOf({ partition, process }: Task, dueBefore: number): Promise<boolean> {
+    const { isMore, broken, ...done } = await process(store, partition, dueBefore);
     progressedAt = performance.now();
-    if (broken.length > 0) log.error({ partition, broken }, 'jobs whose records are broken');
-    log.debug({ partition, ...done }, 'deadlines expired');
+    if (broken.length > 0) log.error({ partition, broken }, 'jobs whose records are broken or of a later release');
+    log.debug({ partition, ...done }, 'deadlines processed');
     return isMore;
   }
 
   /**
-   * Do a step in each partition, and return those in which more is due. A fault in one partition does not delay the
-   * others. But after `until` a fault ends the pass, because the same fault would take as long in the next partitions.
-   * The next look leaves those out.
+   * Do a step of each task, and return those of which more is due. A fault in one partition does not delay the others.
+   * But after `until` a fault ends the pass, because the same fault would take as long in the next partitions. The next
+   * look leaves those out.
    */
-  async function runPass(partitions: readonly string[], { clocks, faults, until }: Pass): Promise<string[]> {
-    const unfinished: string[] = [];
+  async function runPass(tasks: readonly Task[], { clocks, faults, until }: Pass): Promise<Task[]> {
+    const unfinished: Task[] = [];
     let isOver = false;
-    const expire = async (partition: string) => {
+    const run = async (task: Task) => {
       if (isOver) return;
       try {
-        if (await expireIn(partition, clocks.get(partition)?.redisMs ?? 0)) unfinished.push(partition);
+        if (await stepOf(task, clocks.get(task.partition)?.redisMs ?? 0)) unfinished.push(task);
       } catch (error) {
         faults.push(error);
         isOver ||= performance.now() >= until;
       }
     };
-    await Promise.all(partitions.map((partition) => limit(expire, partition)));
+    await Promise.all(tasks.map((task) => limit(run, task)));
     return unfinished;
   }
 
   async function sweep(): Promise<void> {
     const faults: unknown[] = [];
-    for (let left: string[] | null = null; left === null || left.length > 0; ) {
+    for (let left: Task[] | null = null; left === null || left.length > 0; ) {
       if (stopping.aborted) return;
       const due = await findDue(store);
       due.callbacks.forEach(wake);
@@ -117,7 +123,10 @@ export function createSweeper(
       progressedAt = performance.now();
       // Work pass by pass, so that a long backlog in one partition delays no other, not even one that is not due yet.
       const until = progressedAt + LOOK_AGAIN_MS;
-      left = due.deadlines.filter((partition) => settled.has(partition));
+      const tasks = (partitions: string[], process: Task['process']) =>
+        partitions.filter((partition) => settled.has(partition)).map((partition) => ({ partition, process }));
+      // Windows first: a large number of scheduled jobs must not delay them.
+      left = [...tasks(due.deadlines, expireDue), ...tasks(due.promotions, promoteDue)];
       while (left.length > 0 && performance.now() < until) {
         left = await runPass(left, { clocks: due.clocks, faults, until });
       }

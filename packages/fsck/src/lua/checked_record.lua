@@ -1,6 +1,3 @@
-local IS_STATUS = {}
-for _, status in ipairs(STATUSES) do IS_STATUS[status] = true end
-
 local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
   'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }
 local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', unpack(WHOLE) }

@@ -24,6 +24,8 @@ export const EVENT_TYPES = [
   'killed',
   'delivery_timeout',
   'replaced',
+  'ready',
+  'rescheduled',
   'callback_sent',
   'callback_failed',
 ] as const;

@@ -4,6 +4,8 @@ import { count, instant, jobIdField, jobStatus } from '../schema/response-fields
 import { jobEvent } from './events.js';
 import { progressRequest } from './progress.js';
 import { failRequest } from './requests.js';
+import { TERMINAL_STATUSES } from './statuses.js';
+import { retry } from './timing.js';
 import { unique } from './unique.js';
 
 const listed = {
@@ -23,6 +25,16 @@ const listed = {
   result: jsonValue.describe('Result of the worker; null until completion'),
   error: failRequest.shape.error.optional().describe('Error of the latest attempt that failed; absent without one'),
   progress: progressRequest.optional().describe('Latest report of any attempt; absent before the first'),
+  scheduledFor: instant
+    .optional()
+    .describe('Earliest time of the next attempt, or of the first; absent for a job that never had to wait'),
+  retry: retry.optional().describe('Delays between attempts; absent without any'),
+  maxRunSeconds: z.number().optional().describe('How long one attempt may take; absent without a limit'),
+  startWithinSeconds: z
+    .number()
+    .optional()
+    .describe('How long the job may wait for its first ack; absent without a limit'),
+  priority: z.number().meta({ type: 'integer' }).optional().describe('Head start in seconds; absent without one'),
   unique: unique.optional().describe('Absent for a job without a unique key'),
   createdAt: instant,
   updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
@@ -41,6 +53,10 @@ export const job = z
     ...listed,
     callbackUrl: z.string().nullable(),
     callbackHeaders: z.record(z.string(), z.string()).nullable(),
+    callbackOn: z
+      .array(z.enum(TERMINAL_STATUSES))
+      .optional()
+      .describe('Ends after which the callback is sent; absent for completed and dead'),
   })
   .meta({ id: 'Job' });
 export type Job = z.output<typeof job>;

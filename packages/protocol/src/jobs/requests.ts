@@ -9,12 +9,15 @@ import {
   jsonValue,
   name,
   nameFilter,
+  numberBetween,
   queryInteger,
   refuseJsonFaults,
   required,
+  secondsUpTo,
 } from '../schema/fields.js';
 import { isJsonObject, type JsonObject } from '../schema/json.js';
-import { STATUSES } from './statuses.js';
+import { STATUSES, TERMINAL_STATUSES } from './statuses.js';
+import { delaySeconds, timing, withSchedule } from './timing.js';
 import { uniqueRequest } from './unique.js';
 
 const FILTER_RULE = 'must be a string or an array of strings';
@@ -41,30 +44,43 @@ export const nameOrNames = describeAs(checkedNames, z.union([nameFilter, z.array
 
 const anObject = { error: 'must be an object' };
 
-const timeoutRule = `must be a number above 0 and at most ${LIMITS.timeoutSecondsMax}`;
+const ENDS_RULE = `must be a list of ${TERMINAL_STATUSES.join(', ')}, with at least one of them`;
+
+/** Ends of a job after which its callback is sent, in one order; null for the default. */
+const callbackOn = describeAs(
+  z
+    .array(z.enum(TERMINAL_STATUSES, { error: ENDS_RULE }), { error: ENDS_RULE })
+    .min(1, { error: ENDS_RULE })
+    .max(LIMITS.callbackEnds, { error: ENDS_RULE })
+    .transform((ends) => TERMINAL_STATUSES.filter((status) => ends.includes(status))),
+  z
+    .array(z.enum(TERMINAL_STATUSES))
+    .min(1)
+    .max(LIMITS.callbackEnds)
+    .describe('Ends after which the callback is sent; default completed and dead'),
+);
 
 /** Body of Create Job (spec §4.1). */
-export const createJobRequest = z
-  .object(
+export const createJobRequest = withSchedule(
+  z.object(
     {
       name,
       payload: jsonObject.nullable().default(null).describe('Data for the worker'),
       maxRetries: integerBetween(0, LIMITS.maxRetriesMax)
         .default(LIMITS.maxRetriesDefault)
         .describe('Attempts after the first; each failure or time-out of an attempt uses one'),
-      timeoutSeconds: z
-        .number({ error: timeoutRule })
-        .positive({ error: timeoutRule })
-        .max(LIMITS.timeoutSecondsMax, { error: timeoutRule })
+      timeoutSeconds: secondsUpTo(LIMITS.timeoutSecondsMax)
         .default(LIMITS.timeoutSecondsDefault)
         .describe('Execution window: how long an attempt may take between two heartbeats'),
       callbackUrl: callbackUrl.nullable().default(null),
       callbackHeaders: callbackHeaders.nullable().default(null),
+      callbackOn: callbackOn.nullable().default(null),
       unique: uniqueRequest.nullable().default(null),
+      ...timing,
     },
     anObject,
-  )
-  .meta({ id: 'CreateJob' });
+  ),
+).meta({ id: 'CreateJob' });
 export type CreateJobRequest = z.output<typeof createJobRequest>;
 
 /** Query of List Jobs (spec §4.2). */
@@ -136,23 +152,25 @@ export const failRequest = z
           anyOf: [{ type: 'string' }, { type: 'object', additionalProperties: true }],
           description: 'Reason of the failure, for people or for programs',
         }),
+      retryable: z
+        .boolean({ error: 'must be a boolean' })
+        .default(true)
+        .describe('false ends the job: it is dead, whatever retries it has left'),
+      retryAfterSeconds: numberBetween(0, LIMITS.retryDelaySecondsMax)
+        .nullable()
+        .default(null)
+        .describe('Delay before the next attempt, instead of that of `retry`'),
     },
     anObject,
   )
   .meta({ id: 'Failure' });
+export type FailRequest = z.output<typeof failRequest>;
+
+const reason = z.string({ error: 'must be a string' }).nullable().default(null).describe('Reason, for the history');
 
 /** Body of Release Job (contract-2 §1); an absent body or reason is null. */
-export const releaseRequest = z
-  .object(
-    { reason: z.string({ error: 'must be a string' }).nullable().default(null).describe('Reason, for the history') },
-    anObject,
-  )
-  .meta({ id: 'Release' });
+export const releaseRequest = z.object({ reason, delaySeconds }, anObject).meta({ id: 'Release' });
+export type ReleaseRequest = z.output<typeof releaseRequest>;
 
 /** Body of Kill Job (spec §4.15); an absent body or reason is null. */
-export const killRequest = z
-  .object(
-    { reason: z.string({ error: 'must be a string' }).nullable().default(null).describe('Reason, for the history') },
-    anObject,
-  )
-  .meta({ id: 'Kill' });
+export const killRequest = z.object({ reason }, anObject).meta({ id: 'Kill' });

@@ -47,7 +47,7 @@ export const spaceStats = z
   .object({
     spaceId: z.string(),
     timestamp: instant.describe('Moment of the count'),
-    jobs: z.object(counts),
+    jobs: z.object({ ...counts, scheduled: count.optional().describe('Absent when it is 0') }),
     oldestPendingAgeSeconds: nameStats.shape.oldestPendingAgeSeconds.describe('As in `names`, over all names'),
     names: z
       .array(nameStats)

@@ -1,5 +1,5 @@
-/** Every status a job can have, in the order of its life (spec §3). */
-export const STATUSES = ['pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const;
+/** Every status a job can have, in the order of its life (spec §3, contract-2 §2). */
+export const STATUSES = ['scheduled', 'pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const;
 
 export type Status = (typeof STATUSES)[number];
 
@@ -7,6 +7,9 @@ export type Status = (typeof STATUSES)[number];
 export const TERMINAL_STATUSES = ['completed', 'dead', 'killed'] as const satisfies readonly Status[];
 
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
+
+/** Ends after which the callback of a job is sent, unless its producer asks for others. */
+export const CALLBACK_ENDS = ['completed', 'dead'] as const satisfies readonly TerminalStatus[];
 
 /**
  * Return whether a job with this status has ended.

@@ -1,4 +1,6 @@
 import type { ErrorCode } from '../errors.js';
+import type { JsonValue } from '../schema/json.js';
+import { isJsonObject } from '../schema/json.js';
 import type { EventType } from './events.js';
 import type { Status } from './statuses.js';
 
@@ -16,55 +18,97 @@ export type Trigger =
   | 'release'
   | 'kill'
   | 'replace'
+  | 'reschedule'
+  | 'due'
+  | 'start_timeout'
   | 'delivery_timeout'
   | 'execution_timeout';
 
+/**
+ * On what the outcome of a trigger depends: on the retries left, on the deliveries left (`MAX_DELIVERIES`), on a delay,
+ * or on the time limit for the start (`startWithinSeconds`).
+ */
+type Condition =
+  | 'retries remain'
+  | 'retries remain, with a delay'
+  | 'no retries remain'
+  | 'deliveries remain'
+  | 'no deliveries remain'
+  | 'no time is left to start'
+  | 'at once'
+  | 'with a delay';
+
 export interface Transition {
   trigger: Trigger;
-  /** Only for triggers whose outcome depends on the retries left, or on the deliveries left (`MAX_DELIVERIES`). */
-  when?: 'retries remain' | 'no retries remain' | 'deliveries remain' | 'no deliveries remain';
+  /** Only for triggers with more than one outcome. */
+  when?: Condition;
   from: readonly Status[];
   to: Status;
   /** Event that is recorded and published, or null when the move leaves no trace. */
   event: EventType | null;
 }
 
+/** Outcomes of an attempt that has failed, for whatever reason. */
+const failedAttempt = (trigger: 'fail' | 'execution_timeout'): Transition[] => [
+  { trigger, when: 'retries remain', from: ['running'], to: 'pending', event: 'retried' },
+  { trigger, when: 'retries remain, with a delay', from: ['running'], to: 'scheduled', event: 'retried' },
+  { trigger, when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
+];
+
+/** Outcomes for a delivery that has ended without an ack. */
+const deliveryTimeout = (when: Condition, to: Status, event: EventType): Transition => ({
+  trigger: 'delivery_timeout',
+  when,
+  from: ['delivered'],
+  to,
+  event,
+});
+
+/** Outcomes of a call that gives a job another time. */
+const newTime = (trigger: 'replace' | 'reschedule', event: EventType): Transition[] => [
+  { trigger, when: 'at once', from: ['scheduled', 'pending'], to: 'pending', event },
+  { trigger, when: 'with a delay', from: ['scheduled', 'pending'], to: 'scheduled', event },
+];
+
 /**
  * The complete life of a job. A trigger without a row here is refused (see `refusalOf`).
- * A job begins as pending, with the event `created`.
+ * A job begins as pending or, with a time in the future, as scheduled, with the event `created`.
  *
- * @see spec §3
+ * @see spec §3, contract-2 §2
  */
 export const TRANSITIONS: readonly Transition[] = [
+  { trigger: 'due', from: ['scheduled'], to: 'pending', event: 'ready' },
+  { trigger: 'start_timeout', from: ['scheduled', 'pending'], to: 'dead', event: 'dead' },
   { trigger: 'poll', from: ['pending'], to: 'delivered', event: 'delivered' },
   { trigger: 'claim', from: ['pending'], to: 'delivered', event: 'delivered' },
   { trigger: 'ack', from: ['delivered'], to: 'running', event: 'acked' },
-  {
-    trigger: 'delivery_timeout',
-    when: 'deliveries remain',
-    from: ['delivered'],
-    to: 'pending',
-    event: 'delivery_timeout',
-  },
-  { trigger: 'delivery_timeout', when: 'no deliveries remain', from: ['delivered'], to: 'dead', event: 'dead' },
+  deliveryTimeout('deliveries remain', 'pending', 'delivery_timeout'),
+  deliveryTimeout('no deliveries remain', 'dead', 'dead'),
+  deliveryTimeout('no time is left to start', 'dead', 'dead'),
   { trigger: 'progress', from: ['running'], to: 'running', event: 'progress' },
   { trigger: 'checkpoint', from: ['running'], to: 'running', event: 'checkpoint' },
   { trigger: 'event', from: ['running'], to: 'running', event: 'event' },
   { trigger: 'keepalive', from: ['running'], to: 'running', event: null },
   { trigger: 'complete', from: ['running'], to: 'completed', event: 'completed' },
-  { trigger: 'fail', when: 'retries remain', from: ['running'], to: 'pending', event: 'retried' },
-  { trigger: 'fail', when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
-  { trigger: 'release', from: ['delivered', 'running'], to: 'pending', event: 'released' },
-  { trigger: 'execution_timeout', when: 'retries remain', from: ['running'], to: 'pending', event: 'retried' },
-  { trigger: 'execution_timeout', when: 'no retries remain', from: ['running'], to: 'dead', event: 'dead' },
-  { trigger: 'kill', from: ['pending', 'delivered', 'running'], to: 'killed', event: 'killed' },
+  ...failedAttempt('fail'),
+  { trigger: 'release', when: 'at once', from: ['delivered', 'running'], to: 'pending', event: 'released' },
+  { trigger: 'release', when: 'with a delay', from: ['delivered', 'running'], to: 'scheduled', event: 'released' },
+  { trigger: 'release', when: 'no time is left to start', from: ['delivered'], to: 'dead', event: 'dead' },
+  ...failedAttempt('execution_timeout'),
+  { trigger: 'kill', from: ['scheduled', 'pending', 'delivered', 'running'], to: 'killed', event: 'killed' },
   { trigger: 'kill', from: ['killed'], to: 'killed', event: null },
-  { trigger: 'replace', from: ['pending'], to: 'pending', event: 'replaced' },
+  ...newTime('replace', 'replaced'),
+  ...newTime('reschedule', 'rescheduled'),
 ];
 
-/** Return the status that a job has after an event of a type; null for a type that no transition has. */
-export function statusAfter(type: EventType): Status | null {
-  return TRANSITIONS.find(({ event }) => event === type)?.to ?? null;
+/**
+ * Return the status that a job has after an event; null for an event that no transition has. Of an event that can lead
+ * to two statuses, the data shows whether the job is scheduled.
+ */
+export function statusAfter({ type, data }: { type: EventType; data: JsonValue }): Status | null {
+  const to = TRANSITIONS.filter(({ event }) => event === type).map((transition) => transition.to);
+  const isScheduled = to.includes('scheduled') && isJsonObject(data) && typeof data.scheduledFor === 'string';
+  return isScheduled ? 'scheduled' : (to[0] ?? null);
 }
 
 const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keepalive'];
@@ -79,6 +123,7 @@ const HEARTBEATS: readonly Trigger[] = ['progress', 'checkpoint', 'event', 'keep
 export function refusalOf(trigger: Trigger, status: Status): ErrorCode | null {
   if (trigger === 'ack') return 'JOB_NOT_DELIVERED';
   if (trigger === 'kill') return 'JOB_ENDED';
+  if (trigger === 'reschedule') return 'JOB_NOT_PENDING';
   if (HEARTBEATS.includes(trigger)) return status === 'killed' ? 'JOB_KILLED' : 'JOB_NOT_RUNNING';
   if (trigger === 'complete' || trigger === 'fail') return 'JOB_NOT_RUNNING';
   if (trigger === 'release') return status === 'killed' ? 'JOB_KILLED' : 'JOB_NOT_RUNNING';

@@ -115,6 +115,18 @@ export function integerBetween(min: number, max: number) {
   return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 
+/** Make a schema of a number within bounds; a wrong type and a wrong value have the same error. */
+export function numberBetween(min: number, max: number) {
+  const error = `must be a number between ${min} and ${max}`;
+  return z.number({ error }).min(min, { error }).max(max, { error });
+}
+
+/** Make a schema of a length of time above 0, in seconds. */
+export function secondsUpTo(max: number) {
+  const error = `must be a number above 0 and at most ${max}`;
+  return z.number({ error }).positive({ error }).max(max, { error });
+}
+
 /** Make a schema of an integer in a query string: below `min` it is refused, above `max` it counts as `max`. */
 export function queryInteger(min: number, max: number) {
   const error = `must be an integer of at least ${min}`;

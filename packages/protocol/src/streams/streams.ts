@@ -32,6 +32,8 @@ export const STREAM_TYPES = {
   killed: 'withheld',
   delivery_timeout: 'withheld',
   replaced: 'withheld',
+  ready: 'withheld',
+  rescheduled: 'withheld',
 } as const satisfies Partial<Record<PublishedMessage['type'], InProgressScope>>;
 
 export type StreamType = keyof typeof STREAM_TYPES;
@@ -46,6 +48,7 @@ const timestamp = instant.describe(
   'When the event happened, or the moment that `init` describes, by the clock of Redis',
 );
 const init = z.literal('init').describe('First message of a stream: the current state');
+const scheduledFor = instant.describe('When the job becomes claimable');
 const error = jsonValue.describe('Error that the worker reported');
 
 /**
@@ -73,12 +76,14 @@ function eventMessages<More extends z.ZodRawShape>(more: More) {
     message('event', jsonValue),
     message('logs_appended', logsAppended),
     message('completed', jsonValue),
-    message('retried', z.object({ error, attemptNumber: count })),
-    message('released', z.object({ reason: z.string().nullable() })),
+    message('retried', z.object({ error, attemptNumber: count, scheduledFor: scheduledFor.optional() })),
+    message('released', z.object({ reason: z.string().nullable(), scheduledFor: scheduledFor.optional() })),
     message('dead', z.object({ error })),
     message('killed', z.object({ reason: z.string().nullable() })),
     message('delivery_timeout', z.null()),
-    message('replaced', z.null()),
+    message('replaced', z.object({ scheduledFor }).nullable()),
+    message('ready', z.null()),
+    message('rescheduled', z.object({ scheduledFor: scheduledFor.nullable(), priority: z.number().optional() })),
   ] as const;
 }
 

@@ -12,10 +12,12 @@ const CALL_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
 
 const CREATED = { from: 'none', to: 'pending' };
+const SCHEDULED = { from: 'none', to: 'scheduled' };
 
 /** Every pair of statuses between which a job can move, so that each series exists, at 0, before it first happens. */
 const MOVES = [
   CREATED,
+  SCHEDULED,
   ...TRANSITIONS.flatMap(({ from, to }) =>
     from.filter((status) => status !== to).map((status) => ({ from: status, to })),
   ),
@@ -61,10 +63,7 @@ export function storeMetrics(registry: Registry): StoreObserver {
     'yardmaster_jobs_redelivered_total',
     'Jobs that are pending again because they were not acked in time.',
   );
-  const released = plain(
-    'yardmaster_jobs_released_total',
-    'Jobs that are pending again because a worker gave them back.',
-  );
+  const released = plain('yardmaster_jobs_released_total', 'Jobs that wait again because a worker gave them back.');
   const unfenced = plain(
     'yardmaster_unfenced_calls_total',
     'Calls of workers without a delivery token that took effect in attempt 2 or later.',
@@ -72,6 +71,12 @@ export function storeMetrics(registry: Registry): StoreObserver {
   const lag = new Histogram({
     name: 'yardmaster_deadline_lag_seconds',
     help: 'Lateness of the oldest deadline in each step of a sweep (at most 100 deadlines of a partition).',
+    buckets: LAG_BUCKETS,
+    registers,
+  });
+  const promotionLag = new Histogram({
+    name: 'yardmaster_promotion_lag_seconds',
+    help: 'Lateness of the earliest job in each step that makes scheduled jobs pending (at most 100 jobs of a partition).',
     buckets: LAG_BUCKETS,
     registers,
   });
@@ -115,6 +120,7 @@ export function storeMetrics(registry: Registry): StoreObserver {
     redelivered: (jobs) => redelivered.inc(jobs),
     unfenced: () => unfenced.inc(),
     expired: (lagMs) => lag.observe(lagMs / 1000),
+    promoted: (lagMs) => promotionLag.observe(lagMs / 1000),
     logged: (entries) => logged.inc(entries),
     refusedLogs: () => refused.inc(),
     cutSearchShort: () => cutShort.inc(),

@@ -22,7 +22,7 @@ export interface CallbackAttempt {
   status: Status;
   /** Attempts of the job that were started. */
   attemptNumber: number;
-  /** JSON text: the result of a completed job, or `{"error": …}` of a dead one. */
+  /** JSON text: the result of a completed job, `{"error": …}` of a dead one, or `{"reason": …}` of a killed one. */
   result: string;
   /** When the job ended, ISO 8601. */
   endedAt: string;
@@ -64,14 +64,15 @@ export async function beginCallback(
   if (reply.outcome === 'NOT_PENDING') return { waitMs: null };
   if (reply.outcome === 'NOT_DUE') return { waitMs: reply.waitMs };
   const { nowMs, attempt, lease } = reply;
-  const [spaceId, name, status, attemptNumber, url, headers, result, error, updatedAt, order] = reply.fields;
+  const [spaceId, name, status, attemptNumber, url, headers, result, error, killReason, updatedAt, order] =
+    reply.fields;
   return {
     jobId,
     spaceId: spaceId as string,
     name: name as string,
     status: status as Status,
     attemptNumber: Number(attemptNumber ?? 0),
-    result: status === 'dead' ? `{"error":${error ?? 'null'}}` : (result ?? 'null'),
+    result: resultOf(status as Status, { result, error, killReason }),
     endedAt: isoOf(updatedAt as string),
     order: order as string,
     url: url as string,
@@ -80,6 +81,12 @@ export async function beginCallback(
     lease,
     nowMs,
   };
+}
+
+/** Return the `result` of a callback as JSON text. Lists that a script returns have null for an absent field. */
+function resultOf(status: Status, { result, error, killReason }: Record<string, string | null | undefined>): string {
+  if (status === 'dead') return `{"error":${error ?? 'null'}}`;
+  return status === 'killed' ? `{"reason":${killReason ?? 'null'}}` : (result ?? 'null');
 }
 
 /** Outcome of an attempt, as the job's history shows it. */

@@ -8,7 +8,8 @@
 --   longestWaitMs  longest waitMs while another scheduler makes an attempt, which may be over sooner
 --   attempt        number of the attempt, from 1
 --   lease          end of the lease in ms
---   fields         space, name, status, attempt of the job, url, headers, result, error, updatedAt, order
+--   fields         space, name, status, attempt of the job, url, headers, result, error, killReason,
+--                  updatedAt, order
 -- NOT_PENDING also when the callback is in another series by now.
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -20,5 +21,5 @@ if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 local lease = nowMs + tonumber(leaseMs)
 postpone(job, lease)
 redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
-local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt', 'order')
+local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'killReason', 'updatedAt', 'order')
 return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }

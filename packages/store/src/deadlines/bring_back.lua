@@ -11,14 +11,15 @@
 local nowMs = now()
 
 local function reopenIfAhead(id)
-  local job, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt')
+  local job, deliveredAt, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'maxRunSeconds', 'runBy')
   if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end -- A stray entry.
   local ms = windowMs(job, deliveryTimeoutMs)
   local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
   if due <= nowMs + ms then return 0 end
   -- It may have been delivered when DELIVERY_TIMEOUT_SECONDS was longer.
   if job.status == 'delivered' and tonumber(deliveredAt) <= nowMs then return 0 end
-  reopenWindow(job, nowMs, ms)
+  if stored(maxRunSeconds) and stored(runBy) and tonumber(runBy) > nowMs + maxRunSeconds * 1000 then runBy = startRun(job, nowMs, maxRunSeconds) end
+  reopenWindow(job, nowMs, ms, runBy)
   return 1
 end
 

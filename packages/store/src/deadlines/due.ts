@@ -8,6 +8,8 @@ import { type ClockReading, readClocks } from './clock-steps.js';
 export interface Due {
   /** For `expireDue`. */
   deadlines: string[];
+  /** For `promoteDue`. */
+  promotions: string[];
   /** For `relayCallbacks`. */
   callbacks: string[];
   /** The clock of each partition that could be read, by its tag. */
@@ -34,18 +36,20 @@ export async function findDue(store: Store): Promise<Due> {
     }
   };
   const firsts = (keyOf: (tag: string) => string) => Promise.all(PARTITION_TAGS.map((tag) => first(keyOf(tag))));
-  const [{ clocks, fault }, deadlines, callbacks] = await Promise.all([
+  const [{ clocks, fault }, deadlines, promotions, callbacks] = await Promise.all([
     readClocks(store),
     firsts(store.keys.deadlines),
+    firsts(store.keys.due),
     firsts(store.keys.callbacks),
   ]);
-  if (clocks.size === 0 || faults.length === deadlines.length + callbacks.length) throw fault ?? faults[0];
+  if (clocks.size === 0 || faults.length === 3 * PARTITION_TAGS.length) throw fault ?? faults[0];
   if (fault !== null) faults.push(fault);
   const isDue = (at: number | undefined, tag: string) => (at as number) <= (clocks.get(tag)?.redisMs ?? Number.NaN);
   return {
     // NaN means an empty set, or for one that could not be read, and is never due. Each script decides whether a
     // deadline at exactly `now` is due.
     deadlines: PARTITION_TAGS.filter((tag, n) => isDue(deadlines[n], tag)),
+    promotions: PARTITION_TAGS.filter((tag, n) => isDue(promotions[n], tag)),
     callbacks: PARTITION_TAGS.filter((tag, n) => isDue(callbacks[n], tag)),
     clocks,
     faults,

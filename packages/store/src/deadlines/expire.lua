@@ -1,37 +1,44 @@
 -- KEYS deadlines
--- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore
+-- ARGV base limit maxDeliveries eventsPerJob retentionMs deliveryTimeoutMs dueBefore random
 -- REPLY OK examined:number counts:number[] lagMs:number broken[]
 --
 -- Process the due deadlines of one partition, oldest first: a delivered job is pending again, at its place by creation,
 -- or dead; a running one has failed its attempt; an ended one is purged. If a step of Redis' clock shortened the window
--- of a job, the job gets another window.
+-- of a job, the job gets another window. A status that a later release may have is left alone.
 --   limit          at most 100, so that Redis is busy for some 3 ms at most
 --   maxDeliveries  delivery time-outs in a row, with no ack in between, that make a job dead
 --   dueBefore      expire only deadlines before this reading of the clock, in ms, because it may have stepped since
---   counts         delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending again, of
---                  jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window
+--   random         see retryDelayMs; the jobs of the step get different ones from it
+--   counts         delivered jobs pending again, delivered ones now dead, attempts failed of jobs pending again, of jobs
+--                  scheduled, of jobs now dead, completed jobs purged, dead ones, killed ones, jobs given another window
 --   lagMs          lateness of the oldest that was not given one
---   broken         ids of jobs whose records are broken
+--   broken         ids of jobs whose records are broken, or whose status is not known
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
-local FAILED = { pending = 3, dead = 4 }
-local PURGED = { completed = 5, dead = 6, killed = 7 }
-local REOPENED = 8
+local FAILED = { pending = 3, scheduled = 4, dead = 5 }
+local PURGED = { completed = 6, dead = 7, killed = 8 }
+local REOPENED = 9
 local steppedAt = lastStep(base, nowMs)
 
 -- Process one job that is due, and return which count that adds to.
-local function expireOne(id, due)
-  local job, timeouts, takeBacks, deliveredAt, unique = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique')
-  if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
+--   n   its number in this step
+local function expireOne(id, due, n)
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id,
+    'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy', 'startWithinSeconds', 'maxRunSeconds', 'runBy')
+  if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
-    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs }
+    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs, startBy = startBy, startWithin = startWithin }
     return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)]
-  elseif job.status and job.status ~= 'pending' then
+    if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
+    -- Multiples of the golden ratio are spread evenly.
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, nil, (random + n * 0.6180339887498949) % 1)]
+  elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]
+  elseif job.status and job.status ~= 'pending' and job.status ~= 'scheduled' then
+    error('unknown status')
   end
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
@@ -39,14 +46,14 @@ end
 -- Use "below" and not "at", because both ends of a window were rounded down, and none must end early.
 local before = formatInteger(math.min(nowMs, tonumber(dueBefore)))
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
+local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
 for i = 1, #due, 2 do
-  local ok, count = pcall(expireOne, due[i], tonumber(due[i + 1]))
+  local ok, count = pcall(expireOne, due[i], tonumber(due[i + 1]), (i + 1) / 2)
   if count ~= REOPENED then lagMs = lagMs or nowMs - tonumber(due[i + 1]) end
   if ok and count then
     counts[count] = counts[count] + 1
   elseif not ok then
-    -- A record that is not valid. Look again in a minute, so that it does not stop the sweep.
+    -- A record that is not valid, or of a later release. Look again in a minute, so that it does not stop the sweep.
     replaceEntry(deadlines, due[i], formatInteger(nowMs + 60000))
     broken[#broken + 1] = due[i]
   end

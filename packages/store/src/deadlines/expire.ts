@@ -11,6 +11,7 @@ const MOVES: readonly [from: StatusOrNone, to: StatusOrNone][] = [
   ['delivered', 'pending'],
   ['delivered', 'dead'],
   ['running', 'pending'],
+  ['running', 'scheduled'],
   ['running', 'dead'],
   ['completed', 'none'],
   ['dead', 'none'],
@@ -26,9 +27,9 @@ export interface Expired {
   isMore: boolean;
   /** Delivered jobs that were not acked in time, pending again. */
   redelivered: number;
-  /** Delivered jobs that were not acked in time, so often in a row that they are dead now. */
+  /** Delivered jobs that were not acked in time, and are dead now. */
   neverAcked: number;
-  /** Attempts that failed because their worker sent no heartbeat in time. */
+  /** Attempts that failed because their worker sent no heartbeat in time, or took longer than `maxRunSeconds`. */
   timedOut: number;
   /** Ended jobs whose retention was over. */
   purged: number;
@@ -39,7 +40,7 @@ export interface Expired {
   reopened: number;
   /** How long the oldest of the other jobs was due, in milliseconds, Redis clock. */
   lagMs: number;
-  /** Jobs whose records are not valid: skipped, and checked again in a minute. */
+  /** Jobs whose records are not valid, or of a later release: skipped, and checked again in a minute. */
   broken: string[];
 }
 
@@ -58,7 +59,16 @@ export async function expireDue(store: Store, partition: string, dueBefore: numb
   const base = store.keys.baseOf(partition);
   const { examined, counts, lagMs, broken } = await runScript(store, expire, {
     keys: { deadlines: store.keys.deadlines(partition) },
-    args: { base, limit: STEP, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore },
+    args: {
+      base,
+      limit: STEP,
+      maxDeliveries,
+      eventsPerJob,
+      retentionMs,
+      deliveryTimeoutMs,
+      dueBefore,
+      random: store.random(),
+    },
   });
   const done = MOVES.map(([from, to], i) => ({ from, to, jobs: counts[i] as number }));
   for (const { from, to, jobs } of done) if (jobs > 0) store.observer.moved(from, to, jobs);

@@ -3,23 +3,27 @@
 -- REPLY OK before:Status
 -- ERRORS JOB_ENDED JOB_NOT_FOUND FORBIDDEN
 --
--- End a job by force; a killed job stays as it is. No callback follows a kill.
+-- End a job by force; a killed job stays as it is. A callback follows only if its producer asked for one.
 --   reason    JSON text, a string or null
 --   before    status that the job had
-local job, unique = loadJob(jobKey, base, jobId, 'unique')
+local job, unique, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 
 local nowMs, nowText = now()
-if job.status == 'pending' then
-  dequeue(job)
+if job.status ~= 'running' then
+  leaveWaiting(job)
 end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionMs)
 if stored(unique) then
   freeUnique(job, unique, 'expired')
+end
+if wantsCallback('killed', callbackUrl, callbackOn) then
+  redis.call('HSET', jobKey, 'killReason', reason)
+  enqueueCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }

@@ -5,6 +5,12 @@ local function enqueueCallback(job, nowMs)
   redis.call('PUBLISH', job.base .. 'owed', '1')
 end
 
+-- Check whether a job has a callback that follows this end.
+--   callbackOn   ends that its producer asked for; absent for the default
+local function wantsCallback(status, callbackUrl, callbackOn)
+  return stored(callbackUrl) ~= nil and string.find(stored(callbackOn) or DEFAULT_CALLBACK_ON, status, 1, true) ~= nil
+end
+
 -- Read the state of the callback of a job; nil when none is pending.
 --   attempts       POSTs made so far, whose outcome is known
 --   series         stored as `callbackRound`: `attempts` when its current series of retries began: 0, until a client
@@ -12,7 +18,7 @@ end
 --   due            when the next attempt may begin, epoch ms
 --   leasedUntil    an attempt is being made, and counts as lost from then on; 0 for none
 local function loadCallback(job)
-  local hasEnded = job.status == 'completed' or job.status == 'dead'
+  local hasEnded = job.status == 'completed' or job.status == 'dead' or job.status == 'killed'
   if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
   local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
   for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end

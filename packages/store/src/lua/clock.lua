@@ -12,10 +12,33 @@ local function isTooLate(nowMs, notAfter)
   return notAfter ~= '' and nowMs > tonumber(notAfter)
 end
 
+-- Return the time that a delay means, epoch ms; nil when it is not in the future.
+--   delay   '<ms>' for a time, '+<ms>' from now on, '' for none
+local function timeOf(delay, nowMs)
+  local ms = tonumber(delay)
+  if not ms then return nil end
+  local at = string.sub(delay, 1, 1) == '+' and nowMs + ms or ms
+  return at > nowMs and at or nil
+end
+
 -- Print a whole number in full; '..' alone would print 1.8e+15. A time or an order is printed in two halves, because
 -- '%.0f' takes twice as long. '%d' of the whole number is too large for the integers of some Lua 5.3.
 local function formatInteger(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
   local low = number % 1e8
   return string.format('%d%08d', (number - low) / 1e8, low)
+end
+
+-- Print epoch ms as a JSON string: ISO 8601 in UTC, with milliseconds. The days are counted from 1 March of the year 0,
+-- so that the day that a leap year adds is the last of a year.
+local function isoText(ms)
+  local days, ofDay = math.floor(ms / 86400000) + 719468, ms % 86400000
+  local era, dayOfEra = math.floor(days / 146097), days % 146097
+  local year = math.floor((dayOfEra - math.floor(dayOfEra / 1460) + math.floor(dayOfEra / 36524) - math.floor(dayOfEra / 146096)) / 365)
+  local dayOfYear = dayOfEra - (365 * year + math.floor(year / 4) - math.floor(year / 100))
+  local month = math.floor((5 * dayOfYear + 2) / 153)
+  local day = dayOfYear - math.floor((153 * month + 2) / 5) + 1
+  local isNextYear = month >= 10
+  return string.format('"%04.0f-%02.0f-%02.0fT%02.0f:%02.0f:%02.0f.%03.0fZ"', year + era * 400 + (isNextYear and 1 or 0),
+    isNextYear and month - 9 or month + 3, day, math.floor(ofDay / 3600000), math.floor(ofDay / 60000) % 60, math.floor(ofDay / 1000) % 60, ofDay % 1000)
 end

@@ -31,11 +31,11 @@ local function recordEvent(job, at, type, status, data, eventsPerJob, ...)
   publish(job, seq, type, status, at, data)
 end
 
--- Record the event that returns a job to its queue, with further fields of the record (name, value, …). Its record is
--- then as if it had not been delivered. The times go after the history is written, which may begin with them.
-local function recordReturn(job, at, type, data, eventsPerJob, ...)
+-- Record the event with which a job waits again, with further fields of the record (name, value, …). Its record is then
+-- as if it had not been delivered. The times go after the history is written, which may begin with them.
+local function recordReturn(job, at, type, status, data, eventsPerJob, ...)
   local seq = appendEvent(job, at, type, data, eventsPerJob)
-  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at, ...)
-  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
-  publish(job, seq, type, 'pending', at, data)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt', 'runBy')
+  publish(job, seq, type, status, at, data)
 end

@@ -1,25 +1,41 @@
--- Store a pending job at the end of its space's queues, and return its order. create.lua repeats it.
+-- Store a job, at the end of its space's queues or for later, and return its order and its status. create.lua repeats it.
 --   micros   of the second, see now
 --   fields   further fields of the record, name and value in turn
-local function addJob(job, nowMs, micros, fields)
+--   waits    its delay, see timeOf, and its options, see enterWaiting
+local function addJob(job, nowMs, micros, fields, waits)
   local base, space, id = job.base, job.space, job.id
   -- Orders of 1/1024 ms distinguish the moments of Redis, so the last order of the space is seldom needed.
   local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
   local order = nextOrder(base, space, moment)
-  redis.call('HSET', job.key, 'status', 'pending', 'space', space, 'name', job.name, 'order', order, unpack(fields))
+  local scheduledFor = timeOf(waits.delay, nowMs)
+  local status = scheduledFor and 'scheduled' or 'pending'
+  redis.call('HSET', job.key, 'status', status, 'space', space, 'name', job.name, 'order', order, unpack(fields))
   redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, id)
-  redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, id)
+  redis.call('ZADD', base .. 'space:' .. space .. '/status/' .. status, order, id)
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name) -- as text, because printing a number takes time
-  enqueue(job, order)
-  publish(job, '1', 'created', 'pending', formatInteger(math.floor(order / 1024)), 'null')
-  return order
+  enterWaiting(job, nowMs, scheduledFor, order, waits.options)
+  publish(job, '1', 'created', status, formatInteger(math.floor(order / 1024)), 'null')
+  return order, status
 end
 
--- Replace the request of a pending job. The first write tests whether memory is full, before anything is removed. The
--- checkpoint goes too, because it belongs to the payload.
+-- Replace the request of a job that waits, and return its status. It keeps its place in the queue, unless it becomes
+-- claimable only now. The first write tests whether memory is full, before anything is removed. The checkpoint goes too,
+-- because it belongs to the payload.
 --   fields   of the record that are not at their defaults, name and value in turn
-local function replaceJob(job, at, eventsPerJob, fields)
+--   waits    see addJob
+local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
+  local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
   redis.call('HSET', job.key, 'updatedAt', at)
-  redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'checkpoint')
-  recordEvent(job, at, 'replaced', 'pending', 'null', eventsPerJob, unpack(fields))
+  local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue', job.id))
+  local order = score and claimOrder(score, redis.call('HGET', job.key, 'priority'))
+  leaveWaiting(job)
+  redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
+    'scheduledFor', 'retry', 'maxRunSeconds', 'startWithinSeconds', 'startBy', 'priority')
+  local status = scheduledFor and 'scheduled' or 'pending'
+  moveToStatusIndex(job, status)
+  if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
+  enterWaiting(job, nowMs, scheduledFor, order, waits.options)
+  local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
+  recordEvent(job, at, 'replaced', status, data, eventsPerJob, unpack(fields))
+  return status
 end

@@ -39,10 +39,3 @@ local function nextOrder(base, space, moment)
   redis.call('ZADD', spaces, order, space)
   return order
 end
-
--- Return a job to its queues, at this order, or to their end when it is nil. It begins with the ZREM of moveToStatusIndex.
-local function returnToQueue(job, nowMs, order)
-  moveToStatusIndex(job, 'pending')
-  enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
-  redis.call('ZREM', job.base .. 'deadlines', job.id)
-end

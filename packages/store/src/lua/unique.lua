@@ -30,6 +30,6 @@ local function occupiesUnique(job, unique, freed, nowMs)
   if freed then return false end
   local lasts, ttlSeconds = string.match(unique, '^(%l+) %l+ (%d+) ')
   if lasts == 'expired' then return nowMs < math.floor(job.order / 1024) + ttlSeconds * 1000 end
-  local waits = job.status == 'pending' or job.status == 'delivered'
+  local waits = job.status == 'scheduled' or job.status == 'pending' or job.status == 'delivered'
   return waits or (lasts ~= 'started' and job.status == 'running')
 end

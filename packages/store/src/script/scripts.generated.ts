@@ -3,8 +3,9 @@ import type { Status } from '@yardmaster/protocol';
 
 /** Shared Lua, by name. */
 export const lua = {
-  STATUSES: `local STATUSES = { 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }`,
-  STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', delivered = 'delivered', acked = 'running', delivery_timeout = 'pending', dead = 'dead', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending', released = 'pending', killed = 'killed', replaced = 'pending' }`,
+  STATUSES: `local STATUSES = { 'scheduled', 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }`,
+  IS_STATUS: `local IS_STATUS = { scheduled = true, pending = true, delivered = true, running = true, completed = true, dead = true, killed = true }`,
+  STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', ready = 'pending', dead = 'dead dead dead dead dead dead', delivered = 'delivered delivered', acked = 'running', delivery_timeout = 'pending', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending scheduled pending scheduled', released = 'pending scheduled', killed = 'killed', replaced = 'pending scheduled', rescheduled = 'pending scheduled' }`,
   markDelivered: `local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
   moveToStatusIndex(job, 'delivered')
   openWindow(job, nowMs, deliveryTimeoutMs)
@@ -48,33 +49,48 @@ end`,
 end`,
   makeDead: `local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
+  if job.status ~= 'running' then leaveWaiting(job) end
   startRetention(job, nowMs, retentionMs)
-  local v = redis.call('HMGET', job.key, 'callbackUrl', 'unique')
-  if stored(v[1]) then enqueueCallback(job, nowMs) end
-  if stored(v[2]) then freeUnique(job, v[2], 'expired') end
+  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique')
+  if wantsCallback('dead', v[1], v[2]) then enqueueCallback(job, nowMs) end
+  if stored(v[3]) then freeUnique(job, v[3], 'expired') end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
+  return 'dead'
 end`,
-  failAttempt: `local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
-  if tonumber(job.attempt) > tonumber(job.maxRetries) then
-    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
-    return 'dead'
+  retryDelayMs: `local function retryDelayMs(retry, attempt, random)
+  local delays, factor, longest, jitter = string.match(retry, '^(%S+) (%S+) (%S+) (%S+)$')
+  local seconds, n = 0, 0
+  for delay in string.gmatch(delays, '[^,]+') do
+    if n < tonumber(attempt) then seconds, n = delay, n + 1 end
   end
-  returnToQueue(job, nowMs)
-  local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. '}'
-  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob, 'error', errorJson)
-  return 'pending'
+  seconds = seconds * factor ^ (attempt - 1) * (1 - jitter + 2 * jitter * random)
+  return math.ceil(math.min(seconds, tonumber(longest)) * 1000)
+end`,
+  failAttempt: `local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, delayMs, random)
+  if tonumber(job.attempt) > tonumber(job.maxRetries) then return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs) end
+  local retry = not delayMs and stored(redis.call('HGET', job.key, 'retry'))
+  if retry then delayMs = retryDelayMs(retry, job.attempt, tonumber(random)) end
+  local scheduledFor = (delayMs or 0) > 0 and nowMs + delayMs or nil
+  local status = returnToWaiting(job, nowMs, scheduledFor)
+  local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. scheduledData(scheduledFor)
+  recordReturn(job, formatInteger(nowMs), 'retried', status, data, eventsPerJob, 'error', errorJson)
+  return status
+end`,
+  failStart: `local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
+  return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
 end`,
   failDelivery: `local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
+  local limit = startLimit(job, delivery.startBy)
+  if limit and limit <= nowMs then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
   local count = formatInteger(tonumber(stored(delivery.timeouts) or 0) + 1)
   if tonumber(count) >= tonumber(maxDeliveries) then
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
-    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', count)
-    return 'dead'
+    return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', count)
   end
-  returnToQueue(job, nowMs, job.order)
-  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', 'null', eventsPerJob,
+  local status = returnToWaiting(job, nowMs, nil, job.order)
+  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', status, 'null', eventsPerJob,
     'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
-  return 'pending'
+  return status
 end`,
   executionMs: `local function executionMs(job)
   return math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -85,26 +101,38 @@ end`,
   openWindow: `local function openWindow(job, nowMs, ms)
   redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
 end`,
-  reopenWindow: `local function reopenWindow(job, nowMs, ms)
-  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
+  reopenWindow: `local function reopenWindow(job, nowMs, ms, runBy)
+  local closes = nowMs + ms
+  if stored(runBy) then closes = math.min(closes, tonumber(runBy)) end
+  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(closes))
+end`,
+  startRun: `local function startRun(job, nowMs, maxRunSeconds)
+  local runBy = formatInteger(nowMs + math.ceil(maxRunSeconds * 1000))
+  redis.call('HSET', job.key, 'runBy', runBy)
+  return runBy
 end`,
   lastStep: `local function lastStep(base, nowMs)
   local at = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
   return at <= nowMs and at or 0
 end`,
-  reopenIfCutShort: `local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs)
+  reopenIfCutShort: `local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, run)
   if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
-  local ms = windowMs(job, deliveryTimeoutMs)
-  if due - ms >= steppedAt then return false end
-  reopenWindow(job, nowMs, ms)
+  local ms, runBy = windowMs(job, deliveryTimeoutMs), run[2]
+  local isRunOver = job.status == 'running' and stored(run[1]) and stored(runBy) and due >= tonumber(runBy)
+  if due - (isRunOver and run[1] * 1000 or ms) >= steppedAt then return false end
+  if isRunOver then runBy = startRun(job, nowMs, run[1]) end
+  reopenWindow(job, nowMs, ms, runBy)
   return true
 end`,
   enqueueCallback: `local function enqueueCallback(job, nowMs)
   redis.call('ZADD', job.base .. 'callbacks', formatInteger(nowMs), job.id)
   redis.call('PUBLISH', job.base .. 'owed', '1')
 end`,
+  wantsCallback: `local function wantsCallback(status, callbackUrl, callbackOn)
+  return stored(callbackUrl) ~= nil and string.find(stored(callbackOn) or 'completed dead', status, 1, true) ~= nil
+end`,
   loadCallback: `local function loadCallback(job)
-  local hasEnded = job.status == 'completed' or job.status == 'dead'
+  local hasEnded = job.status == 'completed' or job.status == 'dead' or job.status == 'killed'
   if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
   local v = redis.call('HMGET', job.key, 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil')
   for i = 1, 4 do v[i] = tonumber(stored(v[i]) or 0) end
@@ -121,10 +149,27 @@ end`,
   isTooLate: `local function isTooLate(nowMs, notAfter)
   return notAfter ~= '' and nowMs > tonumber(notAfter)
 end`,
+  timeOf: `local function timeOf(delay, nowMs)
+  local ms = tonumber(delay)
+  if not ms then return nil end
+  local at = string.sub(delay, 1, 1) == '+' and nowMs + ms or ms
+  return at > nowMs and at or nil
+end`,
   formatInteger: `local function formatInteger(number)
   if number < 1e8 or number > 2 ^ 53 then return string.format('%.0f', number) end
   local low = number % 1e8
   return string.format('%d%08d', (number - low) / 1e8, low)
+end`,
+  isoText: `local function isoText(ms)
+  local days, ofDay = math.floor(ms / 86400000) + 719468, ms % 86400000
+  local era, dayOfEra = math.floor(days / 146097), days % 146097
+  local year = math.floor((dayOfEra - math.floor(dayOfEra / 1460) + math.floor(dayOfEra / 36524) - math.floor(dayOfEra / 146096)) / 365)
+  local dayOfYear = dayOfEra - (365 * year + math.floor(year / 4) - math.floor(year / 100))
+  local month = math.floor((5 * dayOfYear + 2) / 153)
+  local day = dayOfYear - math.floor((153 * month + 2) / 5) + 1
+  local isNextYear = month >= 10
+  return string.format('"%04.0f-%02.0f-%02.0fT%02.0f:%02.0f:%02.0f.%03.0fZ"', year + era * 400 + (isNextYear and 1 or 0),
+    isNextYear and month - 9 or month + 3, day, math.floor(ofDay / 3600000), math.floor(ofDay / 60000) % 60, math.floor(ofDay / 1000) % 60, ofDay % 1000)
 end`,
   appendEvent: `local function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
@@ -149,11 +194,11 @@ end`,
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
   publish(job, seq, type, status, at, data)
 end`,
-  recordReturn: `local function recordReturn(job, at, type, data, eventsPerJob, ...)
+  recordReturn: `local function recordReturn(job, at, type, status, data, eventsPerJob, ...)
   local seq = appendEvent(job, at, type, data, eventsPerJob)
-  redis.call('HSET', job.key, 'status', 'pending', 'updatedAt', at, ...)
-  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt')
-  publish(job, seq, type, 'pending', at, data)
+  redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
+  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt', 'runBy')
+  publish(job, seq, type, status, at, data)
 end`,
   impliedEntries: `local function impliedEntries(key, status)
   if status ~= 'delivered' and status ~= 'running' and status ~= 'completed' then return {} end
@@ -184,22 +229,35 @@ end`,
   if not status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= space then return 'FORBIDDEN' end
 end`,
-  addJob: `local function addJob(job, nowMs, micros, fields)
+  addJob: `local function addJob(job, nowMs, micros, fields, waits)
   local base, space, id = job.base, job.space, job.id
   local moment = nowMs * 1024 + math.floor(micros % 1000 * 1.024)
   local order = nextOrder(base, space, moment)
-  redis.call('HSET', job.key, 'status', 'pending', 'space', space, 'name', job.name, 'order', order, unpack(fields))
+  local scheduledFor = timeOf(waits.delay, nowMs)
+  local status = scheduledFor and 'scheduled' or 'pending'
+  redis.call('HSET', job.key, 'status', status, 'space', space, 'name', job.name, 'order', order, unpack(fields))
   redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, id)
-  redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, id)
+  redis.call('ZADD', base .. 'space:' .. space .. '/status/' .. status, order, id)
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name)
-  enqueue(job, order)
-  publish(job, '1', 'created', 'pending', formatInteger(math.floor(order / 1024)), 'null')
-  return order
+  enterWaiting(job, nowMs, scheduledFor, order, waits.options)
+  publish(job, '1', 'created', status, formatInteger(math.floor(order / 1024)), 'null')
+  return order, status
 end`,
-  replaceJob: `local function replaceJob(job, at, eventsPerJob, fields)
+  replaceJob: `local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
+  local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
   redis.call('HSET', job.key, 'updatedAt', at)
-  redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'checkpoint')
-  recordEvent(job, at, 'replaced', 'pending', 'null', eventsPerJob, unpack(fields))
+  local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue', job.id))
+  local order = score and claimOrder(score, redis.call('HGET', job.key, 'priority'))
+  leaveWaiting(job)
+  redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
+    'scheduledFor', 'retry', 'maxRunSeconds', 'startWithinSeconds', 'startBy', 'priority')
+  local status = scheduledFor and 'scheduled' or 'pending'
+  moveToStatusIndex(job, status)
+  if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
+  enterWaiting(job, nowMs, scheduledFor, order, waits.options)
+  local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
+  recordEvent(job, at, 'replaced', status, data, eventsPerJob, unpack(fields))
+  return status
 end`,
   takeFirst: `local function takeFirst(queue)
   return redis.call('ZPOPMIN', queue)[1]
@@ -267,11 +325,6 @@ end`,
   redis.call('ZADD', spaces, order, space)
   return order
 end`,
-  returnToQueue: `local function returnToQueue(job, nowMs, order)
-  moveToStatusIndex(job, 'pending')
-  enqueue(job, order or nextOrder(job.base, job.space, nowMs * 1024))
-  redis.call('ZREM', job.base .. 'deadlines', job.id)
-end`,
   startRetention: `local function startRetention(job, nowMs, retentionMs)
   if tonumber(retentionMs) > 0 then
     redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + tonumber(retentionMs)), job.id)
@@ -317,13 +370,53 @@ end`,
   if freed then return false end
   local lasts, ttlSeconds = string.match(unique, '^(%l+) %l+ (%d+) ')
   if lasts == 'expired' then return nowMs < math.floor(job.order / 1024) + ttlSeconds * 1000 end
-  local waits = job.status == 'pending' or job.status == 'delivered'
+  local waits = job.status == 'scheduled' or job.status == 'pending' or job.status == 'delivered'
   return waits or (lasts ~= 'started' and job.status == 'running')
+end`,
+  startLimit: `local function startLimit(job, startBy)
+  local at = tonumber(stored(startBy) or 0)
+  return at > 0 and tonumber(job.attempt) == 0 and at or nil
+end`,
+  queueScore: `local function queueScore(order, priority)
+  return stored(priority) and formatInteger(order - priority * 1024000) or order
+end`,
+  claimOrder: `local function claimOrder(score, priority)
+  return stored(priority) and formatInteger(score + priority * 1024000) or score
+end`,
+  enterWaiting: `local function enterWaiting(job, nowMs, scheduledFor, order, options)
+  local priority, within, limit = options[1], stored(options[2]), startLimit(job, options[3])
+  if scheduledFor then
+    redis.call('HSET', job.key, 'scheduledFor', formatInteger(scheduledFor))
+  else
+    enqueue(job, queueScore(order, priority))
+    if within and not stored(options[3]) and tonumber(job.attempt or 0) == 0 then
+      limit = nowMs + math.ceil(within * 1000)
+      redis.call('HSET', job.key, 'startBy', formatInteger(limit))
+    end
+  end
+  local due = math.min(scheduledFor or math.huge, limit or math.huge)
+  if due < math.huge then redis.call('ZADD', job.base .. 'due', formatInteger(due), job.id) end
+end`,
+  leaveWaiting: `local function leaveWaiting(job)
+  if job.status == 'pending' then dequeue(job) end
+  redis.call('ZREM', job.base .. 'due', job.id)
+end`,
+  returnToWaiting: `local function returnToWaiting(job, nowMs, scheduledFor, order)
+  local status = scheduledFor and 'scheduled' or 'pending'
+  moveToStatusIndex(job, status)
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  local options = redis.call('HMGET', job.key, 'priority', 'startWithinSeconds', 'startBy')
+  if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
+  enterWaiting(job, nowMs, scheduledFor, order, options)
+  return status
+end`,
+  scheduledData: `local function scheduledData(scheduledFor)
+  return scheduledFor and ',"scheduledFor":' .. isoText(scheduledFor) .. '}' or '}'
 end`,
 };
 
 export const begin_callback = {
-  name: 'begin_callback', sha1: '02ba29058883f0ca03a782669ee2dd6d07e39f97',
+  name: 'begin_callback', sha1: '10fbe33eab3ddf78f31858d960a71b9a939892aa',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, nowMs: Number(r[1]), attempt: Number(r[2]), lease: r[3] as string, fields: r[4] as (string | null)[] } : r[0] === 'NOT_DUE' ? { outcome: 'NOT_DUE' as const, waitMs: Number(r[1]) } : { outcome: 'NOT_PENDING' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal jobKey = KEYS[1]
@@ -337,13 +430,13 @@ if callback.due > nowMs then return { 'NOT_DUE', callback.due - nowMs } end
 local lease = nowMs + tonumber(leaseMs)
 postpone(job, lease)
 redis.call('HSET', jobKey, 'callbackLeasedUntil', formatInteger(lease))
-local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'updatedAt', 'order')
+local fields = redis.call('HMGET', jobKey, 'space', 'name', 'status', 'attempt', 'callbackUrl', 'callbackHeaders', 'result', 'error', 'killReason', 'updatedAt', 'order')
 return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 `,
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: '220e28c1599e56cb1c0f7fe778da61bd10ab2b3b',
+  name: 'record_callback', sha1: 'b874a095616a3b6a4510dd085d4349cafd78be6e',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
@@ -372,21 +465,20 @@ return { 'OK' }
 } as const;
 
 export const redeliver_callback = {
-  name: 'redeliver_callback', sha1: '264b26aee162f4c684b3354cf545809b137e9013',
+  name: 'redeliver_callback', sha1: '03cd9df95e893a7eae91ff3e4c9f54f77b2b94d4',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId'], rest: null,
   decode: () => ({}),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.wantsCallback}\n${lua.now}\n${lua.formatInteger}\n${lua.enqueueCallback}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId = ARGV[1], ARGV[2], ARGV[3]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
-local hasEnded = job.status == 'completed' or job.status == 'dead'
-if not hasEnded and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
-local v = redis.call('HMGET', jobKey, 'callbackUrl', 'callbackAttempts', 'callbackLeasedUntil')
-if not hasEnded or not stored(v[1]) then return { 'NO_CALLBACK', job.status } end
+if job.status ~= 'completed' and job.status ~= 'dead' and job.status ~= 'killed' then return { 'JOB_NOT_ENDED', job.status } end
+local v = redis.call('HMGET', jobKey, 'callbackUrl', 'callbackOn', 'callbackAttempts', 'callbackLeasedUntil')
+if not wantsCallback(job.status, v[1], v[2]) then return { 'NO_CALLBACK', job.status } end
 local nowMs, nowText = now()
-local isBeingMade = tonumber(stored(v[3]) or 0) > nowMs
-local series = tonumber(stored(v[2]) or 0) + (isBeingMade and 1 or 0)
+local isBeingMade = tonumber(stored(v[4]) or 0) > nowMs
+local series = tonumber(stored(v[3]) or 0) + (isBeingMade and 1 or 0)
 redis.call('HSET', jobKey, 'callbackRound', formatInteger(series), 'callbackDueAt', nowText)
 if not isBeingMade then redis.call('HDEL', jobKey, 'callbackLeasedUntil') end
 enqueueCallback(job, nowMs)
@@ -395,7 +487,7 @@ return { 'OK' }
 } as const;
 
 export const relay_callbacks = {
-  name: 'relay_callbacks', sha1: '7d33971aceab415efce8157664c201dbc2f85870',
+  name: 'relay_callbacks', sha1: '591f19f89e82835e4cad2d223be16bfb21adeabc',
   keys: ['callbacks'], args: ['base', 'limit', 'againMs', 'atMostMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), due: r[2] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.postpone}\nlocal callbacks = KEYS[1]
@@ -420,20 +512,21 @@ return { 'OK', #ids, { unpack(due) } }
 } as const;
 
 export const bring_back = {
-  name: 'bring_back', sha1: 'd29d5df5589f7e0dccec20e392ee8b017baf95b4',
+  name: 'bring_back', sha1: '8fb1a886579dd2e03bd3e4de6699415f8e98f5e2',
   keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
-  text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\nlocal index = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\nlocal index = KEYS[1]
 local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local nowMs = now()
 local function reopenIfAhead(id)
-  local job, deliveredAt = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt')
+  local job, deliveredAt, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'maxRunSeconds', 'runBy')
   if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end
   local ms = windowMs(job, deliveryTimeoutMs)
   local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
   if due <= nowMs + ms then return 0 end
   if job.status == 'delivered' and tonumber(deliveredAt) <= nowMs then return 0 end
-  reopenWindow(job, nowMs, ms)
+  if stored(maxRunSeconds) and stored(runBy) and tonumber(runBy) > nowMs + maxRunSeconds * 1000 then runBy = startRun(job, nowMs, maxRunSeconds) end
+  reopenWindow(job, nowMs, ms, runBy)
   return 1
 end
 local page = redis.call('ZRANGEBYSCORE', index, '(' .. afterOrder, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
@@ -447,37 +540,41 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '8dd31ef02a2dcabfd731e969c7d58c23b20aeee0',
-  keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore'], rest: null,
+  name: 'expire', sha1: '672557cb3272082bd37437e350bcc4f0e40655a5',
+  keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
-local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
+local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
-local FAILED = { pending = 3, dead = 4 }
-local PURGED = { completed = 5, dead = 6, killed = 7 }
-local REOPENED = 8
+local FAILED = { pending = 3, scheduled = 4, dead = 5 }
+local PURGED = { completed = 6, dead = 7, killed = 8 }
+local REOPENED = 9
 local steppedAt = lastStep(base, nowMs)
-local function expireOne(id, due)
-  local job, timeouts, takeBacks, deliveredAt, unique = loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique')
-  if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs) then return REOPENED end
+local function expireOne(id, due, n)
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id,
+    'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy', 'startWithinSeconds', 'maxRunSeconds', 'runBy')
+  if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
-    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs }
+    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs, startBy = startBy, startWithin = startWithin }
     return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)]
-  elseif job.status and job.status ~= 'pending' then
+    if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, nil, (random + n * 0.6180339887498949) % 1)]
+  elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]
+  elseif job.status and job.status ~= 'pending' and job.status ~= 'scheduled' then
+    error('unknown status')
   end
   redis.call('ZREM', deadlines, id)
 end
 local before = formatInteger(math.min(nowMs, tonumber(dueBefore)))
 local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
+local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
 for i = 1, #due, 2 do
-  local ok, count = pcall(expireOne, due[i], tonumber(due[i + 1]))
+  local ok, count = pcall(expireOne, due[i], tonumber(due[i + 1]), (i + 1) / 2)
   if count ~= REOPENED then lagMs = lagMs or nowMs - tonumber(due[i + 1]) end
   if ok and count then
     counts[count] = counts[count] + 1
@@ -505,13 +602,67 @@ return { 'OK', 1 }
 `,
 } as const;
 
+export const promote = {
+  name: 'promote', sha1: '90e6a79107c5a5dd1a5ab8b68e685c8e26dd46b2',
+  keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
+  decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\nlocal due = KEYS[1]
+local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local nowMs, nowText = now()
+local READY = 1
+local DEAD = { scheduled = 2, pending = 3 }
+local before = math.min(nowMs, tonumber(dueBefore))
+local steppedAt = lastStep(base, nowMs)
+local function promoteOne(id, n)
+  local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
+  local status = job.status
+  if status ~= 'scheduled' and status ~= 'pending' then
+    if IS_STATUS[status or ''] or not status then return nil end
+    error('unknown status')
+  end
+  local limit = startLimit(job, startBy)
+  if limit and limit < before then
+    if limit - within * 1000 >= steppedAt then
+      failStart(job, nowMs, within, eventsPerJob, retentionMs)
+      return DEAD[status]
+    end
+    limit = nowMs + math.ceil(within * 1000)
+    redis.call('HSET', job.key, 'startBy', formatInteger(limit))
+  end
+  if status == 'scheduled' and tonumber(scheduledFor) < before then
+    moveToStatusIndex(job, 'pending')
+    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, startBy })
+    recordEvent(job, nowText, 'ready', 'pending', 'null', eventsPerJob)
+    return READY
+  end
+  local at = math.min(status == 'scheduled' and tonumber(scheduledFor) or math.huge, limit or math.huge)
+  if at < math.huge then redis.call('ZADD', due, formatInteger(at), id) end
+end
+local entries = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
+local ids = {}
+for i = 1, #entries, 2 do ids[#ids + 1] = entries[i] end
+if #ids > 0 then redis.call('ZREM', due, unpack(ids)) end
+local counts, broken = { 0, 0, 0 }, {}
+for n, id in ipairs(ids) do
+  local ok, count = pcall(promoteOne, id, n)
+  if ok and count then
+    counts[count] = counts[count] + 1
+  elseif not ok then
+    redis.call('ZADD', due, formatInteger(nowMs + 60000), id)
+    broken[#broken + 1] = id
+  end
+end
+return { 'OK', #ids, { unpack(counts) }, #ids > 0 and nowMs - tonumber(entries[2]) or 0, { unpack(broken) } }
+`,
+} as const;
+
 export const ack = {
-  name: 'ack', sha1: '812270aeee03d6af6b5746904e35d51d9e2ea820',
+  name: 'ack', sha1: '7f1efbefbff178d51f0fd5e60aa924d5aa0721aa',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local job, deliveryTimeouts, unique = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique')
+local job, deliveryTimeouts, unique, maxRunSeconds, startBy = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique', 'maxRunSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -525,6 +676,13 @@ local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
+if stored(maxRunSeconds) then
+${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.startRun}\n  reopenWindow(job, nowMs, executionMs(job), startRun(job, nowMs, maxRunSeconds))
+end
+if stored(startBy) then
+  redis.call('ZREM', base .. 'due', jobId)
+  redis.call('HSET', jobKey, 'startBy', '0')
+end
 if stored(unique) and string.find(unique, '^started ') then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique)
   redis.call('HSET', jobKey, 'uniqueFreed', '1')
@@ -536,12 +694,12 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '699a4e5617dccb691246ae6c99727b6c40c6124e',
+  name: 'complete', sha1: '6666cead34a80f5315b85ec78d39fc6c16b1ee12',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local job, callbackUrl, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'unique')
+local job, callbackUrl, callbackOn, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -556,7 +714,7 @@ ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
-${lua.enqueueCallback}\n  enqueueCallback(job, nowMs)
+${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK', job.attempt }
@@ -564,11 +722,11 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '4ef612e4498b4ac01e5808db3a40128d0b8d677b',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'eventsPerJob', 'retentionMs'], rest: null,
+  name: 'fail', sha1: '95c80d79013f327c48d0fe6621d05f4d65a78c6a',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.enqueue}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.recordReturn}\n${lua.failAttempt}\n${lua.now}\nlocal jobKey = KEYS[1]
-local base, jobId, keySpaceId, deliveryToken, errorJson, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
@@ -577,17 +735,23 @@ ${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, 
   if reply then return reply end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
-return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs), job.attempt }
+local nowMs, status = now(), nil
+if isRetryable == '0' then
+  status = makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
+else
+  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, tonumber(retryAfterMs), random)
+end
+return { 'OK', status, job.attempt }
 `,
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: 'f92231de611c87135afe2b40277885f86b204688',
+  name: 'heartbeat', sha1: 'c51e7828a7bb463bf35fd6cc98a8f35a682e1184',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local job = loadJob(jobKey, base, jobId)
+local job, runBy = loadJob(jobKey, base, jobId, 'runBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
@@ -599,7 +763,7 @@ if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
 local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
 local isFull = type(reply) == 'table' and reply.err ~= nil
-reopenWindow(job, nowMs, executionMs(job))
+reopenWindow(job, nowMs, executionMs(job), runBy)
 if kind == 'keepalive' then return { 'OK', job.attempt } end
 if isFull then return { 'STORAGE_FULL' } end
 if kind == 'progress' then
@@ -614,12 +778,12 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '00bc15049cd36e3fefd931886e1c19e1d557be38',
-  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'eventsPerJob'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.enqueue}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.returnToQueue}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
-local base, jobId, keySpaceId, deliveryToken, reason, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job, takeBacks = loadJob(jobKey, base, jobId, 'takeBacks')
+  name: 'release', sha1: '2bf75b733fc1d214b49c76cdc4d81329ea3e213c',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local job, takeBacks, startBy, startWithin = loadJob(jobKey, base, jobId, 'takeBacks', 'startBy', 'startWithinSeconds')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -630,10 +794,16 @@ if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
-returnToQueue(job, nowMs, job.order)
-recordReturn(job, nowText, 'released', '{"reason":' .. reason .. '}', eventsPerJob,
+local limit = job.status == 'delivered' and startLimit(job, startBy)
+if limit and limit <= nowMs then
+${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+end
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor, job.order)
+recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1) }
 `,
 } as const;
 
@@ -677,15 +847,19 @@ return { 'OK', order }
 `,
 } as const;
 
-export const create_keyed = {
-  name: 'create_keyed', sha1: '8475131d29fff9559ccc5e85da3e22dbe896919d',
-  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown'], rest: 'fields',
-  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
-local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local fields = { unpack(ARGV, 11) }
+export const create_full = {
+  name: 'create_full', sha1: '676070a90fea1aa3f9c424b4374929fe606cac31',
+  keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
+  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, status: r[2] as Status, scheduledFor: r[3] as (string | null) } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
+local fields = { unpack(ARGV, 14) }
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local function orNil(text)
+  return text ~= '' and text or nil
+end
+local waits = { delay = delay, options = { orNil(priority), orNil(startWithin) } }
 local function valuesOf(key, fieldNames)
   local names = {}
   for field in string.gmatch(fieldNames, '%S+') do names[#names + 1] = field end
@@ -700,42 +874,47 @@ local job = { key = jobKey, base = base, id = jobId, space = space, name = name 
 local other, isOccupied
 if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
-${lua.impliedEntries}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
+${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
-  local isReplaced = onConflict == 'replace' and other.status == 'pending'
-  if isReplaced then replaceJob(other, nowText, eventsPerJob, fields) end
-  return { isReplaced and 'REPLACED' or 'RETURNED', other.id, valuesOf(other.key, shown) }
+  local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
+  if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
+  replaceJob(other, nowMs, eventsPerJob, fields, waits)
+  return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
-local order = addJob(job, nowMs, micros, fields)
+local order, status = addJob(job, nowMs, micros, fields, waits)
 if unique ~= '' then
   local index, field = uniqueEntry(job, unique)
   redis.call('HSET', index, field, jobId)
   if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
 end
-return { 'CREATED', order }
+return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeOf(delay, nowMs)) }
 `,
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '5f95ba69b6aa33ae3c5d3e223314d177900aac56',
+  name: 'kill', sha1: 'a798a855f379b47fec70d0158257c4cf0a19e8bd',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job, unique = loadJob(jobKey, base, jobId, 'unique')
+local job, unique, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 local nowMs, nowText = now()
-if job.status == 'pending' then
-${lua.dequeue}\n  dequeue(job)
+if job.status ~= 'running' then
+${lua.dequeue}\n${lua.leaveWaiting}\n  leaveWaiting(job)
 end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionMs)
 if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
+end
+if wantsCallback('killed', callbackUrl, callbackOn) then
+${lua.enqueueCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
+  enqueueCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }
@@ -882,6 +1061,33 @@ return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 `,
 } as const;
 
+export const reschedule = {
+  name: 'reschedule', sha1: '5f81791393d014fc77756963a513dcc2933000f3',
+  keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'priority', 'eventsPerJob'], rest: null,
+  decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+local base, jobId, keySpaceId, delay, priority, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local job, startBy = loadJob(jobKey, base, jobId, 'startBy')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
+local nowMs, nowText = now()
+leaveWaiting(job)
+if priority == '0' then
+  redis.call('HDEL', jobKey, 'priority')
+elseif priority ~= '' then
+  redis.call('HSET', jobKey, 'priority', priority)
+end
+if startLimit(job, startBy) then redis.call('HDEL', jobKey, 'startBy') end
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor)
+local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
+data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
+recordEvent(job, nowText, 'rescheduled', status, data, eventsPerJob)
+return { 'OK', job.status, status }
+`,
+} as const;
+
 export const append_logs = {
   name: 'append_logs', sha1: '1991f660f827a75dd5ef8d1aae474be90ffea4ef',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'], rest: 'entries',
@@ -941,15 +1147,17 @@ return { 'OK', dropped, dropped + length, unpack(lists) }
 } as const;
 
 export const stats = {
-  name: 'stats', sha1: '91719daa7453ee86eb3ebff26b16ca5f90e421d0',
-  keys: ['names'], args: ['space', 'limit'], rest: 'requested',
+  name: 'stats', sha1: '0a9eedc3c57a932421cf531ca1d18e8c74c58054',
+  keys: ['names'], args: ['base', 'space', 'limit'], rest: 'requested',
   decode: (r: unknown[]) => ({ at: Number(r[1]), counts: (r[2] as unknown[]).map(Number), oldest: r[3] as string, known: Number(r[4]), rows: r[5] as string[] }),
-  text: `${lua.STATUSES}\n${lua.stored}\n${lua.formatInteger}\n${lua.now}\nlocal names = KEYS[1]
-local space, limit = ARGV[1], ARGV[2]
-local requested = { unpack(ARGV, 3) }
+  text: `${lua.stored}\n${lua.formatInteger}\n${lua.claimOrder}\n${lua.STATUSES}\n${lua.now}\nlocal names = KEYS[1]
+local base, space, limit = ARGV[1], ARGV[2], ARGV[3]
+local requested = { unpack(ARGV, 4) }
 local function waiting(queue)
   local pending = redis.call('ZCARD', queue)
-  return pending, pending > 0 and redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')[2] or ''
+  if pending == 0 then return 0, '' end
+  local head = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
+  return pending, claimOrder(head[2], redis.call('HGET', base .. 'job:' .. head[1], 'priority'))
 end
 local counts = {}
 for i, status in ipairs(STATUSES) do counts[i] = redis.call('ZCARD', space .. 'status/' .. status) end

@@ -1,7 +1,7 @@
 import { call } from '../call.js';
 import { PARTITION_TAGS } from '../partition.js';
 import { onBulk, type Store } from '../store.js';
-import { ageSeconds, redisNow } from '../time.js';
+import { ageSeconds, redisNow, withoutHeadStart } from '../time.js';
 
 /** Spaces read for each one that may be shown, because spaces without pending jobs make room for others. */
 const LOOKED_AT = 4;
@@ -10,6 +10,8 @@ const LOOKED_AT = 4;
 export interface SpaceBacklog {
   spaceId: string;
   pending: number;
+  /** Jobs that become claimable later. */
+  scheduled: number;
   /** How long the next job to be claimed has waited; null when none is pending. */
   oldestAgeSeconds: number | null;
 }
@@ -27,7 +29,7 @@ export interface Backlog {
 
 /**
  * Read the backlog, at a cost that does not grow with the number of jobs. It sends a few commands for each partition,
- * and at most five for each space shown, over the bulk connection. Each command names one key, so that it works on a
+ * and at most seven for each space shown, over the bulk connection. Each command names one key, so that it works on a
  * cluster. The numbers are not of one moment.
  *
  * @param most spaces at most; 0 for none
@@ -40,7 +42,7 @@ export async function readBacklog(on: Store, most: number): Promise<Backlog> {
     ofPartitions((tag) => call(store, 'zcard', store.redis.zcard(store.keys.spaces(tag)))),
     most === 0 ? [] : ofPartitions((tag) => recentSpaces(store, tag, most)),
     ofPartitions((tag) => call(store, 'zcard', store.redis.zcard(store.keys.callbacks(tag)))),
-    ofPartitions(async (tag) => Number((await first(store, store.keys.callbacks(tag))) ?? Number.POSITIVE_INFINITY)),
+    ofPartitions(async (tag) => Number((await first(store, store.keys.callbacks(tag)))[1] ?? Number.POSITIVE_INFINITY)),
   ]);
   const shown = await withPending(store, recent.flat(), most);
   return {
@@ -54,11 +56,8 @@ export async function readBacklog(on: Store, most: number): Promise<Backlog> {
 const ofPartitions = <T>(read: (tag: string) => Promise<T>) => Promise.all(PARTITION_TAGS.map(read));
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** Read the score of the first member of a sorted set; null for an empty one. */
-async function first(store: Store, key: string): Promise<string | null> {
-  const [, score] = await call(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES'));
-  return score ?? null;
-}
+/** Read the first member of a sorted set and its score; empty for an empty one. */
+const first = (store: Store, key: string) => call(store, 'zrange', store.redis.zrange(key, 0, 0, 'WITHSCORES'));
 
 interface Recent {
   spaceId: string;
@@ -94,6 +93,12 @@ async function withPending(store: Store, recent: Recent[], most: number): Promis
 }
 
 async function withAge(store: Store, { spaceId, pending }: Counted, now: number): Promise<SpaceBacklog> {
-  const order = pending === 0 ? null : await first(store, store.keys.queue(spaceId));
-  return { spaceId, pending, oldestAgeSeconds: order === null ? null : ageSeconds(order, now) };
+  const { redis, keys } = store;
+  const [scheduled, [headId, score]] = await Promise.all([
+    call(store, 'zcard', redis.zcard(keys.jobsByStatus(spaceId, 'scheduled'))),
+    pending === 0 ? [] : first(store, keys.queue(spaceId)),
+  ]);
+  if (headId === undefined || score === undefined) return { spaceId, pending, scheduled, oldestAgeSeconds: null };
+  const priority = await call(store, 'hget', redis.hget(keys.job(headId), 'priority'));
+  return { spaceId, pending, scheduled, oldestAgeSeconds: ageSeconds(withoutHeadStart(score, priority), now) };
 }

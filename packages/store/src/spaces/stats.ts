@@ -32,16 +32,19 @@ function namesOf(flat: (string | number)[], now: number): NameStats[] {
 export async function getStats(store: Store, spaceId: string, { limit, names }: StatsQuery): Promise<SpaceStats> {
   const reply = await runScript(onBulk(store), stats, {
     keys: { names: store.keys.names(spaceId) },
-    args: { space: store.keys.spaceBase(spaceId), limit },
+    args: { base: store.keys.baseOfSpace(spaceId), space: store.keys.spaceBase(spaceId), limit },
     rest: names,
   });
   const { at: now, counts, oldest, known } = reply;
   const rows = namesOf(reply.rows, now);
-  const byStatus = Object.fromEntries(STATUSES.map((status, i) => [status, counts[i]])) as Record<Status, number>;
+  const { scheduled, ...byStatus } = Object.fromEntries(STATUSES.map((status, i) => [status, counts[i]])) as Record<
+    Status,
+    number
+  >;
   return {
     spaceId,
     timestamp: isoOf(now),
-    jobs: { ...byStatus, total: counts[STATUSES.length] as number },
+    jobs: { ...(scheduled > 0 && { scheduled }), ...byStatus, total: counts[STATUSES.length] as number },
     oldestPendingAgeSeconds: ageOrNull(oldest, now),
     names: rows,
     namesLeftOut: known - rows.filter(({ total }) => total > 0).length,

@@ -8,7 +8,7 @@
 -- again.
 --   deliveryToken  see replyToToken
 --   attempt        number of the attempt that has started
-local job, deliveryTimeouts, unique = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique')
+local job, deliveryTimeouts, unique, maxRunSeconds, startBy = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique', 'maxRunSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -23,6 +23,13 @@ local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
 openWindow(job, nowMs, executionMs(job))
+if stored(maxRunSeconds) then
+  reopenWindow(job, nowMs, executionMs(job), startRun(job, nowMs, maxRunSeconds))
+end
+if stored(startBy) then
+  redis.call('ZREM', base .. 'due', jobId)
+  redis.call('HSET', jobKey, 'startBy', '0') -- A retry or a release must not start it again.
+end
 if stored(unique) and string.find(unique, '^started ') then
   freeUnique(job, unique)
   redis.call('HSET', jobKey, 'uniqueFreed', '1') -- A retry must not take the key back.

@@ -1,7 +1,8 @@
-import type { JsonObject, JsonValue, Progress } from '@yardmaster/protocol';
+import type { FailRequest, JsonValue, Progress, ReleaseRequest } from '@yardmaster/protocol';
 import { runScript } from '../../script/run-script.js';
 import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, type Store } from '../../store.js';
+import { delayOf, msOf } from '../timing.js';
 
 // The life of one attempt, as its worker reports it. A call with a delivery token has an effect only for the worker of
 // that delivery, and at most one: it may be sent again.
@@ -78,17 +79,30 @@ export async function completeJob(store: Store, worker: Worker, jobId: string, r
 }
 
 /**
- * Fail the attempt of a running job. The job is pending again at the end of the queue while retries remain, else dead.
+ * Fail the attempt of a running job. While retries remain, the job is pending again at the end of the queue, or scheduled
+ * for its next attempt; else it is dead.
  *
  * @throws JOB_NOT_RUNNING, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see spec §4.14
  */
-export async function failJob(store: Store, worker: Worker, jobId: string, error: string | JsonObject): Promise<void> {
+export async function failJob(
+  store: Store,
+  worker: Worker,
+  jobId: string,
+  { error, retryable = true, retryAfterSeconds = null }: Pick<FailRequest, 'error'> & Partial<FailRequest>,
+): Promise<void> {
   const { keys, args } = attemptInputs(store, worker, jobId);
   const { retentionMs } = store.settings;
   const reply = await runScript(store, fail, {
     keys,
-    args: { errorJson: JSON.stringify(error), retentionMs, ...args },
+    args: {
+      errorJson: JSON.stringify(error),
+      isRetryable: retryable ? '1' : '0',
+      retryAfterMs: retryAfterSeconds === null ? '' : msOf(retryAfterSeconds),
+      random: store.random(),
+      retentionMs,
+      ...args,
+    },
   });
   if (reply.outcome === 'UNCHANGED') return;
   reportUnfenced(store, worker, reply.attempt);
@@ -96,17 +110,27 @@ export async function failJob(store: Store, worker: Worker, jobId: string, error
 }
 
 /**
- * Return a delivered or running job to its place in the queue by creation. No attempt is counted.
+ * Return a delivered or running job to its place in the queue by creation, or put it off for a delay. No attempt is
+ * counted. A delivered job whose time to start is over is dead.
  *
- * @param reason for the history
  * @throws JOB_NOT_RUNNING, JOB_KILLED, DELIVERY_LOST, JOB_NOT_FOUND, FORBIDDEN, UNAVAILABLE
  * @see contract-2 §1
  */
-export async function releaseJob(store: Store, worker: Worker, jobId: string, reason: string | null): Promise<void> {
+export async function releaseJob(
+  store: Store,
+  worker: Worker,
+  jobId: string,
+  { reason = null, delaySeconds = null }: Partial<ReleaseRequest>,
+): Promise<void> {
   const { keys, args } = attemptInputs(store, worker, jobId);
-  const reply = await runScript(store, release, { keys, args: { reason: JSON.stringify(reason), ...args } });
+  const { retentionMs } = store.settings;
+  const delay = delayOf({ scheduledFor: null, delaySeconds });
+  const reply = await runScript(store, release, {
+    keys,
+    args: { reason: JSON.stringify(reason), delay, retentionMs, ...args },
+  });
   if (reply.outcome === 'UNCHANGED') return;
   reportUnfenced(store, worker, reply.attempt);
-  store.observer.moved(reply.before, 'pending', 1);
-  store.observer.released();
+  store.observer.moved(reply.before, reply.after, 1);
+  if (reply.after !== 'dead') store.observer.released();
 }

@@ -7,7 +7,7 @@
 -- End a running job with its result, and enqueue its callback.
 --   deliveryToken  see replyToToken
 --   result         JSON text
-local job, callbackUrl, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'unique')
+local job, callbackUrl, callbackOn, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -23,7 +23,7 @@ if stored(unique) then
 end
 startRetention(job, nowMs, retentionMs)
 if stored(callbackUrl) then
-  enqueueCallback(job, nowMs)
+  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
 end
 recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
 return { 'OK', job.attempt }

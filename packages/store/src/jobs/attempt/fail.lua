@@ -1,12 +1,15 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId deliveryToken errorJson eventsPerJob retentionMs
+-- ARGV base jobId keySpaceId deliveryToken errorJson isRetryable retryAfterMs random eventsPerJob retentionMs
 -- REPLY OK status:Status attempt:number
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
--- End the attempt of a running job: pending again while retries remain, else dead.
+-- End the attempt of a running job: pending or scheduled again while retries remain, else dead.
 --   deliveryToken  see replyToGivingUp
 --   errorJson      JSON text of the worker's error
+--   isRetryable    '0' makes the job dead at once
+--   retryAfterMs   until the next attempt; '' for what the job's `retry` says
+--   random         see retryDelayMs
 --   status         of the job now
 local job = loadJob(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -17,4 +20,10 @@ if deliveryToken ~= '' then
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
-return { 'OK', failAttempt(job, now(), errorJson, eventsPerJob, retentionMs), job.attempt }
+local nowMs, status = now(), nil
+if isRetryable == '0' then
+  status = makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
+else
+  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, tonumber(retryAfterMs), random)
+end
+return { 'OK', status, job.attempt }

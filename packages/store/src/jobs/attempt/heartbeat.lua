@@ -8,7 +8,7 @@
 --   deliveryToken  see replyToToken
 --   kind           progress, checkpoint, event or keepalive
 --   data           JSON text; not used for keepalive
-local job = loadJob(jobKey, base, jobId)
+local job, runBy = loadJob(jobKey, base, jobId, 'runBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
@@ -23,7 +23,7 @@ local nowMs, nowText = now()
 -- Redis as well, so that a job whose worker is alive does not time out.
 local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
 local isFull = type(reply) == 'table' and reply.err ~= nil
-reopenWindow(job, nowMs, executionMs(job))
+reopenWindow(job, nowMs, executionMs(job), runBy)
 if kind == 'keepalive' then return { 'OK', job.attempt } end
 if isFull then return { 'STORAGE_FULL' } end
 

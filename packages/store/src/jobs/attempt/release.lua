@@ -1,16 +1,17 @@
 -- KEYS jobKey
--- ARGV base jobId keySpaceId deliveryToken reason eventsPerJob
--- REPLY OK before:Status attempt:number
+-- ARGV base jobId keySpaceId deliveryToken reason delay eventsPerJob retentionMs
+-- REPLY OK before:Status after:Status attempt:number
 -- REPLY UNCHANGED
 -- ERRORS JOB_NOT_RUNNING JOB_KILLED DELIVERY_LOST JOB_NOT_FOUND FORBIDDEN
 --
--- Return a delivered or running job to its place in the queue by creation, as if the delivery had not happened: an
--- attempt that has started is not counted.
+-- Return a delivered or running job to its place in the queue by creation, or put it off, as if the delivery had not
+-- happened: an attempt that has started is not counted. A delivered job whose time to start is over is dead.
 --   deliveryToken  see replyToGivingUp
 --   reason         JSON text, a string or null
---   before         status that the job had
+--   delay          see timeOf
+--   before, after  status that the job had, and has now
 --   attempt        number of the attempt that was given up, or would have started
-local job, takeBacks = loadJob(jobKey, base, jobId, 'takeBacks')
+local job, takeBacks, startBy, startWithin = loadJob(jobKey, base, jobId, 'takeBacks', 'startBy', 'startWithinSeconds')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -22,7 +23,13 @@ if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_
 
 local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
-returnToQueue(job, nowMs, job.order)
-recordReturn(job, nowText, 'released', '{"reason":' .. reason .. '}', eventsPerJob,
+local limit = job.status == 'delivered' and startLimit(job, startBy)
+if limit and limit <= nowMs then
+  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+end
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor, job.order)
+recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
-return { 'OK', job.status, formatInteger(attempts + 1) }
+return { 'OK', job.status, status, formatInteger(attempts + 1) }

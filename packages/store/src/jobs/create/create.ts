@@ -1,14 +1,22 @@
-import { type CreateJobRequest, type Job, RECORD_DEFAULTS, uniqueOf, YardmasterError } from '@yardmaster/protocol';
+import {
+  type CreateJobRequest,
+  type Job,
+  RECORD_DEFAULTS,
+  retryOf,
+  uniqueOf,
+  YardmasterError,
+} from '@yardmaster/protocol';
 import { newJobId } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { create } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
-import { isoOfOrder } from '../../time.js';
+import { isoOf, isoOfOrder } from '../../time.js';
+import { callbackOnOf, storedRetryOf } from '../timing.js';
 
 /**
  * Create a pending job at the end of its space's queue.
  *
- * @param request its `unique` is null, see createKeyedJob
+ * @param request one without the options that need createFullJob, see isPlain
  * @returns the job as stored
  * @throws STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see spec §4.1
@@ -31,37 +39,66 @@ export async function createJob(store: Store, spaceId: string, request: CreateJo
   return newJobOf(id, spaceId, request, order);
 }
 
+/** Whether create.lua can create a job: it only stores its options. */
+export const isPlain = ({ unique, scheduledFor, delaySeconds, startWithinSeconds, priority }: CreateJobRequest) =>
+  unique === null && scheduledFor === null && delaySeconds === null && startWithinSeconds === null && priority === 0;
+
 /** List the fields of the record that differ from their defaults. Each field left out saves 60 bytes on every job. */
 export function fieldsOf(request: CreateJobRequest): (string | number)[] {
   const { payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
+  const { retry, maxRunSeconds, startWithinSeconds, priority } = request;
+  const callbackOn = callbackOnOf(request.callbackOn);
   const fields: (string | number)[] = [];
   if (maxRetries !== RECORD_DEFAULTS.maxRetries) fields.push('maxRetries', maxRetries);
   if (timeoutSeconds !== RECORD_DEFAULTS.timeoutSeconds) fields.push('timeoutSeconds', timeoutSeconds);
   if (payload !== null) fields.push('payload', JSON.stringify(payload));
   if (callbackUrl !== null) fields.push('callbackUrl', callbackUrl);
   if (callbackHeaders !== null) fields.push('callbackHeaders', JSON.stringify(callbackHeaders));
+  if (callbackOn !== undefined) fields.push('callbackOn', callbackOn.join(' '));
+  if (retry !== null) fields.push('retry', storedRetryOf(retry));
+  if (maxRunSeconds !== null) fields.push('maxRunSeconds', maxRunSeconds);
+  if (startWithinSeconds !== null) fields.push('startWithinSeconds', startWithinSeconds);
+  if (priority !== 0) fields.push('priority', priority);
   return fields;
 }
 
-/** Build a job that was just created at this order. */
-export function newJobOf(id: string, spaceId: string, request: CreateJobRequest, order: string): Job {
+/**
+ * Build a job that was just created at this order.
+ *
+ * @param scheduledFor epoch milliseconds; null for a pending job
+ */
+export function newJobOf(
+  id: string,
+  spaceId: string,
+  request: CreateJobRequest,
+  order: string,
+  scheduledFor: string | null = null,
+): Job {
   const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders, unique } = request;
+  const { retry, maxRunSeconds, startWithinSeconds, priority } = request;
+  const callbackOn = callbackOnOf(request.callbackOn);
   const createdAt = isoOfOrder(order);
   return {
     id,
     spaceId,
     name,
     payload,
-    status: 'pending',
+    status: scheduledFor === null ? 'pending' : 'scheduled',
     maxRetries,
     attemptNumber: 0,
     timeoutSeconds,
     callbackUrl,
     callbackHeaders,
+    ...(callbackOn && { callbackOn }),
     deliveredAt: null,
     startedAt: null,
     completedAt: null,
     result: null,
+    ...(scheduledFor !== null && { scheduledFor: isoOf(scheduledFor) }),
+    ...(retry && { retry: retryOf(retry) }),
+    ...(maxRunSeconds !== null && { maxRunSeconds }),
+    ...(startWithinSeconds !== null && { startWithinSeconds }),
+    ...(priority !== 0 && { priority }),
     ...(unique && { unique: uniqueOf(unique) }),
     createdAt,
     updatedAt: createdAt,

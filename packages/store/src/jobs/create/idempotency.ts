@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type CreateJobRequest, createJobRequest, uniqueOf } from '@yardmaster/protocol';
+import { type CreateJobRequest, createJobRequest, retryOf, uniqueOf } from '@yardmaster/protocol';
 import stringify from 'safe-stable-stringify';
 import { call } from '../../call.js';
 import type { Store } from '../../store.js';
+import { callbackOnOf } from '../timing.js';
 
 const FIELD = 'idempotencySecret';
 const SECRET_BYTES = 32;
@@ -36,9 +37,10 @@ const FINGERPRINT_CHARACTERS = 22;
  * fields, in unknown fields, or in fields at their defaults.
  */
 export function fingerprintOf(spaceId: string, request: CreateJobRequest): string {
-  const { name, unique, ...options } = request;
+  const { name, unique, retry, callbackOn, ...others } = request;
+  const options = { ...others, ...(retry && { retry: retryOf(retry) }), callbackOn: callbackOnOf(callbackOn) };
   // A field that a later release adds is left out in the same way, so that the fingerprint of an old body stays.
-  const given = Object.entries(options).filter(([field, value]) => value !== DEFAULTS[field]);
+  const given = Object.entries(options).filter(([field, value]) => value !== undefined && value !== DEFAULTS[field]);
   const text = stringify([spaceId, name, unique && uniqueOf(unique), Object.fromEntries(given)]);
   return createHash('sha256').update(text).digest('base64url').slice(0, FINGERPRINT_CHARACTERS);
 }

@@ -9,6 +9,7 @@ import {
   type Status,
 } from '@yardmaster/protocol';
 import { isoOf, isoOfOrder, isoOrNull } from '../../time.js';
+import { retryOfStored } from '../timing.js';
 import { uniqueOfStored } from '../unique.js';
 
 /**
@@ -31,6 +32,9 @@ import { uniqueOfStored } from '../unique.js';
  * | `missedWindowMs` | how long the worker of the last delivery time-out had for its ack |
  * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
  * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
+ * | `startBy` | until when it must be acked for the first time; 0 once it was; see lua/waiting.lua |
+ * | `runBy` | when its attempt must end, of a running job with `maxRunSeconds` |
+ * | `killReason` | JSON text, for the callback of a killed job |
  * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed it |
  * | `callbackAttempts`, `callbackRound`, `callbackDueAt`, `callbackLeasedUntil` | see lua/callback.lua; after an attempt |
  */
@@ -50,10 +54,15 @@ export const LISTED_FIELDS = [
   'error',
   'progress',
   'unique',
+  'scheduledFor',
+  'retry',
+  'maxRunSeconds',
+  'startWithinSeconds',
+  'priority',
 ] as const;
 
 /** Fields of the record that make up a job, in the order in which create_keyed.lua reads them. */
-export const SHOWN_FIELDS = [...LISTED_FIELDS, 'callbackUrl', 'callbackHeaders'] as const;
+export const SHOWN_FIELDS = [...LISTED_FIELDS, 'callbackUrl', 'callbackHeaders', 'callbackOn'] as const;
 
 /** The record as Redis returns it; an absent field is null or left out. */
 export type JobRecord = Partial<Record<(typeof SHOWN_FIELDS)[number] | 'eventsDropped', string | null>>;
@@ -89,6 +98,7 @@ export function recordOfValues(fields: readonly (keyof JobRecord)[], values: rea
 export function listedJobOf(id: string, record: JobRecord): ListedJob {
   const status = record.status as Status;
   const unique = uniqueOfStored(record.unique);
+  const retry = retryOfStored(record.retry);
   const createdAt = isoOfOrder(record.order as string);
   const updatedAt = record.updatedAt ? isoOf(record.updatedAt) : createdAt;
   return {
@@ -107,6 +117,11 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     result: parseJson(record.result),
     ...(record.error ? { error: parseJson(record.error) as NonNullable<Job['error']> } : {}),
     ...(record.progress ? { progress: parseJson(record.progress) as NonNullable<Job['progress']> } : {}),
+    ...(record.scheduledFor ? { scheduledFor: isoOf(record.scheduledFor) } : {}),
+    ...(retry && { retry }),
+    ...(record.maxRunSeconds ? { maxRunSeconds: Number(record.maxRunSeconds) } : {}),
+    ...(record.startWithinSeconds ? { startWithinSeconds: Number(record.startWithinSeconds) } : {}),
+    ...(record.priority ? { priority: Number(record.priority) } : {}),
     ...(unique && { unique }),
     createdAt,
     updatedAt,
@@ -120,6 +135,7 @@ export function jobOf(id: string, record: JobRecord): Job {
     ...fields,
     callbackUrl: record.callbackUrl ?? null,
     callbackHeaders: parseJson(record.callbackHeaders) as Job['callbackHeaders'],
+    ...(record.callbackOn ? { callbackOn: record.callbackOn.split(' ') as NonNullable<Job['callbackOn']> } : {}),
     createdAt,
     updatedAt,
   };

@@ -40,7 +40,7 @@ export async function readSince(store: Store, jobId: string, fromSeq: number): P
       spaceId,
       type,
       // An event that changes no status, such as a callback's, comes after the end of the job.
-      status: statusAfter(type) ?? status,
+      status: statusAfter({ type, data }) ?? status,
       data,
       at: Date.parse(createdAt),
     }),

@@ -1,39 +1,62 @@
 -- Make a job dead, with its callback. `errorJson` is JSON text; further fields of the record may follow (name, value,
--- …). It begins with the ZREM of moveToStatusIndex.
+-- …). It begins with the ZREM of moveToStatusIndex. Return the status.
 local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
+  if job.status ~= 'running' then leaveWaiting(job) end
   startRetention(job, nowMs, retentionMs)
-  local v = redis.call('HMGET', job.key, 'callbackUrl', 'unique')
-  if stored(v[1]) then enqueueCallback(job, nowMs) end
-  if stored(v[2]) then freeUnique(job, v[2], 'expired') end
+  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique')
+  if wantsCallback('dead', v[1], v[2]) then enqueueCallback(job, nowMs) end
+  if stored(v[3]) then freeUnique(job, v[3], 'expired') end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
+  return 'dead'
 end
 
--- End an attempt that failed: return the job to the end of the queue while retries remain; otherwise make it dead, with
--- its callback. `errorJson` is JSON text. Return the status that the job has now.
-local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs)
-  if tonumber(job.attempt) > tonumber(job.maxRetries) then
-    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
-    return 'dead'
+-- Return how long to wait before the attempt after this one, in ms.
+--   retry    `<delays> <factor> <maxDelaySeconds> <jitter>`, see storedRetryOf
+--   random   at least 0 and below 1: the caller draws it, because Redis' own random numbers are the same in each script
+local function retryDelayMs(retry, attempt, random)
+  local delays, factor, longest, jitter = string.match(retry, '^(%S+) (%S+) (%S+) (%S+)$')
+  local seconds, n = 0, 0
+  for delay in string.gmatch(delays, '[^,]+') do
+    if n < tonumber(attempt) then seconds, n = delay, n + 1 end
   end
-  returnToQueue(job, nowMs)
-  local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. '}'
-  recordReturn(job, formatInteger(nowMs), 'retried', data, eventsPerJob, 'error', errorJson)
-  return 'pending'
+  seconds = seconds * factor ^ (attempt - 1) * (1 - jitter + 2 * jitter * random)
+  return math.ceil(math.min(seconds, tonumber(longest)) * 1000)
 end
 
--- End a delivery that was not acked in time: return the job to its place by creation, or make it dead after too many in
--- a row. Return the status that the job has now.
---   delivery    timeouts and takeBacks as the record has them; windowMs, how long the worker had for the ack
+-- End an attempt that failed: while retries remain the job waits again, at the end of the queue or for a delay; otherwise
+-- it is dead, with its callback. `errorJson` is JSON text. Return the status that the job has now.
+--   delayMs   until the next attempt; nil for what the field `retry` of the record says
+--   random    see retryDelayMs
+local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, delayMs, random)
+  if tonumber(job.attempt) > tonumber(job.maxRetries) then return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs) end
+  local retry = not delayMs and stored(redis.call('HGET', job.key, 'retry'))
+  if retry then delayMs = retryDelayMs(retry, job.attempt, tonumber(random)) end
+  local scheduledFor = (delayMs or 0) > 0 and nowMs + delayMs or nil
+  local status = returnToWaiting(job, nowMs, scheduledFor)
+  local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. scheduledData(scheduledFor)
+  recordReturn(job, formatInteger(nowMs), 'retried', status, data, eventsPerJob, 'error', errorJson)
+  return status
+end
+
+-- Make a job dead that was not acked within startWithinSeconds.
+local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
+  return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
+end
+
+-- End a delivery that was not acked in time: return the job to its place by creation, or make it dead when its time to
+-- start is over, or after too many time-outs in a row. Return the status that the job has now.
+--   delivery    of the record: timeouts, takeBacks, startBy, startWithin; windowMs, how long the worker had for the ack
 local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
+  local limit = startLimit(job, delivery.startBy)
+  if limit and limit <= nowMs then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
   local count = formatInteger(tonumber(stored(delivery.timeouts) or 0) + 1)
   if tonumber(count) >= tonumber(maxDeliveries) then
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
-    makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', count)
-    return 'dead'
+    return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', count)
   end
-  returnToQueue(job, nowMs, job.order)
-  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', 'null', eventsPerJob,
+  local status = returnToWaiting(job, nowMs, nil, job.order)
+  recordReturn(job, formatInteger(nowMs), 'delivery_timeout', status, 'null', eventsPerJob,
     'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
-  return 'pending'
+  return status
 end

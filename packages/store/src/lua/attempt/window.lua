@@ -14,9 +14,19 @@ local function openWindow(job, nowMs, ms)
   redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
 end
 
--- Open the window of a job again, on a full Redis too, see replaceEntry.
-local function reopenWindow(job, nowMs, ms)
-  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(nowMs + ms))
+-- Open the window of a job again, on a full Redis too, see replaceEntry. A running attempt ends at `runBy` at the latest,
+-- a field of the record that a job without maxRunSeconds does not have.
+local function reopenWindow(job, nowMs, ms, runBy)
+  local closes = nowMs + ms
+  if stored(runBy) then closes = math.min(closes, tonumber(runBy)) end
+  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(closes))
+end
+
+-- Start the time limit of an attempt, and return when the attempt must end.
+local function startRun(job, nowMs, maxRunSeconds)
+  local runBy = formatInteger(nowMs + math.ceil(maxRunSeconds * 1000))
+  redis.call('HSET', job.key, 'runBy', runBy)
+  return runBy
 end
 
 -- Return when Redis' clock last stepped forward, in ms; 0 for never. A time in the future is from before a step back,
@@ -27,11 +37,14 @@ local function lastStep(base, nowMs)
 end
 
 -- Open the window of a job that is due again if its worker's last call was before the step, because the job had less
--- than its window. Return whether it was opened.
-local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs)
+-- than its window. The same holds for the time limit of its attempt. Return whether it was opened.
+--   run   maxRunSeconds and runBy of the record
+local function reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, run)
   if steppedAt == 0 or (job.status ~= 'delivered' and job.status ~= 'running') then return false end
-  local ms = windowMs(job, deliveryTimeoutMs)
-  if due - ms >= steppedAt then return false end
-  reopenWindow(job, nowMs, ms)
+  local ms, runBy = windowMs(job, deliveryTimeoutMs), run[2]
+  local isRunOver = job.status == 'running' and stored(run[1]) and stored(runBy) and due >= tonumber(runBy)
+  if due - (isRunOver and run[1] * 1000 or ms) >= steppedAt then return false end
+  if isRunOver then runBy = startRun(job, nowMs, run[1]) end
+  reopenWindow(job, nowMs, ms, runBy)
   return true
 end

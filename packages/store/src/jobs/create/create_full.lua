@@ -1,22 +1,29 @@
 -- KEYS jobKey
--- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown fields...
--- REPLY CREATED order
+-- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown delay priority startWithin fields...
+-- REPLY CREATED order status:Status scheduledFor?
 -- REPLY REPLAYED values?[]
 -- REPLY RETURNED id values?[]
--- REPLY REPLACED id values?[]
+-- REPLY REPLACED id values?[] before:Status
 -- REPLY NOT_UNIQUE id status:Status
 -- ERRORS TOO_LATE IDEMPOTENCY_MISMATCH
 --
--- Create a job as create.lua does, unless this job exists already, or another one occupies its unique key. When memory
--- is full, Redis refuses it before anything is removed.
+-- Create a job with any options, unless this job exists already, or another one occupies its unique key. When memory is
+-- full, Redis refuses it before anything is removed.
 --   jobId         made from the idempotency key; a new one without such a key
 --   fingerprint   of the request; '' without an idempotency key
 --   unique        see uniqueEntry; '' for none
 --   replayed      names of the fields to return of a job with this idempotency key, with blanks in between
 --   shown         those to return of a job with this unique key
+--   delay         see timeOf
+--   priority, startWithin   options that are in `fields` too, '' for none
 --   fields        see create.lua; with `unique`, but without the fingerprint, which belongs to the job that is created
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+
+local function orNil(text)
+  return text ~= '' and text or nil
+end
+local waits = { delay = delay, options = { orNil(priority), orNil(startWithin) } }
 
 local function valuesOf(key, fieldNames)
   local names = {}
@@ -36,17 +43,18 @@ if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
   local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
-  local isReplaced = onConflict == 'replace' and other.status == 'pending'
-  if isReplaced then replaceJob(other, nowText, eventsPerJob, fields) end
-  return { isReplaced and 'REPLACED' or 'RETURNED', other.id, valuesOf(other.key, shown) }
+  local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
+  if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
+  replaceJob(other, nowMs, eventsPerJob, fields, waits)
+  return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
 
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
-local order = addJob(job, nowMs, micros, fields)
+local order, status = addJob(job, nowMs, micros, fields, waits)
 if unique ~= '' then
   local index, field = uniqueEntry(job, unique)
   redis.call('HSET', index, field, jobId)
   -- The time of the other job is over. It must not occupy the key again when the clock steps back.
   if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
 end
-return { 'CREATED', order }
+return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeOf(delay, nowMs)) }

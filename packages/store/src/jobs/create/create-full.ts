@@ -1,18 +1,19 @@
 import { type CreateJobRequest, type Job, YardmasterError } from '@yardmaster/protocol';
 import { keyedJobId, newJobId } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
-import { create_keyed } from '../../script/scripts.generated.js';
+import { create_full } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
 import { jobOf, recordOf, recordOfValues, SHOWN_FIELDS } from '../read/record.js';
+import { delayOf } from '../timing.js';
 import { storedUniqueOf } from '../unique.js';
 import { fieldsOf, newJobOf } from './create.js';
 import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
 
 /** A job, and how create came to it. */
-export interface KeyedCreation {
+export interface FullCreation {
   /**
    * `created`; `replayed`: it was created by an earlier call with this idempotency key; `returned`: it occupies the
-   * unique key; `replaced`: it occupies the unique key, was pending, and has this request now.
+   * unique key; `replaced`: it occupies the unique key, waited, and has this request now.
    */
   outcome: 'created' | 'replayed' | 'returned' | 'replaced';
   job: Job;
@@ -28,11 +29,13 @@ const REPLAYED_FIELDS = [
   'deliveredAt',
   'startedAt',
   'updatedAt',
+  'scheduledFor',
+  'priority',
 ] as const;
 
 /**
- * Create a pending job, unless an earlier call with this idempotency key created it, or another job occupies its unique
- * key.
+ * Create a job with any options, unless an earlier call with this idempotency key created it, or another job occupies
+ * its unique key. The job is pending, or scheduled when its time is in the future.
  *
  * @param idempotencyKey null for none
  * @returns the job as it is now; a replayed one with this request, which another may have replaced, and without result,
@@ -40,18 +43,18 @@ const REPLAYED_FIELDS = [
  * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
  * @see contract-2 §1
  */
-export async function createKeyedJob(
+export async function createFullJob(
   store: Store,
   spaceId: string,
   request: CreateJobRequest,
   idempotencyKey: string | null,
-): Promise<KeyedCreation> {
+): Promise<FullCreation> {
   if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const isIdempotent = idempotencyKey !== null;
   const id = isIdempotent ? keyedJobId(await idempotencySecretOf(store), spaceId, idempotencyKey) : newJobId(spaceId);
   const unique = request.unique === null ? '' : storedUniqueOf(request.unique);
   const fields = unique === '' ? fieldsOf(request) : [...fieldsOf(request), 'unique', unique];
-  const reply = await runScript(store, create_keyed, {
+  const reply = await runScript(store, create_full, {
     keys: { jobKey: store.keys.job(id) },
     args: {
       base: store.keys.baseOfJob(id),
@@ -64,13 +67,16 @@ export async function createKeyedJob(
       eventsPerJob: store.settings.eventsPerJob,
       replayed: REPLAYED_FIELDS.join(' '),
       shown: SHOWN_FIELDS.join(' '),
+      delay: delayOf(request),
+      priority: request.priority || '',
+      startWithin: request.startWithinSeconds ?? '',
     },
     rest: fields,
   });
   switch (reply.outcome) {
     case 'CREATED':
-      store.observer.moved('none', 'pending', 1);
-      return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order) };
+      store.observer.moved('none', reply.status, 1);
+      return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order, reply.scheduledFor) };
     case 'REPLAYED':
       return {
         outcome: 'replayed',
@@ -78,9 +84,12 @@ export async function createKeyedJob(
       };
     case 'NOT_UNIQUE':
       throw new YardmasterError('JOB_NOT_UNIQUE', undefined, { jobId: reply.id, jobStatus: reply.status });
-    default: {
-      const outcome = reply.outcome === 'REPLACED' ? 'replaced' : 'returned';
-      return { outcome, job: jobOf(reply.id, recordOfValues(SHOWN_FIELDS, reply.values)) };
+    case 'RETURNED':
+      return { outcome: 'returned', job: jobOf(reply.id, recordOfValues(SHOWN_FIELDS, reply.values)) };
+    case 'REPLACED': {
+      const job = jobOf(reply.id, recordOfValues(SHOWN_FIELDS, reply.values));
+      if (job.status !== reply.before) store.observer.moved(reply.before, job.status, 1);
+      return { outcome: 'replaced', job };
     }
   }
 }

@@ -1,0 +1,52 @@
+import type { Status } from '@yardmaster/protocol';
+import { runScript } from '../script/run-script.js';
+import { promote } from '../script/scripts.generated.js';
+import type { Store } from '../store.js';
+
+/** Jobs processed in one step. */
+const STEP = 100;
+
+/** Outcomes for jobs that have waited for long enough, in the order of the script's counts. */
+const MOVES: readonly [from: Status, to: Status][] = [
+  ['scheduled', 'pending'],
+  ['scheduled', 'dead'],
+  ['pending', 'dead'],
+];
+
+/** Result of one step of promotion. */
+export interface Promoted {
+  /** Whether more may be due: the step was full. */
+  isMore: boolean;
+  /** Scheduled jobs that are pending now. */
+  ready: number;
+  /** Jobs that were not started in time, and are dead now. */
+  notStarted: number;
+  /** How long the earliest was due, in milliseconds, Redis clock. */
+  lagMs: number;
+  /** Jobs whose records are not valid, or of a later release: skipped, and checked again in a minute. */
+  broken: string[];
+}
+
+/**
+ * Make the scheduled jobs of one partition pending that are due, at most 100, the earliest first; and make those dead
+ * whose time to start is over. Any number of processes may call it at once, because each job is processed once.
+ *
+ * @param partition its tag, see PARTITION_TAGS
+ * @param dueBefore see expireDue
+ * @throws UNAVAILABLE
+ * @see contract-2 §2
+ */
+export async function promoteDue(store: Store, partition: string, dueBefore: number): Promise<Promoted> {
+  const { eventsPerJob, retentionMs } = store.settings;
+  const base = store.keys.baseOf(partition);
+  const { examined, counts, lagMs, broken } = await runScript(store, promote, {
+    keys: { due: store.keys.due(partition) },
+    args: { base, limit: STEP, eventsPerJob, retentionMs, dueBefore },
+  });
+  MOVES.forEach(([from, to], i) => {
+    if (counts[i]) store.observer.moved(from, to, counts[i]);
+  });
+  if (examined > 0) store.observer.promoted(lagMs);
+  const [ready = 0, scheduledDead = 0, pendingDead = 0] = counts;
+  return { isMore: examined === STEP, ready, notStarted: scheduledDead + pendingDead, lagMs, broken };
+}

@@ -1,0 +1,29 @@
+-- KEYS jobKey
+-- ARGV base jobId keySpaceId delay priority eventsPerJob
+-- REPLY OK before:Status after:Status
+-- ERRORS JOB_NOT_PENDING JOB_NOT_FOUND FORBIDDEN
+--
+-- Give a job that waits another time, or put it at the end of the queue. Its time to start begins again once it is
+-- claimable.
+--   delay      see timeOf
+--   priority   head start in seconds; '' for the one it has
+--   before, after   status that the job had, and has now
+local job, startBy = loadJob(jobKey, base, jobId, 'startBy')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
+
+local nowMs, nowText = now()
+leaveWaiting(job)
+if priority == '0' then
+  redis.call('HDEL', jobKey, 'priority')
+elseif priority ~= '' then
+  redis.call('HSET', jobKey, 'priority', priority)
+end
+if startLimit(job, startBy) then redis.call('HDEL', jobKey, 'startBy') end
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor)
+local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
+data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
+recordEvent(job, nowText, 'rescheduled', status, data, eventsPerJob)
+return { 'OK', job.status, status }

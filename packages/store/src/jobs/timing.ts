@@ -1,0 +1,40 @@
+import {
+  CALLBACK_ENDS,
+  LIMITS,
+  type Retry,
+  type RetryRequest,
+  retryOf,
+  type Schedule,
+  type TerminalStatus,
+} from '@yardmaster/protocol';
+
+// How the fields of contract-2 §2 stand in records and in arguments of scripts: as text that Lua reads without JSON.
+
+/** Write when a job becomes claimable, see timeOf in lua/clock.lua. */
+export function delayOf({ scheduledFor, delaySeconds }: Schedule): string {
+  if (scheduledFor !== null) return String(scheduledFor);
+  return delaySeconds === null ? '' : `+${msOf(delaySeconds)}`;
+}
+
+/** Convert seconds of a request, so that nothing happens early. */
+export const msOf = (seconds: number) => Math.ceil(seconds * 1000);
+
+/** Write the field `retry` of a record: `<delays> <factor> <maxDelaySeconds> <jitter>`. */
+export function storedRetryOf({ delaySeconds, factor, maxDelaySeconds, jitter }: RetryRequest): string {
+  return `${[delaySeconds].flat().join()} ${factor ?? 1} ${maxDelaySeconds ?? LIMITS.retryDelaySecondsMax} ${jitter}`;
+}
+
+/** Return the retry policy of a record as its job shows it; undefined for none, or for a damaged field. */
+export function retryOfStored(text: string | null | undefined): Retry | undefined {
+  const [, delays, ...numbers] = /^([^ ]+) ([^ ]+) ([^ ]+) ([^ ]+)$/.exec(text ?? '') ?? [];
+  if (delays === undefined) return undefined;
+  const [factor, longest, jitter] = numbers.map(Number) as [number, number, number];
+  const list = delays.split(',').map(Number);
+  const maxDelaySeconds = longest === LIMITS.retryDelaySecondsMax ? null : longest;
+  return retryOf({ delaySeconds: list.length === 1 ? (list[0] as number) : list, factor, maxDelaySeconds, jitter });
+}
+
+/** Return the ends after which a callback is sent, undefined for the default. */
+export function callbackOnOf(ends: TerminalStatus[] | null): TerminalStatus[] | undefined {
+  return ends === null || ends.join() === CALLBACK_ENDS.join() ? undefined : ends;
+}

@@ -1,0 +1,60 @@
+-- A job that no worker has is pending, in its queues, or scheduled. `due` has a time for it when a sweep must act: when
+-- the job becomes claimable, or when its time to start is over. That time begins once the job can be claimed.
+--   scheduledFor   when the job becomes claimable, epoch ms; nil when it is
+--   options        priority, startWithinSeconds and startBy, as the record has them
+
+-- Return until when a job must be acked for the first time, epoch ms; nil for no limit, or when it was acked before.
+--   startBy   field of its record: absent before the job has been claimable, 0 once it was acked
+local function startLimit(job, startBy)
+  local at = tonumber(stored(startBy) or 0)
+  return at > 0 and tonumber(job.attempt) == 0 and at or nil
+end
+
+-- Return the score of a job in its queues: its claim order, minus its head start.
+local function queueScore(order, priority)
+  return stored(priority) and formatInteger(order - priority * 1024000) or order
+end
+
+-- Return the claim order of a job that its score in a queue means.
+local function claimOrder(score, priority)
+  return stored(priority) and formatInteger(score + priority * 1024000) or score
+end
+
+-- Enter a job in its queues, at this claim order, or until it is claimable only in `due`.
+local function enterWaiting(job, nowMs, scheduledFor, order, options)
+  local priority, within, limit = options[1], stored(options[2]), startLimit(job, options[3])
+  if scheduledFor then
+    redis.call('HSET', job.key, 'scheduledFor', formatInteger(scheduledFor))
+  else
+    enqueue(job, queueScore(order, priority))
+    if within and not stored(options[3]) and tonumber(job.attempt or 0) == 0 then
+      limit = nowMs + math.ceil(within * 1000)
+      redis.call('HSET', job.key, 'startBy', formatInteger(limit))
+    end
+  end
+  local due = math.min(scheduledFor or math.huge, limit or math.huge)
+  if due < math.huge then redis.call('ZADD', job.base .. 'due', formatInteger(due), job.id) end
+end
+
+-- Take a job that has not started from where it waits.
+local function leaveWaiting(job)
+  if job.status == 'pending' then dequeue(job) end
+  redis.call('ZREM', job.base .. 'due', job.id)
+end
+
+-- Make a job wait that a worker had. It begins with the ZREM of moveToStatusIndex. Return its next status.
+--   order   its claim order; nil for the end of the queue
+local function returnToWaiting(job, nowMs, scheduledFor, order)
+  local status = scheduledFor and 'scheduled' or 'pending'
+  moveToStatusIndex(job, status)
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  local options = redis.call('HMGET', job.key, 'priority', 'startWithinSeconds', 'startBy')
+  if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
+  enterWaiting(job, nowMs, scheduledFor, order, options)
+  return status
+end
+
+-- Return the end of an event's JSON data that says when the job becomes claimable.
+local function scheduledData(scheduledFor)
+  return scheduledFor and ',"scheduledFor":' .. isoText(scheduledFor) .. '}' or '}'
+end
