@@ -50,6 +50,7 @@ const ROWS: Row[] = [
   ['Fail Job', 'POST /jobs/:jobId/fail', ['jobs:fail'], { on: 'running', body: { error: 'no' } }],
   ['Release Job', 'POST /jobs/:jobId/release', ['jobs:fail'], { on: 'running', body: { reason: 'stop' } }],
   ['Kill Job', 'POST /jobs/:jobId/kill', ['jobs:kill'], { body: { reason: 'stop' } }],
+  ['Reschedule Job', 'POST /jobs/:jobId/reschedule', ['jobs:create'], { body: { delaySeconds: 60 } }],
   ['Keepalive', 'POST /jobs/:jobId/keepalive', ['jobs:keepalive'], { on: 'running' }],
   ['Redeliver Callback', 'POST /jobs/:jobId/callback/redeliver', ['jobs:create'], { on: 'completed' }],
   ['Get Callback Secrets', 'GET /spaces/:spaceId/callback-secret', ['keys:manage']],

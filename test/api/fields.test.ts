@@ -78,6 +78,15 @@ const SCOPE =
 
 const TTL = 'ttlSeconds must be an integer between 1 and 31622400';
 const TTL_GOES = 'ttlSeconds is required with until: expired, and refused otherwise';
+const DELAY = 'must be a number between 0 and 31622400';
+const RETRY_DELAY = 'must be a number between 0 and 604800';
+const RETRY_DELAYS = 'must be a number or an array of 1 to 20 numbers';
+const PRIORITY = 'must be an integer between -604800 and 604800';
+const NOT_BOTH = 'delaySeconds must not be given together with scheduledFor';
+const ENDS = 'must be a list of completed, dead, killed, with at least one of them';
+const NOT_TIMES = ['', 'tomorrow', '2030-01-01', '2030-01-01T00:00:00', '2030-02-30T00:00:00Z', 1_900_000_000, [], {}];
+const retryFault = (retry: object, error: string) => fault({ ...work, retry }, `retry.${error}`);
+
 const UNIQUE_FAULTS: [unique: object, error: string][] = [
   [{}, 'key is required'],
   [{ key: 7 }, 'key must be a string'],
@@ -100,7 +109,7 @@ const UNIQUE_FAULTS: [unique: object, error: string][] = [
 
 /** Faults that the document describes in sentences, because JSON Schema cannot express them. */
 const IN_SENTENCES =
-  /well-formed|required with until|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
+  /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
 
 const work = { name: 'work' };
 const half = { percent: 50, message: 'half' };
@@ -180,6 +189,35 @@ const REFUSED: Record<string, Fault[]> = {
     fault({ ...work, callbackHeaders: { 'x-a': 'v', 'X-A': 'v' } }, 'callbackHeaders.X-A is repeated'),
     ...values('unique', OBJECT, ['k', 5, [], true], work),
     ...UNIQUE_FAULTS.map(([unique, error]) => fault({ ...work, unique }, `unique.${error}`)),
+    ...values('scheduledFor', EXPIRES, NOT_TIMES, work),
+    ...values('delaySeconds', DELAY, [-0.001, 31_622_400.5, '5', true, [], {}], work),
+    fault('{"name":"work","delaySeconds":1e400}', `delaySeconds ${DELAY}`),
+    fault({ ...work, delaySeconds: 0, scheduledFor: '2030-01-01T00:00:00Z' }, NOT_BOTH),
+    ...values('maxRunSeconds', 'must be a number above 0 and at most 604800', [0, -1, 604_801, '5', []], work),
+    ...values('startWithinSeconds', 'must be a number above 0 and at most 31622400', [0, -1, 31_622_401, '5'], work),
+    ...values('priority', PRIORITY, [-604_801, 604_801, 0.5, '5', null, []], work),
+    ...values('callbackOn', ENDS, [[], 'dead', 5, {}, Array(11).fill('dead')], work),
+    ...['retried', 5, null].map((end) =>
+      fault({ ...work, callbackOn: ['dead', end] }, 'callbackOn[1] must be one of completed, dead, killed'),
+    ),
+    ...values('retry', OBJECT, [5, [5], 'often', true], work),
+    retryFault({}, `delaySeconds ${REQUIRED}`),
+    ...['5', null, {}, []].map((delaySeconds) => retryFault({ delaySeconds }, `delaySeconds ${RETRY_DELAYS}`)),
+    ...[-1, 604_800.5].map((delaySeconds) => retryFault({ delaySeconds }, `delaySeconds ${RETRY_DELAY}`)),
+    retryFault({ delaySeconds: [1, '2'] }, `delaySeconds[1] ${RETRY_DELAY}`),
+    retryFault({ delaySeconds: Array(21).fill(1) }, 'delaySeconds must have at most 20 delays'),
+    ...[0, 0.9, 11, '2'].map((factor) =>
+      retryFault({ delaySeconds: 1, factor }, 'factor must be a number between 1 and 10'),
+    ),
+    ...[1, 2].map((factor) =>
+      retryFault({ delaySeconds: [1], factor }, 'factor must not be given with a list of delays'),
+    ),
+    ...[-1, 604_801, '9'].map((maxDelaySeconds) =>
+      retryFault({ delaySeconds: 1, maxDelaySeconds }, `maxDelaySeconds ${RETRY_DELAY}`),
+    ),
+    ...[-0.1, 1.1, '0', null].map((jitter) =>
+      retryFault({ delaySeconds: 1, jitter }, 'jitter must be a number between 0 and 1'),
+    ),
     fault(
       { name: 5, payload: [], maxRetries: -1, timeoutSeconds: 0, callbackUrl: 'x', callbackHeaders: { te: 'v', a: 5 } },
       `name ${STRING}`,
@@ -249,8 +287,21 @@ const REFUSED: Record<string, Fault[]> = {
     ...values('error', 'must be a string or an object', [null, 5, true, [], ['no']]),
     fault('{"error":{"a":1e400}}', `error ${BEYOND}`),
     fault(`{"error":{"a":${levels(64)}}}`, `error ${DEEP}`),
+    ...values('retryable', 'must be a boolean', [0, 'false', null, []], { error: 'no' }),
+    ...values('retryAfterSeconds', RETRY_DELAY, [-1, 604_801, '5', []], { error: 'no' }),
   ],
-  'Release Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
+  'Reschedule Job': [
+    fault({}, 'scheduledFor or delaySeconds is required'),
+    fault({ scheduledFor: null, delaySeconds: null, priority: 5 }, 'scheduledFor or delaySeconds is required'),
+    fault({ delaySeconds: 5, scheduledFor: '2030-01-01T00:00:00Z' }, NOT_BOTH),
+    ...values('scheduledFor', EXPIRES, NOT_TIMES),
+    ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []]),
+    ...values('priority', PRIORITY, [-604_801, 604_801, 0.5, '5', []], { delaySeconds: 0 }),
+  ],
+  'Release Job': [
+    ...values('reason', STRING, [5, true, [], {}, ['stop']]),
+    ...values('delaySeconds', DELAY, [-1, 31_622_401, '5', []]),
+  ],
   'Kill Job': values('reason', STRING, [5, true, [], {}, ['stop']]),
   'Create Key': [
     fault({ scopes: ['jobs:read'] }, `name ${REQUIRED}`),
@@ -335,6 +386,13 @@ const TAKEN: Record<string, object[]> = {
       [1, 31_622_400].map((ttlSeconds) => ({ key: `for ${ttlSeconds} s`, until: 'expired', ttlSeconds })),
       work,
     ),
+    ...edges('maxRunSeconds', [0.001, 604_800], work),
+    ...edges('startWithinSeconds', [0.001, 31_622_400], work),
+    ...edges('priority', [-604_800, 604_800], work),
+    ...edges('callbackOn', [['killed'], ['completed', 'dead', 'killed']], work),
+    ...edges('scheduledFor', ['2200-01-01T00:00:00.000Z'], work),
+    ...edges('retry', [{ delaySeconds: 0 }, { delaySeconds: Array(20).fill(604_800) }], work),
+    ...edges('retry', [{ delaySeconds: 0.5, factor: 10, maxDelaySeconds: 0, jitter: 0 }], work),
     ...edges('unique', [{ key: '🚂'.repeat(256) }, { key: '\0', until: 'started', onConflict: 'reject' }], work),
   ],
   'Poll for Jobs': [
@@ -349,8 +407,18 @@ const TAKEN: Record<string, object[]> = {
     ...edges('subProgress', [{}, STAGES, numbered(50, { percent: 1 })], half),
   ],
   'Complete Job': [{}, { result: null }, { result: [1] }],
-  'Fail Job': [{ error: '' }, { error: {} }],
-  'Release Job': [{}, { reason: null }, { reason: '' }],
+  'Fail Job': [
+    { error: '' },
+    { error: {} },
+    { error: '', retryable: true, retryAfterSeconds: null },
+    { error: '', retryable: false, retryAfterSeconds: 604_800 },
+  ],
+  'Release Job': [{}, { reason: null }, { reason: '' }, { delaySeconds: null }, { delaySeconds: 31_622_400 }],
+  'Reschedule Job': [
+    { delaySeconds: 0, scheduledFor: null },
+    { delaySeconds: 31_622_400, priority: null },
+    { scheduledFor: '1970-01-01T00:00:00Z', priority: -604_800 },
+  ],
   'Kill Job': [{}, { reason: null }, { reason: '' }],
   'Create Key': [
     ...edges('scopes', [['jobs:read'], Array(50).fill('jobs:read')], { name: 'k' }),
@@ -365,7 +433,11 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
   it.each((TAKEN[name] as object[]).map((body) => ({ body, title: short(JSON.stringify(body)) })))(
     'takes $title',
     async ({ body }) => {
-      const to = await targetFor(service, { ...endpoint, on: name === 'Kill Job' ? 'pending' : 'running' }, 'edge');
+      const to = await targetFor(
+        service,
+        { ...endpoint, on: ['Kill Job', 'Reschedule Job'].includes(name) ? 'pending' : 'running' },
+        'edge',
+      );
       const response = await callEndpoint(service, endpoint, to, { body });
       expect(response.status).toBe(endpoint.success ?? 200);
       if (name === 'Create Job') {
@@ -390,6 +462,7 @@ describe.each(Object.keys(TAKEN))('%s', (name) => {
 /** Bodies, and whether each of their objects, in the order in which they begin, may have an unknown field. */
 it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Create Job', { ...work, payload: { a: {} }, callbackHeaders: {} }, [true, true, true, false]],
+  ['Create Job', { ...work, retry: { delaySeconds: 1 } }, [true, true]],
   ['Poll for Jobs', {}, [true]],
   ['Report Progress', { ...half, subProgress: { a: { percent: 1 } } }, [true, false, true]],
   ['Append Logs', { logs: [{ message: 'x', metadata: {} }] }, [true, true, true]],
@@ -397,6 +470,7 @@ it.each<[name: string, body: object, isOpen: boolean[]]>([
   ['Complete Job', { result: {} }, [true, true]],
   ['Fail Job', { error: {} }, [true, true]],
   ['Release Job', {}, [true]],
+  ['Reschedule Job', { delaySeconds: 0 }, [true]],
   ['Kill Job', {}, [true]],
   ['Create Key', { name: 'k', scopes: ['jobs:read'] }, [false]],
 ])('%s takes unknown fields exactly where the document allows them: %j', async (name, body, isOpen) => {
@@ -498,7 +572,7 @@ function fieldsIn(schema: Part = {}, at = ''): string[] {
 describe('queries', () => {
   const LIMIT = 'limit must be an integer of at least 1';
   const OFFSET = 'offset must be an integer of at least 0';
-  const STATUS = 'status must be one of pending, delivered, running, completed, dead, killed';
+  const STATUS = 'status must be one of scheduled, pending, delivered, running, completed, dead, killed';
   const NUMBERS = ['1.5', 'abc', '', '1e2', '0x1', '%2B1', '%201', '1%00', '%EF%BC%91', 'null', '%zz', '-1'];
   const each = (path: string, wrong: string[], error: string) => wrong.map((value) => [`${path}${value}`, error]);
   const titled = (rows: string[][]) => rows.map(([query = '', ...errors]) => ({ query, errors, title: short(query) }));

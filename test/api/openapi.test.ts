@@ -97,6 +97,7 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   'Complete Job': ENDING,
   'Fail Job': ENDING,
   'Release Job': [...ENDING, 'JOB_KILLED'],
+  'Reschedule Job': [...JOB, 'JOB_NOT_PENDING', ...BODY],
   'Kill Job': [...JOB, 'JOB_ENDED', ...BODY],
   'Redeliver Callback': [...JOB, 'JOB_NOT_ENDED', 'NO_CALLBACK', 'STORAGE_FULL'],
   'Get Callback Secrets': [],
@@ -164,7 +165,10 @@ function fractionsIn(part: Part, at = ''): string[] {
 
 it('documents whole numbers as integers, and only measured values as fractions', () => {
   const places = fractionsIn(contract.document).map((at) => /(\w+)(\/(anyOf|oneOf)\/\d+)?$/.exec(at)?.[1]);
-  expect([...new Set(places)].sort()).toEqual(['oldestPendingAgeSeconds', 'percent', 'timeoutSeconds']);
+  expect([...new Set(places)].sort()).toEqual([
+    ...['delaySeconds', 'factor', 'items', 'jitter', 'maxDelaySeconds', 'maxRunSeconds', 'oldestPendingAgeSeconds'],
+    ...['percent', 'retryAfterSeconds', 'startWithinSeconds', 'timeoutSeconds'],
+  ]);
 });
 
 /** Return where the document has a schema that accepts anything. */

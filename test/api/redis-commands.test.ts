@@ -54,7 +54,11 @@ const DEAD = 'evalsha 1, hmget 3, hset 1, publish 2, rpush 1, rpushx 1, time 1, 
 const OWING = 'evalsha 1, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 3, zrem 1';
 const REDELIVERED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 1, time 1, zadd 1';
 const LOGS = 'evalsha 1, hget 1, hmget 1, publish 2, rpush 1, time 1';
-const STATISTICS = 'evalsha 1, time 1, zcard 10, zrange 2, zrevrange 1';
+const STATISTICS = 'evalsha 1, hget 2, time 1, zcard 11, zrange 2, zrevrange 1';
+const LATER = { name: 'work', delaySeconds: 60 };
+const LATER_AGAIN = 'evalsha 1, hdel 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 2';
+const RESCHEDULED = 'evalsha 1, hmget 1, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 4, zrem 3';
+const PUT_OFF = 'evalsha 1, hmget 1, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 4';
 const everything = { name: 'work', payload: { n: 1 }, maxRetries: 1, timeoutSeconds: 5, ...callback };
 
 /**
@@ -101,6 +105,12 @@ const CALLS: Row[] = [
   ofJob('release', job('running'), RELEASED, { reason: 'x' }),
   ofJob('kill, of a pending job', job('pending'), `${KILLED.replace('hmget 2', 'hmget 1')}, zadd 2, zrem 3`),
   ofJob('kill, of a running job', job('running'), `${KILLED}, zadd 2, zrem 1`),
+  ['create, for later', JOBS, none, CREATE.replace('hset 1', 'hset 2').replace('zadd 5', 'zadd 4'), LATER],
+  ['create, with priority', JOBS, none, CREATE, { name: 'work', priority: 5 }],
+  ofJob('fail, with a delay', job('running'), LATER_AGAIN, { error: 'x', retryAfterSeconds: 60 }),
+  ofJob('release, with a delay', job('running'), LATER_AGAIN, { delaySeconds: 60 }),
+  ofJob('reschedule, of a pending job', job('pending'), PUT_OFF, { delaySeconds: 60 }),
+  ofJob('reschedule, of a scheduled job', job('scheduled'), RESCHEDULED, { delaySeconds: 0 }),
   ofJob('callback/redeliver', job('completed', callback), REDELIVERED),
   ['progress that is read', 'GET /jobs/:jobId/progress', job('running'), 'hmget 1'],
   ['statistics of 5 jobs', 'GET /spaces/few/stats', pending('few', 5), STATISTICS],

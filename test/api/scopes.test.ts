@@ -13,7 +13,7 @@ const EVENTS = ['Checkpoint', 'Custom Event', 'Append Logs'];
 
 /** §5.4: endpoints by scope, where §4 has scopes by endpoint. */
 const GRANTS: Record<Scope, readonly string[]> = {
-  'jobs:create': ['Create Job', 'Redeliver Callback'],
+  'jobs:create': ['Create Job', 'Reschedule Job', 'Redeliver Callback'],
   'jobs:read': READS,
   'jobs:read:progress': ['Get Job Progress'],
   'jobs:poll': ['Poll for Jobs', 'Claim Specific Job'],

@@ -15,7 +15,8 @@ type Verb =
   | 'complete'
   | 'fail'
   | 'release'
-  | 'kill';
+  | 'kill'
+  | 'reschedule';
 
 /** What to send with each call on a job, and the data of the event that it records. */
 const CALLS: Record<Verb, { body?: unknown; data: unknown }> = {
@@ -29,6 +30,7 @@ const CALLS: Record<Verb, { body?: unknown; data: unknown }> = {
   fail: { body: { error: { why: 'broken' } }, data: { error: { why: 'broken' } } },
   release: { body: { reason: 'stop' }, data: { reason: 'stop' } },
   kill: { body: { reason: 'enough' }, data: { reason: 'enough' } },
+  reschedule: { body: { delaySeconds: 0 }, data: { scheduledFor: null } },
 };
 const VERBS = Object.keys(CALLS) as Verb[];
 
@@ -37,22 +39,24 @@ const IDLE = 'JOB_NOT_RUNNING';
 const WRONG = 'JOB_NOT_DELIVERED';
 const DEAD = 'JOB_KILLED';
 const ENDED = 'JOB_ENDED';
+const TAKEN = 'JOB_NOT_PENDING';
 
 /**
  * Outcome of every call in every status (§3): the status after it, or the code that refuses it. A failed job has no
- * retries left here. Columns: pending, delivered, running, completed, dead, killed.
+ * retries left here. Columns: scheduled, pending, delivered, running, completed, dead, killed.
  */
 const TABLE: Record<Verb, readonly string[]> = {
-  claim: ['delivered', NOT_PENDING, NOT_PENDING, NOT_PENDING, NOT_PENDING, NOT_PENDING],
-  ack: [WRONG, 'running', WRONG, WRONG, WRONG, WRONG],
-  progress: [IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
-  checkpoint: [IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
-  event: [IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
-  keepalive: [IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
-  complete: [IDLE, IDLE, 'completed', IDLE, IDLE, IDLE],
-  fail: [IDLE, IDLE, 'dead', IDLE, IDLE, IDLE],
-  release: [IDLE, 'pending', 'pending', IDLE, IDLE, DEAD],
-  kill: ['killed', 'killed', 'killed', ENDED, ENDED, 'killed'],
+  claim: [NOT_PENDING, 'delivered', NOT_PENDING, NOT_PENDING, NOT_PENDING, NOT_PENDING, NOT_PENDING],
+  ack: [WRONG, WRONG, 'running', WRONG, WRONG, WRONG, WRONG],
+  progress: [IDLE, IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
+  checkpoint: [IDLE, IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
+  event: [IDLE, IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
+  keepalive: [IDLE, IDLE, IDLE, 'running', IDLE, IDLE, DEAD],
+  complete: [IDLE, IDLE, IDLE, 'completed', IDLE, IDLE, IDLE],
+  fail: [IDLE, IDLE, IDLE, 'dead', IDLE, IDLE, IDLE],
+  release: [IDLE, IDLE, 'pending', 'pending', IDLE, IDLE, DEAD],
+  kill: ['killed', 'killed', 'killed', 'killed', ENDED, ENDED, 'killed'],
+  reschedule: ['pending', 'pending', TAKEN, TAKEN, TAKEN, TAKEN, TAKEN],
 };
 
 /** Sentences of §7 and contract §2. */
@@ -61,6 +65,7 @@ const SENTENCES: Record<string, string> = {
   [WRONG]: 'Job is not in a valid state for ack',
   [DEAD]: 'Job has been killed',
   [ENDED]: 'Job has already ended',
+  [TAKEN]: 'Job is not pending',
 };
 
 /** Event that a move records; none for a keepalive, nor for a second kill. */
@@ -74,6 +79,7 @@ const EVENTS: Partial<Record<Verb, string>> = {
   fail: 'dead',
   release: 'released',
   kill: 'killed',
+  reschedule: 'rescheduled',
 };
 
 const cells = VERBS.flatMap((verb) =>
@@ -117,13 +123,13 @@ it.each(cells.filter((cell) => !isMove(cell)))(
 );
 
 it('tests every trigger that a call about a job can be', () => {
-  const notAboutAJob = ['poll', 'replace', 'delivery_timeout', 'execution_timeout'];
+  const notAboutAJob = ['poll', 'replace', 'due', 'start_timeout', 'delivery_timeout', 'execution_timeout'];
   const triggers = new Set(TRANSITIONS.map(({ trigger }) => trigger).filter((one) => !notAboutAJob.includes(one)));
   expect([...triggers].sort()).toEqual([...VERBS].sort());
 });
 
 it('has a table of transitions that agrees with that of the protocol', () => {
-  const rows = TRANSITIONS.filter(({ when }) => when !== 'retries remain');
+  const rows = TRANSITIONS.filter(({ when = 'at once' }) => ['at once', 'no retries remain'].includes(when));
   for (const { verb, from, outcome } of cells) {
     const row = rows.find((one) => one.trigger === verb && one.from.includes(from));
     const inProtocol = row ? [row.to, row.event] : [refusalOf(verb, from) ?? NOT_PENDING];

@@ -23,7 +23,13 @@ const half = { percent: 50, message: 'half' };
 
 /** Bodies with unknown fields, their paths, and the refusal of the first by a client that prefers it. */
 const UNKNOWN_FIELDS: [name: string, body: unknown, ignored: string, error: string][] = [
-  ['Create Job', { name: 'work', delaySecond: 5 }, 'delaySecond', 'unknown field delaySecond'],
+  [
+    'Create Job',
+    { name: 'work', delaySecond: 5 },
+    'delaySecond',
+    'unknown field delaySecond, did you mean delaySeconds?',
+  ],
+  ['Create Job', { name: 'work', retry: { delaySeconds: 1, delay: 1 } }, 'retry.delay', 'unknown field retry.delay'],
   ['Create Job', { name: 'work', maxRetry: 5 }, 'maxRetry', 'unknown field maxRetry'],
   [
     'Create Job',
@@ -41,7 +47,8 @@ const UNKNOWN_FIELDS: [name: string, body: unknown, ignored: string, error: stri
     'unknown field subProgress.build.mesage, did you mean message?',
   ],
   ['Complete Job', { resul: 1 }, 'resul', 'unknown field resul, did you mean result?'],
-  ['Fail Job', { error: 'no', retryable: false }, 'retryable', 'unknown field retryable'],
+  ['Fail Job', { error: 'no', retriable: false }, 'retriable', 'unknown field retriable, did you mean retryable?'],
+  ['Reschedule Job', { delaySeconds: 5, prio: 1 }, 'prio', 'unknown field prio'],
   ['Kill Job', { why: 'x' }, 'why', 'unknown field why'],
   ['Append Logs', { logs: ['a'], log: [] }, 'log', 'unknown field log, did you mean logs?'],
   [
@@ -278,6 +285,6 @@ describe('unknown parameters of a query', () => {
 
 it('shows the service, its version and its features without a key', async () => {
   const { status, body } = await service.call('GET', '/info', { key: undefined });
-  const features = ['idempotency', 'unique', 'delivery-token', 'release'];
+  const features = ['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'retry'];
   expect({ status, body }).toEqual({ status: 200, body: { service: 'yardmaster', version: '0.1.0', features } });
 });

@@ -45,11 +45,12 @@ export const nameOrNames = describeAs(checkedNames, z.union([nameFilter, z.array
 const anObject = { error: 'must be an object' };
 
 const ENDS_RULE = `must be a list of ${TERMINAL_STATUSES.join(', ')}, with at least one of them`;
+const END_RULE = `must be one of ${TERMINAL_STATUSES.join(', ')}`;
 
 /** Ends of a job after which its callback is sent, in one order; null for the default. */
 const callbackOn = describeAs(
   z
-    .array(z.enum(TERMINAL_STATUSES, { error: ENDS_RULE }), { error: ENDS_RULE })
+    .array(z.enum(TERMINAL_STATUSES, { error: END_RULE }), { error: ENDS_RULE })
     .min(1, { error: ENDS_RULE })
     .max(LIMITS.callbackEnds, { error: ENDS_RULE })
     .transform((ends) => TERMINAL_STATUSES.filter((status) => ends.includes(status))),

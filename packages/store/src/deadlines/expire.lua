@@ -23,18 +23,21 @@ local steppedAt = lastStep(base, nowMs)
 -- Process one job that is due, and return which count that adds to.
 --   n   its number in this step
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id,
-    'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy', 'startWithinSeconds', 'maxRunSeconds', 'runBy')
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority =
+    loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
-    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs, startBy = startBy, startWithin = startWithin }
+    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs,
+      startBy = startBy, startWithin = startWithin, priority = priority }
     return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
     -- Multiples of the golden ratio are spread evenly.
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, nil, (random + n * 0.6180339887498949) % 1)]
+    local again = { retry = retry, priority = priority, random = (random + n * 0.6180339887498949) % 1 }
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]
   elseif job.status and job.status ~= 'pending' and job.status ~= 'scheduled' then

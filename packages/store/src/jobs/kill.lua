@@ -6,7 +6,7 @@
 -- End a job by force; a killed job stays as it is. A callback follows only if its producer asked for one.
 --   reason    JSON text, a string or null
 --   before    status that the job had
-local job, unique, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'callbackUrl', 'callbackOn')
+local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
@@ -14,7 +14,7 @@ if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', 
 
 local nowMs, nowText = now()
 if job.status ~= 'running' then
-  leaveWaiting(job)
+  leaveWaiting(job, startBy)
 end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionMs)

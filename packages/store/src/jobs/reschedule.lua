@@ -8,21 +8,26 @@
 --   delay      see timeOf
 --   priority   head start in seconds; '' for the one it has
 --   before, after   status that the job had, and has now
-local job, startBy = loadJob(jobKey, base, jobId, 'startBy')
+local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
 
 local nowMs, nowText = now()
-leaveWaiting(job)
+leaveWaiting(job, startBy)
 if priority == '0' then
   redis.call('HDEL', jobKey, 'priority')
+  priorityNow = nil
 elseif priority ~= '' then
   redis.call('HSET', jobKey, 'priority', priority)
+  priorityNow = priority
 end
-if startLimit(job, startBy) then redis.call('HDEL', jobKey, 'startBy') end
+if startLimit(job, startBy) then
+  redis.call('HDEL', jobKey, 'startBy')
+  startBy = nil
+end
 local scheduledFor = timeOf(delay, nowMs)
-local status = returnToWaiting(job, nowMs, scheduledFor)
+local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priorityNow, startWithin, startBy })
 local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
 data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
 recordEvent(job, nowText, 'rescheduled', status, data, eventsPerJob)

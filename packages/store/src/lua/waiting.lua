@@ -37,18 +37,17 @@ local function enterWaiting(job, nowMs, scheduledFor, order, options)
 end
 
 -- Take a job that has not started from where it waits.
-local function leaveWaiting(job)
+local function leaveWaiting(job, startBy)
   if job.status == 'pending' then dequeue(job) end
-  redis.call('ZREM', job.base .. 'due', job.id)
+  if job.status == 'scheduled' or stored(startBy) then redis.call('ZREM', job.base .. 'due', job.id) end
 end
 
 -- Make a job wait that a worker had. It begins with the ZREM of moveToStatusIndex. Return its next status.
 --   order   its claim order; nil for the end of the queue
-local function returnToWaiting(job, nowMs, scheduledFor, order)
+local function returnToWaiting(job, nowMs, scheduledFor, order, options)
   local status = scheduledFor and 'scheduled' or 'pending'
   moveToStatusIndex(job, status)
   redis.call('ZREM', job.base .. 'deadlines', job.id)
-  local options = redis.call('HMGET', job.key, 'priority', 'startWithinSeconds', 'startBy')
   if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
   enterWaiting(job, nowMs, scheduledFor, order, options)
   return status

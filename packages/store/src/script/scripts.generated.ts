@@ -49,9 +49,9 @@ end`,
 end`,
   makeDead: `local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
-  if job.status ~= 'running' then leaveWaiting(job) end
   startRetention(job, nowMs, retentionMs)
-  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique')
+  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique', 'startBy')
+  if job.status ~= 'running' then leaveWaiting(job, v[4]) end
   if wantsCallback('dead', v[1], v[2]) then enqueueCallback(job, nowMs) end
   if stored(v[3]) then freeUnique(job, v[3], 'expired') end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
@@ -66,12 +66,12 @@ end`,
   seconds = seconds * factor ^ (attempt - 1) * (1 - jitter + 2 * jitter * random)
   return math.ceil(math.min(seconds, tonumber(longest)) * 1000)
 end`,
-  failAttempt: `local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, delayMs, random)
+  failAttempt: `local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs) end
-  local retry = not delayMs and stored(redis.call('HGET', job.key, 'retry'))
-  if retry then delayMs = retryDelayMs(retry, job.attempt, tonumber(random)) end
+  local retry, delayMs = stored(again.retry), again.delayMs
+  if retry and not delayMs then delayMs = retryDelayMs(retry, job.attempt, tonumber(again.random)) end
   local scheduledFor = (delayMs or 0) > 0 and nowMs + delayMs or nil
-  local status = returnToWaiting(job, nowMs, scheduledFor)
+  local status = returnToWaiting(job, nowMs, scheduledFor, nil, { again.priority })
   local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. scheduledData(scheduledFor)
   recordReturn(job, formatInteger(nowMs), 'retried', status, data, eventsPerJob, 'error', errorJson)
   return status
@@ -87,7 +87,7 @@ end`,
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
     return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', count)
   end
-  local status = returnToWaiting(job, nowMs, nil, job.order)
+  local status = returnToWaiting(job, nowMs, nil, job.order, { delivery.priority, delivery.startWithin, delivery.startBy })
   recordReturn(job, formatInteger(nowMs), 'delivery_timeout', status, 'null', eventsPerJob,
     'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
   return status
@@ -246,9 +246,10 @@ end`,
   replaceJob: `local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
   local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
   redis.call('HSET', job.key, 'updatedAt', at)
+  local v = redis.call('HMGET', job.key, 'priority', 'startBy')
   local score = stored(redis.call('ZSCORE', job.base .. 'space:' .. job.space .. '/queue', job.id))
-  local order = score and claimOrder(score, redis.call('HGET', job.key, 'priority'))
-  leaveWaiting(job)
+  local order = score and claimOrder(score, v[1])
+  leaveWaiting(job, v[2])
   redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
     'scheduledFor', 'retry', 'maxRunSeconds', 'startWithinSeconds', 'startBy', 'priority')
   local status = scheduledFor and 'scheduled' or 'pending'
@@ -397,15 +398,14 @@ end`,
   local due = math.min(scheduledFor or math.huge, limit or math.huge)
   if due < math.huge then redis.call('ZADD', job.base .. 'due', formatInteger(due), job.id) end
 end`,
-  leaveWaiting: `local function leaveWaiting(job)
+  leaveWaiting: `local function leaveWaiting(job, startBy)
   if job.status == 'pending' then dequeue(job) end
-  redis.call('ZREM', job.base .. 'due', job.id)
+  if job.status == 'scheduled' or stored(startBy) then redis.call('ZREM', job.base .. 'due', job.id) end
 end`,
-  returnToWaiting: `local function returnToWaiting(job, nowMs, scheduledFor, order)
+  returnToWaiting: `local function returnToWaiting(job, nowMs, scheduledFor, order, options)
   local status = scheduledFor and 'scheduled' or 'pending'
   moveToStatusIndex(job, status)
   redis.call('ZREM', job.base .. 'deadlines', job.id)
-  local options = redis.call('HMGET', job.key, 'priority', 'startWithinSeconds', 'startBy')
   if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
   enterWaiting(job, nowMs, scheduledFor, order, options)
   return status
@@ -540,10 +540,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '672557cb3272082bd37437e350bcc4f0e40655a5',
+  name: 'expire', sha1: '6a1054f027ea5360b882ae6c38ae4d805eef5042',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -552,17 +552,20 @@ local PURGED = { completed = 6, dead = 7, killed = 8 }
 local REOPENED = 9
 local steppedAt = lastStep(base, nowMs)
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id,
-    'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy', 'startWithinSeconds', 'maxRunSeconds', 'runBy')
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority =
+    loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
-    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs, startBy = startBy, startWithin = startWithin }
+    local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs,
+      startBy = startBy, startWithin = startWithin, priority = priority }
     return DELIVERED[failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)]
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
-    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, nil, (random + n * 0.6180339887498949) % 1)]
+    local again = { retry = retry, priority = priority, random = (random + n * 0.6180339887498949) % 1 }
+    return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]
   elseif job.status and job.status ~= 'pending' and job.status ~= 'scheduled' then
@@ -603,10 +606,10 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '90e6a79107c5a5dd1a5ab8b68e685c8e26dd46b2',
+  name: 'promote', sha1: '4f58c7b6728f31a5819dc1233613f5bc6e4d647c',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\nlocal due = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY = 1
@@ -722,12 +725,12 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '95c80d79013f327c48d0fe6621d05f4d65a78c6a',
+  name: 'fail', sha1: '31d68ed115ed221d72ec4c81c457dd033b2cf86f',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local job = loadJob(jobKey, base, jobId)
+local job, retry, priority = loadJob(jobKey, base, jobId, 'retry', 'priority')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -739,7 +742,8 @@ local nowMs, status = now(), nil
 if isRetryable == '0' then
   status = makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
 else
-  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, tonumber(retryAfterMs), random)
+  local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
+  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
 return { 'OK', status, job.attempt }
 `,
@@ -778,12 +782,12 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '2bf75b733fc1d214b49c76cdc4d81329ea3e213c',
+  name: 'release', sha1: 'edbdf91e7157240639ba0d8b59ad7dcd9959765a',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-local job, takeBacks, startBy, startWithin = loadJob(jobKey, base, jobId, 'takeBacks', 'startBy', 'startWithinSeconds')
+local job, takeBacks, priority, startWithin, startBy = loadJob(jobKey, base, jobId, 'takeBacks', 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -796,11 +800,11 @@ local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 local limit = job.status == 'delivered' and startLimit(job, startBy)
 if limit and limit <= nowMs then
-${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
+${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
   return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
 end
 local scheduledFor = timeOf(delay, nowMs)
-local status = returnToWaiting(job, nowMs, scheduledFor, job.order)
+local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
 return { 'OK', job.status, status, formatInteger(attempts + 1) }
@@ -848,7 +852,7 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '676070a90fea1aa3f9c424b4374929fe606cac31',
+  name: 'create_full', sha1: '79edef5768e564f250a151c0ef76cc8f66737484',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, status: r[2] as Status, scheduledFor: r[3] as (string | null) } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
@@ -893,19 +897,19 @@ return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeO
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: 'a798a855f379b47fec70d0158257c4cf0a19e8bd',
+  name: 'kill', sha1: '1ee98142362a1262184d5d955143f7192f1f08b2',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job, unique, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'callbackUrl', 'callbackOn')
+local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'OK', 'killed' } end
 if job.status == 'completed' or job.status == 'dead' then return { 'JOB_ENDED', job.status } end
 local nowMs, nowText = now()
 if job.status ~= 'running' then
-${lua.dequeue}\n${lua.leaveWaiting}\n  leaveWaiting(job)
+${lua.dequeue}\n${lua.leaveWaiting}\n  leaveWaiting(job, startBy)
 end
 moveToStatusIndex(job, 'killed')
 startRetention(job, nowMs, retentionMs)
@@ -1062,25 +1066,30 @@ return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 } as const;
 
 export const reschedule = {
-  name: 'reschedule', sha1: '5f81791393d014fc77756963a513dcc2933000f3',
+  name: 'reschedule', sha1: '49c07992ae571d9ef737078879348dc586422b1c',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'priority', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, priority, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job, startBy = loadJob(jobKey, base, jobId, 'startBy')
+local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'scheduled' and job.status ~= 'pending' then return { 'JOB_NOT_PENDING', job.status } end
 local nowMs, nowText = now()
-leaveWaiting(job)
+leaveWaiting(job, startBy)
 if priority == '0' then
   redis.call('HDEL', jobKey, 'priority')
+  priorityNow = nil
 elseif priority ~= '' then
   redis.call('HSET', jobKey, 'priority', priority)
+  priorityNow = priority
 end
-if startLimit(job, startBy) then redis.call('HDEL', jobKey, 'startBy') end
+if startLimit(job, startBy) then
+  redis.call('HDEL', jobKey, 'startBy')
+  startBy = nil
+end
 local scheduledFor = timeOf(delay, nowMs)
-local status = returnToWaiting(job, nowMs, scheduledFor)
+local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priorityNow, startWithin, startBy })
 local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
 data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
 recordEvent(job, nowText, 'rescheduled', status, data, eventsPerJob)

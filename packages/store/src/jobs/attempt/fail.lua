@@ -11,7 +11,7 @@
 --   retryAfterMs   until the next attempt; '' for what the job's `retry` says
 --   random         see retryDelayMs
 --   status         of the job now
-local job = loadJob(jobKey, base, jobId)
+local job, retry, priority = loadJob(jobKey, base, jobId, 'retry', 'priority')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -24,6 +24,7 @@ local nowMs, status = now(), nil
 if isRetryable == '0' then
   status = makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
 else
-  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, tonumber(retryAfterMs), random)
+  local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
+  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
 end
 return { 'OK', status, job.attempt }

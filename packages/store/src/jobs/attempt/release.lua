@@ -11,7 +11,7 @@
 --   delay          see timeOf
 --   before, after  status that the job had, and has now
 --   attempt        number of the attempt that was given up, or would have started
-local job, takeBacks, startBy, startWithin = loadJob(jobKey, base, jobId, 'takeBacks', 'startBy', 'startWithinSeconds')
+local job, takeBacks, priority, startWithin, startBy = loadJob(jobKey, base, jobId, 'takeBacks', 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
@@ -29,7 +29,7 @@ if limit and limit <= nowMs then
   return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
 end
 local scheduledFor = timeOf(delay, nowMs)
-local status = returnToWaiting(job, nowMs, scheduledFor, job.order)
+local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
 recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
   'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
 return { 'OK', job.status, status, formatInteger(attempts + 1) }

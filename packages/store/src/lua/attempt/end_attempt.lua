@@ -2,9 +2,9 @@
 -- …). It begins with the ZREM of moveToStatusIndex. Return the status.
 local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
-  if job.status ~= 'running' then leaveWaiting(job) end
   startRetention(job, nowMs, retentionMs)
-  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique')
+  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'unique', 'startBy')
+  if job.status ~= 'running' then leaveWaiting(job, v[4]) end
   if wantsCallback('dead', v[1], v[2]) then enqueueCallback(job, nowMs) end
   if stored(v[3]) then freeUnique(job, v[3], 'expired') end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
@@ -26,14 +26,14 @@ end
 
 -- End an attempt that failed: while retries remain the job waits again, at the end of the queue or for a delay; otherwise
 -- it is dead, with its callback. `errorJson` is JSON text. Return the status that the job has now.
---   delayMs   until the next attempt; nil for what the field `retry` of the record says
---   random    see retryDelayMs
-local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, delayMs, random)
+--   again   retry and priority of the record; delayMs until the next attempt, nil for what `retry` says; and random, see
+--           retryDelayMs
+local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs) end
-  local retry = not delayMs and stored(redis.call('HGET', job.key, 'retry'))
-  if retry then delayMs = retryDelayMs(retry, job.attempt, tonumber(random)) end
+  local retry, delayMs = stored(again.retry), again.delayMs
+  if retry and not delayMs then delayMs = retryDelayMs(retry, job.attempt, tonumber(again.random)) end
   local scheduledFor = (delayMs or 0) > 0 and nowMs + delayMs or nil
-  local status = returnToWaiting(job, nowMs, scheduledFor)
+  local status = returnToWaiting(job, nowMs, scheduledFor, nil, { again.priority })
   local data = '{"error":' .. errorJson .. ',"attemptNumber":' .. job.attempt .. scheduledData(scheduledFor)
   recordReturn(job, formatInteger(nowMs), 'retried', status, data, eventsPerJob, 'error', errorJson)
   return status
@@ -46,7 +46,7 @@ end
 
 -- End a delivery that was not acked in time: return the job to its place by creation, or make it dead when its time to
 -- start is over, or after too many time-outs in a row. Return the status that the job has now.
---   delivery    of the record: timeouts, takeBacks, startBy, startWithin; windowMs, how long the worker had for the ack
+--   delivery    of the record: timeouts, takeBacks, startBy, startWithin, priority; windowMs, how long the worker had for the ack
 local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
   local limit = startLimit(job, delivery.startBy)
   if limit and limit <= nowMs then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
@@ -55,7 +55,7 @@ local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, r
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
     return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, 'deliveryTimeouts', count)
   end
-  local status = returnToWaiting(job, nowMs, nil, job.order)
+  local status = returnToWaiting(job, nowMs, nil, job.order, { delivery.priority, delivery.startWithin, delivery.startBy })
   recordReturn(job, formatInteger(nowMs), 'delivery_timeout', status, 'null', eventsPerJob,
     'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
   return status
