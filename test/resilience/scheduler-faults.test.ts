@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { respondWith } from '../support/behaviours.js';
 import { attemptsOf, historyOf, readJob, sent } from '../support/callbacks.js';
 import { keysOf } from '../support/fsck.js';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, step } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withReceiver } from '../support/receiver.js';
 import { withFleet } from '../support/schedulers.js';
@@ -40,33 +40,47 @@ interface Work {
 }
 
 interface WorkToMake {
-  status: 'delivered' | 'running' | 'completed';
+  status: 'scheduled' | 'pending' | 'delivered' | 'running' | 'completed';
   fields?: Record<string, unknown>;
   types: string[];
   statuses?: number[];
+  /** Fail the running job, with this delay. */
+  retryAfterSeconds?: number;
 }
 
 let paths = 0;
 async function makeWork(
   service: TestService,
-  { status, fields = {}, types, statuses = [] }: WorkToMake,
+  { status, fields = {}, types, statuses = [], retryAfterSeconds }: WorkToMake,
 ): Promise<Work> {
   const path = `/${++paths}`;
   const callbackUrl = receiver.script(path, ...statuses.map((each) => respondWith(each)));
   const callback = statuses.length > 0 ? { callbackUrl } : {};
   const id = await jobIn(service, status, `space-${paths % 4}`, { ...callback, ...fields });
+  if (retryAfterSeconds) await step(service, id, 'fail', { error: 'no', retryAfterSeconds });
   return { service, id, types, statuses, path };
 }
 
 const timeOf = ({ createdAt }: Event) => Date.parse(createdAt);
 
-/** Expect that no time-out came before the end of its window. */
-function expectNothingEarly({ events, timeoutSeconds }: { events: Event[]; timeoutSeconds: number }) {
+interface Timed {
+  events: Event[];
+  timeoutSeconds: number;
+  startWithinSeconds?: number;
+  scheduledFor?: string;
+}
+
+/** Expect that no window, no delay and no time to start was cut short. */
+function expectNothingEarly({ events, timeoutSeconds, startWithinSeconds, scheduledFor }: Timed) {
   events.forEach((event, n) => {
-    const windowMs = { delivery_timeout: WINDOW_MS, retried: timeoutSeconds * 1_000, dead: timeoutSeconds * 1_000 }[
-      event.type
-    ];
-    if (windowMs !== undefined) expect(timeOf(event) - timeOf(events[n - 1] as Event)).toBeGreaterThan(windowMs);
+    const before = events[n - 1] as Event;
+    if (event.type === 'ready') expect(timeOf(event)).toBeGreaterThan(Date.parse(scheduledFor as string));
+    const windowMs = {
+      delivery_timeout: WINDOW_MS,
+      retried: scheduledFor === undefined ? timeoutSeconds * 1_000 : undefined, // else its worker failed it
+      dead: (startWithinSeconds ?? timeoutSeconds) * 1_000,
+    }[event.type];
+    if (windowMs !== undefined) expect(timeOf(event) - timeOf(before)).toBeGreaterThan(windowMs);
   });
 }
 
@@ -102,6 +116,22 @@ const doomedAfter = (timeoutSeconds: number): WorkToMake => ({
   types: [...RUN, 'dead', 'callback_sent'],
   statuses: [204],
 });
+const scheduledIn = (delaySeconds: number): WorkToMake => ({
+  status: 'scheduled',
+  fields: { delaySeconds },
+  types: ['created', 'ready'],
+});
+const retriedIn = (retryAfterSeconds: number): WorkToMake => ({
+  status: 'running',
+  retryAfterSeconds,
+  types: [...RUN, 'retried', 'ready'],
+});
+const notStartedIn = (startWithinSeconds: number): WorkToMake => ({
+  status: 'pending',
+  fields: { startWithinSeconds },
+  types: ['created', 'dead', 'callback_sent'],
+  statuses: [204],
+});
 const NEVER_ACKED: WorkToMake = { status: 'delivered', types: ['created', 'delivered', 'delivery_timeout'] };
 
 /** Make work of every kind, due after one second and up to `spreadMs` later. */
@@ -111,7 +141,8 @@ async function makeLoad(service: TestService, spreadMs: number): Promise<Work[]>
   const retried = await times(8, () => CALLED_TWICE);
   for (const { id } of retried) await until(async () => attemptsOf(await readJob(service, id)).length > 0);
   const others = await Promise.all([times(12, silentFor), times(8, doomedAfter), times(6, () => NEVER_ACKED)]);
-  return [...retried, ...others.flat()];
+  const waiting = await Promise.all([times(10, scheduledIn), times(8, retriedIn), times(6, notStartedIn)]);
+  return [...retried, ...others.flat(), ...waiting.flat()];
 }
 
 async function wipeBullmq(): Promise<void> {
@@ -171,12 +202,13 @@ it('schedulers do everything exactly once after the loss of any kind of BullMQ k
       const called = await makeWork(service, CALLED_TWICE);
       await until(async () => attemptsOf(await readJob(service, called.id)).length === 1);
       const silent = await makeWork(service, silentFor(0.3));
+      const later = await makeWork(service, scheduledIn(0.3));
       const kinds = await kindsOf(service);
       const next = [...kinds.keys()].find((kind) => !lost.has(kind));
       if (next === undefined) return;
       lost.set(next, null);
       await service.redis.del(kinds.get(next) as string[]);
-      const outcomes = await Promise.allSettled([called, silent].map(expectDone));
+      const outcomes = await Promise.allSettled([called, silent, later].map(expectDone));
       lost.set(
         next,
         outcomes.filter(({ status }) => status === 'rejected'),

@@ -4,7 +4,7 @@ import { ANY_SPACE, createJob, getJob, partitionOf, pollJobs } from '@yardmaster
 import { scrape } from '../metrics/scrape.js';
 import { respondWith } from '../support/behaviours.js';
 import { during } from '../support/during.js';
-import { jobIn } from '../support/jobs.js';
+import { jobIn, step } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
 import { withReceiver } from '../support/receiver.js';
 import { startNode } from '../support/redis/node.js';
@@ -34,7 +34,17 @@ it('a scheduler expires every deadline and sends every callback while Redis has 
   await until(async () => (await typesOf(kept)).includes('callback_sent'));
   await service.redis.zadd(service.store.keys.callbacks(kept.slice(0, 2)), 'XX', '+inf', kept);
   await service.redis.zadd(service.store.keys.deadlines(kept.slice(0, 2)), 'XX', 1, kept);
+  const [snoozed, failed, moved] = await Promise.all(
+    [1, 2, 3].map(() => jobIn(service, 'running', 'full', { name: 'later' })),
+  );
+  const waiting = await jobIn(service, 'scheduled', 'full', { name: 'later' });
+  const late = await jobIn(service, 'pending', 'full', { name: 'later', startWithinSeconds: 3 });
   await service.redis.config('SET', 'maxmemory', '1mb');
+  await step(service, snoozed as string, 'release', { delaySeconds: 0.5 });
+  await step(service, failed as string, 'fail', { error: 'no', retryAfterSeconds: 0.5 });
+  await step(service, moved as string, 'release');
+  await step(service, moved as string, 'reschedule', { delaySeconds: 0.5, priority: 5 });
+  await step(service, waiting, 'reschedule', { delaySeconds: 0 });
 
   const sweeps = async () => (await scrape(service)).get('yardmaster_sweeps_total') ?? 0;
   const before = await sweeps();
@@ -42,6 +52,9 @@ it('a scheduler expires every deadline and sends every callback while Redis has 
   // BullMQ cannot write its next tick, so these sweeps came from the scheduler's own timer.
   const [, nextTick] = await service.redis.zrange(`${service.store.keys.bull}:sweeps:repeat`, 0, 0, 'WITHSCORES');
   expect(Number(nextTick ?? 0)).toBeLessThan(Date.now());
+  for (const id of [snoozed, failed, moved] as string[]) await until(async () => (await typesOf(id)).includes('ready'));
+  await until(async () => (await typesOf(late)).includes('dead'));
+  expect(await typesOf(waiting)).toEqual(['created', 'rescheduled']);
   await until(async () => (await typesOf(silent)).includes('retried'));
   await until(async () => (await typesOf(delivered)).includes('delivery_timeout'));
   await until(async () => (await typesOf(doomed)).length === 6, 60_000);

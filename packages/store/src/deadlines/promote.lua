@@ -5,7 +5,7 @@
 -- Process the jobs of one partition that have waited for long enough, the earliest first: a scheduled job is pending, at
 -- the end of the queue; one whose time to start is over is dead. If a step of Redis' clock shortened that time, it begins
 -- again.
---   limit       at most 100, so that Redis is busy for some 3 ms at most
+--   limit       at most 100; 50 take Redis some 2 ms
 --   dueBefore   see expire.lua
 --   counts      scheduled jobs now pending, scheduled ones now dead, pending ones now dead
 --   lagMs       lateness of the earliest

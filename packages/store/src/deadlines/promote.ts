@@ -3,8 +3,8 @@ import { runScript } from '../script/run-script.js';
 import { promote } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
 
-/** Jobs processed in one step. */
-const STEP = 100;
+/** Jobs processed in one step: twice as many would keep Redis busy for some 4 ms. */
+const STEP = 50;
 
 /** Outcomes for jobs that have waited for long enough, in the order of the script's counts. */
 const MOVES: readonly [from: Status, to: Status][] = [
@@ -28,7 +28,7 @@ export interface Promoted {
 }
 
 /**
- * Make the scheduled jobs of one partition pending that are due, at most 100, the earliest first; and make those dead
+ * Make the scheduled jobs of one partition pending that are due, at most 50, the earliest first; and make those dead
  * whose time to start is over. Any number of processes may call it at once, because each job is processed once.
  *
  * @param partition its tag, see PARTITION_TAGS

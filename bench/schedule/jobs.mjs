@@ -1,0 +1,61 @@
+// Jobs of the bench: made in the store directly, because only their timers are measured.
+import { createJobRequest } from '@yardmaster/protocol';
+import { ANY_SPACE, ackJob, createFullJob, createJob, failJob, getJob, pollJobs } from '@yardmaster/store';
+
+/** Calls under way at once. */
+const AT_ONCE = 200;
+
+/** Call a function for each item, some at once. @returns its results, in their order */
+export async function each(items, act) {
+  const results = [];
+  let next = 0;
+  const work = async () => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await act(items[at], at);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return results;
+}
+
+const request = (fields) => createJobRequest.parse({ name: 'work', ...fields });
+const numbers = (count) => Array.from({ length: count }, (_, n) => n);
+
+/** Create jobs for later. @param fieldsOf fields of the nth @returns their ids */
+export async function createScheduled(store, { spaceOf, count, fieldsOf }) {
+  const jobs = await each(numbers(count), (n) => createFullJob(store, spaceOf(n), request(fieldsOf(n)), null));
+  return jobs.map(({ job }) => job.id);
+}
+
+/** Create jobs and start them. @returns their ids */
+export async function createRunning(store, { spaceOf, count, fields }) {
+  const jobs = await each(numbers(count), (n) => createJob(store, spaceOf(n), request(fields)));
+  const spaces = [...new Set(jobs.map(({ spaceId }) => spaceId))];
+  await each(spaces, async (space) => {
+    while ((await pollJobs(store, space, { count: 50, names: [] })).length > 0);
+  });
+  await each(jobs, ({ id }) => ackJob(store, ANY_SPACE, id));
+  return jobs.map(({ id }) => id);
+}
+
+/** Fail the attempts of jobs, each with a delay of its own. */
+export const failLater = (store, ids, delayOf) =>
+  each(ids, (id, n) => failJob(store, ANY_SPACE, id, { error: 'no', retryAfterSeconds: delayOf(n) }));
+
+/** Read how late jobs became claimable, in ms; more than one number for a job that became so twice. */
+export async function latenessOf(store, ids) {
+  const lates = await each(ids, async (id) => {
+    const { scheduledFor, events } = await getJob(store, ANY_SPACE, id);
+    const ready = events.filter(({ type }) => type === 'ready');
+    return ready.map(({ createdAt }) => Date.parse(createdAt) - Date.parse(scheduledFor));
+  });
+  return { lost: lates.filter((late) => late.length === 0).length, late: lates.flat() };
+}
+
+/** Read how late running jobs timed out, in ms. */
+export async function timeOutsOf(store, ids) {
+  const lates = await each(ids, async (id) => {
+    const { events, timeoutSeconds } = await getJob(store, ANY_SPACE, id);
+    const at = (wanted) => Date.parse(events.find(({ type }) => type === wanted)?.createdAt);
+    return at('retried') - at('acked') - timeoutSeconds * 1_000;
+  });
+  return lates;
+}

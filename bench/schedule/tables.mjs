@@ -1,0 +1,31 @@
+// Tables of `npm run bench:schedule` for docs/performance.md.
+import { figure, figures, markdownTable, text, whole } from '../report/tables.mjs';
+
+const millis = (value) => figure(value, 0);
+
+/** How late jobs became claimable, and time-outs came. */
+const lateness = ({ times = [] }) =>
+  markdownTable(times, [
+    text('late by, ms', ({ what }) => what),
+    figures('jobs', ({ jobs }) => whole(jobs)),
+    figures('least', ({ least }) => millis(least)),
+    figures('p50', ({ p50 }) => millis(p50)),
+    figures('p99', ({ p99 }) => millis(p99)),
+    figures('most', ({ most }) => millis(most)),
+    figures('lost', ({ lost }) => whole(lost)),
+  ]);
+
+/** What the burst cost. */
+const burst = ({ runs = [] }) =>
+  markdownTable(runs, [
+    figures('jobs', ({ jobs }) => whole(jobs)),
+    figures('promoted per second', ({ perSecond }) => whole(Math.round(perSecond))),
+    figures("Redis' CPU, µs a job", ({ redisMicros }) => figure(redisMicros, 1)),
+    figures("schedulers' CPU, µs a job", ({ schedulerMicros }) => figure(schedulerMicros, 1)),
+    figures('scripts', ({ scripts }) => whole(scripts)),
+    figures('of them above 5 ms', ({ slowScripts }) => whole(slowScripts)),
+    figures('slowest, ms', ({ slowestMicros }) => figure(slowestMicros / 1_000, 1)),
+  ]);
+
+export const tables = { 'schedule-lateness': lateness, 'schedule-burst': burst };
+export const charts = {};
