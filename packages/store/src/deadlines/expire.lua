@@ -18,6 +18,7 @@ local DELIVERED = { pending = 1, dead = 2 }
 local FAILED = { pending = 3, scheduled = 4, dead = 5 }
 local PURGED = { completed = 6, dead = 7, killed = 8 }
 local REOPENED = 9
+local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
 local steppedAt = lastStep(base, nowMs)
 
 -- Process one job that is due, and return which count that adds to.
@@ -27,6 +28,7 @@ local function expireOne(id, due, n)
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
       'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
+  lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
     local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs,
@@ -40,25 +42,15 @@ local function expireOne(id, due, n)
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]
-  elseif job.status and job.status ~= 'pending' and job.status ~= 'scheduled' then
+  elseif job.status and not IS_STATUS[job.status] then
     error('unknown status')
   end
   redis.call('ZREM', deadlines, id) -- no record, or nothing to wait for
 end
 
 -- Use "below" and not "at", because both ends of a window were rounded down, and none must end early.
-local before = formatInteger(math.min(nowMs, tonumber(dueBefore)))
-local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
-for i = 1, #due, 2 do
-  local ok, count = pcall(expireOne, due[i], tonumber(due[i + 1]), (i + 1) / 2)
-  if count ~= REOPENED then lagMs = lagMs or nowMs - tonumber(due[i + 1]) end
-  if ok and count then
-    counts[count] = counts[count] + 1
-  elseif not ok then
-    -- A record that is not valid, or of a later release. Look again in a minute, so that it does not stop the sweep.
-    replaceEntry(deadlines, due[i], formatInteger(nowMs + 60000))
-    broken[#broken + 1] = due[i]
-  end
-end
-return { 'OK', #due / 2, { unpack(counts) }, lagMs or 0, { unpack(broken) } }
+local examined, broken = sweep(deadlines, math.min(nowMs, tonumber(dueBefore)), limit, nowMs, function(id, due, n)
+  local count = expireOne(id, due, n)
+  if count then counts[count] = counts[count] + 1 end
+end)
+return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) } }

@@ -13,19 +13,19 @@
 local nowMs, nowText = now()
 local READY = 1
 local DEAD = { scheduled = 2, pending = 3 }
+local counts, lagMs = { 0, 0, 0 }, 0
 local before = math.min(nowMs, tonumber(dueBefore))
 local steppedAt = lastStep(base, nowMs)
 
--- Process one job, which is not in `due` any more, and return which count that adds to.
---   n   its number in this step: jobs of one step are in the queue in this order
+-- Process one job that has left `due`, and return which count that adds to.
+--   n   its number in this step: the jobs of a step are in the queue in this order
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
   if status ~= 'scheduled' and status ~= 'pending' then
-    if IS_STATUS[status or ''] or not status then return nil end -- it has moved on, or is gone
-    error('unknown status')
+    if status and not IS_STATUS[status] then error('unknown status') end
+    return nil -- it has moved on, or is gone
   end
-
   local limit = startLimit(job, startBy)
   if limit and limit < before then
     if limit - within * 1000 >= steppedAt then
@@ -37,7 +37,7 @@ local function promoteOne(id, n)
   end
   if status == 'scheduled' and tonumber(scheduledFor) < before then
     moveToStatusIndex(job, 'pending')
-    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, startBy })
+    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, limit and formatInteger(limit) or startBy })
     recordEvent(job, nowText, 'ready', 'pending', 'null', eventsPerJob)
     return READY
   end
@@ -45,19 +45,10 @@ local function promoteOne(id, n)
   if at < math.huge then redis.call('ZADD', due, formatInteger(at), id) end
 end
 
-local entries = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
-local ids = {}
-for i = 1, #entries, 2 do ids[#ids + 1] = entries[i] end
-if #ids > 0 then redis.call('ZREM', due, unpack(ids)) end -- first, see replaceEntry
-local counts, broken = { 0, 0, 0 }, {}
-for n, id in ipairs(ids) do
-  local ok, count = pcall(promoteOne, id, n)
-  if ok and count then
-    counts[count] = counts[count] + 1
-  elseif not ok then
-    -- A record that is not valid, or of a later release. Look again in a minute, so that it does not stop the sweep.
-    redis.call('ZADD', due, formatInteger(nowMs + 60000), id)
-    broken[#broken + 1] = id
-  end
-end
-return { 'OK', #ids, { unpack(counts) }, #ids > 0 and nowMs - tonumber(entries[2]) or 0, { unpack(broken) } }
+local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
+  redis.call('ZREM', due, id) -- first, see replaceEntry
+  lagMs = math.max(lagMs, nowMs - at)
+  local count = promoteOne(id, n)
+  if count then counts[count] = counts[count] + 1 end
+end)
+return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }

@@ -76,9 +76,6 @@ end`,
   recordReturn(job, formatInteger(nowMs), 'retried', status, data, eventsPerJob, 'error', errorJson)
   return status
 end`,
-  failStart: `local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
-  return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
-end`,
   failDelivery: `local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
   local limit = startLimit(job, delivery.startBy)
   if limit and limit <= nowMs then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
@@ -378,6 +375,20 @@ end`,
   local at = tonumber(stored(startBy) or 0)
   return at > 0 and tonumber(job.attempt) == 0 and at or nil
 end`,
+  failStart: `local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
+  return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
+end`,
+  sweep: `local function sweep(set, before, limit, nowMs, processOne)
+  local entries = redis.call('ZRANGEBYSCORE', set, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
+  local broken = {}
+  for i = 1, #entries, 2 do
+    if not pcall(processOne, entries[i], tonumber(entries[i + 1]), (i + 1) / 2) then
+      replaceEntry(set, entries[i], formatInteger(nowMs + 60000))
+      broken[#broken + 1] = entries[i]
+    end
+  end
+  return #entries / 2, broken
+end`,
   queueScore: `local function queueScore(order, priority)
   return stored(priority) and formatInteger(order - priority * 1024000) or order
 end`,
@@ -540,22 +551,24 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '6a1054f027ea5360b882ae6c38ae4d805eef5042',
+  name: 'expire', sha1: '25147b179416138aff6180e2151b65b9e5ec18e1',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.purge}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
 local FAILED = { pending = 3, scheduled = 4, dead = 5 }
 local PURGED = { completed = 6, dead = 7, killed = 8 }
 local REOPENED = 9
+local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
 local steppedAt = lastStep(base, nowMs)
 local function expireOne(id, due, n)
   local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
       'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority')
   if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
+  lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
     local delivery = { timeouts = timeouts, takeBacks = takeBacks, windowMs = ackWindowMs,
@@ -568,25 +581,16 @@ local function expireOne(id, due, n)
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]
-  elseif job.status and job.status ~= 'pending' and job.status ~= 'scheduled' then
+  elseif job.status and not IS_STATUS[job.status] then
     error('unknown status')
   end
   redis.call('ZREM', deadlines, id)
 end
-local before = formatInteger(math.min(nowMs, tonumber(dueBefore)))
-local due = redis.call('ZRANGEBYSCORE', deadlines, '-inf', '(' .. before, 'WITHSCORES', 'LIMIT', 0, limit)
-local counts, broken, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, {}, nil
-for i = 1, #due, 2 do
-  local ok, count = pcall(expireOne, due[i], tonumber(due[i + 1]), (i + 1) / 2)
-  if count ~= REOPENED then lagMs = lagMs or nowMs - tonumber(due[i + 1]) end
-  if ok and count then
-    counts[count] = counts[count] + 1
-  elseif not ok then
-    replaceEntry(deadlines, due[i], formatInteger(nowMs + 60000))
-    broken[#broken + 1] = due[i]
-  end
-end
-return { 'OK', #due / 2, { unpack(counts) }, lagMs or 0, { unpack(broken) } }
+local examined, broken = sweep(deadlines, math.min(nowMs, tonumber(dueBefore)), limit, nowMs, function(id, due, n)
+  local count = expireOne(id, due, n)
+  if count then counts[count] = counts[count] + 1 end
+end)
+return { 'OK', examined, { unpack(counts) }, lagMs or 0, { unpack(broken) } }
 `,
 } as const;
 
@@ -606,22 +610,23 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '4f58c7b6728f31a5819dc1233613f5bc6e4d647c',
+  name: 'promote', sha1: 'df5415552f70381f32ecca4691d5409ee90b67a5',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\nlocal due = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY = 1
 local DEAD = { scheduled = 2, pending = 3 }
+local counts, lagMs = { 0, 0, 0 }, 0
 local before = math.min(nowMs, tonumber(dueBefore))
 local steppedAt = lastStep(base, nowMs)
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
   if status ~= 'scheduled' and status ~= 'pending' then
-    if IS_STATUS[status or ''] or not status then return nil end
-    error('unknown status')
+    if status and not IS_STATUS[status] then error('unknown status') end
+    return nil
   end
   local limit = startLimit(job, startBy)
   if limit and limit < before then
@@ -634,28 +639,20 @@ local function promoteOne(id, n)
   end
   if status == 'scheduled' and tonumber(scheduledFor) < before then
     moveToStatusIndex(job, 'pending')
-    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, startBy })
+    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, limit and formatInteger(limit) or startBy })
     recordEvent(job, nowText, 'ready', 'pending', 'null', eventsPerJob)
     return READY
   end
   local at = math.min(status == 'scheduled' and tonumber(scheduledFor) or math.huge, limit or math.huge)
   if at < math.huge then redis.call('ZADD', due, formatInteger(at), id) end
 end
-local entries = redis.call('ZRANGEBYSCORE', due, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
-local ids = {}
-for i = 1, #entries, 2 do ids[#ids + 1] = entries[i] end
-if #ids > 0 then redis.call('ZREM', due, unpack(ids)) end
-local counts, broken = { 0, 0, 0 }, {}
-for n, id in ipairs(ids) do
-  local ok, count = pcall(promoteOne, id, n)
-  if ok and count then
-    counts[count] = counts[count] + 1
-  elseif not ok then
-    redis.call('ZADD', due, formatInteger(nowMs + 60000), id)
-    broken[#broken + 1] = id
-  end
-end
-return { 'OK', #ids, { unpack(counts) }, #ids > 0 and nowMs - tonumber(entries[2]) or 0, { unpack(broken) } }
+local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
+  redis.call('ZREM', due, id)
+  lagMs = math.max(lagMs, nowMs - at)
+  local count = promoteOne(id, n)
+  if count then counts[count] = counts[count] + 1 end
+end)
+return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }
 `,
 } as const;
 
@@ -852,7 +849,7 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '79edef5768e564f250a151c0ef76cc8f66737484',
+  name: 'create_full', sha1: '3134c4dea7a5d75667a162118a024068052b5f85',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, status: r[2] as Status, scheduledFor: r[3] as (string | null) } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
@@ -860,10 +857,7 @@ local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, rep
 local fields = { unpack(ARGV, 14) }
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
-local function orNil(text)
-  return text ~= '' and text or nil
-end
-local waits = { delay = delay, options = { orNil(priority), orNil(startWithin) } }
+local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
 local function valuesOf(key, fieldNames)
   local names = {}
   for field in string.gmatch(fieldNames, '%S+') do names[#names + 1] = field end

@@ -20,10 +20,7 @@
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 
-local function orNil(text)
-  return text ~= '' and text or nil
-end
-local waits = { delay = delay, options = { orNil(priority), orNil(startWithin) } }
+local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
 
 local function valuesOf(key, fieldNames)
   local names = {}

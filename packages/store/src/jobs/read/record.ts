@@ -32,7 +32,7 @@ import { uniqueOfStored } from '../unique.js';
  * | `missedWindowMs` | how long the worker of the last delivery time-out had for its ack |
  * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
  * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
- * | `startBy` | until when it must be acked for the first time; 0 once it was; see lua/waiting.lua |
+ * | `startBy` | until when it must be acked for the first time; 0 once it was; see lua/waiting/waiting.lua |
  * | `runBy` | when its attempt must end, of a running job with `maxRunSeconds` |
  * | `killReason` | JSON text, for the callback of a killed job |
  * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed it |

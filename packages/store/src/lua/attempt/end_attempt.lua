@@ -39,11 +39,6 @@ local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, aga
   return status
 end
 
--- Make a job dead that was not acked within startWithinSeconds.
-local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
-  return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
-end
-
 -- End a delivery that was not acked in time: return the job to its place by creation, or make it dead when its time to
 -- start is over, or after too many time-outs in a row. Return the status that the job has now.
 --   delivery    of the record: timeouts, takeBacks, startBy, startWithin, priority; windowMs, how long the worker had for the ack

@@ -3,13 +3,6 @@
 --   scheduledFor   when the job becomes claimable, epoch ms; nil when it is
 --   options        priority, startWithinSeconds and startBy, as the record has them
 
--- Return until when a job must be acked for the first time, epoch ms; nil for no limit, or when it was acked before.
---   startBy   field of its record: absent before the job has been claimable, 0 once it was acked
-local function startLimit(job, startBy)
-  local at = tonumber(stored(startBy) or 0)
-  return at > 0 and tonumber(job.attempt) == 0 and at or nil
-end
-
 -- Return the score of a job in its queues: its claim order, minus its head start.
 local function queueScore(order, priority)
   return stored(priority) and formatInteger(order - priority * 1024000) or order

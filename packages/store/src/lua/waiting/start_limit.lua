@@ -1,0 +1,11 @@
+-- Return until when a job must be acked for the first time, epoch ms; nil for no limit, or when it was acked before.
+--   startBy   field of its record: absent before the job has been claimable, 0 once it was acked
+local function startLimit(job, startBy)
+  local at = tonumber(stored(startBy) or 0)
+  return at > 0 and tonumber(job.attempt) == 0 and at or nil
+end
+
+-- Make a job dead that was not acked within startWithinSeconds. Return the status.
+local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
+  return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
+end
