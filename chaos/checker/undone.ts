@@ -1,3 +1,4 @@
+import { endsOf } from '../rules/callbacks.js';
 import { isCut } from '../rules/closes.js';
 import type { Dump, DumpedJob } from './dump.js';
 import type { Call, Callback, Stream } from './history.js';
@@ -46,6 +47,6 @@ export function callbacksAfter(spans: readonly Span[], callbacks: readonly Callb
 
 /** Whether a callback reports the current end of the job. */
 function reports({ body, at }: Callback, job: DumpedJob | undefined): boolean {
-  const end = job?.events.find(({ type }) => type === 'completed' || type === 'dead');
+  const end = job?.events.find(({ type }) => endsOf(job).includes(type));
   return end !== undefined && Date.parse(end.createdAt) <= at && body.status === job?.status;
 }

@@ -16,7 +16,7 @@ export interface LoadOptions {
   rate: number; // Jobs per second.
 }
 
-const OLDER = { creates: 'once', unique: null } as const; // An older release ignores both kinds of keys.
+const OLDER = { creates: 'once', unique: null, timing: {} } as const; // An older release ignores all of these.
 const WORKERS = 12;
 const WATCHERS = 2; // Per space.
 
@@ -47,9 +47,17 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
 
   /** The number in the payload identifies the plan, so that any worker can follow it. */
   async function submit({ n, spaceId, name, maxRetries, timeoutSeconds, receiving, ...plan }: JobPlan): Promise<Call> {
-    const { creates, unique } = installation.isOneRelease ? plan : OLDER;
+    const { creates, unique, timing } = installation.isOneRelease ? plan : OLDER;
     const callback = receiving === null ? {} : { callbackUrl: receivers.urlFor(n, receiving) };
-    const sent = { name, payload: { n }, maxRetries, timeoutSeconds, ...callback, ...(unique && { unique }) };
+    const sent = {
+      name,
+      payload: { n },
+      maxRetries,
+      timeoutSeconds,
+      ...callback,
+      ...timing,
+      ...(unique && { unique }),
+    };
     const idempotencyKey = creates === 'once' ? null : `create ${n}`;
     const once = () => call({ client: 'producer', op: 'create', spaceId, idempotencyKey, sent });
     const made = await once();

@@ -1,3 +1,4 @@
+import type { TerminalStatus } from '@yardmaster/protocol';
 import { Random } from '../../test/support/random.js';
 
 export const SPACES = ['yard-a', 'yard-b', 'yard-c'];
@@ -16,6 +17,9 @@ const ENDS = {
   releases: 6,
   'releases twice': 4,
   'releases before its ack': 4,
+  'fails for good': 3, // No retry follows.
+  'fails until later': 4, // It sets the delay itself.
+  'releases until later': 3,
   vanishes: 8, // It crashes after its ack.
   'never acks': 8, // It crashes before its ack.
   // It sends nothing for longer than its window, and then goes on: a report, and the end of the attempt.
@@ -53,6 +57,23 @@ const UNIQUE = [
   { key: 'latest of two', until: 'started', onConflict: 'replace' },
 ] as const;
 
+/** Delays between attempts. */
+const RETRIES = [
+  { delaySeconds: 0.5 },
+  { delaySeconds: [0, 0.4] },
+  { delaySeconds: 0.2, factor: 3, maxDelaySeconds: 0.7, jitter: 1 },
+] as const;
+
+/** Fields of create that say when, how often and how long a job runs. Left out, they have no effect. */
+export interface Timing {
+  delaySeconds?: number;
+  retry?: (typeof RETRIES)[number];
+  maxRunSeconds?: number;
+  startWithinSeconds?: number;
+  priority?: number;
+  callbackOn?: readonly TerminalStatus[];
+}
+
 /** The plan of a job, which depends only on the seed. */
 export interface JobPlan {
   n: number;
@@ -68,6 +89,7 @@ export interface JobPlan {
   watched: 'with key' | 'without' | null;
   creates: 'once' | 'with a key' | 'twice with a key'; // Whether the create has an idempotency key, and is always sent twice.
   unique: (typeof UNIQUE)[number] | null;
+  timing: Timing; // Of jobs without a unique key, because a create may replace the request of one that has a key.
 }
 
 /** Draw a word by its weight. */
@@ -81,7 +103,7 @@ export function planOf(seed: number, n: number): JobPlan {
   const random = new Random(seed * 1_000_003 + n);
   const steps = () => Array.from({ length: random.below(4) }, () => weighted(random, STEPS));
   const receiving = random.chance(0.3) ? weighted(random, RECEIVING) : null;
-  return {
+  const plan = {
     n,
     spaceId: random.of(SPACES),
     name: random.of(NAMES),
@@ -95,5 +117,18 @@ export function planOf(seed: number, n: number): JobPlan {
     watched: random.chance(0.2) ? random.of(['with key', 'with key', 'without'] as const) : null,
     creates: random.of(['once', 'with a key', 'twice with a key'] as const),
     unique: random.chance(0.15) ? random.of(UNIQUE) : null,
+  };
+  return { ...plan, timing: plan.unique === null ? timingOf(random) : {} };
+}
+
+function timingOf(random: Random): Timing {
+  const ends: (readonly TerminalStatus[])[] = [['killed'], ['dead', 'killed'], ['completed', 'dead', 'killed']];
+  return {
+    ...(random.chance(0.12) && { delaySeconds: random.of([0, 0.3, 1, 2]) }),
+    ...(random.chance(0.25) && { retry: random.of(RETRIES) }),
+    ...(random.chance(0.1) && { maxRunSeconds: random.of([0.1, 1, 3]) }),
+    ...(random.chance(0.08) && { startWithinSeconds: random.of([0.2, 1, 5]) }),
+    ...(random.chance(0.15) && { priority: random.of([-2, 1, 60]) }),
+    ...(random.chance(0.3) && { callbackOn: random.of(ends) }),
   };
 }

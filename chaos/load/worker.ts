@@ -82,10 +82,17 @@ async function started(report: Report, token: string | null): Promise<boolean> {
   return again.outcome === 'ok' || (token === null && again.body?.jobStatus === 'running');
 }
 
+/** Further fields of the call that ends an attempt. */
+const MORE: { [how: string]: object } = {
+  'fails for good': { retryable: false },
+  'fails until later': { retryAfterSeconds: 0.5 },
+  'releases until later': { delaySeconds: 0.5 },
+};
+
 async function end({ end: how }: AttemptPlan, report: Report, { text, isOneRelease }: WorkerContext): Promise<void> {
   const isReleased = how.includes('releases') && isOneRelease;
   const op = isReleased ? 'release' : how.includes('fails') ? 'fail' : 'complete';
-  const once = () => report(op, BODIES[op]?.(text()));
+  const once = () => report(op, { ...BODIES[op]?.(text()), ...(isOneRelease && MORE[how]) });
   const ended = await once();
   if (how.endsWith('twice') || ended.outcome === 'unknown' || ended.outcome === 'not now') await once();
 }

@@ -4,7 +4,7 @@ import type { DumpedJob } from '../checker/dump.js';
 import { type Call, HEARTBEATS, type Operation } from '../checker/history.js';
 
 /** A job, as far as its history is read. */
-export type Events = Pick<DumpedJob, 'events'>;
+export type Events = Pick<DumpedJob, 'events' | 'scheduledFor'>;
 
 /** A delivery in the history of a job. */
 export interface Delivery {
@@ -78,8 +78,15 @@ const groupOf = (op: Operation) => (HEARTBEATS.some((one) => one === op) ? 'hear
 /** Whether a token decides about the call. */
 export const isFenced = ({ op, token }: Call) => token !== null && WORKER_CALLS.includes(groupOf(op));
 
-const statusAt = ({ events }: Events, i: number): Status =>
-  events
+const statusAt = (job: Events, i: number): Status =>
+  job.events
     .slice(0, i + 1)
     .map(statusAfter)
-    .findLast((status) => status !== null) ?? 'pending';
+    .findLast((status) => status !== null) ?? statusAtCreation(job);
+
+/** Return the first status of a job: `scheduled` when it was ready before it was delivered, or is not ready yet. */
+export function statusAtCreation({ events, scheduledFor }: Events): Status {
+  const later = events.find((event) => statusAfter(event) !== null);
+  const hasWaited = later === undefined || later.type === 'killed' || later.type === 'dead';
+  return later?.type === 'ready' || (hasWaited && scheduledFor !== undefined) ? 'scheduled' : 'pending';
+}

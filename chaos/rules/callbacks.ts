@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { CALLBACK_ENDS } from '@yardmaster/protocol';
 import type { DumpedJob } from '../checker/dump.js';
 import type { Callback } from '../checker/history.js';
 import type { Span } from '../checker/stalls.js';
@@ -17,15 +18,15 @@ const UNRECORDED_AFTER_MS = 2_000;
 
 /**
  * The callback of an ended job is sent at least once, under one id, by attempts that are all recorded. No callback is sent for a
- * job that has not ended, or was killed (P6). The rule `histories` checks the times of attempts.
+ * job that has not ended, or has ended in a way for which it has none (P6). The rule `histories` checks the times of attempts.
  */
 export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, outages }) => {
   const { job, callbacks: received } = one;
   const lines = linesOf(received);
-  const end = job.events.find(({ type }) => type === 'completed' || type === 'dead');
+  const end = job.events.find(({ type }) => endsOf(job).includes(type));
   if (end === undefined || job.callbackUrl === null)
     return received.length === 0 ? [] : [{ says: `a callback came for it, although it is ${job.status}`, lines }];
-  const result = job.status === 'dead' ? end.data : job.result;
+  const result = job.status === 'completed' ? job.result : end.data;
   const isOther = ({ body }: Callback) => body.status !== job.status || !isDeepStrictEqual(body.result, result);
   const recorded = job.events.filter(({ type }) => type.startsWith('callback_'));
   const last = recorded.at(-1)?.data as { willRetry: boolean } | undefined;
@@ -59,6 +60,9 @@ export const callbacks = ruleForEachJob('callbacks', 'P6', (one, { settings, out
     .filter(([isSo]) => isSo)
     .map(([, damage, says, span]) => ({ damage, says: `its callback ${says}`, lines, ...(span && { during: span }) }));
 });
+
+/** Events after which the callback of a job is sent. */
+export const endsOf = ({ callbackOn }: Pick<DumpedJob, 'callbackOn'>): readonly string[] => callbackOn ?? CALLBACK_ENDS;
 
 /** Whether a callback of this time may have been sent again, because no scheduler could record it. */
 function mayRepeat(outage: Outage, at: number, { callbackUrl }: DumpedJob): boolean {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { statusAfter } from '@yardmaster/protocol';
 import type { Call } from '../checker/history.js';
-import { type Delivery, deliveriesOf } from './attempts.js';
+import { type Delivery, deliveriesOf, statusAtCreation } from './attempts.js';
 import { type Claim, type Finding, linesOf, type Rule, ruleForEachJob, type StoredCase, storedCases } from './rule.js';
 
 /**
@@ -68,15 +69,16 @@ export const order: Rule = {
 
 function waitsOf(one: StoredCase): Wait[] {
   const waits: Wait[] = [];
-  for (const { type, createdAt } of one.job.events) {
+  for (const { type, data, createdAt } of one.job.events) {
     const at = Date.parse(createdAt);
     // A job joins the end of its queue. Only a job that was taken back returns to the place of its creation time.
     const isTakenBack = type === 'delivery_timeout' || type === 'released';
-    const place = isTakenBack ? (waits[0]?.from ?? at) : at;
-    if (/^(created|retried|delivery_timeout|released)$/.test(type))
+    const place = (isTakenBack ? Date.parse(one.job.createdAt) : at) - (one.job.priority ?? 0) * 1_000;
+    const status = type === 'created' ? statusAtCreation(one.job) : statusAfter({ type, data });
+    if (status === 'pending' && type !== 'replaced')
       waits.push({ one, place, from: at, until: Number.POSITIVE_INFINITY });
     const last = waits.at(-1);
-    if ((type === 'delivered' || type === 'killed') && last && last.until > at) last.until = at;
+    if (status !== 'pending' && status !== null && last && last.until > at) last.until = at;
   }
   return waits;
 }

@@ -3,7 +3,7 @@ import type { DumpedJob } from '../checker/dump.js';
 import type { Body, Call, Operation } from '../checker/history.js';
 import { isFenced, outcomeAfter, outcomesOf } from './attempts.js';
 import { type Finding, linesOf, ruleForEachJob, type StoredCase } from './rule.js';
-import { isTimeOut } from './time-outs.js';
+import { isNotStarted, isTimeOut } from './time-outs.js';
 
 /** The event that a call causes, and where call and event contain the text that only this call has sent. */
 interface Trace {
@@ -58,7 +58,8 @@ function faultOf(call: Call, times: number, job: DumpedJob): Finding[] {
   if (times === 1 && (outcome === 'refused' || outcome === 'not now'))
     return [{ says: 'was refused, but happened', lines }];
   const isRepeatedKill = op === 'kill' && job.status === 'killed'; // It succeeds without an event.
-  if (times === 1 || outcome !== 'ok' || isRepeatedKill) return [];
+  const isTooLate = op === 'release' && job.events.some(isNotStarted); // The job died of it instead.
+  if (times === 1 || outcome !== 'ok' || isRepeatedKill || isTooLate) return [];
   if (isFenced(call) && outcomesOf(job, call).has('unchanged')) return [];
   return [{ damage: 'lost', says: 'returned 2xx, but is not in the history', lines }];
 }

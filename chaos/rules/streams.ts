@@ -1,6 +1,7 @@
 import { type EventType, isStreamType, type JobEvent, STREAM_TYPES, statusAfter } from '@yardmaster/protocol';
 import type { DumpedJob } from '../checker/dump.js';
 import type { Body, Stream } from '../checker/history.js';
+import { statusAtCreation } from './attempts.js';
 import type { Evidence, Finding, Rule } from './rule.js';
 
 /** A stream sends the state of its job, and then every later event once and in order; or it closes (P8). */
@@ -72,7 +73,7 @@ function snapshotFault({ scope, messages }: Stream, job: DumpedJob, got: string[
   const first = job.events.findIndex((event) => keyOf(scope)(asMessage(event)) === got[0]);
   const was = job.events
     .slice(0, first)
-    .map((event) => (event.type === 'created' ? 'pending' : statusAfter(event)))
+    .map((event) => (event.type === 'created' ? statusAtCreation(job) : statusAfter(event)))
     .findLast((to) => to !== null);
   return was === status ? null : `it began with ${status}, where the job was ${was}`;
 }

@@ -1,5 +1,6 @@
 import type { JobEvent, Status } from '@yardmaster/protocol';
 import { type Call, HEARTBEATS } from '../checker/history.js';
+import { statusAtCreation } from './attempts.js';
 import {
   affects,
   type Evidence,
@@ -12,7 +13,7 @@ import {
   storedCases,
 } from './rule.js';
 
-/** A window that a scheduler closed. Times are epoch milliseconds. */
+/** A window that a scheduler closed, or a delay that it ended. Times are epoch milliseconds. */
 export interface TimeOut {
   jobId: string;
   event: JobEvent;
@@ -21,21 +22,31 @@ export interface TimeOut {
 }
 
 const SILENT = /^Job timed out after .* seconds without a heartbeat$/;
+const TOO_LONG = /^Job ran longer than .* seconds$/;
 const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
+const NOT_STARTED = /^Job was not started within .* seconds$/;
 
 const isHeartbeat = (type: string) => HEARTBEATS.some((one) => one === type);
 
 const hasError = ({ type, data }: JobEvent, error: RegExp) =>
   (type === 'retried' || type === 'dead') && error.test(String((data as { error?: unknown } | null)?.error));
 
-/** Whether a scheduler ended an attempt whose worker sent no heartbeat, or a job that no worker acked. */
-export const isTimeOut = (event: JobEvent) => hasError(event, SILENT) || hasError(event, NEVER_ACKED);
+/** Whether an event ended a job that was not started in time. */
+export const isNotStarted = (event: JobEvent) => hasError(event, NOT_STARTED);
+
+const TIME_OUTS = [SILENT, TOO_LONG, NEVER_ACKED, NOT_STARTED];
+
+/** Whether a scheduler ended an attempt that was silent or took too long, or a job that no worker acked. */
+export const isTimeOut = (event: JobEvent) => TIME_OUTS.some((error) => hasError(event, error));
 
 /** List every time-out in the histories of all jobs, with the times that clients and histories show. */
 export const timeOutsOf = (evidence: Evidence): TimeOut[] =>
-  storedCases(evidence).flatMap((one) => ofJob(one, evidence.settings.deliveryTimeoutMs));
+  storedCases(evidence).flatMap((one) =>
+    [windowsOf, waitsOf].flatMap((list) => list(one, evidence.settings.deliveryTimeoutMs)),
+  );
 
-function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): TimeOut[] {
+/** List the windows of deliveries and attempts that a scheduler closed. */
+function windowsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): TimeOut[] {
   const found: TimeOut[] = [];
   let opened = 0;
   let heartbeats: number[] = [];
@@ -47,7 +58,9 @@ function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Ti
     } else if (isHeartbeat(event.type)) heartbeats.push(at);
     else if (event.type === 'delivery_timeout' || hasError(event, NEVER_ACKED)) {
       found.push({ jobId, event, at, due: opened + deliveryTimeoutMs });
-    } else if (isTimeOut(event)) {
+    } else if (hasError(event, TOO_LONG)) {
+      found.push({ jobId, event, at, due: opened + Math.ceil((job.maxRunSeconds ?? 0) * 1_000) });
+    } else if (hasError(event, SILENT)) {
       const windowMs = Math.ceil(job.timeoutSeconds * 1_000);
       const calledAt = calls.filter((call) => mayHaveExtended(call, opened, at));
       const due = Math.max(opened, ...heartbeats, ...calledAt.map(({ endedAt }) => endedAt)) + windowMs;
@@ -55,6 +68,35 @@ function ofJob({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): Ti
     }
   }
   return found;
+}
+
+/** List the delays that a scheduler ended, and the ends of jobs that were not started in time. */
+function waitsOf({ jobId, job, calls }: StoredCase, deliveryTimeoutMs: number): TimeOut[] {
+  const found: TimeOut[] = [];
+  const startBy = claimableAt(job) + (job.startWithinSeconds ?? 0) * 1_000;
+  let scheduledFor = scheduledAtCreation(job, calls);
+  for (const [i, event] of job.events.entries()) {
+    const at = Date.parse(event.createdAt);
+    const until = (event.data as { scheduledFor?: string } | null)?.scheduledFor;
+    if (typeof until === 'string') scheduledFor = Date.parse(until);
+    if (event.type === 'ready' && scheduledFor !== null) found.push({ jobId, event, at, due: scheduledFor });
+    if (!isNotStarted(event)) continue;
+    const before = job.events[i - 1] as JobEvent;
+    // A delivered job dies when it is taken back.
+    const takenBackAt = before.type === 'delivered' ? Date.parse(before.createdAt) + deliveryTimeoutMs : 0;
+    found.push({ jobId, event, at, due: Math.max(startBy, takenBackAt) });
+  }
+  return found;
+}
+
+/** Return when a job was first claimable. */
+const claimableAt = ({ createdAt, events }: StoredCase['job']) =>
+  Date.parse(statusAtCreation({ events }) === 'scheduled' ? (events[1]?.createdAt as string) : createdAt);
+
+/** Return the time for which a job was scheduled at its creation; null for none, or an unknown one. */
+function scheduledAtCreation({ createdAt }: StoredCase['job'], calls: readonly Call[]): number | null {
+  const delaySeconds = calls.find(({ op }) => op === 'create')?.sent?.delaySeconds;
+  return typeof delaySeconds === 'number' ? Date.parse(createdAt) + delaySeconds * 1_000 : null;
 }
 
 /** Whether a call may have extended the window of the attempt that began and ended at these times. */
@@ -97,7 +139,7 @@ export const lateness: Rule = {
 };
 
 /** The promise that a job left in this status breaks. A pending one is missing in its queue. */
-const LEFT: Partial<Record<Status, PromiseId>> = { pending: 'P1', delivered: 'P4', running: 'P4' };
+const LEFT: Partial<Record<Status, PromiseId>> = { scheduled: 'P4', pending: 'P1', delivered: 'P4', running: 'P4' };
 
 /** After a fault all work ends: workers poll, and jobs that they drop return to the queue (P4). */
 export const drained = ruleForEachJob('drained', 'P4', ({ job }, { dump }) => {
