@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { partitionOf } from '@yardmaster/store';
-import { jobIn, writeHistory } from '../support/jobs.js';
+import { jobIn, step, writeHistory } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { check, type Short } from './checking.js';
 
@@ -49,6 +49,44 @@ describe('fsck of a record with a broken field', () => {
     ['pending', 'unique', 'ended return 0 ', 'unique is impossible: ended return 0 '],
     ['running', 'uniqueFreed', 'yes', 'uniqueFreed is impossible: yes'],
     ['pending', 'fingerprint', 'short', 'fingerprint is impossible: short'],
+    ['scheduled', 'scheduledFor', null, 'scheduledFor is missing'],
+    ['scheduled', 'scheduledFor', 'soon', 'scheduledFor is impossible: soon'],
+    ['scheduled', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is scheduled'],
+    ['scheduled', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is scheduled'],
+    ['completed', 'callbackOn', '', 'callbackOn is impossible: '],
+    ['completed', 'callbackOn', 'completed dead', 'callbackOn is impossible: completed dead'],
+    ['completed', 'callbackOn', 'dead completed', 'callbackOn is impossible: dead completed'],
+    ['completed', 'callbackOn', 'completed,killed', 'callbackOn is impossible: completed,killed'],
+    ['completed', 'callbackOn', 'running', 'callbackOn is impossible: running'],
+    ['pending', 'maxRunSeconds', '0', 'maxRunSeconds is impossible: 0'],
+    ['pending', 'maxRunSeconds', '604801', 'maxRunSeconds is impossible: 604801'],
+    ['running', 'runBy', '9000000000000', 'maxRunSeconds is missing'],
+    ['pending', 'startWithinSeconds', '-1', 'startWithinSeconds is impossible: -1'],
+    ['pending', 'startWithinSeconds', '31622401', 'startWithinSeconds is impossible: 31622401'],
+    ['running', 'startBy', '0', 'startWithinSeconds is missing'],
+    ['pending', 'startBy', '1.5', 'startBy is impossible: 1.5'],
+    ...['0', '1.5', '+5', '604801', '-604801', 'first'].map(
+      (value) => ['pending', 'priority', value, `priority is impossible: ${value}`] as const,
+    ),
+    ...[
+      '5',
+      '5 1 60',
+      '5 1 60 0 0',
+      ' 1 60 0',
+      ',5 1 60 0',
+      '5,,6 1 60 0',
+      '5, 1 60 0',
+      '-5 1 60 0',
+      '0x5 1 60 0',
+      '604801 1 60 0',
+      `${Array(21).fill(1).join()} 1 60 0`,
+      '5,6 2 60 0',
+      '5 0.5 60 0',
+      '5 11 60 0',
+      '5 1 604801 0',
+      '5 1 60 1.5',
+      '5 1 60 often',
+    ].map((value) => ['pending', 'retry', value, `retry is impossible: ${value.slice(0, 40)}`] as const),
   ] as const)('reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
     const id = await jobIn(service, status, 'left');
     const key = service.store.keys.job(id);
@@ -58,6 +96,26 @@ describe('fsck of a record with a broken field', () => {
     await expectLeft([['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']], [detail]);
     await service.redis.del(key);
     await service.redis.hset(key, before);
+    expect((await check(service.store)).short).toEqual([]);
+  });
+});
+
+describe('fsck of a record with broken time limits', () => {
+  const fields = { maxRunSeconds: 60, startWithinSeconds: 60 };
+  it.each([
+    ['running', 'maxRunSeconds', null, 'maxRunSeconds is missing'],
+    ['running', 'startWithinSeconds', null, 'startWithinSeconds is missing'],
+    ...(['scheduled', 'pending', 'delivered'] as const).map(
+      (status) => [status, 'runBy', '9000000000000', `runBy must be absent, because the job is ${status}`] as const,
+    ),
+  ] as const)('reports a %s job in which %s is %s, and leaves it', async (status, field, value, detail) => {
+    const id = await jobIn(service, status, 'left', fields);
+    const key = service.store.keys.job(id);
+    if (value === null) await service.redis.hdel(key, field);
+    else await service.redis.hset(key, field, value);
+    await expectLeft([['record_broken', id, `{${PARTITION}}:job:${id}`, 'none']], [detail]);
+    if (value === null) await service.redis.hset(key, field, 60);
+    else await service.redis.hdel(key, field);
     expect((await check(service.store)).short).toEqual([]);
   });
 });
@@ -73,6 +131,41 @@ describe('fsck of a broken history', () => {
       'history_disagrees',
       'the status is pending in the record and delivered in the history',
     ],
+    [
+      'without the delivery before its release',
+      'pending',
+      ['["released",1700000000000,{"reason":null}]'],
+      'history_incomplete',
+      'it begins with released',
+    ],
+    [
+      'that ends in a retry at once',
+      'scheduled',
+      ['["delivered",1]', '["retried",2,{"error":{"scheduledFor":"2030-01-01T00:00:00.000Z"},"attemptNumber":1}]'],
+      'history_disagrees',
+      'the status is scheduled in the record and pending in the history',
+    ],
+    [
+      'that ends in a delayed retry',
+      'pending',
+      ['["delivered",1]', '["retried",2,{"error":1,"attemptNumber":1,"scheduledFor":"2030-01-01T00:00:00.000Z"}]'],
+      'history_disagrees',
+      'the status is pending in the record and scheduled in the history',
+    ],
+    [
+      'that ends in a delay',
+      'pending',
+      ['["rescheduled",2,{"scheduledFor":"2030-01-01T00:00:00.000Z","priority":5}]'],
+      'history_disagrees',
+      'the status is pending in the record and scheduled in the history',
+    ],
+    [
+      'that ends at its time',
+      'scheduled',
+      ['["ready",2]'],
+      'history_disagrees',
+      'the status is scheduled in the record and pending in the history',
+    ],
     ['with an unreadable entry', 'running', ['nonsense'], 'history_unreadable', 'entry -1 is not valid'],
   ] as const)('reports a history %s, and leaves it', async (_, status, entries, kind, detail) => {
     const id = await jobIn(service, status, 'left');
@@ -83,6 +176,17 @@ describe('fsck of a broken history', () => {
     await expectLeft([[kind, id, `{${PARTITION}}:job:${id}:events`, 'none']], [detail]);
     await service.redis.del(key);
     if (before.length > 0) await service.redis.rpush(key, ...before);
+  });
+
+  it('reports a job that has lost the history of its schedule, and leaves it', async () => {
+    const id = await jobIn(service, 'scheduled', 'left');
+    await step(service, id, 'reschedule', { delaySeconds: 0 });
+    await service.redis.del(`${service.store.keys.job(id)}:events`);
+    await expectLeft(
+      [['history_incomplete', id, `{${PARTITION}}:job:${id}:events`, 'none']],
+      ['it is missing, although it was scheduled'],
+    );
+    await service.redis.rpush(`${service.store.keys.job(id)}:events`, '["ready",1]');
   });
 
   it('finds the status in a history that ends with heartbeats and callbacks', async () => {
@@ -131,6 +235,7 @@ describe('fsck of a wrong key', () => {
     [`{${PARTITION}}:job:${id}:logs`, 'list', id],
     ['{3f}:spaces', 'zset', null],
     ['{3f}:callbacks', 'zset', null],
+    ['{3f}:due', 'zset', null],
     ['{keys}:records', 'hash', null],
   ])('reports the key %s when it has another type, and leaves it', async (name, type, jobId) => {
     await service.redis.set(`${service.prefix}:${name}`, 'x');

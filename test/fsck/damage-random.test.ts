@@ -20,6 +20,7 @@ async function harm(random: Random, ids: string[]): Promise<void> {
       (name) => `space:${space}/${name}`,
     ),
     'deadlines',
+    'due',
     'callbacks',
     'spaces',
   ]);
@@ -40,7 +41,7 @@ it.each([1, 2, 3])(
       for (const [n, space] of SPACES.entries()) {
         const fields = {
           name: n === 0 ? 'work' : 'rest',
-          ...(n === 0 ? { callbackUrl: 'https://example.com/hook' } : {}),
+          ...(n === 0 ? { callbackUrl: 'https://example.com/hook', startWithinSeconds: 3_600 } : { priority: 60 }),
         };
         ids.push(await jobIn(service, status, space, fields));
       }

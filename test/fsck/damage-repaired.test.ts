@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Status } from '@yardmaster/protocol';
-import { partitionOf } from '@yardmaster/store';
-import { jobIn } from '../support/jobs.js';
+import { STATUSES, type Status } from '@yardmaster/protocol';
+import { partitionOf, redisNow } from '@yardmaster/store';
+import { jobIn, step } from '../support/jobs.js';
 import { type TestService, withService } from '../support/service.js';
 import { check, repaired, type Short, secondly } from './checking.js';
 
@@ -10,6 +10,9 @@ const service = withService({}, { app: 'api', isOwn: true });
 
 const HOOK = { callbackUrl: 'https://example.com/hook' };
 const FAR = 9_000_000_000_000;
+const QUEUES = ['queue', 'queue/work'] as const;
+const AHEAD = { priority: 600 };
+const START = { startWithinSeconds: 3_600 };
 
 /** Where a job stands, and a connection to do damage with. */
 interface Site {
@@ -33,10 +36,9 @@ interface Damage {
   ofNoJob?: boolean;
   /** A fault of the space beside them. */
   alsoSpace?: string;
-  /** The call that must succeed afterwards. Default: what is next for its status. */
-  then?: [verb: string, body?: object];
 }
 
+/** The call that must succeed afterwards. */
 const NEXT: Record<Status, [verb: string, body?: object]> = {
   scheduled: ['reschedule', { delaySeconds: 0 }],
   pending: ['claim'],
@@ -103,7 +105,7 @@ const DAMAGES: Damage[] = [
     ],
     alsoSpace: 'space_ahead',
   },
-  ...(['pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const).flatMap((status): Damage[] => [
+  ...STATUSES.flatMap((status): Damage[] => [
     {
       title: `${status}, and not in the index of its status`,
       status,
@@ -169,12 +171,129 @@ const DAMAGES: Damage[] = [
     harm: ({ redis, space, id }) => redis.zadd(space('queue'), 1, id),
     faults: [['entry_misplaced', 'queue']],
   },
+  ...(['scheduled', 'pending'] as const).map(
+    (status): Damage => ({
+      title: `${status}, and has a deadline`,
+      status,
+      harm: ({ redis, own, id }) => redis.zadd(own('deadlines'), FAR, id),
+      faults: [['entry_wrong', '{deadlines}']],
+    }),
+  ),
   {
-    title: 'pending, and has a deadline',
-    harm: ({ redis, own, id }) => redis.zadd(own('deadlines'), FAR, id),
-    faults: [['entry_wrong', '{deadlines}']],
+    title: 'rescheduled, and in no queue',
+    harm: async (site) => {
+      await step(service, site.id, 'reschedule', { delaySeconds: 0 });
+      await site.redis.del(site.space('queue'), site.space('queue/work'));
+    },
+    faults: [
+      ['entry_missing', 'queue'],
+      ['entry_missing', 'queue/work'],
+    ],
   },
-  ...(['delivered', 'running', 'killed'] as const).map(
+  {
+    title: 'released after a failed attempt, and not at its place by creation',
+    harm: async (site) => {
+      await retried(site);
+      await step(service, site.id, 'claim');
+      await step(service, site.id, 'release', {});
+      for (const queue of QUEUES) await site.redis.zincrby(site.space(queue), 1, site.id);
+    },
+    faults: QUEUES.map((queue) => ['entry_misplaced', queue]),
+  },
+  {
+    title: 'pending with a head start, and in no queue',
+    fields: AHEAD,
+    harm: ({ redis, space }) => redis.del(space('queue'), space('queue/work')),
+    faults: QUEUES.map((queue) => ['entry_missing', queue]),
+  },
+  ...([600, -600] as const).map(
+    (priority): Damage => ({
+      title: `returned to its queues without its head start of ${priority} s, as by an earlier release`,
+      fields: { priority },
+      harm: async ({ redis, space, id }) => {
+        await step(service, id, 'claim');
+        await step(service, id, 'release', {});
+        for (const queue of QUEUES) await redis.zincrby(space(queue), priority * 1_024_000, id);
+      },
+      faults: QUEUES.map((queue) => ['entry_misplaced', queue]),
+    }),
+  ),
+  {
+    title: 'retried, and in its queues without its head start, as by an earlier release',
+    fields: AHEAD,
+    harm: async (site) => {
+      await retried(site);
+      for (const queue of QUEUES) await site.redis.zincrby(site.space(queue), AHEAD.priority * 1_024_000, site.id);
+    },
+    faults: QUEUES.map((queue) => ['entry_misplaced', queue]),
+  },
+  {
+    title: 'pending with a head start, and in its queues at the place of another one',
+    fields: AHEAD,
+    harm: ({ redis, space, id }) => redis.zincrby(space('queue/work'), -1_024_000, id),
+    faults: [['entry_misplaced', 'queue/work']],
+  },
+  ...(
+    [
+      ['scheduled', {}],
+      ['pending', START],
+    ] as const
+  ).flatMap(([status, fields]): Damage[] => [
+    {
+      title: `${status}, and waits for no time`,
+      status,
+      fields,
+      harm: ({ redis, own, id }) => redis.zrem(own('due'), id),
+      faults: [['entry_missing', '{due}']],
+    },
+    {
+      title: `${status}, and waits for a wrong time`,
+      status,
+      fields,
+      harm: ({ redis, own, id }) => redis.zincrby(own('due'), -1, id),
+      faults: [['entry_misplaced', '{due}']],
+    },
+  ]),
+  {
+    title: 'scheduled for after the end of its time to start, and waits for the schedule only',
+    fields: START,
+    harm: async ({ redis, own, id }) => {
+      await step(service, id, 'claim');
+      await step(service, id, 'release', { delaySeconds: 7_200 });
+      await redis.zincrby(own('due'), 3_600_000, id);
+    },
+    faults: [['entry_misplaced', '{due}']],
+  },
+  {
+    title: 'delivered, and waits for a wrong time',
+    status: 'delivered',
+    fields: START,
+    harm: ({ redis, own, id }) => redis.zincrby(own('due'), -1, id),
+    faults: [['entry_misplaced', '{due}']],
+  },
+  ...(['pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const).map(
+    (status): Damage => ({
+      title: `${status}, and waits for a time`,
+      status,
+      harm: ({ redis, own, id }) => redis.zadd(own('due'), FAR, id),
+      faults: [['entry_wrong', '{due}']],
+    }),
+  ),
+  {
+    title: 'acked, and still waits for the end of its time to start',
+    status: 'running',
+    fields: START,
+    harm: ({ redis, own, id }) => redis.zadd(own('due'), FAR, id),
+    faults: [['entry_wrong', '{due}']],
+  },
+  {
+    title: 'running, and is due long after the end of its run',
+    status: 'running',
+    fields: { timeoutSeconds: 86_400, maxRunSeconds: 1 },
+    harm: ({ redis, own, id }) => redis.zincrby(own('deadlines'), 3_600_000, id),
+    faults: [['deadline_late', '{deadlines}']],
+  },
+  ...(['scheduled', 'delivered', 'running', 'killed'] as const).map(
     (status): Damage => ({
       title: `${status}, and in the queue`,
       status,
@@ -198,11 +317,11 @@ const DAMAGES: Damage[] = [
       faults: [['deadline_late', '{deadlines}']],
     }),
   ),
-  ...(['completed', 'dead'] as const).map(
+  ...(['completed', 'dead', 'killed'] as const).map(
     (status): Damage => ({
       title: `${status}, and has lost its pending callback`,
       status,
-      fields: HOOK,
+      fields: { ...HOOK, callbackOn: ['completed', 'dead', 'killed'] },
       harm: ({ redis, own, id }) => redis.zrem(own('callbacks'), id),
       faults: [['callback_forgotten', '{callbacks}']],
     }),
@@ -219,7 +338,14 @@ const DAMAGES: Damage[] = [
     },
     faults: [['callback_forgotten', '{callbacks}']],
   },
-  ...(['pending', 'running', 'killed'] as const).map(
+  {
+    title: 'completed, and has a pending callback that its producer does not want',
+    status: 'completed',
+    fields: { ...HOOK, callbackOn: ['dead', 'killed'] },
+    harm: ({ redis, own, id }) => redis.zadd(own('callbacks'), FAR, id),
+    faults: [['entry_wrong', '{callbacks}']],
+  },
+  ...(['scheduled', 'pending', 'running', 'killed'] as const).map(
     (status): Damage => ({
       title: `${status}, and has a pending callback`,
       status,
@@ -244,10 +370,21 @@ const DAMAGES: Damage[] = [
 const pathOf = (key: string, partition: string) =>
   key.startsWith('{') ? `{${partition}}:${key.slice(1, -1)}` : `{${partition}}:space:damaged/${key}`;
 
+it('does not move the last order of a space into the future when a job there stands behind others', async () => {
+  const { store, redis } = service;
+  const id = await jobIn(service, 'pending', 'damaged', { priority: -600 });
+  const spaces = store.keys.spaces(partitionOf('damaged'));
+  await redis.del(spaces);
+  expect((await check(store, true)).short.map(([kind, jobId]) => [kind, jobId])).toEqual([['space_missing', null]]);
+  expect(Number(await redis.zscore(spaces, 'damaged'))).toBeLessThanOrEqual((await redisNow(store)) * 1024);
+  await step(service, id, 'kill');
+  expect(await secondly(service)).toEqual([]);
+});
+
 describe('fsck of a damaged job', () => {
   it.each(DAMAGES)(
     'repairs the faults, after which the job works again, of a job that is $title',
-    async ({ status = 'pending', fields = {}, harm, faults, ofNoJob, alsoSpace, then }) => {
+    async ({ status = 'pending', fields = {}, harm, faults, ofNoJob, alsoSpace }) => {
       const { store, redis } = service;
       const partition = partitionOf('damaged');
       const base = store.keys.baseOf(partition);
@@ -265,7 +402,7 @@ describe('fsck of a damaged job', () => {
       expect((await check(store, true)).short).toEqual([]);
       expect(await secondly(service)).toEqual([]);
 
-      const [verb, body] = then ?? NEXT[status];
+      const [verb, body] = NEXT[status];
       const response = await service.call('POST', `/jobs/${id}/${verb}`, { body });
       expect(response.status).toBe(status === 'completed' || status === 'dead' ? 409 : 200);
       // Nothing of it is left to be handed out.

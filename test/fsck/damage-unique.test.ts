@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { STATUSES } from '@yardmaster/protocol';
 import { newJobId, partitionOf } from '@yardmaster/store';
 import { jobIn } from '../support/jobs.js';
 import { withService } from '../support/service.js';
@@ -31,7 +32,7 @@ async function expectRepaired(kind: string, jobId: string, detail: string) {
 describe('fsck of unique keys', () => {
   it('finds no fault in jobs of each status, with keys of each kind', async () => {
     for (const until of ['ended', 'started', 'expired']) {
-      for (const status of ['pending', 'delivered', 'running', 'completed', 'dead', 'killed'] as const) {
+      for (const status of STATUSES) {
         const ttl = until === 'expired' ? { ttlSeconds: 60 } : {};
         await withKey(status, { key: `${until} ${status}`, until, ...ttl });
       }
@@ -41,7 +42,7 @@ describe('fsck of unique keys', () => {
     expect([(await check(service.store)).short, await secondly(service)]).toEqual([[], []]);
   });
 
-  it.each(['pending', 'delivered', 'running'] as const)('enters the key of a %s job', async (status) => {
+  it.each(['scheduled', 'pending', 'delivered', 'running'] as const)('enters the key of a %s job', async (status) => {
     const id = await withKey(status);
     await service.redis.del(hash());
     await expectRepaired('entry_missing', id, 'the job occupies its unique key');

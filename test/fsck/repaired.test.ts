@@ -13,7 +13,7 @@ import { check } from './checking.js';
 const receiver = withReceiver();
 const service = withService({ DELIVERY_TIMEOUT_SECONDS: '1', CALLBACK_ALLOW_PRIVATE: 'true' });
 
-const forget = (key: 'deadlines' | 'callbacks', id: string) =>
+const forget = (key: 'deadlines' | 'due' | 'callbacks', id: string) =>
   service.redis.zrem(service.store.keys[key](partitionOf('repaired')), id);
 const repair = async () =>
   (await check({ ...service.store, settings: { ...service.store.settings, deliveryTimeoutMs: 1_000 } }, true)).short;
@@ -26,6 +26,15 @@ it('times out a job after fsck has restored its lost deadline', async () => {
   const kinds = (await repair()).map(([kind, id, , outcome]) => [kind, id, outcome]);
   expect(kinds.sort()).toEqual([running, delivered].map((id) => ['deadline_missing', id, 'done']).sort());
   await until(async () => (await lastOf(running)) === 'retried' && (await lastOf(delivered)) === 'delivery_timeout');
+});
+
+it('makes a scheduled job pending after fsck has restored its lost time', async () => {
+  const id = await jobIn(service, 'scheduled', 'repaired');
+  await service.redis.hset(service.store.keys.job(id), 'scheduledFor', 1);
+  expect(await forget('due', id)).toBe(1);
+  const kinds = (await repair()).map(([kind, jobId, key, outcome]) => [kind, jobId, key.split(':').at(-1), outcome]);
+  expect(kinds).toEqual([['entry_missing', id, 'due', 'done']]);
+  await until(async () => (await lastOf(id)) === 'ready');
 });
 
 it('sends a lost callback exactly once after fsck has restored it', async () => {
@@ -41,7 +50,8 @@ it('repairs all faults while the memory of Redis is full', async () => {
   const redis = await startRedis();
   const full = await startService({}, { redis, app: 'api' });
   try {
-    const [pending, running, ended] = [
+    const [scheduled, pending, running, ended] = [
+      await jobIn(full, 'scheduled', 'repaired'),
       await jobIn(full, 'pending', 'repaired', { unique: { key: 'k' } }),
       await jobIn(full, 'running', 'repaired'),
       await jobIn(full, 'completed', 'repaired', { callbackUrl: 'https://example.com/hook' }),
@@ -53,6 +63,7 @@ it('repairs all faults while the memory of Redis is full', async () => {
       keys.names('repaired'),
       keys.unique('repaired'),
       keys.deadlines(partition),
+      keys.due(partition),
       keys.spaces(partition),
     );
     await full.redis.zrem(keys.callbacks(partition), ended);
@@ -68,6 +79,7 @@ it('repairs all faults while the memory of Redis is full', async () => {
         ['deadline_missing', running, 'done'],
         ['entry_missing', pending, 'done'],
         ['entry_missing', pending, 'done'],
+        ['entry_missing', scheduled, 'done'],
         ['name_count_wrong', null, 'done'],
         ['space_missing', null, 'done'],
       ].sort(),

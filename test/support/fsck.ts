@@ -10,6 +10,8 @@ interface Dump {
   /** Jobs that have logs. */
   logged: string[];
   indexes: Map<string, Members>;
+  /** Last orders, by `{<partition>}:<space>`. */
+  lastOrders: Map<string, number>;
   /** Job ids by unique key, of each space. */
   unique: Map<string, Record<string, string>>;
   unknown: string[];
@@ -50,6 +52,7 @@ async function dump(redis: Redis, prefix: string): Promise<Dump> {
     histories: new Map(),
     logged: [],
     indexes: new Map(),
+    lastOrders: new Map(),
     unique: new Map(),
     unknown: [],
   };
@@ -63,23 +66,49 @@ async function dumpKey(redis: Redis, key: string, name: string, all: Dump): Prom
   else if (id && part) all.histories.set(id, await redis.lrange(key, 0, -1));
   else if (id) all.jobs.set(id, await redis.hgetall(key));
   else if (/^\{..\}:space:[^/]+\/unique$/.test(name)) all.unique.set(name, await redis.hgetall(key));
-  else if (/^\{..\}:(space:|deadlines$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
-  else if (!/^(meta$|\{keys\}:records$|\{..\}:(spaces|stepped)$|\{bull\}:)/.test(name)) all.unknown.push(key);
+  else if (/^\{..\}:(space:|deadlines$|due$|callbacks$)/.test(name)) all.indexes.set(name, await membersOf(redis, key));
+  else if (/^\{..\}:spaces$/.test(name)) {
+    for (const [space, order] of await membersOf(redis, key))
+      all.lastOrders.set(`${name.slice(0, 5)}${space}`, Number(order));
+  } else if (!/^(meta$|\{keys\}:records$|\{..\}:stepped$|\{bull\}:)/.test(name)) all.unknown.push(key);
 }
 
-/** List the indexes that must contain a job; no other index may. */
-function indexesOf(id: string, job: Record<string, string>): string[] {
+type JobRecord = Record<string, string>;
+
+const isWaiting = ({ status }: JobRecord) => status === 'scheduled' || status === 'pending';
+
+/** Return until when a job must be acked for the first time; Infinity for no limit, or once it was acked. */
+function startLimitOf({ startBy = '0', attempt = '0' }: JobRecord): number {
+  return startBy !== '0' && attempt === '0' ? Number(startBy) : Number.POSITIVE_INFINITY;
+}
+
+/** Return the score of a waiting job in `due`; Infinity for a job that has no entry there. */
+function dueOf(job: JobRecord): number {
+  return job.status === 'scheduled' ? Math.min(Number(job.scheduledFor), startLimitOf(job)) : startLimitOf(job);
+}
+
+/** List the indexes that must contain a job; no other index may, except `due` when the job is delivered. */
+function indexesOf(id: string, job: JobRecord): string[] {
   const base = `{${id.slice(0, 2)}}:`;
   const space = `${base}space:${job.space}/`;
   return [
     `${space}jobs`,
     `${space}status/${job.status}`,
-    ...(job.status === 'pending' ? [`${space}queue`, `${space}queue/${job.name}`] : [`${base}deadlines`]),
+    ...(job.status === 'pending' ? [`${space}queue`, `${space}queue/${job.name}`] : []),
+    ...(isWaiting(job) ? [] : [`${base}deadlines`]),
+    ...(isWaiting(job) && dueOf(job) < Number.POSITIVE_INFINITY ? [`${base}due`] : []),
   ];
 }
 
-/** The status of a job after each event that changes it. */
+/** Return the score of a job in an index; null where the record does not define one. */
+function scoreOf(index: string, job: JobRecord): string | null {
+  if (index.endsWith(':due')) return String(dueOf(job));
+  return /space:[^/]+\/(jobs|status\/\w+)$/.test(index) ? (job.order as string) : null;
+}
+
+/** The status of a job after each event that changes it. Those with data that contain a time lead to `scheduled`. */
 const STATUS_AFTER: Record<string, string> = {
+  ready: 'pending',
   delivered: 'delivered',
   acked: 'running',
   completed: 'completed',
@@ -89,18 +118,48 @@ const STATUS_AFTER: Record<string, string> = {
   dead: 'dead',
   killed: 'killed',
   replaced: 'pending',
+  rescheduled: 'pending',
 };
 
-function historyFaults(id: string, job: Record<string, string>, history: string[]): string[] {
-  const moves = history.map((entry) => STATUS_AFTER[(JSON.parse(entry) as [string])[0]]).filter(Boolean);
+function statusAfter(entry: string): string | undefined {
+  const [type, , data] = JSON.parse(entry) as [string, number, { scheduledFor?: string } | null | undefined];
+  const status = STATUS_AFTER[type];
+  return status === 'pending' && data?.scheduledFor ? 'scheduled' : status;
+}
+
+function historyFaults(id: string, job: JobRecord, history: string[]): string[] {
+  const moves = history.map(statusAfter).filter(Boolean);
+  const atCreation = job.status === 'scheduled' ? 'scheduled' : 'pending';
   // Without a list, the record implies the history: delivered, acked and completed, and nothing else.
-  const implied = job.eventsDropped || (job.status !== 'dead' && job.status !== 'killed') ? job.status : 'pending';
-  const status = moves.at(-1) ?? (history.length === 0 ? implied : job.eventsDropped ? job.status : 'pending');
+  const implied = job.eventsDropped || (job.status !== 'dead' && job.status !== 'killed') ? job.status : atCreation;
+  const status = moves.at(-1) ?? (history.length === 0 ? implied : job.eventsDropped ? job.status : atCreation);
   return status === job.status ? [] : [`${id} is ${job.status}, but by its history ${status}`];
 }
 
-const mayHavePendingCallback = ({ callbackUrl, status }: Record<string, string>) =>
-  callbackUrl !== undefined && (status === 'completed' || status === 'dead');
+/** Check the place of a pending job: both queues have it before its claim order by its head start. */
+function placeFaults(id: string, job: JobRecord, history: string[], { indexes, lastOrders }: Dump): string[] {
+  if (job.status !== 'pending') return [];
+  const [queue, ofName] = indexesOf(id, job)
+    .filter((index) => /\/queue(\/|$)/.test(index))
+    .map((index) => indexes.get(index)?.get(id));
+  if (queue !== ofName) return [`${id} is at ${queue} in its queue, and at ${ofName} in that of its name`];
+  const claimOrder = Number(queue) + Number(job.priority ?? 0) * 1_024_000;
+  const last = lastOrders.get(`{${id.slice(0, 2)}}:${job.space}`) ?? 0;
+  const [lastEvent] = JSON.parse(history.at(-1) ?? '["created"]') as [string];
+  const isAtCreation = ['created', 'delivery_timeout', 'released'].includes(lastEvent);
+  const latest = isAtCreation ? Number(job.order) : last;
+  const isRight = claimOrder >= Number(job.order) && claimOrder <= latest;
+  return isRight ? [] : [`claim order ${claimOrder} of ${id} is not within ${job.order} and ${latest}`];
+}
+
+/** Check that no deadline of a running job is after the time by which its attempt must end. */
+function runFaults(id: string, { status, runBy }: JobRecord, indexes: Dump['indexes']): string[] {
+  const deadline = Number(indexes.get(`{${id.slice(0, 2)}}:deadlines`)?.get(id));
+  return status === 'running' && runBy && deadline > Number(runBy) ? [`${id} must end at ${runBy}`] : [];
+}
+
+const mayHavePendingCallback = ({ callbackUrl, callbackOn = 'completed dead', status = '' }: JobRecord) =>
+  callbackUrl !== undefined && callbackOn.split(' ').includes(status);
 
 /** Check that exactly the callbacks of ended jobs are pending, until their outcome is final. */
 function callbackFaults(jobs: Dump['jobs'], indexes: Dump['indexes']): string[] {
@@ -122,13 +181,22 @@ function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
   const entries = new Map<string, string | null>();
   for (const [id, job] of jobs) {
     for (const index of indexesOf(id, job)) {
-      entries.set(`${index} ${id}`, /space:[^/]+\/(jobs|status\/\w+)$/.test(index) ? (job.order as string) : null);
+      entries.set(`${index} ${id}`, scoreOf(index, job));
     }
     // A name's score is the number of its jobs.
     const name = `{${id.slice(0, 2)}}:space:${job.space}/names ${job.name}`;
     entries.set(name, String(Number(entries.get(name) ?? 0) + 1));
   }
   return entries;
+}
+
+/** Return every `index id` that may exist: delivered jobs keep what they had in `due`, until they are acked. */
+function optionalEntries(jobs: Dump['jobs']): Map<string, string> {
+  return new Map(
+    [...jobs]
+      .filter(([, job]) => job.status === 'delivered')
+      .map(([id, job]) => [`{${id.slice(0, 2)}}:due ${id}`, String(startLimitOf(job))]),
+  );
 }
 
 /** Return every `index id` that exists, with its score. */
@@ -140,16 +208,16 @@ function actualEntries(indexes: Dump['indexes']): Map<string, string> {
 }
 
 /** Return the entry of a job's unique key: its space's hash, and the field there. */
-function uniqueEntryOf(id: string, { space, name = '', unique = '' }: Record<string, string>): string {
+function uniqueEntryOf(id: string, { space, name = '', unique = '' }: JobRecord): string {
   const key = unique.split(' ').slice(3).join(' ');
   return `{${id.slice(0, 2)}}:space:${space}/unique ${Buffer.byteLength(name)}:${name}${key}`;
 }
 
 /** Whether a job must have the entry of its unique key, may have it, or must not. */
-function claimOf({ status = '', unique, uniqueFreed }: Record<string, string>): 'must' | 'may' | 'must not' {
+function claimOf({ status = '', unique, uniqueFreed }: JobRecord): 'must' | 'may' | 'must not' {
   if (unique === undefined || uniqueFreed === '1') return 'must not';
   if (unique.startsWith('expired ')) return 'may';
-  return ['pending', 'delivered', 'running'].includes(status) ? 'must' : 'must not';
+  return ['scheduled', 'pending', 'delivered', 'running'].includes(status) ? 'must' : 'must not';
 }
 
 function uniqueFaults({ jobs, unique }: Dump): string[] {
@@ -183,9 +251,18 @@ export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
     if (!actual.has(entry)) faults.push(`missing: ${entry}`);
     else if (score !== null && actual.get(entry) !== score) faults.push(`misplaced: ${entry}`);
   }
-  for (const entry of actual.keys()) if (!expected.has(entry)) faults.push(`unexpected: ${entry}`);
+  const optional = optionalEntries(jobs);
+  for (const [entry, score] of actual)
+    if (!expected.has(entry) && optional.get(entry) !== score) faults.push(`unexpected: ${entry}`);
   faults.push(...callbackFaults(jobs, indexes), ...uniqueFaults(all));
-  for (const [id, job] of jobs) faults.push(...historyFaults(id, job, histories.get(id) ?? []));
+  for (const [id, job] of jobs) {
+    const history = histories.get(id) ?? [];
+    faults.push(
+      ...historyFaults(id, job, history),
+      ...placeFaults(id, job, history, all),
+      ...runFaults(id, job, indexes),
+    );
+  }
   return [...faults, ...orphans({ jobs, histories, logged })];
 }
 

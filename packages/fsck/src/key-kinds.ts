@@ -35,6 +35,9 @@ export const TYPE_OF: Record<KeyKind['kind'], string | null> = {
 
 const UNKNOWN: KeyKind = { kind: 'unknown' };
 
+/** Indexes of the jobs of all spaces of a partition. */
+const PARTITION_INDEXES = new Set(['deadlines', 'due', 'callbacks']);
+
 /** Indexes of a space, behind its `/`. The queue of a name is `queue/<name>`, and a name may contain anything. */
 const SPACE_INDEXES = new Set(['jobs', 'queue', ...STATUSES.map((status) => `status/${status}`)]);
 
@@ -51,7 +54,7 @@ export function keyKindOf(name: string): KeyKind {
   if (!PARTITION_TAGS.includes(partition)) return UNKNOWN;
   if (rest === 'spaces') return { kind: 'spaces', partition };
   if (rest === 'stepped') return { kind: 'stepped' };
-  if (rest === 'deadlines' || rest === 'callbacks') return { kind: 'index', partition, spaceId: null, name: null };
+  if (PARTITION_INDEXES.has(rest)) return { kind: 'index', partition, spaceId: null, name: null };
   if (rest.startsWith('job:')) return jobKey(partition, rest.slice('job:'.length));
   return rest.startsWith('space:') ? spaceKey(partition, rest.slice('space:'.length)) : UNKNOWN;
 }

@@ -5,17 +5,23 @@ import { lua as store } from '@yardmaster/store';
 export const lua = {
   CLOCK_SLACK_MS: `local CLOCK_SLACK_MS = 300000`,
   LONGEST_DELIVERY_MS: `local LONGEST_DELIVERY_MS = 86400000`,
+  hasEnded: `local function hasEnded(r)
+  return r.status == 'completed' or r.status == 'dead' or r.status == 'killed'
+end`,
   checkDeadline: `local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retentionMs)
   local deadlines = base .. 'deadlines'
-  if r.status == 'pending' then return mustNotBeIn(found, deadlines, r.id, 'the job is pending') end
+  if r.status == 'scheduled' or r.status == 'pending' then
+    return mustNotBeIn(found, deadlines, r.id, 'the job is ' .. r.status)
+  end
   local ms = math.ceil((tonumber(r.timeoutSeconds or '300') or 300) * 1000)
   local due, latest = nil, nil
   if r.status == 'delivered' then
     due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + deliveryTimeoutMs or nowMs
     latest = nowMs + LONGEST_DELIVERY_MS
   elseif r.status == 'running' then
-    due, latest = nowMs + ms, nowMs + ms
-  elseif retentionMs > 0 then
+    local runBy = tonumber(r.runBy or math.huge)
+    due, latest = math.min(nowMs + ms, runBy), math.min(nowMs + ms, math.max(runBy, nowMs))
+  elseif hasEnded(r) and retentionMs > 0 then
     due = nowMs + retentionMs
   end
   local actual = scoreIn(deadlines, r.id)
@@ -26,14 +32,20 @@ export const lua = {
     find(found, 'deadline_late', deadlines, detail, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
   end
 end`,
+  isCallbackOn: `local function isCallbackOn(ends)
+  local wanted = {}
+  for _, status in ipairs({ 'completed', 'dead', 'killed' }) do
+    if string.find(ends, status, 1, true) then wanted[#wanted + 1] = status end
+  end
+  return #wanted > 0 and ends == table.concat(wanted, ' ') and ends ~= 'completed dead'
+end`,
   checkCallback: `local function checkCallback(found, r, base, nowMs)
   local callbacks = base .. 'callbacks'
-  local hasEnded = r.status == 'completed' or r.status == 'dead'
   local isPending = scoreIn(callbacks, r.id) ~= nil
-  if not isPending and not hasEnded then return end
-  local hasCallback = hasEnded and redis.call('HEXISTS', r.key, 'callbackUrl') == 1
+  if not isPending and not hasEnded(r) then return end
+  local hasCallback = hasEnded(r) and wantsCallback(r.status, redis.call('HGET', r.key, 'callbackUrl'), r.callbackOn)
   if isPending and not hasCallback then
-    mustNotBeIn(found, callbacks, r.id, hasEnded and 'the job has no callback' or 'the job is ' .. r.status)
+    mustNotBeIn(found, callbacks, r.id, hasEnded(r) and 'the job has no callback' or 'the job is ' .. r.status)
   elseif hasCallback and not isPending and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then
     local detail = r.callbackAttempts and 'its next attempt is due, but it is not pending' or 'it was never attempted, but it is not pending'
     find(found, 'callback_forgotten', callbacks, detail, found.additions, function()
@@ -42,13 +54,32 @@ end`,
     end)
   end
 end`,
+  checkDue: `local function checkDue(found, r, base)
+  local due, limit = base .. 'due', startLimit({ attempt = r.attempt or '0' }, r.startBy)
+  local function mustBeAt(ms)
+    mustBeIn(found, due, r.id, formatInteger(ms))
+  end
+  if r.status == 'scheduled' then return mustBeAt(math.min(tonumber(r.scheduledFor), limit or math.huge)) end
+  if r.status == 'pending' and limit then return mustBeAt(limit) end
+  if r.status == 'delivered' and limit and scoreIn(due, r.id) then return mustBeAt(limit) end
+  local why = r.status == 'pending' and ', and its start has no time limit' or ''
+  mustNotBeIn(found, due, r.id, 'the job is ' .. r.status .. why)
+end`,
   MOST_CALLBACKS: `local MOST_CALLBACKS = 20`,
   typeOf: `local function typeOf(entry)
   return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
 end`,
+  FIRST: `local FIRST = { ready = true, rescheduled = true, replaced = true, delivered = true, dead = true, killed = true }`,
+  statusAfter: `local function statusAfter(entry)
+  local statuses = STATUS_AFTER[typeOf(entry)]
+  if not statuses or not string.find(statuses, 'scheduled', 1, true) then return statuses and string.match(statuses, '^%l*') end
+  local isScheduled = string.find(entry, '"scheduledFor":"[^"]+"}%]$') or string.find(entry, '^%["rescheduled",%d+,{"scheduledFor":"')
+  return isScheduled and 'scheduled' or 'pending'
+end`,
   happened: `local function happened(r)
   if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
   if r.hasRetried then return 'an attempt has failed' end
+  if r.scheduledFor and r.status ~= 'scheduled' then return 'it was scheduled' end
   if redis.call('HEXISTS', r.key, 'progress') + redis.call('HEXISTS', r.key, 'checkpoint') > 0 then return 'its worker has reported' end
   return r.callbackAttempts and 'its callback was attempted'
 end`,
@@ -56,10 +87,11 @@ end`,
   local first = redis.call('LINDEX', history, 0)
   for i = 1, MOST_CALLBACKS do
     local entry = stored(redis.call('LINDEX', history, -i))
-    local status = STATUS_AFTER[entry and typeOf(entry) or '']
+    local status = entry and statusAfter(entry)
     if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is not valid') end
     if not entry or status ~= '' then
-      local shown = entry and status or r.eventsDropped and r.status or 'pending'
+      local isCreated = not r.eventsDropped and r.status ~= 'scheduled'
+      local shown = entry and status or isCreated and 'pending' or r.status
       if IS_STATUS[r.status or ''] and shown ~= r.status then
         return find(found, 'history_disagrees', history, 'the status is ' .. r.status .. ' in the record and ' .. shown .. ' in the history')
       end
@@ -67,7 +99,7 @@ end`,
     end
   end
   local begins = typeOf(first)
-  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' and begins ~= 'replaced' then
+  if not r.eventsDropped and not FIRST[begins] then
     find(found, 'history_incomplete', history, 'it begins with ' .. begins)
   end
 end`,
@@ -84,22 +116,31 @@ end`,
     find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
   end
 end`,
+  AT_CREATION: `local AT_CREATION = { delivery_timeout = true, released = true }`,
+  mayBeLater: `local function mayBeLater(r)
+  if not r.updatedAt then return false end
+  local last = stored(redis.call('LINDEX', r.key .. ':events', -1))
+  return not last or not AT_CREATION[typeOf(last)]
+end`,
   checkQueues: `local function checkQueues(found, r, base, nowMs, queues)
-  local order = tonumber(r.order)
+  local order, headStart = tonumber(r.order), tonumber(r.priority or 0) * 1024000
+  local last = scoreIn(base .. 'spaces', r.space) or 0
+  local newest = math.max(nowMs * 1024 + 1023, last < LAST_ORDER and last or 0)
   local function fits(score)
-    local isLater = score and r.attempt and score > order and score < LAST_ORDER
-    return (isLater or score == order) and score or nil
+    local claim = score and score + headStart
+    local isLater = claim and claim > order and claim <= newest and mayBeLater(r)
+    return (isLater or claim == order) and claim or nil
   end
-  local right = fits(scoreIn(queues[1], r.id)) or fits(scoreIn(queues[2], r.id)) or (not r.attempt and order) or nil
-  checkOrder(found, base, r.space, right or order)
+  local right = fits(scoreIn(queues[1], r.id)) or fits(scoreIn(queues[2], r.id)) or (not mayBeLater(r) and order) or nil
+  checkOrder(found, base, r.space, right or order, nowMs)
   local function enter(queue)
     redis.call('ZREM', queue, r.id)
     right = right or tonumber(nextOrder(base, r.space, nowMs * 1024))
-    redis.call('ZADD', queue, formatInteger(right), r.id)
+    redis.call('ZADD', queue, formatInteger(right - headStart), r.id)
   end
   for _, queue in ipairs(queues) do
     local score = scoreIn(queue, r.id)
-    if not score or score ~= right then
+    if not score or not right or score ~= right - headStart then
       local detail = score and 'at ' .. formatInteger(score) .. ', out of order' or 'the job is pending'
       find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
     end
@@ -116,21 +157,19 @@ end`,
   local queues = { space .. '/queue', space .. '/queue/' .. r.name }
   if r.status == 'pending' then return checkQueues(found, r, base, nowMs, queues) end
   for _, queue in ipairs(queues) do mustNotBeIn(found, queue, r.id, 'the job is ' .. r.status) end
-  checkOrder(found, base, r.space, tonumber(r.order))
+  checkOrder(found, base, r.space, tonumber(r.order), nowMs)
 end`,
   LAST_ORDER: `local LAST_ORDER = 2 ^ 53`,
-  checkOrder: `local function checkOrder(found, base, space, newest)
+  checkOrder: `local function checkOrder(found, base, space, newest, nowMs)
   local spaces = base .. 'spaces'
   local last = scoreIn(spaces, space)
   if last and last >= newest and last < LAST_ORDER then return end
   local kind = not last and 'space_missing' or last < newest and 'space_behind' or 'space_ahead'
   local detail = space .. (last and ' is at ' .. formatInteger(last) or ' has jobs and is not listed')
   find(found, kind, spaces, detail, found.additions, function()
-    for _, index in ipairs({ '/jobs', '/queue' }) do
-      local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. index, 0, 0, 'WITHSCORES')
-      local order = tonumber(top[2] or 0)
-      if order < LAST_ORDER then newest = math.max(newest, order) end
-    end
+    local top = redis.call('ZREVRANGE', base .. 'space:' .. space .. '/jobs', 0, 0, 'WITHSCORES')
+    local order = tonumber(top[2] or 0)
+    newest = math.max(newest, nowMs * 1024, order < LAST_ORDER and order or 0)
     replaceEntry(spaces, space, formatInteger(newest))
   end)
 end`,
@@ -159,10 +198,12 @@ end`,
   return isKnown and (onConflict == 'return' or onConflict == 'reject' or onConflict == 'replace')
 end`,
   WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
-  'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
-  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', unpack(WHOLE) }`,
-  NEEDS: `local NEEDS = { delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }`,
-  LACKS: `local LACKS = { pending = { 'deliveredAt', 'startedAt' }, delivered = { 'startedAt' } }`,
+  'scheduledFor', 'startBy', 'runBy', 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
+  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
+  'priority', 'callbackOn', unpack(WHOLE) }`,
+  NEEDS: `local NEEDS = { scheduled = { 'scheduledFor' }, delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }`,
+  WAITING_LACKS: `local WAITING_LACKS = { 'deliveredAt', 'startedAt', 'runBy' }`,
+  LACKS: `local LACKS = { scheduled = WAITING_LACKS, pending = WAITING_LACKS, delivered = { 'startedAt', 'runBy' } }`,
   checkedRecord: `local function checkedRecord(found, base, id)
   local key = base .. 'job:' .. id
   local v = redis.call('HMGET', key, unpack(FIELDS))
@@ -188,15 +229,20 @@ end`,
   check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
   check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
   if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
-  r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder
+  r.isCallbackKnown = check('callbackOn', not r.callbackOn or isCallbackOn(r.callbackOn))
+  local hasPlaces = checkTiming(check, r)
+  r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder and hasPlaces
   if not hasStatus or not areWhole then return r end
   local attempt, status = tonumber(r.attempt or 0), r.status
-  local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and not r.deliveryTimeouts)
+  local isWaiting = status == 'scheduled' or status == 'pending'
+  r.hasTimes = status ~= 'scheduled' or r.scheduledFor ~= nil
+  local wasAcked = not r.deliveryTimeouts and tonumber(r.startBy or 0) == 0
+  local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and wasAcked)
   local isReplaceable = r.unique and string.find(r.unique, '^%l+ replace ') ~= nil
   local most = isReplaceable and math.huge or tonumber(r.maxRetries or '3') + 1
   if attempt > most or (hasRun and attempt == 0) then broken('attempt')
   else r.hasRetried = attempt > (hasRun and 1 or 0) end
-  if status ~= 'pending' and not r.updatedAt then broken('updatedAt') end
+  if not isWaiting and not r.updatedAt then broken('updatedAt') end
   for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
   for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
   if status == 'completed' and redis.call('HEXISTS', key, 'result') == 0 then broken('result') end
@@ -255,13 +301,47 @@ end`,
   isSpaceOf: `local function isSpaceOf(base, space)
   return #space <= 128 and string.find(space, '^[%w%._:%-]+$') ~= nil and string.sub(base, -5) == '{' .. partitionOf(space) .. '}:'
 end`,
+  LONGEST_DELAY_SECONDS: `local LONGEST_DELAY_SECONDS = 604800`,
+  MOST_DELAYS: `local MOST_DELAYS = 20`,
+  LARGEST_FACTOR: `local LARGEST_FACTOR = 10`,
+  LONGEST_RUN_SECONDS: `local LONGEST_RUN_SECONDS = 604800`,
+  LONGEST_START_SECONDS: `local LONGEST_START_SECONDS = 31622400`,
+  LARGEST_PRIORITY: `local LARGEST_PRIORITY = 604800`,
+  numberIn: `local function numberIn(text, least, most)
+  local number = string.find(text, '^%d[%d.e+-]*$') and tonumber(text)
+  return number and number >= least and number <= most and number or nil
+end`,
+  isLimit: `local function isLimit(seconds, by, longest)
+  if not seconds then return not by end
+  return (numberIn(seconds, 0, longest) or 0) > 0
+end`,
+  isPriority: `local function isPriority(priority)
+  return string.find(priority, '^%-?[1-9]%d*$') ~= nil and math.abs(tonumber(priority)) <= LARGEST_PRIORITY
+end`,
+  isRetry: `local function isRetry(retry)
+  local delays, factor, longest, jitter = string.match(retry, '^(%S+) (%S+) (%S+) (%S+)$')
+  if not delays then return false end
+  local count = 0
+  for delay in string.gmatch(delays .. ',', '([^,]*),') do
+    if not numberIn(delay, 0, LONGEST_DELAY_SECONDS) then return false end
+    count = count + 1
+  end
+  local largestFactor = count == 1 and LARGEST_FACTOR or 1
+  return count <= MOST_DELAYS and numberIn(factor, 1, largestFactor) and numberIn(longest, 0, LONGEST_DELAY_SECONDS) and numberIn(jitter, 0, 1)
+end`,
+  checkTiming: `local function checkTiming(check, r)
+  check('retry', not r.retry or isRetry(r.retry))
+  check('maxRunSeconds', isLimit(r.maxRunSeconds, r.runBy, LONGEST_RUN_SECONDS))
+  check('startWithinSeconds', isLimit(r.startWithinSeconds, r.startBy, LONGEST_START_SECONDS))
+  return check('priority', not r.priority or isPriority(r.priority))
+end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '9e26b20418eb246f0b0f979862ac426e9f4d17d6',
+  name: 'check_jobs', sha1: 'a380d01678887118175d5515ab1059f91065e84e',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${lua.checkDue}\n${store.wantsCallback}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()
@@ -273,7 +353,8 @@ local function examine(id)
     checkIndexes(found, r, base, nowMs)
     checkUnique(found, r, base, nowMs)
     checkDeadline(found, r, base, nowMs, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
-    checkCallback(found, r, base, nowMs)
+    if r.hasTimes then checkDue(found, r, base) end
+    if r.isCallbackKnown then checkCallback(found, r, base, nowMs) end
   end
   checkLists(found, r)
   if isRepairing == '1' then repairAll(found) end

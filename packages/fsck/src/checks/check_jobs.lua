@@ -16,7 +16,8 @@ local function examine(id)
     checkIndexes(found, r, base, nowMs)
     checkUnique(found, r, base, nowMs)
     checkDeadline(found, r, base, nowMs, tonumber(deliveryTimeoutMs), tonumber(retentionMs))
-    checkCallback(found, r, base, nowMs)
+    if r.hasTimes then checkDue(found, r, base) end
+    if r.isCallbackKnown then checkCallback(found, r, base, nowMs) end
   end
   checkLists(found, r)
   if isRepairing == '1' then repairAll(found) end

@@ -3,18 +3,26 @@ local CLOCK_SLACK_MS = 300000
 -- The longest DELIVERY_TIMEOUT_SECONDS that can be set, because it may have been longer when the job was delivered.
 local LONGEST_DELIVERY_MS = 86400000
 
--- Check the deadline of a job. A pending job has none.
+local function hasEnded(r)
+  return r.status == 'completed' or r.status == 'dead' or r.status == 'killed'
+end
+
+-- Check the deadline of a job. One that waits has none.
 local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retentionMs)
   local deadlines = base .. 'deadlines'
-  if r.status == 'pending' then return mustNotBeIn(found, deadlines, r.id, 'the job is pending') end
+  if r.status == 'scheduled' or r.status == 'pending' then
+    return mustNotBeIn(found, deadlines, r.id, 'the job is ' .. r.status)
+  end
   local ms = math.ceil((tonumber(r.timeoutSeconds or DEFAULT_TIMEOUT_SECONDS) or 300) * 1000)
   local due, latest = nil, nil
   if r.status == 'delivered' then
     due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + deliveryTimeoutMs or nowMs
     latest = nowMs + LONGEST_DELIVERY_MS
   elseif r.status == 'running' then
-    due, latest = nowMs + ms, nowMs + ms
-  elseif retentionMs > 0 then
+    -- After the end of the run the sweep may be late, or have postponed the job.
+    local runBy = tonumber(r.runBy or math.huge)
+    due, latest = math.min(nowMs + ms, runBy), math.min(nowMs + ms, math.max(runBy, nowMs))
+  elseif hasEnded(r) and retentionMs > 0 then
     due = nowMs + retentionMs
   end
   local actual = scoreIn(deadlines, r.id)
@@ -26,15 +34,24 @@ local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retention
   end
 end
 
--- Check the callback of a job: it is pending until its outcome is final, and only when the job has ended.
+-- Check whether the field `callbackOn` lists ends of a job in their order, and not those of the default.
+local function isCallbackOn(ends)
+  local wanted = {}
+  for _, status in ipairs({ 'completed', 'dead', 'killed' }) do
+    if string.find(ends, status, 1, true) then wanted[#wanted + 1] = status end
+  end
+  return #wanted > 0 and ends == table.concat(wanted, ' ') and ends ~= DEFAULT_CALLBACK_ON
+end
+
+-- Check the callback of a job: it is pending until its outcome is final, and only when the job has ended in a way after
+-- which its producer wants it.
 local function checkCallback(found, r, base, nowMs)
   local callbacks = base .. 'callbacks'
-  local hasEnded = r.status == 'completed' or r.status == 'dead'
   local isPending = scoreIn(callbacks, r.id) ~= nil
-  if not isPending and not hasEnded then return end
-  local hasCallback = hasEnded and redis.call('HEXISTS', r.key, 'callbackUrl') == 1
+  if not isPending and not hasEnded(r) then return end
+  local hasCallback = hasEnded(r) and wantsCallback(r.status, redis.call('HGET', r.key, 'callbackUrl'), r.callbackOn)
   if isPending and not hasCallback then
-    mustNotBeIn(found, callbacks, r.id, hasEnded and 'the job has no callback' or 'the job is ' .. r.status)
+    mustNotBeIn(found, callbacks, r.id, hasEnded(r) and 'the job has no callback' or 'the job is ' .. r.status)
   elseif hasCallback and not isPending and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then
     local detail = r.callbackAttempts and 'its next attempt is due, but it is not pending' or 'it was never attempted, but it is not pending'
     find(found, 'callback_forgotten', callbacks, detail, found.additions, function()

@@ -6,10 +6,24 @@ local function typeOf(entry)
   return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
 end
 
+-- Events that can be the first in the list. An ack or a release is not, because it needs a delivery.
+local FIRST = { ready = true, rescheduled = true, replaced = true, delivered = true, dead = true, killed = true }
+
+-- Return the status that a job has after an event; '' for one that changes none, nil for one that is not valid. After
+-- some events a job may be scheduled, and then the event's own data say until when. In a text of a user quotation marks
+-- are escaped, and an error is not the last part of the data.
+local function statusAfter(entry)
+  local statuses = STATUS_AFTER[typeOf(entry)]
+  if not statuses or not string.find(statuses, 'scheduled', 1, true) then return statuses and string.match(statuses, '^%l*') end
+  local isScheduled = string.find(entry, '"scheduledFor":"[^"]+"}%]$') or string.find(entry, '^%["rescheduled",%d+,{"scheduledFor":"')
+  return isScheduled and 'scheduled' or 'pending'
+end
+
 -- Return why a job must have a list by its record; nil when it needs none.
 local function happened(r)
   if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
   if r.hasRetried then return 'an attempt has failed' end
+  if r.scheduledFor and r.status ~= 'scheduled' then return 'it was scheduled' end
   if redis.call('HEXISTS', r.key, 'progress') + redis.call('HEXISTS', r.key, 'checkpoint') > 0 then return 'its worker has reported' end
   return r.callbackAttempts and 'its callback was attempted'
 end
@@ -21,11 +35,12 @@ local function checkList(found, r, history)
   for i = 1, MOST_CALLBACKS do
     local entry = stored(redis.call('LINDEX', history, -i))
     -- A callback changes no status.
-    local status = STATUS_AFTER[entry and typeOf(entry) or '']
+    local status = entry and statusAfter(entry)
     if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is not valid') end
     if not entry or status ~= '' then
       -- A dropped event may have shown it. Otherwise it was `created`, which is not in the list.
-      local shown = entry and status or r.eventsDropped and r.status or 'pending'
+      local isCreated = not r.eventsDropped and r.status ~= 'scheduled'
+      local shown = entry and status or isCreated and 'pending' or r.status
       if IS_STATUS[r.status or ''] and shown ~= r.status then
         return find(found, 'history_disagrees', history, 'the status is ' .. r.status .. ' in the record and ' .. shown .. ' in the history')
       end
@@ -33,7 +48,7 @@ local function checkList(found, r, history)
     end
   end
   local begins = typeOf(first)
-  if not r.eventsDropped and begins ~= 'delivered' and begins ~= 'killed' and begins ~= 'replaced' then
+  if not r.eventsDropped and not FIRST[begins] then
     find(found, 'history_incomplete', history, 'it begins with ' .. begins)
   end
 end

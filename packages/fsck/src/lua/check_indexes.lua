@@ -1,22 +1,40 @@
--- Check both queues of a pending job. It is in both at the same place: at its creation or, once an attempt has failed,
--- later.
+-- Events after which a job stands in its queues by creation. After the others it may be later: `replaced` leaves the job
+-- where it was.
+local AT_CREATION = { delivery_timeout = true, released = true }
+
+-- Check whether a pending job may be later in its queues than by creation. The record does not show that a pending job
+-- was rescheduled, so its last event decides. Only damage removes that.
+local function mayBeLater(r)
+  if not r.updatedAt then return false end
+  local last = stored(redis.call('LINDEX', r.key .. ':events', -1))
+  return not last or not AT_CREATION[typeOf(last)]
+end
+
+-- Check both queues of a pending job. It is in both at the same place: at its creation or, for example after a failed
+-- attempt, later; and before that by its head start. An earlier release, while it runs beside this one, returns a job to
+-- its queues without the head start. That is a fault too, because the job would keep on waiting for too long. It is found
+-- unless the place could also be one with the head start.
 local function checkQueues(found, r, base, nowMs, queues)
-  local order = tonumber(r.order)
+  local order, headStart = tonumber(r.order), tonumber(r.priority or 0) * 1024000
+  local last = scoreIn(base .. 'spaces', r.space) or 0
+  -- No claim order is in the future, unless the clock stepped back.
+  local newest = math.max(nowMs * 1024 + 1023, last < LAST_ORDER and last or 0)
   local function fits(score)
-    local isLater = score and r.attempt and score > order and score < LAST_ORDER
-    return (isLater or score == order) and score or nil
+    local claim = score and score + headStart
+    local isLater = claim and claim > order and claim <= newest and mayBeLater(r)
+    return (isLater or claim == order) and claim or nil
   end
-  local right = fits(scoreIn(queues[1], r.id)) or fits(scoreIn(queues[2], r.id)) or (not r.attempt and order) or nil
+  local right = fits(scoreIn(queues[1], r.id)) or fits(scoreIn(queues[2], r.id)) or (not mayBeLater(r) and order) or nil
   -- Check this first, because the end of the queue follows from it.
-  checkOrder(found, base, r.space, right or order)
+  checkOrder(found, base, r.space, right or order, nowMs)
   local function enter(queue)
     redis.call('ZREM', queue, r.id)
     right = right or tonumber(nextOrder(base, r.space, nowMs * 1024)) -- the end of the queue, as after a retry
-    redis.call('ZADD', queue, formatInteger(right), r.id)
+    redis.call('ZADD', queue, formatInteger(right - headStart), r.id)
   end
   for _, queue in ipairs(queues) do
     local score = scoreIn(queue, r.id)
-    if not score or score ~= right then
+    if not score or not right or score ~= right - headStart then
       local detail = score and 'at ' .. formatInteger(score) .. ', out of order' or 'the job is pending'
       find(found, score and 'entry_misplaced' or 'entry_missing', queue, detail, found.additions, function() enter(queue) end)
     end
@@ -35,5 +53,5 @@ local function checkIndexes(found, r, base, nowMs)
   local queues = { space .. '/queue', space .. '/queue/' .. r.name }
   if r.status == 'pending' then return checkQueues(found, r, base, nowMs, queues) end
   for _, queue in ipairs(queues) do mustNotBeIn(found, queue, r.id, 'the job is ' .. r.status) end
-  checkOrder(found, base, r.space, tonumber(r.order))
+  checkOrder(found, base, r.space, tonumber(r.order), nowMs)
 end

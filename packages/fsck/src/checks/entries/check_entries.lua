@@ -5,7 +5,7 @@
 -- Check that the entries of an index are those of jobs that can be in it. check_jobs decides in which indexes of its
 -- own space a job belongs.
 --   isRepairing   '1' to remove those that cannot; '0' writes nothing
---   space         whose index it is; '' for deadlines and callbacks, which are of all spaces
+--   space         whose index it is; '' for deadlines, due and callbacks, which are of all spaces
 --   name          of the jobs in this queue; '' for any
 --   ids           at most 100
 --   strays        id, detail, outcome, …; see findings for the outcome

@@ -1,0 +1,14 @@
+-- Check the entry of a job in `due`: when it becomes claimable, or when its time to start is over. A delivered job may
+-- keep the entry that it had while it was pending, because only its ack or a sweep removes it. An earlier release leaves
+-- the entry of a job that it acks or kills. It is reported as well, because to remove it does no harm.
+local function checkDue(found, r, base)
+  local due, limit = base .. 'due', startLimit({ attempt = r.attempt or DEFAULT_ATTEMPT }, r.startBy)
+  local function mustBeAt(ms)
+    mustBeIn(found, due, r.id, formatInteger(ms))
+  end
+  if r.status == 'scheduled' then return mustBeAt(math.min(tonumber(r.scheduledFor), limit or math.huge)) end
+  if r.status == 'pending' and limit then return mustBeAt(limit) end
+  if r.status == 'delivered' and limit and scoreIn(due, r.id) then return mustBeAt(limit) end
+  local why = r.status == 'pending' and ', and its start has no time limit' or ''
+  mustNotBeIn(found, due, r.id, 'the job is ' .. r.status .. why)
+end
