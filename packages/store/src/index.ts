@@ -3,6 +3,7 @@ export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './ap
 export { Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
 export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './call.js';
 export {
+  type AttemptedCallback,
   beginCallback,
   CALLBACK_LEASE_MS,
   type CallbackAttempt,
