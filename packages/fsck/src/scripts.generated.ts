@@ -11,7 +11,7 @@ export const lua = {
   local ms = math.ceil((tonumber(r.timeoutSeconds or '300') or 300) * 1000)
   local due, latest = nil, nil
   if r.status == 'delivered' then
-    due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + deliveryTimeoutMs or nowMs
+    due = r.deliveredAt and math.min(tonumber(r.deliveredAt), nowMs) + (deliveryTimeoutMs > 0 and deliveryTimeoutMs or ms) or nowMs
     latest = nowMs + LONGEST_DELIVERY_MS
   elseif r.status == 'running' then
     due, latest = nowMs + ms, nowMs + ms
@@ -258,7 +258,7 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '9e26b20418eb246f0b0f979862ac426e9f4d17d6',
+  name: 'check_jobs', sha1: 'b02bb01e0b45e6f725c5e034482ee0c66cce5629',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
   text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.NEEDS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.typeOf}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]

@@ -55,6 +55,7 @@ export {
 export { runScript } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, readBacklog } from './spaces/backlog.js';
+export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
 export { getStats } from './spaces/stats.js';
 export {
   ANY_SPACE,
