@@ -35,8 +35,18 @@ async function shown({ messages }: StreamClient, count: number) {
   return messages.slice(2).map(({ type, seq, counts }) => [type, seq, counts]);
 }
 
-/** Types, numbers and counts of the messages so far, without waiting. */
+/** Numbers of the messages after `connected` so far. */
 const numbersOf = ({ messages }: StreamClient) => messages.slice(2).map(({ seq }) => seq);
+
+/** Have the gateway lose all its subscriptions. */
+async function loseSubscriptions() {
+  const witness = await open(`/spaces/witness?token=${ADMIN_KEY}`);
+  await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  expect((await witness.end()).code).toBe(1012);
+}
+
+/** Stop reading, so that the gateway closes the stream but keeps its channel, and cuts it off some seconds later. */
+const stopReading = ({ ws }: StreamClient) => ws.pause();
 
 it('greets with the current seq and all seven counts, after the init', async () => {
   await jobIn(service, 'scheduled', space);
@@ -228,14 +238,17 @@ describe('while the jobs are counted', () => {
     delayReply(gateway.context.store.redis, 'evalsha', async () => {
       await createJob(service, space);
       await gateway.untilReceived();
-      await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-      await first.end();
+      stopReading(first);
+      await loseSubscriptions();
       second = await openSpace();
     });
     await createJob(service, space);
     await until(() => second !== undefined);
-    await createJob(service, space);
+    const { id } = await createJob(service, space);
+    await until(() => (second as StreamClient).messages.some(({ jobId }) => jobId === id));
     expect(await shown(second as StreamClient, 1)).toEqual([['created', 1, { ...COUNTS, pending: 3 }]]);
+    first.ws.resume();
+    await first.end();
     expect(numbersOf(first)).toEqual([]);
   });
 
@@ -243,6 +256,8 @@ describe('while the jobs are counted', () => {
     const client = await openSpace();
     await createJob(service, space);
     await shown(client, 1);
+    const slow = await openSpace();
+    stopReading(slow);
     const { redis } = gateway.context.store;
     const original = redis.evalsha.bind(redis);
     redis.evalsha = (() => {
@@ -252,18 +267,18 @@ describe('while the jobs are counted', () => {
     await createJob(service, space);
     expect((await client.end()).code).toBe(1012);
     expect(numbersOf(client)).toEqual([1]);
-    const { seq, streamInstanceId } = client.messages[1];
-    const again = await openSpace(`&since=1&streamInstanceId=${streamInstanceId}`);
-    expect(again.messages[1]).toMatchObject({ missed: true, counts: { ...COUNTS, pending: 2 } });
-    expect([seq, again.messages[1].streamInstanceId === streamInstanceId]).toEqual([0, false]);
+    const { streamInstanceId } = client.messages[1];
+    const again = await openSpace(`&since=0&streamInstanceId=${streamInstanceId}`);
+    expect(again.messages[1]).toMatchObject({ seq: 0, missed: true, counts: { ...COUNTS, pending: 2 } });
+    expect(again.messages[1].streamInstanceId).not.toBe(streamInstanceId);
   });
 });
 
 it('begins another instance when the subscription was lost', async () => {
   const client = await openSpace();
   const { streamInstanceId } = client.messages[1];
-  await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-  expect((await client.end()).code).toBe(1012);
+  stopReading(client);
+  await loseSubscriptions();
   const again = await openSpace(`&since=0&streamInstanceId=${streamInstanceId}`);
   expect(again.messages[1]).toMatchObject({ seq: 0, missed: true });
 });

@@ -121,11 +121,10 @@ export const JOBS: readonly Route[] = [
 ];
 
 /** Create a job; with COMPAT=emit, the response has the URL of its stream. */
-async function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
-  const { streamUrlOf } = call;
-  if (streamUrlOf === null) return createOrFind(call, call.input);
-  const job = await createOrFind(call, withEmitDefaults(call.input));
-  return { ...job, realtimeUrl: streamUrlOf(job.id) };
+function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
+  const { streamUrlOf, input } = call;
+  if (streamUrlOf === null) return createOrFind(call, input);
+  return createOrFind(call, withEmitDefaults(input)).then((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
 }
 
 /** Create a job, or respond with the job that an earlier call or another producer has created. */
