@@ -74,7 +74,7 @@ const SPACE_ID = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -';
 const EXPIRES = 'must be an ISO 8601 timestamp with a time zone';
 const SCOPE =
   'must be one of jobs:create, jobs:read, jobs:read:progress, jobs:poll, jobs:ack, jobs:progress, jobs:event, ' +
-  'jobs:complete, jobs:fail, jobs:kill, jobs:keepalive, jobs:worker, keys:manage';
+  'jobs:complete, jobs:fail, jobs:kill, jobs:keepalive, jobs:worker, keys:manage, jobs:write';
 
 const TTL = 'ttlSeconds must be an integer between 1 and 31622400';
 const TTL_GOES = 'ttlSeconds is required with until: expired, and refused otherwise';

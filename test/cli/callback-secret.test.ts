@@ -34,7 +34,7 @@ it('exits with 1 when the service does not sign callbacks, so that no script tak
 
 it('exits with 1 and the reason when the service refuses to show callback secrets', async () => {
   const { key } = await signing.key(['jobs:read', 'jobs:create']);
-  expect(await secretsHere(signing, key)).toEqual(refused('The API key lacks the scope keys:manage'));
+  expect(await secretsHere(signing, key)).toEqual(refused('Missing required scope: keys:manage'));
   expect(await secretsHere(signing, 'ym_wrong')).toEqual(refused('A valid API key is required'));
   const rule = 'spaceId must be 1 to 128 characters of A-Z a-z 0-9 . _ : -';
   expect(await secretsHere(signing, ADMIN_KEY, 'a/b')).toEqual(refused(rule));

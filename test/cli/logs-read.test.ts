@@ -325,7 +325,7 @@ describe('logs that the service refuses', () => {
       const cases = [
         ['nope', ADMIN_KEY, 'Job not found'],
         [id, 'ym_wrong', 'A valid API key is required'],
-        [id, progressOnly, 'The API key lacks the scope jobs:read'],
+        [id, progressOnly, 'Missing required scope: jobs:read'],
         [id, keyOfOther, 'The API key is bound to another space'],
       ] as const;
       for (const [jobId, key, sentence] of cases) {

@@ -47,20 +47,29 @@ export interface InProcessGateway {
  * Have an API, and a gateway in the process of the test, both on a Redis of their own.
  *
  * @param random see StreamsOptions
+ * @param more settings of the gateway
  */
-export function withInProcessGateway(random?: () => number): { service: TestService; gateway: InProcessGateway } {
+export function withInProcessGateway(
+  random?: () => number,
+  more: Record<string, string> = {},
+): { service: TestService; gateway: InProcessGateway } {
   const redis = withRedis();
   const service = withService({}, { redis, app: 'api' });
   const gateway = during(
-    () => startInProcess(redis.url, service, random),
+    () => startInProcess(redis.url, service, more, random),
     ({ stop }) => stop(),
   );
   return { service, gateway };
 }
 
-async function startInProcess(redisUrl: string, { prefix, redis }: TestService, random = Math.random) {
+async function startInProcess(
+  redisUrl: string,
+  { prefix, redis }: TestService,
+  more: Record<string, string>,
+  random = Math.random,
+) {
   const env = { ...LONG_REDIS_TIMEOUT, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, KEY_PREFIX: prefix, LOG_LEVEL: 'silent' };
-  const config = { ...readConfig(env, GATEWAY_VARIABLES), REDIS_URL: redisUrl };
+  const config = { ...readConfig({ ...env, ...more }, GATEWAY_VARIABLES), REDIS_URL: redisUrl };
   const log = createLogger('test', config.LOG_LEVEL);
   const context = createServerContext(config, log);
   const streams = createStreams({ context, config, log, random });

@@ -121,8 +121,8 @@ it.each(ROWS)('opens or refuses a stream by its token: %s', async (_, query, [jo
 it('names the scope that a key lacks', async () => {
   const refusalOf = async (scope: string, path: string) =>
     (await sendHandshake(service.url, `/api/v1/realtime${path}${await withKey([scope])()}`)).body.error;
-  expect(await refusalOf('jobs:create', `/${jobId}`)).toMatch(/jobs:read:progress/);
-  expect(await refusalOf('jobs:read:progress', '/spaces/yard')).toMatch(/jobs:read(?!:)/);
+  expect(await refusalOf('jobs:create', `/${jobId}`)).toBe('Missing required scope: jobs:read:progress');
+  expect(await refusalOf('jobs:read:progress', '/spaces/yard')).toBe('Missing required scope: jobs:read');
 });
 
 it('suggests the parameter that a misspelt one of a stream resembles', async () => {

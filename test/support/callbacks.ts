@@ -13,12 +13,12 @@ export interface Attempt {
 
 export const sent = (statusCode: number, attempt = 1, willRetry = false): Attempt => ({
   type: 'callback_sent',
-  data: { statusCode, attempt, willRetry },
+  data: { statusCode, attempt, retryAttempt: attempt - 1, willRetry },
 });
 
 export const failed = (error: unknown, attempt = 1, willRetry = false): Attempt => ({
   type: 'callback_failed',
-  data: { error, attempt, willRetry },
+  data: { error, attempt, retryAttempt: attempt - 1, willRetry },
 });
 
 /** Make a master secret that signs callbacks: 32 times this character. */

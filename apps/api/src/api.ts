@@ -57,12 +57,12 @@ export interface ApiServerOptions {
 
 /** Create the HTTP server of the API on a server context. */
 export function createApiServer({ context, config, log, streams, isLive = () => true }: ApiServerOptions) {
-  const { store, authenticator, addressOf, reportRejectedKey } = context;
+  const { store, authenticator, addressOf, reportRejectedKey, isEmit } = context;
   const sizes = sizesOf(config);
   const { requests } = context.metrics;
   const redisQueue = new RedisQueue(carriedOutWithinMs(store));
   const { serve, refuse } = createServing({
-    ...{ store, authenticator, addressOf, reportRejectedKey, log, sizes, redisQueue, requests },
+    ...{ store, authenticator, addressOf, reportRejectedKey, isEmit, log, sizes, redisQueue, requests },
     maxInFlight: config.MAX_IN_FLIGHT,
     callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
     onOverloaded: overloadMetrics(context.metrics, redisQueue),

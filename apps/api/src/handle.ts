@@ -13,6 +13,7 @@ import { checkSize, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
 import { requestHeader } from './request-header.js';
+import { streamUrlFor } from './routes/emit.js';
 import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
 import { reportUnknownFields } from './unknown-fields.js';
 
@@ -33,6 +34,8 @@ interface Exchange {
 export interface RouteDependencies extends KeyCheck {
   store: Store;
   callbackMasters: readonly Buffer[];
+  /** Whether the mode is COMPAT=emit. */
+  isEmit: boolean;
   sizes: SizeLimits;
   inflateBudget: InflateBudget;
   /** Return the address of a request's client. */
@@ -83,6 +86,7 @@ export async function handle(
     keyId,
     input: undefined,
     header: route.header === undefined ? null : requestHeader(req, route.header),
+    streamUrlOf: deps.isEmit ? (id) => streamUrlFor(req.headers, id) : null,
   };
   // Express would parse the URL of every request.
   if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.parameters);

@@ -10,25 +10,48 @@ import {
   STREAM_TYPES,
   type StreamScope,
 } from '@yardmaster/protocol';
-import { isoOf } from '@yardmaster/store';
+import { isoOf, type StatusCounts } from '@yardmaster/store';
 
 /** What a stream may show: the scope of a job stream, or a space stream. */
 export const VISIBILITIES = ['full', 'progress', 'space'] as const satisfies readonly (StreamScope | 'space')[];
 
 export type Visibility = (typeof VISIBILITIES)[number];
 
+/** What the messages of space streams have in addition with COMPAT=emit. */
+export interface EmitFields {
+  /** Number of the message in its channel. */
+  seq: number;
+  /** Only when the job has another status now. */
+  counts?: StatusCounts | undefined;
+}
+
+/** Message that follows the init of a space stream with COMPAT=emit. */
+export interface ConnectedMessage extends Required<EmitFields> {
+  spaceId: string;
+  type: 'connected';
+  /** Another one when the numbers have begun again. */
+  streamInstanceId: string;
+  /** Whether the client may have missed messages since the one that it names. */
+  missed: boolean;
+  counts: StatusCounts;
+  timestamp: string;
+}
+
 /** An event, or an append of logs, on its way from a channel to the sockets of any number of streams. */
 export class OutgoingMessage {
   readonly #frames: Partial<Record<Visibility, Buffer | null>> = {};
 
-  constructor(readonly event: PublishedMessage) {}
+  constructor(
+    readonly event: PublishedMessage,
+    readonly more?: EmitFields,
+  ) {}
 
   /** Return the frame for a visibility; null when the event is not shown to it. It is made once per visibility. */
   encodedFor(visibility: Visibility): Buffer | null {
     let frame = this.#frames[visibility];
     if (frame === undefined) {
       const message = SERIALIZERS[visibility](this.event);
-      frame = message && frameOf(message);
+      frame = message && frameOf(this.more === undefined ? message : { ...message, ...this.more });
       this.#frames[visibility] = frame;
     }
     return frame;
@@ -76,10 +99,13 @@ function progressMessageOf({ jobId, type, data, at }: PublishedMessage): ReportO
   return fields as ReportOf<ProgressMessage>;
 }
 
+/** Whether space streams send events of a type. */
+export const isOnSpaceStream = (type: string) => type === 'created' || isStreamType(type);
+
 /** Return the full-scope message with its space; also that a job was created, because the job has no stream yet. */
 function spaceMessageOf(event: PublishedMessage): FieldsOf<SpaceMessage> | null {
   const { jobId, jobName, spaceId, type, status, data, at } = event;
-  if (type !== 'created' && !isStreamType(type)) return null;
+  if (!isOnSpaceStream(type)) return null;
   return { jobId, jobName, spaceId, type, status, data, timestamp: isoOf(at) };
 }
 

@@ -44,7 +44,7 @@ const CLOSE_WITHIN_MS = 5_000;
 export function createStreams({ context, config, log, pingMs, random }: StreamsOptions): Streams {
   const { stopping, metrics } = context;
   const budgetMs = redisBudgetMs(context.store);
-  const channels = new Channels(context.store, context.subscriptions, log);
+  const channels = new Channels(context, log);
   const sessions = new Sessions({ authenticator: context.authenticator, log, pingMs });
   const streamMetrics = createStreamMetrics(metrics, () => sessions.open);
   const admission = createAdmission({ context, channels, config });

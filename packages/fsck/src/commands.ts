@@ -12,11 +12,12 @@ export type Variables = Record<string, string | undefined>;
  * @throws as `fsck`; ConfigError, AccessError
  */
 export async function runFsck(variables: Variables, options: FsckOptions): Promise<FsckProgress> {
-  const config = readConfig(variables, ['REDIS_URL', 'KEY_PREFIX', 'RETENTION_SECONDS', 'DELIVERY_TIMEOUT_SECONDS']);
+  const windows = ['RETENTION_SECONDS', 'DELIVERY_TIMEOUT_SECONDS', 'COMPAT'] as const;
+  const config = readConfig(variables, ['REDIS_URL', 'KEY_PREFIX', ...windows]);
   const settings = {
     keyPrefix: config.KEY_PREFIX,
     retentionMs: config.RETENTION_SECONDS * 1000,
-    deliveryTimeoutMs: config.DELIVERY_TIMEOUT_SECONDS * 1000,
+    deliveryTimeoutMs: config.COMPAT === 'emit' ? 0 : config.DELIVERY_TIMEOUT_SECONDS * 1000,
   };
   return withStore(config.REDIS_URL, settings, (store) => fsck(store, options));
 }

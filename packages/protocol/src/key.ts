@@ -3,15 +3,17 @@ import { LIMITS } from './limits.js';
 import { describeAs } from './schema/describe.js';
 import { boundedArray, exactObject, name, spaceId, timestamp } from './schema/fields.js';
 import { instant } from './schema/response-fields.js';
-import { SCOPES } from './scopes.js';
+import { REQUESTED_SCOPES, SCOPES, scopesOf } from './scopes.js';
 
-const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` }), {
+const scope = z.enum(REQUESTED_SCOPES, { error: `must be one of ${REQUESTED_SCOPES.join(', ')}` });
+
+const keyScopes = boundedArray(scope, {
   max: LIMITS.keyScopes,
   what: 'scopes',
   error: 'must be an array of scopes',
 })
   .refine((scopes) => scopes.length > 0, { error: 'must have at least one scope' })
-  .transform((scopes) => [...new Set(scopes)]);
+  .transform(scopesOf);
 
 /**
  * Body of Create Key (our addition, contract §5). Unlike elsewhere, an unknown field is refused, because a misspelt
@@ -19,7 +21,16 @@ const keyScopes = boundedArray(z.enum(SCOPES, { error: `must be one of ${SCOPES.
  */
 export const createKeyRequest = exactObject({
   name,
-  scopes: describeAs(keyScopes, z.array(z.enum(SCOPES)).min(1).max(LIMITS.keyScopes)),
+  scopes: describeAs(
+    keyScopes,
+    z
+      .array(z.enum(REQUESTED_SCOPES))
+      .min(1)
+      .max(LIMITS.keyScopes)
+      .describe(
+        '`jobs:write` stands for jobs:ack, jobs:progress, jobs:event, jobs:complete and jobs:fail, which the key has then',
+      ),
+  ),
   spaceId: spaceId.nullable().default(null).describe('The one space the key works in; null for every space'),
   expiresAt: timestamp
     .nullable()

@@ -86,6 +86,14 @@ export const VARIABLES = {
     'How long an ended job stays; 0 keeps it for ever',
     seconds(CENTURY, { zero: true }),
   ),
+  COMPAT: row(
+    null,
+    '`emit`: responses and space streams have more fields for clients of emit.run, callbacks follow all three ends, and the delivery window is `timeoutSeconds` of the job. Unset: none of that',
+    z.literal('emit', { error: ({ input }) => `must be emit or empty, not ${input}` }) as unknown as z.ZodType<
+      'emit',
+      string
+    >,
+  ),
   EVENTS_PER_JOB: row('1000', 'Newest events that the history of a job keeps', integer(10, 100_000)),
   LOGS_PER_JOB: row('10000', 'Newest log entries that a job keeps', integer(1, 1_000_000)),
   MAX_IN_FLIGHT: row(

@@ -48,7 +48,8 @@ export function cachedPrincipal(authenticator: Authenticator, presented: unknown
  */
 export function authorize(principal: Principal, anyOf: readonly Scope[], spaceId?: string): void {
   if (!anyOf.some((scope) => principal.grants.has(scope))) {
-    throw new YardmasterError('FORBIDDEN', `The API key lacks the scope ${anyOf.join(' or ')}`);
+    // Clients of emit.run look for this sentence. Of several scopes it names the first.
+    throw new YardmasterError('FORBIDDEN', `Missing required scope: ${anyOf[0]}`);
   }
   if (spaceId !== undefined && principal.spaceId !== null && principal.spaceId !== spaceId) {
     throw new YardmasterError('FORBIDDEN');

@@ -17,6 +17,7 @@ export const SERVER_CONTEXT_VARIABLES = [
   'KEY_PREFIX',
   'DELIVERY_TIMEOUT_SECONDS',
   'MAX_DELIVERIES',
+  'COMPAT',
   'RETENTION_SECONDS',
   'EVENTS_PER_JOB',
   'LOGS_PER_JOB',
@@ -41,6 +42,8 @@ export interface ServerContextOptions {
 /** A process' connections to Redis with its store, metrics and authenticator, shared by all its services. */
 export interface ServerContext extends Service, KeyCheck {
   store: Store;
+  /** Whether clients of emit.run get what they know from there: the mode COMPAT=emit. */
+  isEmit: boolean;
   subscriptions: Subscriptions;
   /** Return the address of a request's client, behind trusted proxies. */
   addressOf(req: IncomingMessage): string;
@@ -70,8 +73,8 @@ export function createServerContext(
   for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
   const settings = {
     keyPrefix: config.KEY_PREFIX,
-    // Round up to whole milliseconds, because a window must not end early.
-    deliveryTimeoutMs: Math.ceil(config.DELIVERY_TIMEOUT_SECONDS * 1000),
+    // Round up to whole milliseconds, because a window must not end early. 0 is the job's own time-out.
+    deliveryTimeoutMs: config.COMPAT === 'emit' ? 0 : Math.ceil(config.DELIVERY_TIMEOUT_SECONDS * 1000),
     maxDeliveries: config.MAX_DELIVERIES,
     retentionMs: Math.ceil(config.RETENTION_SECONDS * 1000),
     eventsPerJob: config.EVENTS_PER_JOB,
@@ -109,6 +112,7 @@ export function createServerContext(
   return {
     name: 'server context',
     store,
+    isEmit: config.COMPAT === 'emit',
     authenticator,
     subscriptions,
     metrics,

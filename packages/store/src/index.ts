@@ -3,6 +3,7 @@ export { createKey, hasKeys, listKeys, removeExpiredKeys, revokeKey } from './ap
 export { Authenticator, KEY_CACHE_MS } from './api-keys/authenticator.js';
 export { NO_OBSERVER, REDIS_ERROR_CLASSES, type StoreObserver } from './call.js';
 export {
+  type AttemptedCallback,
   beginCallback,
   CALLBACK_LEASE_MS,
   type CallbackAttempt,
@@ -54,6 +55,7 @@ export {
 export { runScript } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, readBacklog } from './spaces/backlog.js';
+export { countJobs, type StatusCounts } from './spaces/count-jobs.js';
 export { getStats } from './spaces/stats.js';
 export {
   ANY_SPACE,

@@ -18,7 +18,7 @@ const SEARCHES_AT_ONCE = 2;
 export interface StoreSettings {
   /** First part of every key. Default `ym`. */
   keyPrefix: string;
-  /** How long a delivered job waits for its ack, in milliseconds. Default 30 000. */
+  /** How long a delivered job waits for its ack, in milliseconds; 0 for the `timeoutSeconds` of the job. Default 30 000. */
   deliveryTimeoutMs: number;
   /** Delivery time-outs in a row, with no ack in between, that make a job dead. Default 100. */
   maxDeliveries: number;

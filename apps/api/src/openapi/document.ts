@@ -122,7 +122,10 @@ export function descriptionOf({ sizes, kept }: Limits): string {
     ['a batch of logs inflated', `${sizes.logBatchBytes} bytes`],
     ['entries of a batch of logs', `${sizes.logEntries}`],
     ['an entry of a log', `${sizes.logEntryBytes} bytes of JSON`],
-    ['delivery window, in which a claimed job must be acked', `${kept.deliveryTimeoutMs / 1000} s`],
+    [
+      'delivery window, in which a claimed job must be acked',
+      kept.deliveryTimeoutMs === 0 ? 'the `timeoutSeconds` of the job' : `${kept.deliveryTimeoutMs / 1000} s`,
+    ],
     ['delivery time-outs in a row after which a job is dead', `${kept.maxDeliveries}`],
     ['retention of an ended job', kept.retentionMs === 0 ? 'for ever' : `${kept.retentionMs / 1000} s`],
     ['events kept of a job, the newest', `${kept.eventsPerJob}`],

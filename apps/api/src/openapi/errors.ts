@@ -94,7 +94,7 @@ const EXAMPLES: Partial<Record<ErrorCode, { error?: string } & ErrorExtras>> = {
       { path: 'maxRetries', message: 'maxRetries must be an integer between 0 and 100' },
     ],
   },
-  FORBIDDEN: { error: 'The API key lacks the scope jobs:read' },
+  FORBIDDEN: { error: 'Missing required scope: jobs:read' },
   METHOD_NOT_ALLOWED: { error: 'Allowed here: OPTIONS, GET, HEAD' },
   JOB_NOT_PENDING: { jobStatus: 'running' },
   JOB_NOT_DELIVERED: { jobStatus: 'running' },

@@ -10,6 +10,7 @@ import {
   rescheduleRequest,
 } from '@yardmaster/protocol';
 import { createFullJob, createJob, isPlain, killJob, redeliverCallback, rescheduleJob } from '@yardmaster/store';
+import { withEmitDefaults } from './emit.js';
 import { PENDING } from './examples.js';
 import { type Call, DONE, done, eventSize, payloadSize, type Route, route } from './route.js';
 
@@ -119,11 +120,18 @@ export const JOBS: readonly Route[] = [
   }),
 ];
 
+/** Create a job; with COMPAT=emit, the response has the URL of its stream. */
+function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
+  const { streamUrlOf, input } = call;
+  if (streamUrlOf === null) return createOrFind(call, input);
+  return createOrFind(call, withEmitDefaults(input)).then((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
+}
+
 /** Create a job, or respond with the job that an earlier call or another producer has created. */
-async function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
+async function createOrFind(call: Call<CreateJobRequest>, request: CreateJobRequest): Promise<Job | KnownJob> {
   const { store, caller, spaceId, input, header: idempotencyKey } = call;
-  if (idempotencyKey === null && isPlain(input)) return createJob(store, spaceId, input);
-  const { outcome, job } = await createFullJob(store, spaceId, input, idempotencyKey);
+  if (idempotencyKey === null && isPlain(request)) return createJob(store, spaceId, request);
+  const { outcome, job } = await createFullJob(store, spaceId, request, idempotencyKey, input);
   if (outcome === 'created') return job;
   if (outcome === 'replayed') {
     call.head = { headers: { 'idempotent-replayed': 'true' } };

@@ -113,6 +113,8 @@ export interface Call<B = unknown> {
   input: B;
   /** Value of the row's request header; null without it. */
   header: string | null;
+  /** Return the URL of the stream of a job, for its creation with COMPAT=emit; null in any other mode. */
+  streamUrlOf: ((jobId: string) => string) | null;
   /** Head of the response, where it differs from that of the row. An error has a head of its own. */
   head?: ResponseHead;
 }

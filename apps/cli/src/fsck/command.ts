@@ -33,7 +33,7 @@ export const fsckCommand: CliCommand<FsckRequest, Flags> = {
 };
 
 const HELP = `
-Set RETENTION_SECONDS and DELIVERY_TIMEOUT_SECONDS as for the service, because deadlines follow from them.
+Set RETENTION_SECONDS, DELIVERY_TIMEOUT_SECONDS and COMPAT as for the service, because deadlines follow from them.
 ${exitCodesHelp(FSCK_EXIT)}`;
 
 /** Parsed command line of `fsck`. */

@@ -67,12 +67,12 @@ export function createAdmission({ context, channels, config }: AdmissionOptions)
       const url = readStreamUrl(req.url as string);
       checkHandshake(req);
       const caller = await callerOf(req, url, rules);
-      const { subject } = url;
+      const { subject, query } = url;
       const { keyId } = caller;
       releases.add(keyId === null ? perAddress.acquire(addressOf(req)) : perKey.acquire(keyId));
       const options = { store, channels, caller, releases };
       if (subject.kind === 'space') {
-        return { caller, subject, attach: await prepareSpaceStream(subject.spaceId, options) };
+        return { caller, subject, attach: await prepareSpaceStream(subject.spaceId, query, options) };
       }
       releases.add(perJob.acquire(subject.jobId, keyId === null ? anonymousPerJob : config.STREAMS_PER_JOB));
       return { caller, subject, attach: await prepareJobStream(subject.jobId, options) };

@@ -72,7 +72,7 @@ export interface CallerRules extends KeyCheck {
   anonymousStreams: boolean;
 }
 
-/** Parameters that the query of a stream may have. Clients of emit.run send the last two, which have no effect. */
+/** Parameters that the query of a stream may have. Clients of emit.run send the last two, see EmitSpaceChannel. */
 const PARAMETERS = { job: ['token'], space: ['token', 'since', 'streamInstanceId'] } as const;
 
 /**

@@ -1,6 +1,7 @@
 import { isTerminal, YardmasterError } from '@yardmaster/protocol';
 import { isJobId, isoOf, readSnapshot, redisNow, type Snapshot, type Store } from '@yardmaster/store';
 import type { Channels } from '../channels/channels.js';
+import { EmitSpaceChannel } from '../channels/emit-space-channel.js';
 import { OutgoingMessage } from '../messages.js';
 import type { Session } from '../sockets/session.js';
 import type { StreamCaller } from './caller.js';
@@ -37,8 +38,8 @@ export async function prepareJobStream(
   const { status, progress, at } = snapshot;
   const timestamp = isoOf(at);
   return (session) => {
-    if (caller.scope === 'full') session.init(jobId, { jobId, type: 'init', status, timestamp });
-    else session.init(jobId, { jobId, type: 'init', ...(progress ? { progress } : {}), timestamp });
+    if (caller.scope === 'full') session.begin(jobId, { jobId, type: 'init', status, timestamp });
+    else session.begin(jobId, { jobId, type: 'init', ...(progress ? { progress } : {}), timestamp });
     if (caller.scope === 'progress' && status === 'completed') session.send(completionOf(jobId, snapshot));
     if (isTerminal(status)) session.end(status);
     releases.add(channel.attach(session, snapshot, subscribedTimes));
@@ -47,12 +48,14 @@ export async function prepareJobStream(
 
 /**
  * Prepare to stream a space. The init contains the time from which the stream is complete. There is no other state to
- * send.
+ * send, except with COMPAT=emit.
  *
+ * @param query of the stream's URL
  * @throws UNAVAILABLE
  */
 export async function prepareSpaceStream(
   spaceId: string,
+  query: URLSearchParams,
   { store, channels, releases }: PrepareOptions,
 ): Promise<Attach> {
   const channel = channels.ofSpace(spaceId);
@@ -60,9 +63,11 @@ export async function prepareSpaceStream(
   await channel.whenSubscribed(releases);
   const buffer = channel.startBuffer();
   releases.add(() => channel.dropBuffer(buffer));
-  const at = await redisNow(store);
+  const connected = channel instanceof EmitSpaceChannel ? await channel.connected(query) : null;
+  const timestamp = connected?.timestamp ?? isoOf(await redisNow(store));
   return (session) => {
-    session.init(spaceId, { spaceId, type: 'init', timestamp: isoOf(at) });
+    session.begin(spaceId, { spaceId, type: 'init', timestamp });
+    if (connected !== null) session.begin(spaceId, connected);
     releases.add(channel.attach(session, buffer));
   };
 }

@@ -1,40 +1,42 @@
-import type { Subscriptions } from '@yardmaster/redis';
 import type { Logger } from '@yardmaster/runtime';
-import type { Store } from '@yardmaster/store';
+import type { ServerContext } from '@yardmaster/server';
+import { EmitSpaceChannel } from './emit-space-channel.js';
 import { JobChannel } from './job-channel.js';
 import { SpaceChannel } from './space-channel.js';
 
+type Context = Pick<ServerContext, 'store' | 'subscriptions' | 'isEmit'>;
+
 /** Every channel that this process subscribes to, each once, however many clients watch it. */
 export class Channels {
-  readonly #store: Store;
-  readonly #subscriptions: Subscriptions;
+  readonly #context: Context;
   readonly #log: Logger;
   readonly #jobs = new Map<string, JobChannel>();
   readonly #spaces = new Map<string, SpaceChannel>();
 
-  constructor(store: Store, subscriptions: Subscriptions, log: Logger) {
-    this.#store = store;
-    this.#subscriptions = subscriptions;
+  constructor(context: Context, log: Logger) {
+    this.#context = context;
     this.#log = log;
   }
 
   /** Return the channel of a job. The caller must retain it before it awaits anything else. */
   ofJob(jobId: string): JobChannel {
     return this.#getOrCreate(this.#jobs, jobId, (onUnused) => {
-      const channel = this.#store.keys.jobChannel(jobId);
-      return new JobChannel({ ...this.#optionsOf(channel, onUnused), jobId, store: this.#store });
+      const { store } = this.#context;
+      return new JobChannel({ ...this.#optionsOf(store.keys.jobChannel(jobId), onUnused), jobId, store });
     });
   }
 
   /** Return the channel of a space. The caller must retain it before it awaits anything else. */
   ofSpace(spaceId: string): SpaceChannel {
     return this.#getOrCreate(this.#spaces, spaceId, (onUnused) => {
-      return new SpaceChannel(this.#optionsOf(this.#store.keys.spaceChannel(spaceId), onUnused));
+      const { store, isEmit } = this.#context;
+      const options = this.#optionsOf(store.keys.spaceChannel(spaceId), onUnused);
+      return isEmit ? new EmitSpaceChannel({ ...options, spaceId, store }) : new SpaceChannel(options);
     });
   }
 
   #optionsOf(channel: string, onUnused: () => void) {
-    return { channel, subscriptions: this.#subscriptions, log: this.#log, onUnused };
+    return { channel, subscriptions: this.#context.subscriptions, log: this.#log, onUnused };
   }
 
   #getOrCreate<C>(channels: Map<string, C>, id: string, create: (onUnused: () => void) => C): C {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { CLOSE_CODES, type InitMessage, type TerminalStatus } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
-import { frameOf, type OutgoingMessage, type Visibility } from '../messages.js';
+import { type ConnectedMessage, frameOf, type OutgoingMessage, type Visibility } from '../messages.js';
 import type { StreamMetrics } from '../metrics.js';
 import { SendBuffer } from './send-buffer.js';
 
@@ -106,8 +106,8 @@ export class Session {
     return this.#isClosing;
   }
 
-  /** Send the first message. */
-  init(id: string, message: InitMessage): void {
+  /** Send a message that begins the stream. */
+  begin(id: string, message: InitMessage | ConnectedMessage): void {
     this.#sendBuffer.send(id, frameOf(message), { isProgress: false });
   }
 

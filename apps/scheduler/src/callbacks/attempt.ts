@@ -3,6 +3,7 @@ import type https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { YardmasterError } from '@yardmaster/protocol';
 import {
+  type AttemptedCallback,
   beginCallback,
   CALLBACK_LEASE_MS,
   type CallbackOutcome,
@@ -61,7 +62,8 @@ export async function attemptCallback(
   // first of its series.
   const made = Math.max(attempt - 1 - callback.series, 0);
   const retryMs = retryDelayMs(response, { made, delays, nowMs });
-  const outcome = outcomeOf(response, { url: message.url, attempt, willRetry: retryMs !== null });
+  const willRetry = retryMs !== null;
+  const outcome = outcomeOf(response, { url: message.url, attempt, retryAttempt: attempt - 1, willRetry });
   const isRecorded = await recordUntil(leaseEnds, () =>
     recordCallback(store, callback, { ...outcome, lease, retryMs }),
   );
@@ -82,16 +84,10 @@ async function begin(store: Store, callback: PendingCallback, masterSecrets: rea
   };
 }
 
-interface Attempted {
-  url: string;
-  attempt: number;
-  willRetry: boolean;
-}
-
-function outcomeOf(response: PostOutcome, { url, attempt, willRetry }: Attempted): CallbackOutcome {
+function outcomeOf(response: PostOutcome, { url, ...counts }: AttemptedCallback): CallbackOutcome {
   return 'error' in response
-    ? { type: 'callback_failed', data: { url, error: response.error, attempt, willRetry } }
-    : { type: 'callback_sent', data: { url, statusCode: response.statusCode, attempt, willRetry } };
+    ? { type: 'callback_failed', data: { url, error: response.error, ...counts } }
+    : { type: 'callback_sent', data: { url, statusCode: response.statusCode, ...counts } };
 }
 
 /** Record the outcome through a short outage of Redis, because an attempt that is not recorded is sent again. */

@@ -47,6 +47,11 @@ export type ListedJob = z.output<typeof listedJob>;
 /** Response of List Jobs (spec §4.2). */
 export const jobList = z.array(listedJob).meta({ id: 'JobList' });
 
+const realtimeUrl = z
+  .string()
+  .optional()
+  .describe('URL of the stream of the job; only in the response to its creation, and only with `COMPAT=emit`');
+
 /** A job with its callback. */
 export const job = z
   .object({
@@ -57,13 +62,14 @@ export const job = z
       .array(z.enum(TERMINAL_STATUSES))
       .optional()
       .describe('Ends after which the callback is sent; absent for completed and dead'),
+    realtimeUrl,
   })
   .meta({ id: 'Job' });
 export type Job = z.output<typeof job>;
 
 /** The job that occupies a unique key, for a caller without the scope jobs:read. */
 export const knownJob = z
-  .object({ id: jobIdField, name: z.string(), status: jobStatus, createdAt: instant })
+  .object({ id: jobIdField, name: z.string(), status: jobStatus, createdAt: instant, realtimeUrl })
   .meta({ id: 'KnownJob' });
 export type KnownJob = z.output<typeof knownJob>;
 

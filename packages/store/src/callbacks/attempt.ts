@@ -89,10 +89,20 @@ function resultOf(status: Status, { result, error, killReason }: Record<string, 
   return status === 'killed' ? `{"reason":${killReason ?? 'null'}}` : (result ?? 'null');
 }
 
+/** What the history of a job says of every attempt at its callback. */
+export type AttemptedCallback = {
+  url: string;
+  /** Number of the attempt, from 1. */
+  attempt: number;
+  /** The same from 0, which clients of emit.run read. Histories of earlier releases lack it. */
+  retryAttempt?: number;
+  willRetry: boolean;
+};
+
 /** Outcome of an attempt, as the job's history shows it. */
 export type CallbackOutcome =
-  | { type: 'callback_sent'; data: { url: string; statusCode: number; attempt: number; willRetry: boolean } }
-  | { type: 'callback_failed'; data: { url: string; error: string; attempt: number; willRetry: boolean } };
+  | { type: 'callback_sent'; data: AttemptedCallback & { statusCode: number } }
+  | { type: 'callback_failed'; data: AttemptedCallback & { error: string } };
 
 /**
  * Record the outcome of an attempt, if this scheduler still has its lease. It may be called again when its reply was

@@ -38,6 +38,7 @@ const REPLAYED_FIELDS = [
  * its unique key. The job is pending, or scheduled when its time is in the future.
  *
  * @param idempotencyKey null for none
+ * @param body the request as its caller sent it, before defaults of the service: the key belongs to its fingerprint
  * @returns the job as it is now; a replayed one with this request, which another may have replaced, and without result,
  *   error and progress
  * @throws IDEMPOTENCY_MISMATCH, JOB_NOT_UNIQUE, STORAGE_UNSAFE, STORAGE_FULL, OVERLOADED, UNAVAILABLE
@@ -48,6 +49,7 @@ export async function createFullJob(
   spaceId: string,
   request: CreateJobRequest,
   idempotencyKey: string | null,
+  body = request,
 ): Promise<FullCreation> {
   if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
   const isIdempotent = idempotencyKey !== null;
@@ -62,7 +64,7 @@ export async function createFullJob(
       space: spaceId,
       name: request.name,
       notAfter: notAfterOf(store),
-      fingerprint: isIdempotent ? fingerprintOf(spaceId, request) : '',
+      fingerprint: isIdempotent ? fingerprintOf(spaceId, body) : '',
       unique,
       eventsPerJob: store.settings.eventsPerJob,
       replayed: REPLAYED_FIELDS.join(' '),

@@ -1,7 +1,7 @@
 -- Make a pending job that has left its queues delivered, for the caller that claims it, and open its delivery window.
 local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
   moveToStatusIndex(job, 'delivered')
-  openWindow(job, nowMs, deliveryTimeoutMs)
+  openWindow(job, nowMs, deliveryMs(job, deliveryTimeoutMs))
   recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
 end
 

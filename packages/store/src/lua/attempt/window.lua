@@ -3,9 +3,16 @@ local function executionMs(job)
   return math.ceil(tonumber(job.timeoutSeconds) * 1000)
 end
 
+-- Return how long the delivery window of a job is, in milliseconds.
+--   deliveryTimeoutMs   0 for as long as the execution window
+local function deliveryMs(job, deliveryTimeoutMs)
+  local ms = tonumber(deliveryTimeoutMs)
+  return ms > 0 and ms or executionMs(job)
+end
+
 -- Return how long the window of a delivered or running job is, in milliseconds.
 local function windowMs(job, deliveryTimeoutMs)
-  return job.status == 'delivered' and tonumber(deliveryTimeoutMs) or executionMs(job)
+  return job.status == 'delivered' and deliveryMs(job, deliveryTimeoutMs) or executionMs(job)
 end
 
 -- Give a delivered or running job a window from now on. It times out when the window closes without a call of its

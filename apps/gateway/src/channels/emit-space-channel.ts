@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { YardmasterError } from '@yardmaster/protocol';
+import type { Logger } from '@yardmaster/runtime';
+import { countJobs, isoOf, type Store } from '@yardmaster/store';
+import { type ConnectedMessage, isOnSpaceStream, OutgoingMessage } from '../messages.js';
+import type { ChannelOptions } from './channel.js';
+import { SpaceChannel } from './space-channel.js';
+
+/** Types of messages after which a job has the status that it had before. */
+const STATUS_STAYS: ReadonlySet<string> = new Set(['progress', 'checkpoint', 'event', 'logs_appended']);
+
+export interface EmitSpaceChannelOptions extends ChannelOptions {
+  spaceId: string;
+  store: Store;
+}
+
+/**
+ * The channel of one space with COMPAT=emit: its messages are numbered, and say how many jobs have each status when that
+ * changes (contract-2 §7).
+ *
+ * The numbers are those of this channel in this process, from its first subscriber to its last. `streamInstanceId` is
+ * another one whenever messages may be missing.
+ *
+ * A message that needs counts waits until they are read, and later messages wait behind it. What has come meanwhile is
+ * sent together, with counts that are read once.
+ */
+export class EmitSpaceChannel extends SpaceChannel {
+  readonly #store: Store;
+  readonly #spaceId: string;
+  readonly #log: Logger;
+  #streamInstanceId = randomUUID();
+  /** Number of the last message that was sent. */
+  #seq = 0;
+  /** Messages that have come and were not sent yet. */
+  #waiting: OutgoingMessage[] = [];
+  #isSending = false;
+
+  constructor(options: EmitSpaceChannelOptions) {
+    super(options);
+    this.#store = options.store;
+    this.#spaceId = options.spaceId;
+    this.#log = options.log;
+  }
+
+  /**
+   * Build the message that follows the init of a client, for which a buffer has been started in this same turn.
+   *
+   * @param query of the stream's URL: `since` and `streamInstanceId` of the client's last stream
+   * @throws UNAVAILABLE
+   */
+  async connected(query: URLSearchParams): Promise<ConnectedMessage> {
+    // The buffer gets all that is sent from now on. So the seq is read first, and the counts contain all up to it.
+    const [seq, streamInstanceId] = [this.#seq, this.#streamInstanceId];
+    const isKnown = (name: string, value: string) => (query.get(name) ?? value) === value;
+    const missed = !isKnown('since', String(seq)) || !isKnown('streamInstanceId', streamInstanceId);
+    const { at, counts } = await countJobs(this.#store, this.#spaceId);
+    const spaceId = this.#spaceId;
+    return { spaceId, type: 'connected', seq, streamInstanceId, missed, counts, timestamp: isoOf(at) };
+  }
+
+  override lost(): void {
+    this.#streamInstanceId = randomUUID();
+    this.#seq = 0;
+    this.#waiting = [];
+    super.lost();
+  }
+
+  protected override receive(message: OutgoingMessage): void {
+    if (!isOnSpaceStream(message.event.type)) return;
+    this.#waiting.push(message);
+    if (!this.#isSending) void this.#sendWaiting();
+  }
+
+  async #sendWaiting(): Promise<void> {
+    this.#isSending = true;
+    try {
+      while (this.#waiting.length > 0) {
+        await nextTurn(); // The messages of one script come in one turn.
+        await this.#sendTogether(this.#waiting.splice(0));
+      }
+    } catch (err) {
+      if (!(err instanceof YardmasterError)) this.#log.error({ err, spaceId: this.#spaceId }, 'events not sent');
+      this.lost();
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  async #sendTogether(messages: readonly OutgoingMessage[]): Promise<void> {
+    const isCounted = ({ event }: OutgoingMessage) => !STATUS_STAYS.has(event.type);
+    const streamInstanceId = this.#streamInstanceId;
+    const { counts } = messages.some(isCounted) ? await countJobs(this.#store, this.#spaceId) : {};
+    if (streamInstanceId !== this.#streamInstanceId) return; // Its clients are gone, and the next ones came later.
+    for (const message of messages) {
+      const more = { seq: ++this.#seq, ...(isCounted(message) && { counts }) };
+      super.receive(new OutgoingMessage(message.event, more));
+    }
+  }
+}

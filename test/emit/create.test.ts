@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import { respondWith } from '../support/behaviours.js';
+import { settled } from '../support/callbacks.js';
+import { during } from '../support/during.js';
+import { createJob, jobIn, step } from '../support/jobs.js';
+import { runApp } from '../support/process.js';
+import { RawClient } from '../support/raw-client.js';
+import { withReceiver } from '../support/receiver.js';
+import { startService, withService } from '../support/service.js';
+import { ADMIN_KEY, sharedService } from '../support/shared-service.js';
+import { StreamClient } from '../support/stream-client.js';
+import { until } from '../support/until.js';
+
+// What clients of emit.run rely on when they create jobs and keys, with COMPAT=emit and without.
+
+const plain = withService();
+const emit = withService({ COMPAT: 'emit', CALLBACK_ALLOW_PRIVATE: 'true' });
+/** A service on the same jobs, in the usual mode. */
+const usual = during(
+  () => startService({ KEY_PREFIX: emit.prefix }, { app: 'api', check: false }),
+  (service) => service.stop(),
+);
+const receiver = withReceiver();
+
+const ALL = ['completed', 'dead', 'killed'];
+
+it.each(['api', 'gateway', 'scheduler', 'standalone'])(
+  'the %s does not start with another value of COMPAT',
+  async (app) => {
+    const env = { ADMIN_API_KEY: ADMIN_KEY, REDIS_URL: sharedService().redisUrl, KEY_PREFIX: plain.prefix, PORT: '0' };
+    const running = runApp(app, { ...env, COMPAT: 'Emit' });
+    expect(await running.ended()).toBe(1);
+    expect(running.output()).toBe('Configuration is not valid:\n  COMPAT must be emit or empty, not Emit\n');
+  },
+);
+
+it('gives a key with jobs:write the five scopes for which it stands', async () => {
+  const scopes = ['jobs:fail', 'jobs:write', 'jobs:poll'];
+  const { status, body } = await plain.call('POST', '/keys', { body: { name: 'writer', scopes } });
+  const granted = ['jobs:fail', 'jobs:ack', 'jobs:progress', 'jobs:event', 'jobs:complete', 'jobs:poll'];
+  expect({ status, scopes: body.scopes }).toEqual({ status: 201, scopes: granted });
+  const keys: { id: string; scopes: string[] }[] = (await plain.call('GET', '/keys')).body;
+  expect(keys.find(({ id }) => id === body.id)?.scopes).toEqual(granted);
+
+  const id = await jobIn(plain, 'delivered', 'written');
+  const { key } = body;
+  expect((await plain.call('POST', `/jobs/${id}/ack`, { key })).status).toBe(200);
+  expect(await plain.call('POST', `/jobs/${id}/keepalive`, { key })).toMatchObject({
+    status: 403,
+    body: { error: 'Missing required scope: jobs:keepalive', code: 'FORBIDDEN' },
+  });
+});
+
+it('takes null as scheduledFor for none, and refuses what is not a time', async () => {
+  const create = (scheduledFor: unknown) =>
+    plain.call('POST', '/spaces/times/jobs', { body: { name: 'work', scheduledFor } });
+  const { status, body } = await create(null);
+  expect([status, body.status, 'scheduledFor' in body]).toEqual([201, 'pending', false]);
+  const rule = 'scheduledFor must be an ISO 8601 timestamp with a time zone';
+  for (const wrong of ['tomorrow', '', '2030-01-01', '2030-01-01T00:00:00', 1_900_000_000_000, true, {}]) {
+    const refused = await create(wrong);
+    expect([wrong, refused.status, refused.body]).toEqual([wrong, 400, { error: rule, code: 'INVALID_REQUEST' }]);
+  }
+});
+
+describe('the callback of a killed job', () => {
+  it('is sent by default with COMPAT=emit, with the reason', async () => {
+    const callbackUrl = receiver.script('/killed', respondWith(204));
+    const { id } = await createJob(emit, 'ends', { callbackUrl });
+    await step(emit, id, 'kill', { reason: 'stop' });
+    const job = await settled(emit, id);
+    expect(job.callbackOn).toEqual(ALL);
+    expect(job.events.at(-1)).toMatchObject({ type: 'callback_sent', data: { attempt: 1, retryAttempt: 0 } });
+    const [request] = receiver.requestsTo('/killed');
+    expect(JSON.parse(String(request?.body))).toMatchObject({ status: 'killed', result: { reason: 'stop' } });
+  });
+
+  it('is not sent when the create asks for other ends', async () => {
+    const { body } = await emit.call('POST', '/spaces/ends/jobs', { body: { name: 'a', callbackOn: ['dead'] } });
+    expect(body.callbackOn).toEqual(['dead']);
+  });
+
+  it('is not sent by default without COMPAT=emit', async () => {
+    expect(await createJob(usual, 'ends')).not.toHaveProperty('callbackOn');
+  });
+});
+
+describe('an idempotency key', () => {
+  const headers = { 'idempotency-key': 'in both modes' };
+  const create = (service: typeof emit, callbackOn?: string[]) =>
+    service.call('POST', '/spaces/keyed/jobs', { body: { name: 'work', callbackOn }, headers });
+
+  it('names the same job in both modes, because its fingerprint is that of the body without defaults', async () => {
+    const first = await create(usual);
+    const again = await create(emit);
+    expect([first.status, again.status, again.headers['idempotent-replayed']]).toEqual([201, 201, 'true']);
+    expect(again.body).toMatchObject({ id: first.body.id, realtimeUrl: expect.stringContaining(first.body.id) });
+    expect((await create(emit, ALL)).body.code).toBe('IDEMPOTENCY_MISMATCH');
+  });
+});
+
+it('takes a job back when its timeoutSeconds are over, and says so to a late ack', async () => {
+  const id = await jobIn(emit, 'delivered', 'windows', { timeoutSeconds: 0.2 });
+  const isBack = async () => (await emit.call('GET', `/jobs/${id}`)).body.status === 'pending';
+  await until(isBack);
+  expect((await emit.call('POST', `/jobs/${id}/ack`)).body.hint).toBe(
+    'Job was not acked within 0.2 s of its delivery and is pending again',
+  );
+});
+
+it('names the delivery window in the OpenAPI document', async () => {
+  const { info } = (await emit.call('GET', '/openapi.json')).body;
+  expect(info.description).toContain('must be acked | the `timeoutSeconds` of the job |');
+});
+
+describe('realtimeUrl', () => {
+  const create = async (headers: Record<string, string>) =>
+    (await emit.call('POST', '/spaces/urls/jobs', { body: { name: 'work' }, headers })).body;
+
+  it('is the URL of the stream of a job that was just created', async () => {
+    const { id, realtimeUrl } = await create({});
+    expect(realtimeUrl).toBe(`${emit.url.replace('http', 'ws')}/api/v1/realtime/${id}`);
+    const client = await StreamClient.open(
+      realtimeUrl.replace(/^ws(.*)\/api\/.*/, 'http$1'),
+      `/${id}?token=${ADMIN_KEY}`,
+    );
+    expect(client.messages[0]).toMatchObject({ jobId: id, type: 'init' });
+    await client.close();
+  });
+
+  it.each([
+    ['wss://jobs.example.com', 'https'],
+    ['wss://jobs.example.com', 'HTTPS, http'],
+    ['ws://jobs.example.com', 'http, https'],
+    ['ws://jobs.example.com', 'nonsense'],
+    ['wss://jobs.example.com:8443', 'https'],
+    ['wss://[2001:db8::1]:8443', 'https'],
+  ])('begins with %s when a proxy forwards that host and %s', async (base, proto) => {
+    const host = base.replace(/^wss?:\/\//, '');
+    const { id, realtimeUrl } = await create({ host, 'x-forwarded-proto': proto });
+    expect(realtimeUrl).toBe(`${base}/api/v1/realtime/${id}`);
+  });
+
+  it('is only a path for a client that names no host, or an invalid one', async () => {
+    const body = '{"name":"work"}';
+    const head = `x-api-key: ${ADMIN_KEY}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n`;
+    for (const request of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nHost: a/b?c\r\nConnection: close\r\n']) {
+      const client = new RawClient(emit.url);
+      client.socket.write(`POST /api/v1/spaces/urls/jobs ${request}${head}\r\n${body}`);
+      const [response] = await client.receive(1);
+      client.socket.destroy();
+      const { id, realtimeUrl } = JSON.parse(response?.text ?? '{}');
+      expect(realtimeUrl).toBe(`/api/v1/realtime/${id}`);
+    }
+  });
+
+  it('is shown by the create alone, also when it returns another job', async () => {
+    const unique = { key: 'one' };
+    const { id } = await createJob(emit, 'urls', { unique });
+    const { key } = await emit.key(['jobs:create']);
+    for (const options of [{}, { key }]) {
+      const { status, body } = await emit.call('POST', '/spaces/urls/jobs', {
+        body: { name: 'work', unique },
+        ...options,
+      });
+      expect([status, body]).toMatchObject([200, { id, realtimeUrl: expect.stringContaining(id) }]);
+    }
+    expect((await emit.call('GET', `/jobs/${id}`)).body).not.toHaveProperty('realtimeUrl');
+    expect((await emit.call('GET', '/spaces/urls/jobs')).body[0]).not.toHaveProperty('realtimeUrl');
+  });
+
+  it('is not shown without COMPAT=emit', async () => {
+    expect(await createJob(usual, 'urls')).not.toHaveProperty('realtimeUrl');
+  });
+});
