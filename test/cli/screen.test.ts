@@ -23,6 +23,7 @@ const view: JobView = {
     message: 'Resizing',
     subProgress: { decode: { percent: 100 }, 'scale 日本': { percent: 25, message: 'first pass' } },
   },
+  scheduledFor: null,
 };
 const drawn = (job: JobView, options = {}) => screenOf(job, { ...size, ...options }).map(uncoloured);
 
@@ -41,6 +42,15 @@ describe('the drawing of a job', () => {
       '\u001b[1mresize\u001b[0m  4ck0job  \u001b[36mrunning\u001b[0m  \u001b[2m1:07\u001b[0m',
       `\u001b[36m${'░'.repeat(20)}\u001b[0m\u001b[2m no progress yet\u001b[0m`,
     ]);
+  });
+
+  it('shows until when a job is scheduled, with the date unless that is today', () => {
+    const untilOf = (at: Date) =>
+      drawn({ ...view, status: 'scheduled', progress: null, scheduledFor: at.toISOString() })[1];
+    const today = new Date();
+    today.setHours(23, 59, 58, 500);
+    expect(untilOf(today)).toBe(`${'░'.repeat(20)} until 23:59:58`);
+    expect(untilOf(new Date(2096, 1, 29, 7, 5, 9))).toBe(`${'░'.repeat(20)} until 2096-02-29 07:05:09`);
   });
 
   it('leaves out unknown fields of a job', () => {
@@ -95,7 +105,7 @@ describe('viewAfter', () => {
     expect(known({ type: 'init', progress })).toEqual({ ...unseen('j'), progress });
     const running = { jobName: 'resize', status: 'running' };
     expect(known({ type: 'acked', ...running }, { type: 'progress', ...running, data: progress })).toEqual({
-      jobId: 'j',
+      ...unseen('j'),
       ...running,
       progress,
     });
@@ -104,6 +114,19 @@ describe('viewAfter', () => {
   it('begins each attempt without progress', () => {
     const retried = { type: 'retried', jobName: 'resize', status: 'pending', data: { error: 'x', attemptNumber: 1 } };
     expect(known({ type: 'init', progress }, retried)).toMatchObject({ status: 'pending', progress: null });
+  });
+
+  it('knows for when a job is scheduled until it is not, and not for longer', () => {
+    const scheduledFor = '2096-02-29T12:00:00.000Z';
+    const retried = { type: 'retried', status: 'scheduled', data: { error: 'x', attemptNumber: 1, scheduledFor } };
+    expect(known({ type: 'init', status: 'scheduled' })).toMatchObject({ status: 'scheduled', scheduledFor: null });
+    expect(known(retried)).toMatchObject({ status: 'scheduled', scheduledFor });
+    const logs = { type: 'logs_appended', status: 'scheduled', data: { fromSeq: 1, toSeq: 1, count: 1 } };
+    expect(known(retried, logs)).toMatchObject({ status: 'scheduled', scheduledFor });
+    expect(known(retried, { type: 'ready', status: 'pending' })).toMatchObject({
+      status: 'pending',
+      scheduledFor: null,
+    });
   });
 
   it('treats a completion without a status as a completion', () => {

@@ -67,6 +67,48 @@ describe('watch of a job', () => {
     expect(run.err()).toBe('');
   });
 
+  it('prints when a job is scheduled for, and does not end while it is', async () => {
+    const { id } = await createJob(service, 'waits', { name: 'resize', delaySeconds: 3_600, unique: { key: 'k' } });
+    const create = { name: 'resize', unique: { key: 'k', onConflict: 'replace' } };
+    const scheduledFor = '2096-02-29T12:00:00.000Z';
+    const run = watch(id);
+    await run.shows('init');
+    await step(service, id, 'reschedule', { scheduledFor, priority: 60 });
+    await service.call('POST', '/spaces/waits/jobs', { body: { ...create, scheduledFor } });
+    await service.call('POST', '/spaces/waits/jobs', { body: create });
+    await step(service, id, 'reschedule', { scheduledFor });
+    await step(service, id, 'reschedule', { delaySeconds: 0 });
+    await step(service, id, 'claim');
+    await step(service, id, 'release', { delaySeconds: 0.001, reason: 'busy' });
+    await run.shows('ready');
+    await step(service, id, 'claim');
+    await step(service, id, 'ack');
+    await step(service, id, 'fail', { error: 'disk full', retryAfterSeconds: 0.001 });
+    await until(() => run.lines().filter((line) => line === 'ready').length === 2);
+    for (const verb of ['claim', 'ack', 'complete']) await step(service, id, verb);
+
+    expect(await run.exit()).toBe(0);
+    expect(run.out()).toContain(`scheduled for ${scheduledFor}, priority 60`);
+    expect(run.lines()).toEqual([
+      'init          scheduled',
+      'rescheduled   scheduled for T, priority 60',
+      'replaced      scheduled for T, a create replaced its payload and options',
+      'replaced      a create replaced its payload and options',
+      'rescheduled   scheduled for T',
+      'rescheduled   pending now',
+      'delivered',
+      'released      scheduled for T, busy',
+      'ready',
+      'delivered',
+      'acked',
+      'retried       scheduled for T, attempt 1 failed: disk full',
+      'ready',
+      'delivered',
+      'acked',
+      'completed',
+    ]);
+  });
+
   it.each([
     ['fail', { error: 'disk full' }, 3, 'dead          disk full'],
     ['kill', { reason: 'enough' }, 4, 'killed        enough'],
@@ -184,7 +226,7 @@ describe('watch of a space', () => {
     await step(service, first, 'ack');
     await step(service, first, 'progress', { percent: 40, message: 'Resizing' });
     await step(service, first, 'complete', { result: 1 });
-    const second = await jobIn(service, 'killed', 'yard', { name: 'crop' });
+    const second = await jobIn(service, 'killed', 'yard', { name: 'crop', delaySeconds: 60 });
     await createJob(service, 'elsewhere');
     await run.shows('killed');
 
@@ -197,7 +239,7 @@ describe('watch of a space', () => {
       `acked         ${first} resize`,
       `progress      ${first} resize 40% Resizing`,
       `completed     ${first} resize 1`,
-      `created       ${second} crop`,
+      `created       ${second} crop scheduled`,
       `killed        ${second} crop stop`,
     ]);
     expect(run.err()).toBe('');
@@ -322,6 +364,14 @@ describe('watch that loses its connection', () => {
     // Lines wrap again, and no other mode of the terminal was ever changed.
     expect(last.endsWith('\u001b[?7h')).toBe(true);
     expect(new Set(run.out().match(/\[\?\d+[hl]/g))).toEqual(new Set(['[?7l', '[?7h']));
+  });
+
+  it('draws until when a job is scheduled, also when the time was set before', async () => {
+    const scheduledFor = new Date(2096, 1, 29, 7, 5, 9).toISOString();
+    const run = onTerminal(await jobIn(service, 'scheduled', 'later', { delaySeconds: undefined, scheduledFor }));
+    await run.shows('until 2096-02-29 07:05:09');
+    run.child.stdin?.write('\u0003');
+    expect(await run.exit()).toBe(130);
   });
 
   it('ends on Ctrl-C with 130, and leaves the terminal as it was', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { TRANSITIONS, type Trigger } from '@yardmaster/protocol';
+import { type Status, TRANSITIONS, type Trigger } from '@yardmaster/protocol';
 import { redisNow } from '@yardmaster/store';
-import { createJob, jobIn } from '../support/jobs.js';
+import { createJob, jobIn, step } from '../support/jobs.js';
 import { withService } from '../support/service.js';
 import { until } from '../support/until.js';
 import { expectMoved, movedBy, scrape } from './scrape.js';
@@ -13,10 +13,12 @@ const series = (from: string, to: string) => `${MOVES}{from="${from}",to="${to}"
 
 const UNIQUE = { key: 'one' };
 
-/** The call that is each trigger, by the id of a job. */
+const DELAY = { delaySeconds: 3_600 };
+
+/** The call that is each trigger, by the id of a job. `delay` is empty for a call that acts at once. */
 const CALLS: Record<
   Exclude<Trigger, 'delivery_timeout' | 'execution_timeout' | 'start_timeout' | 'due'>,
-  (id: string) => [string, unknown?]
+  (id: string, delay: Partial<typeof DELAY>) => [string, unknown?]
 > = {
   poll: () => ['/spaces/moves/jobs/poll', { count: 50 }],
   claim: (id) => [`/jobs/${id}/claim`],
@@ -27,39 +29,69 @@ const CALLS: Record<
   keepalive: (id) => [`/jobs/${id}/keepalive`],
   complete: (id) => [`/jobs/${id}/complete`, {}],
   fail: (id) => [`/jobs/${id}/fail`, { error: 'x' }],
-  release: (id) => [`/jobs/${id}/release`],
+  release: (id, delay) => [`/jobs/${id}/release`, delay],
   kill: (id) => [`/jobs/${id}/kill`, {}],
-  reschedule: (id) => [`/jobs/${id}/reschedule`, { delaySeconds: 0 }],
-  replace: () => ['/spaces/moves/jobs', { name: 'work', unique: { ...UNIQUE, onConflict: 'replace' } }],
+  reschedule: (id, delay) => [`/jobs/${id}/reschedule`, { delaySeconds: 0, ...delay }],
+  replace: (_, delay) => [
+    '/spaces/moves/jobs',
+    { name: 'work', ...delay, unique: { ...UNIQUE, onConflict: 'replace' } },
+  ],
 };
 const isCall = (trigger: Trigger): trigger is keyof typeof CALLS => Object.hasOwn(CALLS, trigger);
 
 /** Return the fields of a job for which a row of the table applies. */
 const fieldsFor = (when: string, trigger: Trigger) => ({
   ...(when === 'no retries remain' && { maxRetries: 0 }),
+  ...(when === 'retries remain, with a delay' && { retry: DELAY }),
+  ...((when === 'no time is left to start' || trigger === 'start_timeout') && { startWithinSeconds: 3_600 }),
   ...(trigger === 'replace' && { unique: UNIQUE }),
 });
 
-/** Set the delivery time-outs of a job so that the next one makes it dead. */
-const spendDeliveries = (id: string) => service.redis.hset(service.store.keys.job(id), 'deliveryTimeouts', 99);
+/** Create a job for which a row of the table applies. */
+async function jobFor(from: Status, when: string, trigger: Trigger): Promise<string> {
+  const fields = fieldsFor(when, trigger);
+  // Only a job that could be claimed before has a time to start while it is scheduled.
+  const isReleased = trigger === 'start_timeout' && from === 'scheduled';
+  const id = await jobIn(service, isReleased ? 'delivered' : from, 'moves', fields);
+  if (isReleased) await step(service, id, 'release', DELAY);
+  if (when === 'no deliveries remain') await spendDeliveries(id);
+  if (when === 'no time is left to start') await endTimeToStart(id);
+  return id;
+}
 
-/** Move a job's deadline to the past, and wait for the sweep that finds it. */
+const setField = (id: string, field: string, value: number) =>
+  service.redis.hset(service.store.keys.job(id), field, value);
+
+/** Set the delivery time-outs of a job so that the next one makes it dead. */
+const spendDeliveries = (id: string) => setField(id, 'deliveryTimeouts', 99);
+
+const endTimeToStart = async (id: string) => setField(id, 'startBy', (await redisNow(service.store)) - 1);
+
+/** Move the time at which a sweep must act on a job to the past, and wait for the sweep that does. */
 async function timeOut(id: string, at = 1): Promise<void> {
+  const { redis, store } = service;
   const statusOf = async () => (await service.call('GET', `/jobs/${id}`)).body.status as string | undefined;
   const before = await statusOf();
-  await service.redis.zadd(service.store.keys.deadlines(id.slice(0, 2)), at, id);
+  for (const key of [store.keys.due, store.keys.deadlines]) await redis.zadd(key(id.slice(0, 2)), 'XX', at, id);
   await until(async () => (await statusOf()) !== before);
+}
+
+/** Let the time pass that a trigger is, which may be in the record of the job too. */
+async function letPass(trigger: Trigger, id: string): Promise<void> {
+  if (trigger === 'due') await setField(id, 'scheduledFor', 1);
+  if (trigger === 'start_timeout') await endTimeToStart(id);
+  await timeOut(id);
 }
 
 describe('every row of the transition table', () => {
   const rows = TRANSITIONS.flatMap((row) => row.from.map((from) => ({ ...row, from, when: row.when ?? 'always' })));
 
   it.each(rows)('counts one move by $trigger from $from to $to ($when)', async ({ trigger, from, to, when }) => {
-    const id = await jobIn(service, from, 'moves', fieldsFor(when, trigger));
-    if (when === 'no deliveries remain') await spendDeliveries(id);
+    const id = await jobFor(from, when, trigger);
     const call = async ([path, body]: [string, unknown?]) =>
       expect((await service.call('POST', path, { body })).status).toBe(200);
-    const act = () => (isCall(trigger) ? call(CALLS[trigger](id)) : timeOut(id));
+    const delay = when === 'with a delay' ? DELAY : {};
+    const act = () => (isCall(trigger) ? call(CALLS[trigger](id, delay)) : letPass(trigger, id));
     await expectMoved(service, MOVES, act, from === to ? {} : { [series(from, to)]: 1 });
     await service.call('POST', `/jobs/${id}/kill`); // So that the next row does not poll it.
   });
@@ -77,6 +109,7 @@ it('counts a create as a move only if it made a job', async () => {
 
 it('counts a created job as moved from none, and a purged job as moved to none', async () => {
   await expectMoved(service, MOVES, () => createJob(service, 'created'), { [series('none', 'pending')]: 1 });
+  await expectMoved(service, MOVES, () => createJob(service, 'created', DELAY), { [series('none', 'scheduled')]: 1 });
   for (const status of ['completed', 'dead', 'killed'] as const) {
     const id = await jobIn(service, status, 'purged');
     await expectMoved(service, MOVES, () => timeOut(id), { [series(status, 'none')]: 1 });
@@ -93,21 +126,33 @@ it('counts no move for calls that are refused', async () => {
   expect(moved).toEqual({});
 });
 
-it('counts redeliveries, and observes how late deadlines are handled', async () => {
-  const id = await jobIn(service, 'delivered', 'late');
-  const metrics = ['yardmaster_jobs_redelivered_total', 'yardmaster_deadline_lag_seconds'];
+const LATENESS: [what: string, status: Status, metric: string][] = [
+  ['deadlines are handled', 'delivered', 'yardmaster_deadline_lag_seconds'],
+  ['scheduled jobs become pending', 'scheduled', 'yardmaster_promotion_lag_seconds'],
+];
+
+it.each(LATENESS)('observes how late %s, and counts redeliveries only', async (_, status, metric) => {
+  const id = await jobIn(service, status, 'late');
+  const redelivered = 'yardmaster_jobs_redelivered_total';
   const before = await scrape(service);
   const at = (await redisNow(service.store)) - 100_000;
-  await expectMoved(service, metrics, () => timeOut(id, at), {
-    yardmaster_jobs_redelivered_total: 1,
-    yardmaster_deadline_lag_seconds_count: 1,
+  if (status === 'scheduled') await setField(id, 'scheduledFor', at);
+  await expectMoved(service, [redelivered, metric], () => timeOut(id, at), {
+    ...(status === 'delivered' && { [redelivered]: 1 }),
+    [`${metric}_count`]: 1,
   });
   const after = await scrape(service);
   const inBucket = (le: number) => {
-    const bucket = `yardmaster_deadline_lag_seconds_bucket{le="${le}"}`;
+    const bucket = `${metric}_bucket{le="${le}"}`;
     return (after.get(bucket) ?? 0) - (before.get(bucket) ?? 0);
   };
   expect([inBucket(60), inBucket(300)]).toEqual([0, 1]);
+});
+
+it.each([{}, DELAY])('counts a job that a worker gives back with %j as released', async (body) => {
+  const id = await jobIn(service, 'running', 'released');
+  const metric = 'yardmaster_jobs_released_total';
+  await expectMoved(service, metric, () => step(service, id, 'release', body), { [metric]: 1 });
 });
 
 it('counts log entries, but not those of refused batches', async () => {

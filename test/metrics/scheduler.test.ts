@@ -4,6 +4,7 @@ import {
   ANY_SPACE,
   ackJob,
   completeJob,
+  createFullJob,
   createJob,
   killJob,
   PARTITION_TAGS,
@@ -125,6 +126,16 @@ describe('a scheduler', () => {
     // Move the job back by an hour in its queue.
     await scheduler.redis.zincrby(scheduler.store.keys.queue('busy'), -3_600_000 * 1_024, first.id);
     await until(async () => ((await ages()).busy as number) > 3_600);
+  });
+
+  it('shows the scheduled jobs of each space, which are not in the depth of its queue', async () => {
+    const request = createJobRequest.parse({ name: 'work', delaySeconds: 3_600 });
+    for (let n = 0; n < 2; n++) await createFullJob(scheduler.store, 'future', request, null);
+    await create('future');
+    await untilDepthsAre({ future: 1 });
+    const shown = await scrape(scheduler);
+    expect(byLabel(shown, 'yardmaster_queue_scheduled_jobs')).toEqual({ future: 2 });
+    expect(shown.get('yardmaster_queue_pending_jobs')).toBe(1);
   });
 
   it('shows the spaces used last, spaces with pending jobs first, and how many it leaves out', async () => {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { createJobRequest } from '@yardmaster/protocol';
-import { createJob, createStore, readBacklog, type Store } from '@yardmaster/store';
+import { createFullJob, createStore, readBacklog, type Store } from '@yardmaster/store';
 import type { Redis } from 'ioredis';
 import { connectTo } from '../support/connect.js';
 import { withRedis } from '../support/own-redis.js';
@@ -12,11 +12,15 @@ beforeAll(async () => {
   redis = connectTo(server.url);
   store = createStore(redis);
 });
+afterEach(async () => {
+  await redis.flushdb();
+});
 afterAll(async () => {
   redis.disconnect();
 });
 
-const create = (spaceId: string) => createJob(store, spaceId, createJobRequest.parse({ name: 'work' }));
+const create = (spaceId: string, fields = {}) =>
+  createFullJob(store, spaceId, createJobRequest.parse({ name: 'work', ...fields }), null);
 
 /** Count the calls of each command for one read of the backlog. */
 async function callsOf(most: number): Promise<Record<string, number>> {
@@ -38,8 +42,9 @@ it('reads an empty backlog when nothing is stored', async () => {
 it('reads the backlog with as many commands for 2 000 jobs as for 100', async () => {
   for (let n = 0; n < 100; n++) await create('many');
   const before = await callsOf(10);
-  // Per partition (64): number of spaces, latest spaces, number of callbacks, first callback; per space: its queue.
-  expect(before).toMatchObject({ zcard: 64 + 64 + 1, zrevrange: 64, zrange: 64 + 1, time: 1 });
+  // Per partition (64): number of spaces, latest spaces, number of callbacks, first callback; per space: its queue, its
+  // scheduled jobs, and the priority of the next job.
+  expect(before).toMatchObject({ zcard: 64 + 64 + 2, zrevrange: 64, zrange: 64 + 1, hget: 1, time: 1 });
   for (let n = 0; n < 2_000; n += 500) await Promise.all(Array.from({ length: 500 }, () => create('many')));
   expect(await readBacklog(store, 10)).toMatchObject({ spaces: [{ spaceId: 'many', pending: 2_100 }] });
   expect(await callsOf(10)).toEqual(before);
@@ -47,11 +52,33 @@ it('reads the backlog with as many commands for 2 000 jobs as for 100', async ()
 
 it('reads the queues of at most four spaces per space that it returns', async () => {
   for (let n = 0; n < 500; n++) await create(`space-${n}`);
-  expect(await callsOf(5)).toMatchObject({ zcard: 64 + 64 + 20, zrevrange: 64, zrange: 64 + 5 });
+  expect(await callsOf(5)).toMatchObject({ zcard: 64 + 64 + 20 + 5, zrevrange: 64, zrange: 64 + 5 });
   const { spaces, spacesLeftOut } = await readBacklog(store, 5);
-  expect(spacesLeftOut).toBe(496);
+  expect(spacesLeftOut).toBe(495);
   // Spaces of the same millisecond are in any order.
   expect(spaces.map(({ spaceId }) => Number(spaceId.slice(6)) > 450)).toEqual([true, true, true, true, true]);
+});
+
+it('counts scheduled jobs apart from pending ones', async () => {
+  const delaySeconds = 3_600;
+  for (let n = 0; n < 3; n++) await create('future', { delaySeconds });
+  await create('mixed', { delaySeconds });
+  await create('mixed');
+  const { spaces } = await readBacklog(store, 2);
+  expect(spaces).toEqual([
+    { spaceId: 'mixed', pending: 1, scheduled: 1, oldestAgeSeconds: expect.any(Number) },
+    { spaceId: 'future', pending: 0, scheduled: 3, oldestAgeSeconds: null },
+  ]);
+});
+
+it.each([604_800, -604_800])('leaves a head start of %i s out of the age of the next job', async (priority) => {
+  const spaceId = `priority-${priority}`;
+  const { job } = await create(spaceId, { priority });
+  await redis.zincrby(store.keys.queue(spaceId), -3_600_000 * 1_024, job.id);
+  const { spaces } = await readBacklog(store, 1);
+  expect(spaces.map((space) => [space.spaceId, Math.floor((space.oldestAgeSeconds ?? 0) / 3_600)])).toEqual([
+    [spaceId, 1],
+  ]);
 });
 
 it('reports how many callbacks are pending, and for how long the first has been overdue', async () => {

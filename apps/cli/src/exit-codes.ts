@@ -21,7 +21,7 @@ export const EXIT = {
   completed: { code: 0, meaning: 'the job completed' },
   refused: { code: 1, meaning: 'the request was refused: invalid or revoked key, or unknown job' },
   usage: { code: 2, meaning: 'the command line is invalid' },
-  dead: { code: 3, meaning: 'the job is dead: it failed and no retries remain, or no worker acked it' },
+  dead: { code: 3, meaning: 'the job is dead: it failed and is not retried, or no worker acked it in time' },
   killed: { code: 4, meaning: 'the job was killed' },
   unknown: { code: 5, meaning: 'the job ended, but only a key with jobs:read can see its status' },
   timedOut: { code: 124, meaning: 'the time limit of --timeout was over' }, // As in timeout(1).

@@ -21,6 +21,11 @@ const ROWS: readonly Row[] = [
     bySpace: ({ pending }) => pending,
   },
   {
+    name: 'yardmaster_queue_scheduled_jobs',
+    help: 'Scheduled jobs of a space, for the spaces that yardmaster_queue_depth shows; they cannot be claimed yet.',
+    bySpace: ({ scheduled }) => scheduled,
+  },
+  {
     name: 'yardmaster_queue_oldest_age_seconds',
     help: 'How long the next job to be claimed in a space has been waiting.',
     bySpace: ({ oldestAgeSeconds }) => oldestAgeSeconds,

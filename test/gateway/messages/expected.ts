@@ -15,6 +15,8 @@ const IN_PROGRESS_SCOPE: Record<string, 'with data' | 'without data' | 'withheld
   killed: 'withheld',
   delivery_timeout: 'withheld',
   replaced: 'withheld',
+  ready: 'withheld',
+  rescheduled: 'withheld',
 };
 
 /** Types in that table. Others are in the history only (§6.2), but space streams also show `created` (contract §6). */
@@ -29,6 +31,8 @@ export const isProgressScope = (kind: Kind) => kind === 'progress' || kind === '
 /** What happened to a job while a client of each kind watched. */
 export interface Course {
   job: Job;
+  /** Status with which the job was created. */
+  first: string;
   /** Steps before the clients connected, and while they watched. */
   before: Step[];
   watched: Step[];
@@ -41,13 +45,17 @@ export interface Course {
  *
  * @param initAt timestamp of the init
  */
-export function expectedMessages(kind: Kind, { job, before, watched, timestamps }: Course, initAt: string): object[] {
+export function expectedMessages(
+  kind: Kind,
+  { job, first, before, watched, timestamps }: Course,
+  initAt: string,
+): object[] {
   // A client that may see only the completion, and connects after it, would otherwise wait for ever (contract §6).
   const isLate = isProgressScope(kind) && before.at(-1)?.type === 'completed';
   const from = isLate ? before.length - 1 : before.length;
   const shown = [...before, ...watched].slice(from);
   return [
-    initOf(kind, job, before, initAt),
+    initOf(kind, { ...job, first }, before, initAt),
     ...shown.flatMap((step, i) => messagesOf(kind, job, step, timestamps[from + i] as string)),
   ];
 }
@@ -61,19 +69,33 @@ export function outcomeFor(kind: Kind, type: string): string {
 }
 
 /** Return the init for a job after the steps in `before`. */
-function initOf(kind: Kind, { id, spaceId }: Job, before: Step[], timestamp: string): object {
+function initOf(
+  kind: Kind,
+  { id, spaceId, first }: Job & { first: string },
+  before: Step[],
+  timestamp: string,
+): object {
   if (kind === 'space') return { spaceId, type: 'init', timestamp };
-  if (kind === 'full') return { jobId: id, type: 'init', status: before.at(-1)?.status ?? 'pending', timestamp };
+  if (kind === 'full') return { jobId: id, type: 'init', status: before.at(-1)?.status ?? first, timestamp };
   const report = before.findLast(({ type }) => type === 'progress');
   return { jobId: id, type: 'init', timestamp, ...(report ? { progress: report.data } : {}) };
 }
 
 /** Return the message of a step, or nothing when it is withheld. */
-function messagesOf(kind: Kind, { id, spaceId }: Job, { type, status, data }: Step, timestamp: string): object[] {
+function messagesOf(kind: Kind, { id, spaceId }: Job, step: Step, timestamp: string): object[] {
+  const { type, status } = step;
+  const data = dataOf(step, timestamp);
   const full = { jobId: id, jobName: JOB_NAME, type, status, data, timestamp };
   if (kind === 'space') return ON_A_STREAM.includes(type) ? [{ ...full, spaceId }] : [];
   if (kind === 'full') return ON_A_STREAM.includes(type) ? [full] : [];
   if (IN_PROGRESS_SCOPE[type] === 'with data') return [{ jobId: id, type, data, timestamp }];
   if (IN_PROGRESS_SCOPE[type] === 'without data') return [{ jobId: id, type, timestamp }];
   return [];
+}
+
+/** Return the data of a step, with the time for which the job is scheduled after it. */
+function dataOf({ data, delaySeconds }: Step, timestamp: string): unknown {
+  if (delaySeconds === undefined) return data;
+  const scheduledFor = new Date(Date.parse(timestamp) + delaySeconds * 1000).toISOString();
+  return { ...(data as object | null), scheduledFor };
 }

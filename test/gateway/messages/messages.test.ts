@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { fullMessage, progressMessage, spaceMessage, streamMessage, streamMessageSchema } from '@yardmaster/protocol';
-import { redisNow } from '@yardmaster/store';
+import {
+  fullMessage,
+  isStreamType,
+  progressMessage,
+  spaceMessage,
+  streamMessage,
+  streamMessageSchema,
+} from '@yardmaster/protocol';
+import { readSince, redisNow } from '@yardmaster/store';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { createJob, jobIn } from '../../support/jobs.js';
@@ -8,8 +15,8 @@ import { withService } from '../../support/service.js';
 import { StreamClient, withStreams } from '../../support/stream-client.js';
 import { until } from '../../support/until.js';
 import { type Course, expectedMessages, isProgressScope, KINDS, type Kind, outcomeFor } from './expected.js';
-import { MARKER, SCENARIOS, type Scenario, TO_MARKER } from './scenarios.js';
-import { announce, event, JOB_NAME, type Job, logsAppended, RUNNING, type Step } from './steps.js';
+import { MARKER, SCENARIOS, type Scenario, statusAtFirst, TO_MARKER } from './scenarios.js';
+import { announce, DELAY, event, JOB_NAME, type Job, logsAppended, RUNNING, type Step } from './steps.js';
 
 const service = withService();
 const open = withStreams(service);
@@ -46,9 +53,9 @@ beforeAll(async () => {
  * @returns a function that waits until the clients have received everything, which takes 5 s when the job has ended
  */
 async function runScenario(scenario: Scenario): Promise<() => Promise<Result>> {
-  const { before, live, maxRetries } = scenario;
+  const { before, live, maxRetries, fields } = scenario;
   const spaceId = `scenario-${results.size}`;
-  const { id } = await createJob(service, spaceId, { name: JOB_NAME, maxRetries });
+  const { id } = await createJob(service, spaceId, { name: JOB_NAME, maxRetries, ...fields });
   const job = { id, spaceId };
   const watched = [...live, ...(TO_MARKER[statusAfter(scenario)] ?? [])];
 
@@ -62,7 +69,7 @@ async function runScenario(scenario: Scenario): Promise<() => Promise<Result>> {
     await untilReceived(job, clients, scenario).finally(() => byKind((kind) => clients[kind].close()));
     const history = (await service.call('GET', `/jobs/${id}`)).body.events.slice(1); // The first is `created`.
     const timestamps = times.map((at) => (at === undefined ? history.shift().createdAt : new Date(at).toISOString()));
-    return { job, before, watched, timestamps, clients, from, to };
+    return { job, first: statusAtFirst(scenario), before, watched, timestamps, clients, from, to };
   };
 }
 
@@ -97,7 +104,8 @@ const pathOf = (kind: Kind, { id, spaceId }: Job) => {
 };
 
 /** Return the status of the job after all steps of a scenario. */
-const statusAfter = ({ before, live }: Scenario) => [...before, ...live].at(-1)?.status ?? 'pending';
+const statusAfter = (scenario: Scenario) =>
+  [...scenario.before, ...scenario.live].at(-1)?.status ?? statusAtFirst(scenario);
 
 const hasEnded = (scenario: Scenario) => ['completed', 'dead', 'killed'].includes(statusAfter(scenario));
 
@@ -170,6 +178,18 @@ describe.each(STREAMS)('$stream', ({ kind }) => {
   });
 });
 
+describe('events that are read from the history', () => {
+  it.each(SCENARIOS)('are the same as those that were published: $what', async (scenario) => {
+    const { job, clients } = (await results.get(scenario)) as Result;
+    const { events } = await readSince(service.store, job.id, 2);
+    const read = events.filter(({ type }) => isStreamType(type));
+    const published = clients.space.messages.filter(({ type }) => type !== 'init' && type !== 'logs_appended');
+    expect(
+      read.slice(read.length - published.length).map(({ seq: _, at, ...message }) => ({ ...message, at })),
+    ).toEqual(published.map(({ timestamp, ...message }) => ({ ...message, at: Date.parse(timestamp) })));
+  });
+});
+
 describe('the end of a job stream', () => {
   it.each(SCENARIOS.filter(hasEnded))(
     'closes every job stream that shows the end of its job with 1000 and no reason: $what',
@@ -219,6 +239,12 @@ it('shows that a job was created on the stream of its space only', async () => {
   await service.redis.lpop(`${service.store.keys.job(id)}:events`); // fsck would report it.
   expect(full.types()).toEqual(['init', 'delivered', 'acked', 'progress']);
   expect(anonymous.types()).toEqual(['init', 'progress']);
+});
+
+it('shows on the stream of a space that a job was created for later', async () => {
+  const space = await open(`/spaces/later?token=${keys.full}`);
+  await createJob(service, 'later', DELAY);
+  expect(await space.next('created')).toMatchObject({ status: 'scheduled', data: null });
 });
 
 it('shows on each stream only its own job, or the jobs of its own space', async () => {

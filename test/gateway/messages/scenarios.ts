@@ -4,6 +4,8 @@ import {
   checkpoint,
   claim,
   complete,
+  DELAY,
+  delayed,
   deliveryTimeout,
   event,
   failForGood,
@@ -12,10 +14,20 @@ import {
   poll,
   progress,
   RUNNING,
+  ready,
   release,
+  releaseLater,
+  releaseTooLate,
   replaced,
+  replacedLater,
+  rescheduleLater,
+  rescheduleNow,
+  rescheduleTo,
   retry,
+  retryLater,
+  runTooLong,
   type Step,
+  startTooLate,
 } from './steps.js';
 
 /** The last step of a scenario whose job does not end. */
@@ -23,6 +35,7 @@ export const MARKER = progress({ percent: 99.5, message: 'marker' });
 
 /** Steps from a status to the marker; an ended job has none. */
 export const TO_MARKER: Record<string, Step[]> = {
+  scheduled: [ready, claim, ack, MARKER],
   pending: [claim, ack, MARKER],
   delivered: [ack, MARKER],
   running: [MARKER],
@@ -30,6 +43,7 @@ export const TO_MARKER: Record<string, Step[]> = {
 
 /** Steps by which a new job with `maxRetries: 0` comes into each status. */
 const TO_STATUS: Record<string, Step[]> = {
+  scheduled: [rescheduleLater()],
   pending: [],
   delivered: [claim],
   running: RUNNING,
@@ -45,7 +59,12 @@ export interface Scenario {
   /** Steps while the clients watch. A scenario whose job does not end continues to the marker. */
   live: Step[];
   maxRetries?: number | undefined;
+  /** More fields of the create. */
+  fields?: object;
 }
+
+/** Return the status with which the job of a scenario is created. */
+export const statusAtFirst = ({ fields }: Scenario) => (fields === DELAY ? 'scheduled' : 'pending');
 
 const JSON_VALUES: unknown[] = [
   null,
@@ -60,6 +79,56 @@ const JSON_VALUES: unknown[] = [
 const STAGES = JSON.parse(
   '{"build":{"percent":100,"message":"fertig ✓"},"__proto__":{"percent":0.5},"1":{"percent":7}}',
 );
+
+/** The time limits of jobs that have one. */
+const SECONDS = 3_600;
+
+/** Scenarios of jobs that wait for a time, or that have a time limit. */
+const TIMED_SCENARIOS: Scenario[] = [
+  { what: 'that a scheduled job is ready', before: [], live: [ready], fields: DELAY },
+  {
+    what: 'other times for a scheduled job',
+    before: [],
+    live: [rescheduleLater({ priority: 60 }), rescheduleTo('2096-02-29T23:30:00.5-05:00'), rescheduleNow],
+    fields: DELAY,
+  },
+  { what: 'other times for a pending job', before: [], live: [rescheduleNow, rescheduleLater(), ready] },
+  {
+    what: 'a retry with a delay, and a second one with an object',
+    before: RUNNING,
+    live: [retryLater('busy'), ready, ...RUNNING, retryLater({ code: 7 }, 2)],
+  },
+  {
+    what: 'a retry with the delay of its job',
+    before: RUNNING,
+    live: [delayed(retry('busy'))],
+    fields: { retry: { ...DELAY, jitter: 0 } },
+  },
+  {
+    what: 'a release with a delay before and after the ack',
+    before: [claim],
+    live: [releaseLater('stop'), ready, ...RUNNING, releaseLater()],
+  },
+  { what: 'a replacement with a delay, and one without', before: [], live: [replacedLater, replaced] },
+  { what: 'a kill of a scheduled job', before: [], live: [kill()], fields: DELAY },
+  {
+    what: 'a retry after an attempt that took too long',
+    before: RUNNING,
+    live: [runTooLong(SECONDS)],
+    fields: { maxRunSeconds: SECONDS },
+  },
+  ...[
+    { what: 'pending', before: [], end: startTooLate },
+    { what: 'scheduled', before: [claim, releaseLater()], end: startTooLate },
+    { what: 'delivered', before: [claim], end: startTooLate },
+    { what: 'released', before: [claim], end: releaseTooLate },
+  ].map(({ what, before, end }) => ({
+    what: `the death of a ${what} job that was not started in time`,
+    before,
+    live: [end(SECONDS)],
+    fields: { startWithinSeconds: SECONDS },
+  })),
+];
 
 /** Scenarios of which each is about the first of its live steps. */
 const LIVE_SCENARIOS: Scenario[] = [
@@ -121,6 +190,7 @@ const REPORTED = [
 
 /** Scenarios of jobs with progress. LIVE_SCENARIOS have a job in each status without progress. */
 const INIT_SCENARIOS: Scenario[] = [
+  { what: 'scheduled again, with progress', before: [...REPORTED, retryLater('once')], live: [] },
   { what: 'pending again, with progress', before: [...REPORTED, retry('once')], live: [] },
   { what: 'delivered again, with progress', before: [...REPORTED, retry('once'), claim], live: [] },
   { what: 'running with progress', before: REPORTED, live: [] },
@@ -129,4 +199,4 @@ const INIT_SCENARIOS: Scenario[] = [
   { what: 'killed with progress', before: [...REPORTED, kill('stop')], live: [] },
 ];
 
-export const SCENARIOS = [...LIVE_SCENARIOS, ...INIT_SCENARIOS];
+export const SCENARIOS = [...LIVE_SCENARIOS, ...TIMED_SCENARIOS, ...INIT_SCENARIOS];

@@ -18,6 +18,8 @@ export interface Step {
   /** Status of the job after the event. */
   status: string;
   data: unknown;
+  /** Of a step after which the job is scheduled: how long after the event. The data has that time as `scheduledFor`. */
+  delaySeconds?: number;
   /** Cause the event. Return its time when it is not in the history. */
   cause(job: Job, service: TestService): Promise<number | undefined>;
 }
@@ -82,19 +84,69 @@ export const logsAppended = (status: string): Step => ({
     return Date.parse(body.logs[0].createdAt);
   },
 });
-/** A delivery time-out: the deadline is moved into the past, so the next sweep returns the job to the queue. */
-export const deliveryTimeout: Step = {
-  type: 'delivery_timeout',
-  status: 'pending',
-  data: null,
-  async cause({ id }, { redis, store }) {
-    await redis.zadd(`${store.keys.baseOfJob(id)}deadlines`, 'XX', 1, id);
-    await until(async () => (await redis.hget(store.keys.job(id), 'status')) === 'pending');
-    return undefined;
+/** Delay of every job that is scheduled here. */
+export const DELAY = { delaySeconds: 3_600 };
+
+/** Return a step after which the job is scheduled instead of pending. */
+export const delayed = (step: Step): Step => ({ ...step, status: 'scheduled', ...DELAY });
+export const retryLater = (error: unknown, attemptNumber = 1) =>
+  delayed(step('retried', '', { error, attemptNumber }, 'fail', { error, retryAfterSeconds: DELAY.delaySeconds }));
+export const releaseLater = (reason?: string) =>
+  delayed(step('released', '', { reason: reason ?? null }, 'release', { reason, ...DELAY }));
+/** Reschedule the job, with another priority or with the one that it has. */
+export const rescheduleLater = (other: { priority?: number } = {}) =>
+  delayed(step('rescheduled', '', { scheduledFor: null, ...other }, 'reschedule', { ...other, ...DELAY }));
+export const rescheduleTo = (scheduledFor: string) =>
+  step('rescheduled', 'scheduled', { scheduledFor: new Date(scheduledFor).toISOString() }, 'reschedule', {
+    scheduledFor,
+  });
+export const rescheduleNow = step('rescheduled', 'pending', { scheduledFor: null }, 'reschedule', { delaySeconds: 0 });
+
+/** Time in the past, epoch milliseconds. */
+const PAST = 1;
+
+/** Move the time at which a sweep must act on a job to the past, and wait until its status shows that it has. */
+async function letPass({ id }: Job, { redis, store }: TestService, status: string): Promise<undefined> {
+  for (const key of [store.keys.due, store.keys.deadlines]) await redis.zadd(key(id.slice(0, 2)), 'XX', PAST, id);
+  await until(async () => (await redis.hget(store.keys.job(id), 'status')) === status);
+}
+
+/** Return a step that a sweep makes, after fields of the record are set. */
+const bySweep = (type: string, status: string, data: unknown, fields: (now: number) => object = () => ({})): Step => ({
+  type,
+  status,
+  data,
+  async cause(job, service) {
+    const set = fields(await redisNow(service.store));
+    if (Object.keys(set).length > 0) await service.redis.hset(service.store.keys.job(job.id), set);
+    return letPass(job, service, status);
   },
-};
-/** A replacement by a create with the unique key of the job, which the job gets just before. */
-export const replaced: Step = {
+});
+
+export const deliveryTimeout = bySweep('delivery_timeout', 'pending', null);
+/** The time of a scheduled job comes. */
+export const ready = bySweep('ready', 'pending', null, () => ({ scheduledFor: PAST }));
+/** Return the step that ends an attempt of a job with this `maxRunSeconds`. */
+export const runTooLong = (seconds: number) =>
+  bySweep('retried', 'pending', { error: `Job ran longer than ${seconds} seconds`, attemptNumber: 1 }, () => ({
+    runBy: PAST,
+  }));
+
+const startBy = (now: number) => ({ startBy: now - 1 });
+const notStarted = (seconds: number) => ({ error: `Job was not started within ${seconds} seconds` });
+/** Return the step that makes a job with this `startWithinSeconds` dead that has not started. */
+export const startTooLate = (seconds: number) => bySweep('dead', 'dead', notStarted(seconds), startBy);
+/** Return the same step, caused by the release of a delivered job. */
+export const releaseTooLate = (seconds: number): Step => ({
+  ...startTooLate(seconds),
+  async cause(job, service) {
+    await service.redis.hset(service.store.keys.job(job.id), startBy(await redisNow(service.store)));
+    return call('release')(job, service);
+  },
+});
+
+/** Return a replacement by a create with the unique key of the job, which the job gets just before. */
+const replacement = (delay: object): Step => ({
   type: 'replaced',
   status: 'pending',
   data: null,
@@ -102,12 +154,14 @@ export const replaced: Step = {
     const { redis, store } = service;
     await redis.hset(store.keys.job(id), 'unique', 'ended replace 0 k');
     await redis.hset(`${store.keys.spaceBase(spaceId)}unique`, `${Buffer.byteLength(JOB_NAME)}:${JOB_NAME}k`, id);
-    const body = { name: JOB_NAME, unique: { key: 'k', onConflict: 'replace' } };
+    const body = { name: JOB_NAME, unique: { key: 'k', onConflict: 'replace' }, ...delay };
     const response = await service.call('POST', `/spaces/${spaceId}/jobs`, { body });
     if (response.status !== 200) throw new Error(response.text);
     return undefined;
   },
-};
+});
+export const replaced = replacement({});
+export const replacedLater = delayed(replacement(DELAY));
 /** Return a step for the outcome of a callback, which is in the history and on no stream (§6.2). */
 export const callbackOutcome = (type: string, fields: object): Step => {
   const data = { url: 'https://example.com/hook', attempt: 1, willRetry: false, ...fields };

@@ -12,6 +12,8 @@ export interface StreamMessage {
   status: Status | null;
   /** Progress in a message of type `progress`, or in an init of progress scope. */
   progress: Progress | null;
+  /** When the job becomes claimable, ISO 8601, in a message after which it is scheduled; null in its init. */
+  scheduledFor: string | null;
   /** The rest of the message in words, as one line. It may be empty. */
   detail: string;
   /** ISO 8601. */
@@ -36,6 +38,7 @@ export function readMessage(text: string): StreamMessage | null {
     spaceId: printableOrNull(message.spaceId),
     status,
     progress,
+    scheduledFor: status === 'scheduled' ? readScheduledFor(data) : null,
     // Data that is not valid progress is shown as it came.
     detail: progress === null ? printable(detailOf(type, data)) : '',
     timestamp: printable(message.timestamp ?? ''),
@@ -53,6 +56,12 @@ export function readProgress(raw: unknown): Progress | null {
     return [printable(name), { percent: stage.percent, ...shown }] as const;
   });
   return { percent, message: printable(message), subProgress: Object.fromEntries(stages) };
+}
+
+/** Read when a job, or the job of an event with this data, becomes claimable; null when it does not say. */
+export function readScheduledFor(data: unknown): string | null {
+  const at = field(data as JsonValue, 'scheduledFor');
+  return typeof at === 'string' ? printable(at) : null;
 }
 
 function parse(text: string): unknown {
@@ -74,6 +83,14 @@ const DETAILS: Record<string, (data: JsonValue) => string> = {
   dead: (data) => text(field(data, 'error')),
   killed: (data) => text(field(data, 'reason')),
   replaced: () => 'a create replaced its payload and options',
+  rescheduled(data) {
+    const priority = field(data, 'priority');
+    const words = [
+      field(data, 'scheduledFor') === null && 'pending now',
+      priority !== null && `priority ${text(priority)}`,
+    ];
+    return words.filter((word) => word !== false).join(', ');
+  },
 };
 
 /**

@@ -28,6 +28,15 @@ export function streamUrlOf({ url, token }: Service, subject: Subject): URL {
 }
 
 /**
+ * Return the address of a job.
+ *
+ * @see spec §4.5
+ */
+export function jobUrlOf(url: URL, jobId: string): URL {
+  return below(url, `jobs/${encodeURIComponent(jobId)}`);
+}
+
+/**
  * Return the address of a job's progress.
  *
  * @see spec §4.6

@@ -12,9 +12,12 @@ export const dim = sgr(2);
 export const red = sgr(31);
 export const green = sgr(32);
 export const yellow = sgr(33);
+export const magenta = sgr(35);
 export const cyan = sgr(36);
 
 const COLORS = new Map<string, Color>([
+  ['scheduled', magenta],
+  ['rescheduled', magenta],
   ['running', cyan],
   ['completed', green],
   ['retried', yellow],

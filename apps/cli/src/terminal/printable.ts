@@ -82,3 +82,11 @@ export function localTime(timestamp: string): string {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? timestamp : date.toTimeString().slice(0, 8);
 }
+
+/** Format a timestamp as `localTime` does, with the date unless that is today. */
+export function localMoment(timestamp: string): string {
+  const date = new Date(timestamp);
+  const isToday = date.toDateString() === new Date().toDateString();
+  if (isToday || Number.isNaN(date.getTime())) return localTime(timestamp);
+  return `${date.toLocaleDateString('sv-SE')} ${localTime(timestamp)}`; // Swedes write dates as ISO 8601 does.
+}

@@ -4,7 +4,7 @@ import type { Format } from '../flags.js';
 import type { StreamMessage } from '../service/message.js';
 import type { Subject } from '../service/service.js';
 import { colorOf, yellow } from '../terminal/color.js';
-import { clip, localTime, printableJson } from '../terminal/printable.js';
+import { clip, localMoment, localTime, printableJson } from '../terminal/printable.js';
 import { Region, sizeOf, type Terminal } from '../terminal/region.js';
 import { type JobView, screenOf, unseen, viewAfter } from './screen.js';
 
@@ -20,8 +20,8 @@ export interface Display {
   notice(sentence: string): void;
   /** Called at the end, before anything else is printed. */
   close(): void;
-  /** Show the progress that a job had before the stream began; for a display of the state of a job. */
-  showProgress?(progress: Progress): void;
+  /** Show what a job had before the stream began and its init does not contain; for a display of the state of a job. */
+  fillIn?(known: Partial<Pick<JobView, 'progress' | 'scheduledFor'>>): void;
 }
 
 type Outputs = Pick<Io, 'out' | 'err'>;
@@ -94,8 +94,8 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
       lost = sentence;
       drawSoon();
     },
-    showProgress(progress) {
-      view = { ...view, progress };
+    fillIn(known) {
+      view = { ...view, ...known };
       drawSoon();
     },
     close() {
@@ -107,7 +107,7 @@ export function jobDisplay(terminal: Terminal, jobId: string): Display {
 }
 
 function terminalLine(message: StreamMessage, terminal: Terminal, { withJob }: { withJob: boolean }): string {
-  const line = lineOf(message, { withJob, time: localTime });
+  const line = lineOf(message, { withJob, isLocal: true });
   return colorOf(message.type)(clip(line, sizeOf(terminal).columns));
 }
 
@@ -120,25 +120,31 @@ const TYPE_COLUMNS = 13;
 interface LineOptions {
   /** Whether to print the job of the message. */
   withJob: boolean;
-  /** How a timestamp is shown. Default: as it came. */
-  time?: (timestamp: string) => string;
+  /** Whether timestamps are shown in the time zone of the user; otherwise as they came. */
+  isLocal?: boolean;
 }
 
 /** Format a message as one line: timestamp, type, job and details. */
-export function lineOf(message: StreamMessage, { withJob, time = (timestamp) => timestamp }: LineOptions): string {
+export function lineOf(message: StreamMessage, { withJob, isLocal = false }: LineOptions): string {
   const { type, jobId, jobName, timestamp } = message;
   const job = withJob && jobId !== null ? [jobId, jobName ?? ''] : [];
-  const words = [time(timestamp), type.padEnd(TYPE_COLUMNS), ...job, clip(detailsOf(message), DETAIL_COLUMNS)];
+  const time = isLocal ? localTime(timestamp) : timestamp;
+  const words = [time, type.padEnd(TYPE_COLUMNS), ...job, clip(detailsOf(message, isLocal), DETAIL_COLUMNS)];
   return words
     .filter((word) => word !== '')
     .join(' ')
     .trimEnd();
 }
 
-function detailsOf({ type, spaceId, status, progress, detail }: StreamMessage): string {
+function detailsOf(message: StreamMessage, isLocal: boolean): string {
+  const { type, spaceId, status, progress, scheduledFor, detail } = message;
   if (progress !== null) return progressText(progress);
   if (type === 'init') return status ?? spaceId ?? 'no progress yet';
-  return detail;
+  if (type === 'created') return status === 'scheduled' ? status : detail;
+  if (scheduledFor === null) return detail;
+  // The time comes first, because the detail may be long.
+  const when = `scheduled for ${isLocal ? localMoment(scheduledFor) : scheduledFor}`;
+  return detail === '' ? when : `${when}, ${detail}`;
 }
 
 /** Format a progress report as one line: `40% Resizing (decode 100%, scale 25% first pass)`. */

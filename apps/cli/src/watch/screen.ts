@@ -1,7 +1,7 @@
 import type { Progress, Status } from '@yardmaster/protocol';
 import type { StreamMessage } from '../service/message.js';
 import { bold, type Color, colorOf, dim, plain, yellow } from '../terminal/color.js';
-import { clip, pad, widthOf } from '../terminal/printable.js';
+import { clip, localMoment, pad, widthOf } from '../terminal/printable.js';
 import { percentText } from './display.js';
 
 /** The state of a watched job, as far as messages have shown it. */
@@ -13,23 +13,34 @@ export interface JobView {
   status: Status | null;
   /** Latest report of this attempt; null before the first. */
   progress: Progress | null;
+  /** When a scheduled job becomes claimable, ISO 8601; null while unknown, and for every other job. */
+  scheduledFor: string | null;
 }
 
 /** Return the view of a job before the first message. */
-export const unseen = (jobId: string): JobView => ({ jobId, jobName: null, status: null, progress: null });
+export const unseen = (jobId: string): JobView => ({
+  jobId,
+  jobName: null,
+  status: null,
+  progress: null,
+  scheduledFor: null,
+});
 
 /** Whether a message of this type ends an attempt after which another follows. */
 export const endsAttempt = (type: string) => type === 'retried' || type === 'released';
 
 /** Return the view of a job after a message. */
 export function viewAfter(view: JobView, message: StreamMessage): JobView {
+  // Messages of progress scope have no status, but the type `completed` shows it.
+  const status = message.type === 'completed' ? 'completed' : (message.status ?? view.status);
   return {
     jobId: view.jobId,
     jobName: message.jobName ?? view.jobName,
-    // Messages of progress scope have no status, but the type `completed` shows it.
-    status: message.type === 'completed' ? 'completed' : (message.status ?? view.status),
+    status,
     // The next attempt begins without progress.
     progress: endsAttempt(message.type) ? null : (message.progress ?? view.progress),
+    // A message without the time, such as one of logs, does not change it.
+    scheduledFor: status === 'scheduled' ? (message.scheduledFor ?? view.scheduledFor) : null,
   };
 }
 
@@ -75,11 +86,12 @@ function headOf({ jobId, jobName, status }: JobView, elapsedSeconds: number): Pa
   return [...head, [clockOf(elapsedSeconds), dim]];
 }
 
-function mainOf({ status, progress }: JobView, columns: number): Part[] {
+function mainOf({ status, progress, scheduledFor }: JobView, columns: number): Part[] {
   const cells = cellsFor(columns);
   // A worker may complete a job without having reported 100.
   const percent = status === 'completed' ? 100 : (progress?.percent ?? 0);
   const bar: Part = [barOf(percent, cells), colorOf(status ?? 'running')];
+  if (scheduledFor !== null) return [bar, [` until ${localMoment(scheduledFor)}`, dim]];
   if (progress === null && status !== 'completed') return [bar, [' no progress yet', dim]];
   return [bar, percentColumn(percent), progress?.message ?? ''];
 }

@@ -1,10 +1,10 @@
-import type { Progress } from '@yardmaster/protocol';
+import type { Status } from '@yardmaster/protocol';
 import { exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../exit-codes.js';
 import { Connectivity } from '../service/connectivity.js';
 import { type FollowOptions, follow } from '../service/follow.js';
 import { get } from '../service/get.js';
-import { readMessage, readProgress, type StreamMessage } from '../service/message.js';
-import { progressUrlOf, type Service, type Subject, streamUrlOf } from '../service/service.js';
+import { readMessage, readProgress, readScheduledFor, type StreamMessage } from '../service/message.js';
+import { jobUrlOf, progressUrlOf, type Service, type Subject, streamUrlOf } from '../service/service.js';
 import type { Display } from './display.js';
 import { endsAttempt } from './screen.js';
 
@@ -27,7 +27,7 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
   };
   const giveUp = () => finish(gaveUpAfter(timeoutSeconds));
   const timer = timeoutSeconds === null ? undefined : setTimeout(giveUp, timeoutSeconds * 1000);
-  const fillIn = progressFiller(options, stop.signal);
+  const fillIn = filler(options, stop.signal);
   // A job's init makes up for missed messages, the init of a space cannot.
   const gap = subject.kind === 'space' ? '; events until then are not shown' : '';
   const connectivity = new Connectivity(service, display.notice, gap);
@@ -53,41 +53,46 @@ export async function watch({ timeoutSeconds, ...options }: WatchOptions): Promi
   return outcome ?? outcomeOf(end, service);
 }
 
+/** Types of messages that contain the progress or the time of a job, or after which it has none. */
+const REPLACES = new Set(['init', 'progress', 'ready', 'rescheduled', 'replaced']);
+
 /**
- * Make a function that gets every message, and that reads the progress which a full-scope init does not contain.
+ * Make a function that gets every message, and that reads what a full-scope init does not contain: the progress of a
+ * running job, and the time of a scheduled one.
  *
- * So a bar is right from the start. That progress is shown unless a newer message came meanwhile.
+ * So a drawing is right from the start. What was read is shown unless a newer message came meanwhile.
  */
-function progressFiller({ service, subject, display }: Omit<WatchOptions, 'timeoutSeconds'>, signal: AbortSignal) {
+function filler({ service, subject, display }: Omit<WatchOptions, 'timeoutSeconds'>, signal: AbortSignal) {
   let seen = 0;
   return ({ type, status }: StreamMessage): void => {
-    // Other messages, such as a checkpoint, do not make the progress out of date.
-    if (type === 'init' || type === 'progress' || endsAttempt(type)) seen++;
-    if (subject.kind !== 'job' || display.showProgress === undefined) return;
-    // A job that does not run has no progress, or that of an earlier attempt.
-    if (type !== 'init' || status !== 'running') return;
+    // Other messages, such as a checkpoint, do not make it out of date.
+    if (REPLACES.has(type) || endsAttempt(type)) seen++;
+    if (subject.kind !== 'job' || display.fillIn === undefined || type !== 'init') return;
     const asOf = seen;
-    void latestProgress(service, subject.jobId, signal).then((progress) => {
-      if (progress !== null && asOf === seen && !signal.aborted) display.showProgress?.(progress);
+    void readMissing(status, service, subject.jobId, signal).then((known) => {
+      if (asOf === seen && !signal.aborted) display.fillIn?.(known);
     });
   };
 }
 
 const RESPONSE_WITHIN_MS = 10_000;
 
-/**
- * Read the latest progress of a job.
- *
- * @returns null when there is none, and when it cannot be read, because the next report brings one anyway
- */
-async function latestProgress(service: Service, jobId: string, signal: AbortSignal): Promise<Progress | null> {
+/** Read what a job with this status has. One that does not run has no progress, or that of an earlier attempt. */
+async function readMissing(status: Status | null, service: Service, jobId: string, signal: AbortSignal) {
+  if (status === 'running') {
+    const progress = readProgress((await read(progressUrlOf(service.url, jobId), service, signal)).progress);
+    return progress === null ? {} : { progress };
+  }
+  if (status !== 'scheduled') return {};
+  return { scheduledFor: readScheduledFor(await read(jobUrlOf(service.url, jobId), service, signal)) };
+}
+
+/** Read an object; an empty one when it cannot be read, because later messages show the state anyway. */
+async function read(url: URL, service: Service, signal: AbortSignal): Promise<{ progress?: unknown }> {
   try {
-    const url = progressUrlOf(service.url, jobId);
     const response = await get(url, { service, signal, withinMs: RESPONSE_WITHIN_MS });
-    if (typeof response !== 'string') return null;
-    const { progress } = JSON.parse(response) as { progress?: unknown };
-    return readProgress(progress);
+    return (typeof response === 'string' ? JSON.parse(response) : null) ?? {};
   } catch {
-    return null;
+    return {};
   }
 }
