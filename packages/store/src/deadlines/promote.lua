@@ -4,7 +4,7 @@
 --
 -- Process the jobs of one partition that have waited for long enough, the earliest first: a scheduled job is pending, at
 -- the end of the queue; one whose time to start is over is dead. If a step of Redis' clock shortened that time, it begins
--- again.
+-- again, for a delivered job too.
 --   limit       at most 100, so that Redis is busy for some 3 ms at most
 --   dueBefore   see expire.lua
 --   counts      scheduled jobs now pending, scheduled ones now dead, pending ones now dead
@@ -21,7 +21,7 @@ local steppedAt = lastStep(base, nowMs)
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
-  if status ~= 'scheduled' and status ~= 'pending' then
+  if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if IS_STATUS[status or ''] or not status then return nil end -- it has moved on, or is gone
     error('unknown status')
   end
@@ -29,11 +29,13 @@ local function promoteOne(id, n)
   local limit = startLimit(job, startBy)
   if limit and limit < before then
     if limit - within * 1000 >= steppedAt then
+      if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when it is taken back
       failStart(job, nowMs, within, eventsPerJob, retentionMs)
       return DEAD[status]
     end
     limit = nowMs + math.ceil(within * 1000)
-    redis.call('HSET', job.key, 'startBy', formatInteger(limit))
+    startBy = formatInteger(limit)
+    redis.call('HSET', job.key, 'startBy', startBy)
   end
   if status == 'scheduled' and tonumber(scheduledFor) < before then
     moveToStatusIndex(job, 'pending')
