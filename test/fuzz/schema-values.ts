@@ -56,6 +56,7 @@ function objectLike({ properties, required = [], additionalProperties = {}, prop
 
 const BY_TYPE: Record<string, (schema: Schema) => Draw> = {
   null: () => fc.constant(null),
+  boolean: () => fc.boolean(),
   string: textLike,
   object: objectLike,
   array: ({ items, minItems: minLength = 0 }) => fc.array(valueLike(items as Schema), { minLength, maxLength: 5 }),
@@ -66,7 +67,9 @@ const BY_TYPE: Record<string, (schema: Schema) => Draw> = {
 
 /** Draw values that a schema accepts in most cases; rules that JSON Schema cannot express are ignored. */
 function valueLike(schema: Schema): Draw {
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((each) => valueLike(each as Schema)));
+  // Beside a type, it is a rule of which fields are required.
+  if (schema.anyOf && schema.type === undefined)
+    return fc.oneof(...schema.anyOf.map((each) => valueLike(each as Schema)));
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.type === undefined) return anyJson;
   return fc.oneof(...[schema.type].flat().map((type) => (BY_TYPE[type] as typeof textLike)(schema)));

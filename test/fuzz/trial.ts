@@ -1,4 +1,4 @@
-import { type CreateJobRequest, uniqueRequest } from '@yardmaster/protocol';
+import { type CreateJobRequest, createJobRequest, uniqueRequest } from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
 import { create, newWorld } from '../model/index.js';
 import { RawClient, type RawResponse } from '../support/raw-client.js';
@@ -78,13 +78,25 @@ async function complaintsAbout(service: FuzzedService, prepared: Prepared, respo
   return readBack(service, prepared, response).catch((error: Error) => [`cannot be read back: ${error.message}`]);
 }
 
+/** Fields whose values are compared as the schema returns them. */
+const PARSED = [
+  'callbackOn',
+  'scheduledFor',
+  'delaySeconds',
+  'retry',
+  'maxRunSeconds',
+  'startWithinSeconds',
+  'priority',
+];
+
 const DEFAULTS = { payload: null, maxRetries: 3, timeoutSeconds: 300, callbackUrl: null, callbackHeaders: null };
 
 function createComplaints(value: unknown, response: Json): string[] {
   const { unique = null } = value as { unique?: object | null };
   const fields = { ...DEFAULTS, ...pick(value, ['name', ...Object.keys(DEFAULTS)]) };
-  const request = { ...fields, unique: unique && uniqueRequest.parse(unique) } as CreateJobRequest;
-  const world = newWorld(STORE_DEFAULTS, 0);
+  const options = pick(createJobRequest.parse(value), PARSED);
+  const request = { ...fields, ...options, unique: unique && uniqueRequest.parse(unique) } as CreateJobRequest;
+  const world = newWorld(STORE_DEFAULTS, Date.now());
   return differences('response', response, create(world, { id: response.id as string, space: CALLS_SPACE, request }));
 }
 

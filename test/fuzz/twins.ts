@@ -8,7 +8,7 @@ import {
   STATUSES,
   type Status,
 } from '@yardmaster/protocol';
-import { STORE_DEFAULTS } from '@yardmaster/store';
+import { partitionOf, STORE_DEFAULTS } from '@yardmaster/store';
 import * as model from '../model/index.js';
 import { jobIn } from '../support/jobs.js';
 import { JOBS_SPACE } from './keys.js';
@@ -44,7 +44,7 @@ const SENT: Partial<Record<model.JobVerb, JsonValue>> = { complete: { answer: 42
 
 /** Create a job in a status, in the service and in the model. Its window is a day, so that it does not time out. */
 export async function createTwin(service: FuzzedService, place: Place): Promise<Twin> {
-  const world = model.newWorld(STORE_DEFAULTS, 0);
+  const world = model.newWorld(STORE_DEFAULTS, Date.now());
   if (place === 'unknown') return { world, id: `00${'a'.repeat(26)}` };
   const delaySeconds = place === 'scheduled' ? 86_400 : null;
   const given = { name: 'work', timeoutSeconds: 86_400, delaySeconds, callbackUrl: urlIn(place) };
@@ -78,6 +78,9 @@ function reported(value: Json): Json {
   return { ...report, subProgress: Object.fromEntries(stages) };
 }
 
+/** The time of a body, as a number. */
+const atOf = (text: unknown) => (typeof text === 'string' ? Date.parse(text) : null);
+
 /** The data of a body by verb, as the model takes it: without unknown fields. */
 const DATA: Record<string, (value: Json) => unknown> = {
   progress: reported,
@@ -87,10 +90,16 @@ const DATA: Record<string, (value: Json) => unknown> = {
   fail: ({ error }) => error,
   release: ({ reason }) => reason,
   kill: ({ reason }) => reason,
+  reschedule: ({ scheduledFor, delaySeconds = null, priority = null }) => ({
+    ...{ scheduledFor: atOf(scheduledFor), delaySeconds, priority },
+  }),
   logs: (value) => (value as unknown as unknown[]).map(logged),
 };
 
-const CLOCK = /^(created|updated|delivered|started|completed)At$|^timestamp$/;
+/** Fields of a body that the model takes beside the data. */
+const OPTIONS = ['retryable', 'retryAfterSeconds', 'delaySeconds'];
+
+const CLOCK = /^(created|updated|delivered|started|completed)At$|^timestamp$|^scheduledFor$/;
 
 /** Write a value as text without the times of the clock, which does not move in the model. */
 const masked = (value: unknown) =>
@@ -122,11 +131,17 @@ export async function twinComplaints(
   const of = { job: id, caller: null };
   const verb = served && verbOf(served.route);
   const data = ((verb && DATA[verb]?.(served?.value as Json)) ?? null) as JsonValue;
-  const modelResponse = verb && (model.callJob(world, verb, { job: id, data }) ?? { success: true });
+  const options: model.CallOptions = verb === 'fail' || verb === 'release' ? pick(Object(served?.value), OPTIONS) : {};
+  const modelResponse = verb && (model.callJob(world, verb, { job: id, data, options }) ?? { success: true });
   const read = async (path: string) => {
     const { body } = await call('GET', `/jobs/${id}${path}`);
     // Whether an attempt at its callback has ended depends on time.
     if (body.events) body.events = body.events.filter(({ type }: JobEvent) => !type.startsWith('callback'));
+    // A short delay may be over by now.
+    if (body.events?.at(-1)?.type === 'ready') {
+      world.now = Date.parse(body.updatedAt);
+      model.promote(world, { partition: partitionOf(JOBS_SPACE) });
+    }
     return body as Json;
   };
   return [

@@ -1,13 +1,15 @@
-import type { JsonObject, JsonValue, Status } from '@yardmaster/protocol';
+import type { FailRequest, JsonObject, JsonValue, Status } from '@yardmaster/protocol';
 import type { Heartbeat } from '@yardmaster/store';
 import { recordEvent } from './history.js';
 import { changesNothing } from './tokens.js';
-import { jobFor, type ModelJob, nextPlace, type OfJob, Refusal, type World } from './world.js';
+import { msOf, startLimitOf, timeOf, wait } from './waiting.js';
+import { iso, jobFor, type ModelJob, type OfJob, Refusal, type World } from './world.js';
 
 /** A call of a worker, with the delivery token that it sends, if any. */
 export type OfWorker = OfJob & { token?: string | null };
 
 // Spec §3: delivered → running → completed, pending again, or dead; and killed from every status that is not terminal.
+// Contract-2 §2: scheduled instead of pending again, when there is a delay.
 
 export function ack(world: World, { job: id, caller, token }: OfWorker): void {
   const job = jobFor(world, id, caller);
@@ -17,6 +19,8 @@ export function ack(world: World, { job: id, caller, token }: OfWorker): void {
   job.deliveryTimeouts = 0;
   job.startedAt = world.now;
   if (job.request.unique?.until === 'started') job.isUniqueFreed = true;
+  job.isStarted = true;
+  startRun(world, job);
   openWindow(world, job);
   move(world, job, 'running');
   recordEvent(world, job, 'acked');
@@ -44,41 +48,118 @@ export function complete(world: World, { job: id, caller, token, result }: OfWor
   recordEvent(world, job, 'completed', result);
 }
 
-export function fail(world: World, { job: id, caller, token, error }: OfWorker & { error: string | JsonObject }): void {
+/** Fields of a worker's failure that decide about the next attempt; those left out have their default. */
+export type RetryFields = Partial<Pick<FailRequest, 'retryable' | 'retryAfterSeconds'>>;
+
+export function fail(
+  world: World,
+  {
+    job: id,
+    caller,
+    token,
+    error,
+    retryable = true,
+    retryAfterSeconds = null,
+  }: OfWorker & RetryFields & { error: string | JsonObject },
+): void {
   const job = jobFor(world, id, caller);
   if (changesNothing(job, 'fail', token)) return;
   expectRunning(job);
-  failAttempt(world, job, error);
+  if (!retryable) die(world, job, error);
+  else
+    failAttempt(
+      world,
+      job,
+      error,
+      retryAfterSeconds === null ? retryDelayMs(job, world.random) : msOf(retryAfterSeconds),
+    );
 }
 
-/** Contract-2 §1: the job is pending at its place by creation, and an attempt that had started is not counted. */
-export function release(world: World, { job: id, caller, token, reason }: OfWorker & { reason: string | null }): void {
+/**
+ * Contract-2 §1: the job is pending at its place by creation, or scheduled, and an attempt that had started is not
+ * counted. A delivered job past its start limit is dead.
+ */
+export function release(
+  world: World,
+  {
+    job: id,
+    caller,
+    token,
+    reason,
+    delaySeconds = null,
+  }: OfWorker & {
+    reason: string | null;
+    delaySeconds?: number | null;
+  },
+): void {
   const job = jobFor(world, id, caller);
   if (changesNothing(job, 'release', token)) return;
   if (job.status === 'killed') throw new Refusal('JOB_KILLED', 'killed');
   if (job.status !== 'delivered') expectRunning(job);
+  if (isStartOver(world, job)) {
+    failStart(world, job);
+    return;
+  }
   if (job.status === 'running') job.attemptNumber -= 1;
-  takeBack(world, job);
-  recordEvent(world, job, 'released', { reason });
+  const scheduledFor = timeOf(world, { scheduledFor: null, delaySeconds });
+  takeBack(world, job, scheduledFor);
+  recordEvent(world, job, 'released', { reason, ...shownTime(scheduledFor) });
 }
+
+/** Write a time into the data of an event, if there is one. */
+const shownTime = (scheduledFor: number | null) => (scheduledFor === null ? {} : { scheduledFor: iso(scheduledFor) });
 
 export function kill(world: World, { job: id, caller, reason }: OfJob & { reason: string | null }): void {
   const job = jobFor(world, id, caller);
   if (job.status === 'killed') return;
   if (job.status === 'completed' || job.status === 'dead') throw new Refusal('JOB_ENDED', job.status);
+  job.killReason = reason;
   end(world, job, 'killed');
   recordEvent(world, job, 'killed', { reason });
 }
 
-/** Contract §3, "Retries": maxRetries 3 means at most four runs. A retried job goes to the end of the queue. */
-export function failAttempt(world: World, job: ModelJob, error: string | JsonObject): void {
+/**
+ * Contract §3, "Retries": maxRetries 3 means at most four runs. A retried job goes to the end of the queue, at once or
+ * after a delay.
+ */
+export function failAttempt(world: World, job: ModelJob, error: string | JsonObject, delayMs: number): void {
   const { attemptNumber } = job;
-  if (attemptNumber <= job.request.maxRetries) {
-    job.error = error;
-    job.queuePlace = nextPlace(world, job.spaceId);
-    returnToQueue(world, job);
-    recordEvent(world, job, 'retried', { error, attemptNumber });
-  } else die(world, job, error);
+  if (attemptNumber > job.request.maxRetries) {
+    die(world, job, error);
+    return;
+  }
+  job.error = error;
+  const scheduledFor = delayMs > 0 ? world.now + delayMs : null;
+  giveUp(job);
+  returnToWaiting(world, job, scheduledFor);
+  recordEvent(world, job, 'retried', { error, attemptNumber, ...shownTime(scheduledFor) });
+}
+
+const LONGEST_DELAY_SECONDS = 604_800;
+
+/**
+ * Return how long `retry` lets a job wait after its current attempt, in milliseconds.
+ *
+ * @param random at least 0 and below 1
+ */
+export function retryDelayMs({ request: { retry }, attemptNumber }: ModelJob, random: number): number {
+  if (retry === null) return 0;
+  const { delaySeconds, factor, maxDelaySeconds, jitter } = retry;
+  const delay = Array.isArray(delaySeconds)
+    ? (delaySeconds[Math.min(attemptNumber, delaySeconds.length) - 1] as number)
+    : delaySeconds * (factor ?? 1) ** (attemptNumber - 1);
+  return msOf(Math.min(delay * (1 - jitter + 2 * jitter * random), maxDelaySeconds ?? LONGEST_DELAY_SECONDS));
+}
+
+/** Whether a job that no worker has acked is past its start limit: the limit lasts to the end of its millisecond. */
+export function isStartOver({ now }: World, job: ModelJob): boolean {
+  const limit = startLimitOf(job);
+  return limit !== null && limit < now;
+}
+
+/** Contract-2 §2: a job that was not acked within `startWithinSeconds` is dead. */
+export function failStart(world: World, job: ModelJob): void {
+  die(world, job, `Job was not started within ${job.request.startWithinSeconds} seconds`);
 }
 
 export function die(world: World, job: ModelJob, error: string | JsonObject): void {
@@ -88,25 +169,21 @@ export function die(world: World, job: ModelJob, error: string | JsonObject): vo
   recordEvent(world, job, 'dead', { error });
 }
 
-/** Take a job back from its worker, before an attempt of it has failed: it is pending at its place by creation. */
-export function takeBack(world: World, job: ModelJob): void {
+/** Take a job back from its worker, before an attempt of it has failed: it waits at its place by creation. */
+export function takeBack(world: World, job: ModelJob, scheduledFor: number | null = null): void {
   job.takeBacks += 1;
-  job.queuePlace = job.createdPlace;
-  returnToQueue(world, job);
+  giveUp(job, { isTakenBack: true });
+  returnToWaiting(world, job, scheduledFor, job.createdOrder);
 }
 
-/** Set a job back to pending, as if it had not been delivered. The caller sets its place in the queue. */
-function returnToQueue(world: World, job: ModelJob): void {
-  giveUp(job);
-  job.deliveredAt = null;
-  job.startedAt = null;
-  job.deadline = null;
-  move(world, job, 'pending');
+/** Let a job wait again, as if it had not been delivered. */
+function returnToWaiting(world: World, job: ModelJob, scheduledFor: number | null, claimOrder?: number): void {
+  Object.assign(job, { deliveredAt: null, startedAt: null, deadline: null, runBy: null, updatedAt: world.now });
+  wait(world, job, scheduledFor, claimOrder);
 }
 
-function giveUp({ deliveries }: ModelJob): void {
-  const last = deliveries.at(-1);
-  if (last !== undefined) last.isGivenUp = true;
+function giveUp({ deliveries }: ModelJob, how: { isTakenBack?: boolean } = {}): void {
+  Object.assign(deliveries.at(-1) ?? {}, { isGivenUp: true, ...how });
 }
 
 function expectRunning({ status }: ModelJob): void {
@@ -118,17 +195,26 @@ function move({ now }: World, job: ModelJob, to: Status): void {
   job.updatedAt = now;
 }
 
-/** Open the execution window: whole milliseconds, rounded up so that it is never shorter than the job's. */
-function openWindow({ now }: World, job: ModelJob): void {
-  job.deadline = now + Math.ceil(job.request.timeoutSeconds * 1_000);
+/** Open the execution window, which a heartbeat cannot extend beyond the time limit of the attempt. */
+export function openWindow({ now }: World, job: ModelJob): void {
+  job.deadline = Math.min(now + msOf(job.request.timeoutSeconds), job.runBy ?? Number.POSITIVE_INFINITY);
 }
 
-/** End a job. Its deadline is now that of its purge, and a killed job has no callback (spec §6.3). */
+/** Start the time limit of an attempt, if the job has one. */
+export function startRun({ now }: World, job: ModelJob): void {
+  const { maxRunSeconds } = job.request;
+  job.runBy = maxRunSeconds === null ? null : now + msOf(maxRunSeconds);
+}
+
+const DEFAULT_CALLBACK_ON = ['completed', 'dead'];
+
+/** End a job. Its deadline is now that of its purge. A killed job has a callback only on demand (spec §6.3). */
 function end(world: World, job: ModelJob, to: 'completed' | 'dead' | 'killed'): void {
   const { now, settings } = world;
   job.deadline = settings.retentionMs > 0 ? now + settings.retentionMs : null;
   move(world, job, to);
-  if (to === 'killed' || job.request.callbackUrl === null) return;
+  const { callbackUrl, callbackOn } = job.request;
+  if (callbackUrl === null || !(callbackOn ?? DEFAULT_CALLBACK_ON).includes(to)) return;
   const due = { dueAt: null, dueSince: now, relayAt: now };
   job.callback = { isPending: true, attempts: 0, series: 0, leasedUntil: null, ...due };
 }

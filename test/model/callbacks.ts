@@ -1,4 +1,4 @@
-import type { JsonValue } from '@yardmaster/protocol';
+import { isTerminal, type JsonValue } from '@yardmaster/protocol';
 import type { CallbackAttempt, CallbackOutcome, NoAttempt, Relayed } from '@yardmaster/store';
 import { recordEvent } from './history.js';
 import { iso, jobFor, jobsIn, type ModelCallback, type ModelJob, type OfJob, Refusal, type World } from './world.js';
@@ -54,7 +54,7 @@ export function begin(
     name: request.name,
     status: job.status,
     attemptNumber: job.attemptNumber,
-    result: JSON.stringify(job.status === 'dead' ? { error: job.error } : job.result),
+    result: JSON.stringify(resultOf(job)),
     endedAt: iso(job.updatedAt),
     order: Math.floor(Number(order) / 1_024) === job.createdAt ? order : `of ${job.createdAt}`,
     url: request.callbackUrl as string,
@@ -63,6 +63,11 @@ export function begin(
     lease: String(callback.leasedUntil),
     nowMs: now,
   };
+}
+
+function resultOf({ status, result, error, killReason }: ModelJob): JsonValue {
+  if (status === 'killed') return { reason: killReason };
+  return status === 'dead' ? { error } : result;
 }
 
 export type Outcome = CallbackOutcome & { job: string; series: number; lease: string; retryMs: number | null };
@@ -108,8 +113,7 @@ export function redeliver(world: World, { job: id, caller }: OfJob): void {
   const job = jobFor(world, id, caller);
   const { now } = world;
   const { status, callback } = job;
-  if (status === 'pending' || status === 'delivered' || status === 'running')
-    throw new Refusal('JOB_NOT_ENDED', status);
+  if (!isTerminal(status)) throw new Refusal('JOB_NOT_ENDED', status);
   if (!callback) throw new Refusal('NO_CALLBACK', status);
   const isInProgress = callback.leasedUntil !== null && callback.leasedUntil > now;
   // An attempt whose lease has ended is lost: a late outcome of it does not count for the new series.

@@ -1,6 +1,7 @@
-import { type Due, type Expired, PARTITION_TAGS, partitionOf } from '@yardmaster/store';
-import { die, failAttempt, takeBack } from './attempts.js';
+import { type Due, type Expired, PARTITION_TAGS, type Promoted, partitionOf } from '@yardmaster/store';
+import { die, failAttempt, failStart, isStartOver, openWindow, retryDelayMs, startRun, takeBack } from './attempts.js';
 import { recordEvent } from './history.js';
+import { makeReady, msOf, promoteAt, startLimitOf } from './waiting.js';
 import { jobsIn, jobsOf, type ModelJob, type World } from './world.js';
 
 /** How long to wait before purging a job again whose callback is pending. */
@@ -20,9 +21,9 @@ export function expire(world: World, { partition }: { partition: string }): Expi
     broken: [],
   };
   const lagsMs: number[] = [];
-  for (const job of due.slice(0, 100)) {
+  for (const [i, job] of due.slice(0, 100).entries()) {
     const lagMs = world.now - job.deadline;
-    const outcome = expireOne(world, job);
+    const outcome = expireOne(world, job, i + 1);
     if (outcome) expired[outcome] += 1;
     if (outcome !== 'reopened') lagsMs.push(lagMs);
   }
@@ -36,16 +37,26 @@ const dueIn = (world: World, partition: string) =>
     // Jobs of the same millisecond are in the order of their ids; any order would do.
     .sort((a, b) => a.deadline - b.deadline || (a.id < b.id ? -1 : 1));
 
+/** Jobs of one step draw numbers that are spread evenly. */
+const GOLDEN_RATIO = 0.6180339887498949;
+
+/** @param n number of the job in this step, from 1 */
 function expireOne(
   world: World,
   job: ModelJob & { deadline: number },
+  n: number,
 ): 'redelivered' | 'neverAcked' | 'timedOut' | 'purged' | 'reopened' | null {
   const windowMs = windowOf(world, job);
-  if (windowMs !== null && job.deadline - windowMs < steppedAt(world, partitionOf(job.spaceId))) {
-    job.deadline = world.now + windowMs;
+  const limitMs = isRunOver(job) ? msOf(job.request.maxRunSeconds as number) : windowMs;
+  if (limitMs !== null && job.deadline - limitMs < steppedAt(world, partitionOf(job.spaceId))) {
+    reopen(world, job, windowMs as number);
     return 'reopened';
   }
   if (job.status === 'delivered') {
+    if (isStartOver(world, job)) {
+      failStart(world, job);
+      return 'neverAcked';
+    }
     const { maxDeliveries } = world.settings;
     job.deliveryTimeouts += 1;
     if (job.deliveryTimeouts >= maxDeliveries) {
@@ -57,7 +68,7 @@ function expireOne(
     return 'redelivered';
   }
   if (job.status === 'running') {
-    failAttempt(world, job, `Job timed out after ${job.request.timeoutSeconds} seconds without a heartbeat`);
+    timeOut(world, job, retryDelayMs(job, (world.random + n * GOLDEN_RATIO) % 1));
     return 'timedOut';
   }
   if (job.callback?.isPending) {
@@ -69,10 +80,71 @@ function expireOne(
   return 'purged';
 }
 
+/** Whether the deadline of a running job is the time limit of its attempt. */
+const isRunOver = ({ status, deadline, runBy }: ModelJob) =>
+  status === 'running' && runBy !== null && (deadline as number) >= runBy;
+
+/** End an attempt whose worker was silent for too long, or took too long. @param delayMs until the next attempt */
+export function timeOut(world: World, job: ModelJob, delayMs: number): void {
+  const { timeoutSeconds, maxRunSeconds } = job.request;
+  const error = isRunOver(job)
+    ? `Job ran longer than ${maxRunSeconds} seconds`
+    : `Job timed out after ${timeoutSeconds} seconds without a heartbeat`;
+  failAttempt(world, job, error, delayMs);
+}
+
 /** The window of a delivered or running job, in milliseconds; null for any other status. */
 function windowOf({ settings }: World, { status, request }: ModelJob): number | null {
   if (status === 'delivered') return settings.deliveryTimeoutMs;
-  return status === 'running' ? Math.ceil(request.timeoutSeconds * 1_000) : null;
+  return status === 'running' ? msOf(request.timeoutSeconds) : null;
+}
+
+/** Give a delivered or running job another window, and a time limit that is over begins again. */
+function reopen(world: World, job: ModelJob, windowMs: number): void {
+  if (isRunOver(job)) startRun(world, job);
+  if (job.status === 'running') openWindow(world, job);
+  else job.deadline = world.now + windowMs;
+}
+
+/**
+ * Make the scheduled jobs of a partition claimable whose time has come, the earliest first, and those dead that are past
+ * their start limit. Times last to the end of their millisecond, as windows do.
+ */
+export function promote(world: World, { partition }: { partition: string }): Promoted {
+  const due = jobsIn(world, partition)
+    .flatMap((job) => {
+      const at = promoteAt(job);
+      return at !== null && at < world.now ? [{ job, at }] : [];
+    })
+    .sort((a, b) => a.at - b.at || (a.job.id < b.job.id ? -1 : 1))
+    .slice(0, 100);
+  const outcomes = due.map(({ job }, i) => promoteOne(world, job, i + 1));
+  const count = (outcome: 'ready' | 'notStarted') => outcomes.filter((one) => one === outcome).length;
+  return {
+    isMore: due.length === 100,
+    ready: count('ready'),
+    notStarted: count('notStarted'),
+    lagMs: due[0] ? world.now - due[0].at : 0,
+    broken: [],
+  };
+}
+
+/** @param n number of the job in this step, from 1, in whose order jobs get into the queue */
+function promoteOne(world: World, job: ModelJob, n: number): 'ready' | 'notStarted' | null {
+  if (isStartOver(world, job)) {
+    const limitMs = msOf(job.request.startWithinSeconds as number);
+    if ((startLimitOf(job) as number) - limitMs < steppedAt(world, partitionOf(job.spaceId))) {
+      job.startBy = world.now + limitMs; // A step of the clock has cut it short.
+    } else if (job.status === 'delivered') {
+      job.isStartSwept = true; // Its worker may still ack it.
+    } else {
+      failStart(world, job);
+      return 'notStarted';
+    }
+  }
+  if (job.status !== 'scheduled' || (job.scheduledFor as number) >= world.now) return null;
+  makeReady(world, job, n);
+  return 'ready';
 }
 
 // Contract 2 §6, "Clock steps": a delivered or running job whose worker last called before a step gets one more window:
@@ -96,8 +168,15 @@ export function restoreDeadlines(world: World, { partition }: { partition: strin
   let count = 0;
   for (const job of jobsIn(world, partition)) {
     const windowMs = windowOf(world, job);
-    if (windowMs === null || (job.deadline as number) - windowMs <= world.now) continue;
-    job.deadline = world.now + windowMs;
+    if (windowMs === null) continue;
+    const latestRunBy = world.now + msOf(job.request.maxRunSeconds ?? 0);
+    const isRunAhead = job.status === 'running' && job.runBy !== null && job.runBy > latestRunBy;
+    if ((job.deadline as number) - windowMs <= world.now && !isRunAhead) continue;
+    // Its window may have been longer, by another setting; or it was opened again after a step that is undone now.
+    const isUndone = (world.stepped.get(partition) ?? 0) > world.now;
+    if (job.status === 'delivered' && (job.deliveredAt as number) <= world.now && !isUndone) continue;
+    if (isRunAhead) job.runBy = latestRunBy;
+    reopen(world, job, windowMs);
     count++;
   }
   return count;
@@ -110,7 +189,7 @@ export function due(world: World): Omit<Due, 'clocks'> {
     PARTITION_TAGS.filter((partition) => jobsIn(world, partition).some((job) => (dueAt(job) ?? now + 1) <= now));
   return {
     deadlines: partitionsWith(({ deadline }) => deadline),
-    promotions: [],
+    promotions: partitionsWith(promoteAt),
     callbacks: partitionsWith(({ callback }) => (callback?.isPending ? callback.relayAt : null)),
     faults: [],
   };

@@ -1,16 +1,28 @@
 import type { ClaimedJob, ClaimOutcome, CreateJobRequest, Job } from '@yardmaster/protocol';
 import { recordEvent } from './history.js';
 import { jobOf } from './reading.js';
-import { iso, jobFor, jobsOf, type ModelJob, nextPlace, type OfJob, type World } from './world.js';
+import { timeOf, wait } from './waiting.js';
+import {
+  iso,
+  jobFor,
+  jobsOf,
+  type ModelJob,
+  nextOrder,
+  type OfJob,
+  ORDERS_PER_SECOND,
+  timeOfOrder,
+  type World,
+} from './world.js';
 
-// Spec §3: (none) → pending → delivered.
+// Spec §3: (none) → pending → delivered. Contract-2 §2: (none) → scheduled.
 
 /** @param id chosen by the store; it cannot be predicted */
 export function create(
   world: World,
   { id, space, request }: { id: string; space: string; request: CreateJobRequest },
 ): Job {
-  const born = nextPlace(world, space);
+  const order = nextOrder(world, space, Math.floor(world.micros * 1.024));
+  const at = timeOfOrder(order);
   const job: ModelJob = {
     id,
     spaceId: space,
@@ -19,14 +31,15 @@ export function create(
     idempotencyKey: null,
     isUniqueFreed: false,
     status: 'pending',
+    priority: request.priority,
+    ...{ scheduledFor: null, startBy: null, isStarted: false, isStartSwept: false, runBy: null },
     attemptNumber: 0,
     deliveryTimeouts: 0,
     takeBacks: 0,
     deliveries: [],
     deliveredAt: null,
     startedAt: null,
-    createdAt: born.at,
-    updatedAt: born.at,
+    ...{ createdAt: at, updatedAt: at },
     result: null,
     error: null,
     progress: null,
@@ -36,27 +49,37 @@ export function create(
     logSeq: 0,
     deadline: null,
     callback: null,
-    createdPlace: born,
-    queuePlace: born,
+    killReason: null,
+    ...{ createdOrder: order, claimOrder: order },
   };
   world.jobs.set(id, job);
+  wait(world, job, timeOf(world, request), order);
   recordEvent(world, job, 'created');
   return jobOf(job);
 }
 
+/** Place in the queue: as if the job had been queued earlier by its head start. */
+const scoreOf = ({ claimOrder, priority }: ModelJob) => claimOrder - priority * ORDERS_PER_SECOND;
+
 export const queueOf = (world: World, space: string) =>
   jobsOf(world, space)
     .filter((job) => job.status === 'pending')
-    .sort((a, b) => a.queuePlace.ordinal - b.queuePlace.ordinal);
+    // Jobs at the same place are in the order of their ids; any order would do.
+    .sort((a, b) => scoreOf(a) - scoreOf(b) || (a.id < b.id ? -1 : 1));
 
 export function poll(
   world: World,
   { space, count, names }: { space: string; count: number; names: string[] },
 ): ClaimedJob[] {
-  return queueOf(world, space)
-    .filter((job) => names.length === 0 || names.includes(job.request.name))
-    .slice(0, count)
-    .map((job) => deliver(world, job));
+  const rankOf = ({ request }: ModelJob) => names.indexOf(request.name);
+  return (
+    queueOf(world, space)
+      .filter((job) => names.length === 0 || names.includes(job.request.name))
+      // Jobs at the same place are in the order of the names that were asked for; any order would do.
+      .sort((a, b) => scoreOf(a) - scoreOf(b) || rankOf(a) - rankOf(b))
+      .slice(0, count)
+      .map((job) => deliver(world, job))
+  );
 }
 
 export function claim(world: World, { job: id, caller }: OfJob): ClaimOutcome {
@@ -67,6 +90,7 @@ export function claim(world: World, { job: id, caller }: OfJob): ClaimOutcome {
 
 function deliver(world: World, job: ModelJob): ClaimedJob {
   job.status = 'delivered';
+  job.isStartSwept = false;
   job.deliveredAt = world.now;
   job.updatedAt = world.now;
   job.deadline = world.now + world.settings.deliveryTimeoutMs;

@@ -4,12 +4,13 @@
 
 export { ack, complete, fail, heartbeat, kill } from './attempts.js';
 export { begin, record, redeliver, relay } from './callbacks.js';
-export { expire } from './deadlines.js';
+export { expire, promote } from './deadlines.js';
 export { claim, create, poll } from './delivering.js';
-export { CALLS_TO, callJob, JOB_VERBS, type JobVerb, refusalOf } from './job-calls.js';
+export { CALLS_TO, type CallOptions, callJob, JOB_VERBS, type JobVerb, refusalOf } from './job-calls.js';
 export { createKeyed } from './keyed.js';
 export { append, pageOf, read as readLogs } from './logs.js';
 export { get, list, progress, stats } from './reading.js';
 export { replay } from './replay.js';
 export { changesNothing, type WorkerCall } from './tokens.js';
+export { reschedule } from './waiting.js';
 export { type ModelJob, newWorld, Refusal, type World } from './world.js';

@@ -4,16 +4,24 @@ import {
   type JsonValue,
   type NewLog,
   type Progress,
+  type RescheduleRequest,
   type Status,
 } from '@yardmaster/protocol';
 import { STORE_DEFAULTS } from '@yardmaster/store';
-import { ack, complete, fail, heartbeat, kill, type OfWorker, release } from './attempts.js';
+import { ack, complete, fail, heartbeat, kill, type OfWorker, type RetryFields, release } from './attempts.js';
 import { redeliver } from './callbacks.js';
 import { claim, create } from './delivering.js';
 import { append } from './logs.js';
+import { reschedule } from './waiting.js';
 import { newWorld, Refusal, type World } from './world.js';
 
-type JobCall = (world: World, of: OfWorker, data: JsonValue) => unknown;
+/** Fields of the bodies of fail and release about the next attempt; those left out have their default. */
+export type CallOptions = RetryFields & { delaySeconds?: number | null };
+
+type JobCall = (world: World, of: OfWorker, data: JsonValue, options: CallOptions) => unknown;
+
+/** A job that is rescheduled to now, with its head start. */
+const NOW: RescheduleRequest = { scheduledFor: null, delaySeconds: 0, priority: null };
 
 /** The calls that change a job, by the last word of their path. `data` comes from the body. */
 const JOB_CALLS = {
@@ -25,8 +33,9 @@ const JOB_CALLS = {
   keepalive: (world, of) => heartbeat(world, { ...of, beat: { kind: 'keepalive' } }),
   logs: (world, of, data) => append(world, { ...of, logs: data as unknown as NewLog[] }),
   complete: (world, of, data) => complete(world, { ...of, result: data }),
-  fail: (world, of, data) => fail(world, { ...of, error: data as string | JsonObject }),
-  release: (world, of, data) => release(world, { ...of, reason: data as string | null }),
+  fail: (world, of, data, options) => fail(world, { ...of, ...options, error: data as string | JsonObject }),
+  release: (world, of, data, options) => release(world, { ...of, ...options, reason: data as string | null }),
+  reschedule: (world, of, data) => reschedule(world, { ...of, ...((data as RescheduleRequest | null) ?? NOW) }),
   kill: (world, of, data) => kill(world, { ...of, reason: data as string | null }),
   redeliver,
 } satisfies Record<string, JobCall>;
@@ -40,7 +49,9 @@ export const JOB_VERBS = Object.keys(JOB_CALLS) as JobVerb[];
  *
  * @param call.caller the one space that the caller may touch; null, the default, for any
  * @param call.token delivery token of a worker's call; the default is none
- * @param call.data data of the body, with defaults filled in; the default is null
+ * @param call.data data of the body, with defaults filled in; the default is null. Reschedule has the whole body as its
+ *   data, and null for now
+ * @param call.options further fields of the body of fail and release; the default is none
  * @throws Refusal; the world is then unchanged
  */
 export function callJob(
@@ -49,10 +60,11 @@ export function callJob(
   {
     caller = null,
     data = null,
+    options = {},
     ...of
-  }: { job: string; caller?: string | null; token?: string | null; data?: JsonValue },
+  }: { job: string; caller?: string | null; token?: string | null; data?: JsonValue; options?: CallOptions },
 ): unknown {
-  return (JOB_CALLS[verb] as JobCall)(world, { ...of, caller }, data);
+  return (JOB_CALLS[verb] as JobCall)(world, { ...of, caller }, data, options);
 }
 
 const RUN: JobVerb[] = ['claim', 'ack'];

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CreateJobRequest, isTerminal, type Job } from '@yardmaster/protocol';
+import { type CreateJobRequest, isTerminal, type Job, type Status } from '@yardmaster/protocol';
 import type { FullCreation } from '@yardmaster/store';
 import { create } from './delivering.js';
 import { recordEvent } from './history.js';
-import { jobOf } from './reading.js';
-import { jobsOf, type ModelJob, Refusal, type World } from './world.js';
+import { jobOf, shownOptions } from './reading.js';
+import { timeOf, wait } from './waiting.js';
+import { iso, jobsOf, type ModelJob, Refusal, type World } from './world.js';
 
 // Contract 2 §1: creates with an idempotency key or a unique key.
 
@@ -18,7 +19,8 @@ export interface KeyedCreate {
 export function createKeyed(world: World, given: KeyedCreate & { id: string }): FullCreation {
   const { space, request, idempotencyKey } = given;
   const known = jobsOf(world, space).find((job) => idempotencyKey !== null && job.idempotencyKey === idempotencyKey);
-  if (known && !isDeepStrictEqual(known.firstRequest, request)) throw new Refusal('IDEMPOTENCY_MISMATCH');
+  if (known && !isDeepStrictEqual(plainOf(known.firstRequest), plainOf(request)))
+    throw new Refusal('IDEMPOTENCY_MISMATCH');
   if (known) return { outcome: 'replayed', job: replayed(jobOf({ ...known, request: known.firstRequest })) };
 
   const holder = jobsOf(world, space).find((job) => isHolder(job, request));
@@ -29,6 +31,12 @@ export function createKeyed(world: World, given: KeyedCreate & { id: string }): 
   return { outcome: 'created', job };
 }
 
+/** Return a request without members that are at their defaults, for a comparison. */
+const plainOf = ({ retry, callbackOn, ...request }: CreateJobRequest) => ({
+  ...request,
+  ...shownOptions({ retry, callbackOn }),
+});
+
 /** To create is not to read: a replay shows its own request, and no result, error or progress. */
 function replayed({ error: _, progress: __, ...job }: Job & { error?: unknown; progress?: unknown }): Job {
   return { ...job, result: null };
@@ -38,7 +46,7 @@ function replayed({ error: _, progress: __, ...job }: Job & { error?: unknown; p
 function isHolder({ request: its, status, isUniqueFreed }: ModelJob, { name, unique }: CreateJobRequest): boolean {
   if (unique === null || its.name !== name || its.unique?.key !== unique.key || isUniqueFreed) return false;
   if (its.unique.until === 'ended') return !isTerminal(status);
-  return its.unique.until === 'expired' || status === 'pending' || status === 'delivered';
+  return its.unique.until === 'expired' || isWaiting(status) || status === 'delivered';
 }
 
 /** The key of a holder with a time is free once that time is over. */
@@ -48,15 +56,22 @@ const occupies = ({ now }: World, { request, createdAt }: ModelJob): boolean =>
 function conflict(world: World, holder: ModelJob, request: CreateJobRequest): FullCreation {
   const { onConflict } = request.unique as NonNullable<CreateJobRequest['unique']>;
   if (onConflict === 'reject') throw new Refusal('JOB_NOT_UNIQUE', holder.status);
-  if (onConflict === 'return' || holder.status !== 'pending') return { outcome: 'returned', job: jobOf(holder) };
+  if (onConflict === 'return' || !isWaiting(holder.status)) return { outcome: 'returned', job: jobOf(holder) };
   replace(world, holder, request);
   return { outcome: 'replaced', job: jobOf(holder) };
 }
 
-/** Replace the request of a pending job, which keeps its id, its place and its attempts. */
+export const isWaiting = (status: Status) => status === 'scheduled' || status === 'pending';
+
+/** Replace the request of a job that waits. It keeps its id, its attempts and, while it is claimable, its place. */
 export function replace(world: World, job: ModelJob, request: CreateJobRequest): void {
+  const place = job.status === 'pending' ? job.claimOrder : undefined;
   job.request = request;
+  job.priority = request.priority;
   job.checkpoint = null;
+  Object.assign(job, { scheduledFor: null, startBy: null, isStarted: job.attemptNumber > 0 });
+  const scheduledFor = timeOf(world, request);
+  wait(world, job, scheduledFor, place);
   job.updatedAt = world.now;
-  recordEvent(world, job, 'replaced');
+  recordEvent(world, job, 'replaced', scheduledFor === null ? null : { scheduledFor: iso(scheduledFor) });
 }

@@ -11,7 +11,7 @@ import {
 } from '@yardmaster/protocol';
 import type { Since, Snapshot } from '@yardmaster/store';
 import { queueOf } from './delivering.js';
-import { iso, jobFor, jobsOf, type ModelJob, type OfJob, type World } from './world.js';
+import { iso, jobFor, jobsOf, type ModelJob, type OfJob, timeOfOrder, type World } from './world.js';
 
 // What readers get (spec §2.1, §4.2, §4.5, §4.6).
 
@@ -19,7 +19,7 @@ const isoOrNull = (ms: number | null) => (ms === null ? null : iso(ms));
 
 function listed(job: ModelJob): ListedJob {
   const { id, spaceId, status, attemptNumber, result, request, createdAt, updatedAt } = job;
-  const { name, payload, maxRetries, timeoutSeconds, unique } = request;
+  const { name, payload, maxRetries, timeoutSeconds, unique, retry, maxRunSeconds, startWithinSeconds } = request;
   return {
     ...{ id, spaceId, name, payload, status, maxRetries, attemptNumber, timeoutSeconds },
     deliveredAt: isoOrNull(job.deliveredAt),
@@ -28,6 +28,11 @@ function listed(job: ModelJob): ListedJob {
     result,
     ...(job.error === null ? {} : { error: job.error }),
     ...(job.progress === null ? {} : { progress: job.progress.data }),
+    ...(job.scheduledFor === null ? {} : { scheduledFor: iso(job.scheduledFor) }),
+    ...shownOptions({ retry }),
+    ...(maxRunSeconds === null ? {} : { maxRunSeconds }),
+    ...(startWithinSeconds === null ? {} : { startWithinSeconds }),
+    ...(job.priority === 0 ? {} : { priority: job.priority }),
     ...(unique && { unique: shownUnique(unique) }),
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
@@ -43,9 +48,26 @@ function shownUnique({ key, until, onConflict, ttlSeconds }: NonNullable<CreateJ
   return shown;
 }
 
+/** Return options as a job shows them: without members that are at their defaults (contract-2 §0). */
+export function shownOptions({
+  retry,
+  callbackOn = null,
+}: Pick<CreateJobRequest, 'retry'> & Partial<Pick<CreateJobRequest, 'callbackOn'>>): Pick<Job, 'retry' | 'callbackOn'> {
+  const shown: Pick<Job, 'retry' | 'callbackOn'> = {};
+  if (callbackOn !== null && callbackOn.join() !== 'completed,dead') shown.callbackOn = callbackOn;
+  if (retry === null) return shown;
+  const { delaySeconds, factor, maxDelaySeconds, jitter } = retry;
+  const [first, ...others] = [delaySeconds].flat() as [number];
+  shown.retry = { delaySeconds: others.length === 0 ? first : delaySeconds };
+  if (factor !== null && factor !== 1) shown.retry.factor = factor;
+  if (maxDelaySeconds !== null && maxDelaySeconds !== 604_800) shown.retry.maxDelaySeconds = maxDelaySeconds;
+  if (jitter !== 0.2) shown.retry.jitter = jitter;
+  return shown;
+}
+
 export function jobOf(job: ModelJob): Job {
-  const { callbackUrl, callbackHeaders } = job.request;
-  return { ...listed(job), callbackUrl, callbackHeaders };
+  const { callbackUrl, callbackHeaders, callbackOn } = job.request;
+  return { ...listed(job), callbackUrl, callbackHeaders, ...shownOptions({ retry: null, callbackOn }) };
 }
 
 export function get(world: World, { job: id, caller }: OfJob): JobWithEvents {
@@ -108,7 +130,7 @@ export interface PageOfJobs {
 export function list(world: World, { space, status, limit, offset }: PageOfJobs): ListedJob[] {
   return jobsOf(world, space)
     .filter((job) => status === undefined || job.status === status)
-    .sort((a, b) => b.createdPlace.ordinal - a.createdPlace.ordinal)
+    .sort((a, b) => b.createdOrder - a.createdOrder)
     .slice(offset, offset + limit)
     .map(listed);
 }
@@ -118,9 +140,14 @@ export function stats(
   { space, limit, names }: { space: string; limit: number; names: string[] },
 ): SpaceStats {
   const jobs = jobsOf(world, space);
-  const counted = STATUSES.map((status) => [status, jobs.filter((job) => job.status === status).length]);
+  const counted = STATUSES.map((status): [Status, number] => [
+    status,
+    jobs.filter((job) => job.status === status).length,
+  ]).filter(([status, count]) => status !== 'scheduled' || count > 0);
   const queue = queueOf(world, space);
-  const ageOf = (job: ModelJob | undefined) => (job ? Math.max(0, world.now - job.queuePlace.at) / 1_000 : null);
+  // Without the head start.
+  const ageOf = (job: ModelJob | undefined) =>
+    job ? Math.max(0, world.now - timeOfOrder(job.claimOrder)) / 1_000 : null;
   const known = [...new Set(jobs.map(({ request }) => request.name))];
   const rowOf = (name: string) => {
     const waiting = queue.filter(({ request }) => request.name === name);

@@ -20,7 +20,7 @@ type ShortEvent = [type: EventType, atMs: number, data?: JsonValue];
 interface HistoryCase {
   title: string;
   events: ShortEvent[];
-  /** Fields that differ from those of a job which was never delivered. */
+  /** Fields that differ from those of a pending job which was never delivered. */
   fields?: Partial<JobWithEvents>;
   unrecorded?: Unrecorded;
 }
@@ -52,6 +52,21 @@ const retried = (atMs: number, attemptNumber = 1): ShortEvent => ['retried', atM
 const NEVER_ACKED = 'Job was delivered 2 times and never acknowledged';
 const neverAcked = (atMs: number): ShortEvent => ['dead', atMs, { error: NEVER_ACKED }];
 const released = (atMs: number): ShortEvent => ['released', atMs, { reason: 'stop' }];
+const at = (ms: number) => ({ scheduledFor: isoAt(ms) });
+const replacedAt = (ms: number, data: JsonValue = null): ShortEvent => ['replaced', ms, data];
+const rescheduled = (atMs: number, scheduledFor: string | null, priority?: number): ShortEvent => [
+  'rescheduled',
+  atMs,
+  { scheduledFor, ...(priority !== undefined && { priority }) },
+];
+const delayed = (atMs: number, untilMs: number, error = 'no'): ShortEvent => [
+  'retried',
+  atMs,
+  { error, attemptNumber: 1, ...at(untilMs) },
+];
+const NOT_STARTED = 'Job was not started within 1 seconds';
+const notStarted = (atMs: number): ShortEvent => ['dead', atMs, { error: NOT_STARTED }];
+const TOO_LONG = 'Job ran longer than 7 seconds';
 const killed = (atMs: number): ShortEvent => ['killed', atMs, { reason: null }];
 const sent = (atMs: number, attempt: number, [statusCode, willRetry = false]: [number, boolean?]): ShortEvent => [
   'callback_sent',
@@ -108,6 +123,73 @@ describe('replay of a history', () => {
       title: 'a clock that stepped back after the creation',
       events: [...CREATED, ['delivered', -5]],
       fields: { deliveredAt: isoAt(-5), status: 'delivered' },
+    },
+    {
+      title: 'a job that was scheduled at its creation',
+      events: [...CREATED, ['ready', 101], ['delivered', 110]],
+      fields: { ...at(100), status: 'delivered', deliveredAt: isoAt(110) },
+    },
+    {
+      title: 'a scheduled job that was killed',
+      events: [...CREATED, killed(20)],
+      fields: { ...at(100), status: 'killed' },
+    },
+    {
+      title: 'a job that was scheduled, ready and released for later',
+      events: [...CREATED, ['ready', 101], ['delivered', 110], ['released', 120, { reason: null, ...at(500) }]],
+      fields: { ...at(500), status: 'scheduled' },
+    },
+    {
+      title: 'a job that was rescheduled',
+      events: [...CREATED, rescheduled(10, isoAt(500), 3), rescheduled(20, null), ['delivered', 30]],
+      fields: { ...at(500), priority: 3, status: 'delivered', deliveredAt: isoAt(30) },
+    },
+    {
+      title: 'a job that was replaced for later, and then for now',
+      events: [...CREATED, replacedAt(10, at(500)), replacedAt(20)],
+    },
+    {
+      title: 'a retry whose delay a worker chose',
+      events: [...RUNNING, delayed(30, 9_030), ['ready', 9_031]],
+      fields: { ...at(9_030), attemptNumber: 1, error: 'no', retry: { delaySeconds: 1 } },
+    },
+    {
+      title: 'a retry after a time-out, with the longest delay',
+      events: [...RUNNING, delayed(5_021, 6_221, SILENT)],
+      fields: { ...at(6_221), status: 'scheduled', attemptNumber: 1, error: SILENT, retry: { delaySeconds: 1 } },
+    },
+    {
+      title: 'a failure that must not be retried',
+      events: [...RUNNING, ['dead', 30, { error: 'no' }]],
+      fields: { ...running, status: 'dead', error: 'no' },
+    },
+    {
+      title: 'a job that was not started in time',
+      events: [...CREATED, notStarted(1_001)],
+      fields: { startWithinSeconds: 1, status: 'dead', error: NOT_STARTED },
+    },
+    {
+      title: 'a delivered job that was not started in time',
+      events: [...CREATED, ['delivered', 900], notStarted(1_001)],
+      fields: { startWithinSeconds: 1, deliveredAt: isoAt(900), status: 'dead', error: NOT_STARTED },
+    },
+    {
+      title: 'a job that got another time to start when it was replaced',
+      events: [...CREATED, ['delivered', 10], ['delivery_timeout', 2_011], replacedAt(3_000), notStarted(4_001)],
+      fields: { startWithinSeconds: 1, status: 'dead', error: NOT_STARTED },
+    },
+    {
+      title: 'an attempt that took too long, whatever its worker sent',
+      events: [...RUNNING, ['event', 4_000], delayed(7_021, 7_821, TOO_LONG)],
+      fields: {
+        ...{ ...at(7_821), status: 'scheduled', attemptNumber: 1, error: TOO_LONG },
+        ...{ maxRunSeconds: 7, retry: { delaySeconds: 1 } },
+      },
+    },
+    {
+      title: 'a callback of a killed job',
+      events: [...CREATED, killed(20), sent(30, 1, [200])],
+      fields: { status: 'killed', callbackUrl: HOOK, callbackOn: ['killed'] },
     },
     { title: 'callbacks', events: [...COMPLETED, sent(40, 1, [503, true]), sent(8_040, 2, [200])], fields: called },
     {
@@ -172,9 +254,101 @@ describe('replay of a history', () => {
     },
     { title: 'one retry too many', events: [...SECOND, retried(60, 2)], says: 'attemptNumber: 2 } must be dead (a.7)' },
     {
-      title: 'a final failure before the last attempt',
-      events: [...RUNNING, ['dead', 30, { error: 'no' }]],
+      title: 'a final time-out before the last attempt',
+      events: [...RUNNING, ['dead', 5_021, { error: SILENT }]],
       says: 'must be retried (a.4)',
+    },
+    {
+      title: 'a job that was ready too early',
+      events: [...CREATED, ['ready', 100]],
+      fields: at(100),
+      says: 'ready (a.2) came 1 ms before the job was due',
+    },
+    {
+      title: 'a retry that was ready too early',
+      events: [...RUNNING, delayed(30, 1_030), ['ready', 1_030]],
+      fields: { ...at(1_030), attemptNumber: 1, error: 'no' },
+      says: 'ready (a.5) came 1 ms before the job was due',
+    },
+    { title: 'a pending job that is ready', events: [...RUNNING, retried(30), ['ready', 40]], says: 'was pending' },
+    {
+      title: 'a delivery of a scheduled job',
+      events: [...CREATED, rescheduled(10, isoAt(500)), ['delivered', 20]],
+      says: 'delivered (a.3) happened while the job was scheduled, where it does nothing',
+    },
+    {
+      title: 'a time in the past',
+      events: [...CREATED, rescheduled(10, isoAt(10))],
+      says: 'must be rescheduled (a.2) { scheduledFor: null }',
+    },
+    {
+      title: 'a new time of a delivered job',
+      events: [...DELIVERED, rescheduled(20, null)],
+      says: 'refused: JOB_NOT_PENDING',
+    },
+    {
+      title: 'a delivered job that is replaced',
+      events: [...DELIVERED, replacedAt(20)],
+      says: 'where it does nothing',
+    },
+    {
+      title: 'a delay after a time-out that its policy does not allow',
+      events: [...RUNNING, delayed(5_021, 6_222, SILENT)],
+      fields: { retry: { delaySeconds: 1 } },
+      says: 'retried (a.4) has a delay of 1201 ms, and must have 800 to 1200',
+    },
+    {
+      title: 'a time-out without the delay of its policy',
+      events: [...RUNNING, silent(5_021)],
+      fields: { retry: { delaySeconds: 1 } },
+      says: 'has a delay of 0 ms, and must have 800 to 1200',
+    },
+    {
+      title: 'a delay that no worker can choose',
+      events: [...RUNNING, delayed(30, 604_800_031)],
+      says: 'retried (a.4) has a delay of more than 604800 s',
+    },
+    {
+      title: 'an early end of a job that was not started',
+      events: [...CREATED, notStarted(1_000)],
+      fields: { startWithinSeconds: 1 },
+      says: 'dead (a.2) came 1 ms before the time to start was over',
+    },
+    {
+      title: 'an end for want of a start after an attempt',
+      events: [...RUNNING, retried(30), notStarted(2_000)],
+      fields: { startWithinSeconds: 1 },
+      says: 'dead (a.5) happened to a job without a limit for its start',
+    },
+    {
+      title: 'a time-out of a delivery after which no time was left to start',
+      events: [...DELIVERED, ['delivery_timeout', 2_011]],
+      fields: { startWithinSeconds: 1 },
+      says: 'must be dead (a.3)',
+    },
+    {
+      title: 'an attempt that was ended too early',
+      events: [...RUNNING, ['event', 4_000], ['retried', 7_020, { error: TOO_LONG, attemptNumber: 1 }]],
+      fields: { maxRunSeconds: 7 },
+      says: 'retried (a.5) came 1 ms before the time of the attempt was over',
+    },
+    {
+      title: 'silence in an attempt that took too long',
+      events: [...RUNNING, ['event', 4_000], silent(9_001)],
+      fields: { maxRunSeconds: 7 },
+      says: 'must be retried (a.5)',
+    },
+    {
+      title: 'a time that the history does not show',
+      events: [...CREATED, rescheduled(10, isoAt(500))],
+      fields: { ...at(600), status: 'scheduled' },
+      says: 'scheduledFor is',
+    },
+    {
+      title: 'a callback of a job that was killed without need for one',
+      events: [...CREATED, killed(20), sent(30, 1, [200])],
+      fields: { status: 'killed', callbackUrl: HOOK },
+      says: 'no callback was pending',
     },
     {
       title: 'a delivery that timed out in the last millisecond of its window',
@@ -268,14 +442,15 @@ describe('replay of a history', () => {
 it('refuses each verb in each status as the specification prescribes', () => {
   const rows = JOB_VERBS.map((verb) => [verb, STATUSES.map((status) => refusalOf(verb, status)?.code ?? 'ok')]);
   const [ack, run] = ['JOB_NOT_DELIVERED', 'JOB_NOT_RUNNING'];
-  const [heartbeat, end] = ['JOB_KILLED', run].map((killed) => [run, run, 'ok', run, run, killed]);
-  const any = Array(6).fill('ok');
+  const [heartbeat, end] = ['JOB_KILLED', run].map((killed) => [run, run, run, 'ok', run, run, killed]);
+  const any = Array(7).fill('ok');
   expect(Object.fromEntries(rows)).toEqual({
-    ...{ claim: any, logs: any, ack: [ack, 'ok', ack, ack, ack, ack] },
+    ...{ claim: any, logs: any, ack: [ack, ack, 'ok', ack, ack, ack, ack] },
     ...{ progress: heartbeat, checkpoint: heartbeat, event: heartbeat, keepalive: heartbeat },
-    release: [run, 'ok', 'ok', run, run, 'JOB_KILLED'],
-    ...{ complete: end, fail: end, kill: ['ok', 'ok', 'ok', 'JOB_ENDED', 'JOB_ENDED', 'ok'] },
-    redeliver: [...Array(3).fill('JOB_NOT_ENDED'), ...Array(3).fill('NO_CALLBACK')],
+    release: [run, run, 'ok', 'ok', run, run, 'JOB_KILLED'],
+    reschedule: ['ok', 'ok', ...Array(5).fill('JOB_NOT_PENDING')],
+    ...{ complete: end, fail: end, kill: [...Array(4).fill('ok'), 'JOB_ENDED', 'JOB_ENDED', 'ok'] },
+    redeliver: [...Array(4).fill('JOB_NOT_ENDED'), ...Array(3).fill('NO_CALLBACK')],
   });
   expect(refusalOf('redeliver', 'completed', HOOK)).toBeNull();
   expect(refusalOf('redeliver', 'killed', HOOK)?.code).toBe('NO_CALLBACK');

@@ -1,5 +1,6 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import {
+  type CreateJobRequest,
   createJobRequest,
   type EventType,
   type JobEvent,
@@ -9,12 +10,14 @@ import {
   uniqueRequest,
 } from '@yardmaster/protocol';
 import { type CallbackOutcome, partitionOf, STORE_DEFAULTS, type StoreSettings } from '@yardmaster/store';
+import { failStart, retryDelayMs } from './attempts.js';
 import { begin, mustRetry, record, redeliver } from './callbacks.js';
-import { expire } from './deadlines.js';
+import { expire, timeOut } from './deadlines.js';
 import { create } from './delivering.js';
 import { callJob, type JobVerb } from './job-calls.js';
-import { replace } from './keyed.js';
+import { isWaiting, replace } from './keyed.js';
 import { get } from './reading.js';
+import { makeReady, reschedule, startLimitOf } from './waiting.js';
 import { type ModelJob, newWorld, type OfJob, Refusal, type World } from './world.js';
 
 export interface ReplaySettings extends Partial<StoreSettings> {
@@ -34,6 +37,10 @@ interface Replay {
   world: World;
   job: ModelJob;
   of: OfJob;
+  /** The request that the job shows: that of the last replacement. */
+  finalRequest: CreateJobRequest;
+  /** Id of the event of the last replacement. */
+  lastReplaced: string | undefined;
   settings: ReplaySettings;
   unrecorded: Unrecorded;
 }
@@ -56,7 +63,9 @@ export function replay(job: JobWithEvents, settings: ReplaySettings, unrecorded:
   if (isReplacedLate(events)) return null;
   const world = worldAtCreation(job, settings);
   const of = { job: id, caller: null };
-  const walk = { world, job: world.jobs.get(id) as ModelJob, of, settings, unrecorded };
+  const lastReplaced = events.findLast(({ type }) => type === 'replaced')?.id;
+  const finalRequest = requestOf(job);
+  const walk = { world, job: world.jobs.get(id) as ModelJob, of, finalRequest, lastReplaced, settings, unrecorded };
   try {
     compareEvent(walk, first);
     for (const event of events.slice(1)) step(walk, event);
@@ -94,14 +103,37 @@ function gapIn(
 
 const seqOf = (event: JobEvent | undefined) => Number(event?.id.split('.')[1]);
 
-function worldAtCreation({ id, spaceId, createdAt, ...job }: JobWithEvents, settings: ReplaySettings): World {
+function worldAtCreation(job: JobWithEvents, settings: ReplaySettings): World {
+  const { id, spaceId, createdAt, events } = job;
   const world = newWorld({ ...STORE_DEFAULTS, ...settings }, Date.parse(createdAt));
-  const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = job;
-  const unique = job.unique ? uniqueRequest.parse(job.unique) : null;
-  const given = { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders };
-  const request = { ...createJobRequest.parse(given), unique };
+  const request = { ...requestOf(job), scheduledFor: firstTimeOf(job) };
+  // How long an earlier request let the job wait for its start is not known.
+  if (events.some(({ type }) => type === 'replaced')) request.startWithinSeconds = null;
   create(world, { id, space: spaceId, request });
   return world;
+}
+
+/** Return the request that a job shows, without a time. */
+function requestOf(job: JobWithEvents): CreateJobRequest {
+  const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders, callbackOn } = job;
+  const { retry, maxRunSeconds, startWithinSeconds, priority } = job;
+  const unique = job.unique ? uniqueRequest.parse(job.unique) : null;
+  const given = { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders, callbackOn };
+  return { ...createJobRequest.parse({ ...given, retry, maxRunSeconds, startWithinSeconds, priority }), unique };
+}
+
+/** Return the time that an event gave its job, epoch milliseconds; null for none. */
+function timeIn({ type, data }: JobEvent): number | null {
+  const { scheduledFor } = (TIMED.includes(type) ? (data ?? {}) : {}) as { scheduledFor?: string };
+  return typeof scheduledFor === 'string' ? Date.parse(scheduledFor) : null;
+}
+
+const TIMED: EventType[] = ['retried', 'released', 'replaced', 'rescheduled'];
+
+/** Return the time for which a job was scheduled at its creation; the latest possible one if it is not known. */
+function firstTimeOf({ events, scheduledFor }: JobWithEvents): number | null {
+  if (scheduledFor !== undefined && events.every((event) => timeIn(event) === null)) return Date.parse(scheduledFor);
+  return events[1]?.type === 'ready' ? Date.parse(events[1].createdAt) - 1 : null;
 }
 
 function step(walk: Replay, event: JobEvent): void {
@@ -150,35 +182,113 @@ const STEPS: Record<EventType, Step> = {
   checkpoint: byCalling('checkpoint', (data) => data),
   event: byCalling('event', (data) => data),
   killed: byCalling('kill', (data) => data?.reason),
-  released: byCalling('release', (data) => data?.reason),
-  ready: () => undefined,
-  rescheduled: () => undefined,
-  replaced: ({ world, job }) => {
-    if (job.status === 'pending') replace(world, job, job.request);
-  },
-  ...{ retried: ended, dead: ended, delivery_timeout: timedOut },
+  ...{ ready, rescheduled, replaced, released, retried: ended, dead: ended, delivery_timeout: timedOut },
   ...{ callback_sent: calledBack, callback_failed: calledBack },
 };
 
-const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
-const TIMED_OUT = new RegExp(`^Job timed out after .* seconds without a heartbeat$|${NEVER_ACKED.source}`);
+/** Return the seconds from now until the time in an event, so that the model arrives at the same millisecond. */
+function delayIn({ world: { now } }: Replay, event: JobEvent): number | null {
+  const at = timeIn(event);
+  return at === null ? null : (at - now - 0.5) / 1_000;
+}
 
-const errorOf = (data: JsonObject | null) => data?.error ?? '';
+function ready({ world, job }: Replay, { id }: JobEvent): void {
+  if (job.status !== 'scheduled') throw new Disagreement(`ready (${id}) happened while the job was ${job.status}`);
+  expectPast(world, `ready (${id})`, { end: job.scheduledFor as number, of: 'the job was due' });
+  makeReady(world, job);
+}
+
+function rescheduled({ world, of }: Replay, event: JobEvent): void {
+  const { priority = null } = event.data as { priority?: number };
+  const scheduledFor = timeIn(event);
+  reschedule(world, { ...of, scheduledFor, delaySeconds: scheduledFor === null ? 0 : null, priority });
+}
+
+function replaced({ world, job, finalRequest, lastReplaced }: Replay, event: JobEvent): void {
+  if (!isWaiting(job.status)) return;
+  const isLast = event.id === lastReplaced;
+  const startWithinSeconds = isLast ? finalRequest.startWithinSeconds : null;
+  replace(world, job, { ...finalRequest, startWithinSeconds, scheduledFor: timeIn(event) });
+}
+
+function released(walk: Replay, event: JobEvent): void {
+  const data = (event.data as JsonObject).reason ?? null;
+  callJob(walk.world, 'release', { ...walk.of, data, options: { delaySeconds: delayIn(walk, event) } });
+}
+
+const NEVER_ACKED = /^Job was delivered \d+ times and never acknowledged$/;
+const NOT_STARTED = /^Job was not started within .* seconds$/;
+const TOO_LONG = /^Job ran longer than .* seconds$/;
+const TIMED_OUT = new RegExp(
+  `^Job timed out after .* seconds without a heartbeat$|${NEVER_ACKED.source}|${TOO_LONG.source}`,
+);
+
+const errorIn = ({ data }: JobEvent) => ((data as JsonObject | null)?.error ?? '') as string | JsonObject;
 
 /** Replay the end of an attempt that the worker failed or that timed out, or of a job that no worker acked. */
 function ended(walk: Replay, event: JobEvent): void {
-  const isTimeOut = TIMED_OUT.test(String(errorOf(event.data as JsonObject | null)));
-  (isTimeOut ? timedOut : byCalling('fail', errorOf))(walk, event);
+  const error = String(errorIn(event));
+  if (NOT_STARTED.test(error)) notStarted(walk, event);
+  else if (TIMED_OUT.test(error)) timedOut(walk, event);
+  else failed(walk, event);
 }
 
-function timedOut({ world, job }: Replay, { id, type, data }: JobEvent): void {
-  const { status, deadline } = job;
-  const isOfDelivery = type === 'delivery_timeout' || NEVER_ACKED.test(String(errorOf(data as JsonObject | null)));
-  if (status !== (isOfDelivery ? 'delivered' : 'running') || deadline === null)
-    throw new Disagreement(`${type} (${id}) is a time-out, and the job was ${status}`);
-  const earlyMs = deadline + 1 - world.now;
-  if (earlyMs > 0) throw new Disagreement(`${type} (${id}) came ${earlyMs} ms before the window was over`);
-  expire(world, { partition: partitionOf(job.spaceId) });
+/** Replay a worker's failure. The history contains neither of its options, which win over the job's retries and delays. */
+function failed(walk: Replay, event: JobEvent): void {
+  const { world, of } = walk;
+  const delaySeconds = delayIn(walk, event) ?? 0;
+  if (delaySeconds > LONGEST_DELAY_SECONDS)
+    throw new Disagreement(`${event.type} (${event.id}) has a delay of more than ${LONGEST_DELAY_SECONDS} s`);
+  const options = { retryAfterSeconds: delaySeconds, retryable: event.type === 'retried' };
+  // An end before the last attempt is one that must not be retried.
+  callJob(world, 'fail', { ...of, data: errorIn(event), options });
+}
+
+const LONGEST_DELAY_SECONDS = 604_800;
+
+function notStarted({ world, job }: Replay, { id, type }: JobEvent): void {
+  const limit = startLimitOf(job);
+  if (!isWaiting(job.status) && job.status !== 'delivered')
+    throw new Disagreement(`${type} (${id}) is the end of a job that has not started, and the job was ${job.status}`);
+  if (limit === null) throw new Disagreement(`${type} (${id}) happened to a job without a limit for its start`);
+  expectPast(world, `${type} (${id})`, { end: limit, of: 'the time to start was over' });
+  failStart(world, job);
+}
+
+function timedOut(walk: Replay, event: JobEvent): void {
+  const { world, job } = walk;
+  const what = `${event.type} (${event.id})`;
+  const error = String(errorIn(event));
+  const isOfDelivery = event.type === 'delivery_timeout' || NEVER_ACKED.test(error);
+  if (job.status !== (isOfDelivery ? 'delivered' : 'running') || job.deadline === null)
+    throw new Disagreement(`${what} is a time-out, and the job was ${job.status}`);
+  if (isOfDelivery) {
+    expectPast(world, what, { end: job.deadline, of: 'the window was over' });
+    expire(world, { partition: partitionOf(job.spaceId) });
+    return;
+  }
+  // A keepalive, which leaves no event, may have kept the window open until then.
+  if (TOO_LONG.test(error) && job.runBy !== null) job.deadline = job.runBy;
+  const of = TOO_LONG.test(error) ? 'the time of the attempt was over' : 'the window was over';
+  expectPast(world, what, { end: job.deadline, of });
+  timeOut(world, job, drawnDelayMs(walk, event));
+}
+
+const BELOW_1 = 1 - Number.EPSILON / 2;
+
+/** Return the delay that a time-out led to, which must be one that `retry` of the job allows. */
+function drawnDelayMs({ world, job }: Replay, event: JobEvent): number {
+  const at = timeIn(event);
+  const delayMs = at === null ? 0 : at - world.now;
+  const [least, most] = [retryDelayMs(job, 0), retryDelayMs(job, BELOW_1)];
+  if (event.type === 'dead' || (delayMs >= least && delayMs <= most)) return delayMs;
+  throw new Disagreement(`${event.type} (${event.id}) has a delay of ${delayMs} ms, and must have ${least} to ${most}`);
+}
+
+/** Check that a time is over: each lasts to the end of its last millisecond. */
+function expectPast({ now }: World, what: string, { end, of }: { end: number; of: string }): void {
+  const earlyMs = end + 1 - now;
+  if (earlyMs > 0) throw new Disagreement(`${what} came ${earlyMs} ms before ${of}`);
 }
 
 function calledBack({ world, job, of, settings, unrecorded }: Replay, { id, type, data }: JobEvent): void {
@@ -213,9 +323,12 @@ function compareEvent({ world, of }: Replay, event: JobEvent): void {
   throw new Disagreement(is === must ? `${shown(event)} must be ${shown(expected)}` : `${is} must be ${must}`);
 }
 
+/** Fields that must be absent where the model lacks them. */
+const WAITING_FIELDS = ['scheduledFor', 'priority', 'error'];
+
 function compareRecord({ world, job, of }: Replay, found: JobWithEvents): void {
   const expected = get(world, of);
-  for (const field of Object.keys(expected) as (keyof JobWithEvents)[]) {
+  for (const field of new Set([...Object.keys(expected), ...WAITING_FIELDS]) as Set<keyof JobWithEvents>) {
     // A keepalive changes it too, and leaves no event.
     if (field === 'updatedAt' && job.status === 'running') continue;
     if (!isDeepStrictEqual(found[field], expected[field]))

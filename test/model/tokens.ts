@@ -1,5 +1,5 @@
-import { isTerminal } from '@yardmaster/protocol';
-import { type ModelJob, Refusal } from './world.js';
+import { isTerminal, type Status } from '@yardmaster/protocol';
+import { type Delivery, Refusal } from './world.js';
 
 /** A worker's call, as the table of contract-2 §1 groups them. */
 export type WorkerCall = 'ack' | 'heartbeat' | 'complete' | 'fail' | 'release';
@@ -15,7 +15,7 @@ const DONE_IN: Partial<Record<WorkerCall, string>> = { ack: 'running', complete:
  * @throws Refusal
  */
 export function changesNothing(
-  { status, deliveries }: Pick<ModelJob, 'status' | 'deliveries'>,
+  { status, deliveries }: { status: Status; deliveries: readonly Delivery[] },
   call: WorkerCall,
   token: string | null = null,
 ): boolean {
@@ -26,8 +26,9 @@ export function changesNothing(
     if (delivery === undefined) throw lost;
     return delivery.isGivenUp;
   }
-  if (status === 'pending') return false;
-  if (delivery === undefined || delivery !== deliveries.at(-1)) throw lost;
+  if (status === 'pending' || status === 'scheduled') return false;
+  // A job that was taken back and then died while it waited has not ended in a delivery.
+  if (delivery === undefined || delivery !== deliveries.at(-1) || delivery.isTakenBack) throw lost;
   if (status === DONE_IN[call]) return true;
   if (isTerminal(status)) throw new Refusal('JOB_NOT_RUNNING', status);
   return false;

@@ -48,13 +48,25 @@ export interface ModelJob {
   /** Whether an ack, or the next job with the unique key, has freed the key. */
   isUniqueFreed: boolean;
   status: Status;
+  /** Head start in the queue, in seconds. It is that of the request, until the job is rescheduled with another. */
+  priority: number;
+  /** The latest time for which it has waited, or waits; null for a job that never had to wait. */
+  scheduledFor: number | null;
+  /** Until when the first ack must come; null before the job is claimable for the first time, or without a limit. */
+  startBy: number | null;
+  /** Whether a worker has acked it, so that `startBy` does not count any more. */
+  isStarted: boolean;
+  /** Whether a sweep has found it delivered with `startBy` in the past. It then dies when it is taken back. */
+  isStartSwept: boolean;
+  /** When the attempt must end; null without a limit. */
+  runBy: number | null;
   attemptNumber: number;
   /** Delivery time-outs since the last ack. */
   deliveryTimeouts: number;
   /** Delivery time-outs and releases. */
   takeBacks: number;
-  /** Every delivery, in order. It is given up once its attempt has failed or timed out, or the job was taken back. */
-  deliveries: { token: string; isGivenUp: boolean }[];
+  /** Every delivery, in order. */
+  deliveries: Delivery[];
   deliveredAt: number | null;
   startedAt: number | null;
   createdAt: number;
@@ -71,16 +83,20 @@ export interface ModelJob {
   /** When the window ends or the job is purged; null for never. */
   deadline: number | null;
   callback: ModelCallback | null;
-  /** Place in the space, by creation. */
-  createdPlace: Place;
-  /** Place in the queue of the space. */
-  queuePlace: Place;
+  /** Of a killed job. */
+  killReason: string | null;
+  /** Place in the space, by creation; see nextOrder. */
+  createdOrder: number;
+  /** Place in the queue of the space, without the head start. */
+  claimOrder: number;
 }
 
-/** A place in an order, and its time, which is never before that of the previous place. */
-export interface Place {
-  ordinal: number;
-  at: number;
+export interface Delivery {
+  token: string;
+  /** Whether its attempt has failed or timed out, or the job was taken back. */
+  isGivenUp: boolean;
+  /** Whether the job was taken back from it: it timed out without an ack, or was released. The default is no. */
+  isTakenBack?: boolean;
 }
 
 /** A message about a job, as published on its space's channel. */
@@ -95,12 +111,20 @@ export interface ModelMessage {
   at: number;
 }
 
-export interface World {
+/** A moment of Redis' clock, and what the store draws then. */
+export interface Moment {
   now: number;
+  /** Microseconds since `now`. They only order the jobs of a millisecond. */
+  micros: number;
+  /** The number that the store draws for the jitter of retries: at least 0 and below 1. */
+  random: number;
+}
+
+export interface World extends Moment {
   settings: StoreSettings;
   jobs: Map<string, ModelJob>;
-  /** The newest place in each space that has jobs. */
-  last: Map<string, Place>;
+  /** The newest order in each space that has jobs. */
+  last: Map<string, number>;
   /** When a scheduler last noticed that the clock had stepped forward, by partition. */
   stepped: Map<string, number>;
   /** By job, because concurrent calls publish in any order. */
@@ -124,7 +148,7 @@ export class Refusal extends Error {
 }
 
 export const newWorld = (settings: StoreSettings, now: number): World => ({
-  now,
+  ...{ now, micros: 0, random: 0 },
   settings,
   jobs: new Map(),
   last: new Map(),
@@ -148,13 +172,23 @@ export function copyOf(world: World): World {
   return { ...world, jobs: new Map(jobs), last: new Map(last), stepped: new Map(stepped), messages: new Map(messages) };
 }
 
-/** Return the next place of a space, at its end. Its time does not go back when the clock does. */
-export function nextPlace({ now, last }: World, spaceId: string): Place {
-  const before = last.get(spaceId) ?? { ordinal: 0, at: 0 };
-  const place = { ordinal: before.ordinal + 1, at: Math.max(now, before.at) };
-  last.set(spaceId, place);
-  return place;
+/** Units of an order in a second. */
+export const ORDERS_PER_SECOND = 1_024_000;
+
+/**
+ * Return the next order of a space: the time in 1/1024 ms, and after every order before it, also when the clock goes
+ * back.
+ *
+ * @param fraction of the millisecond, in 1/1024 ms
+ */
+export function nextOrder({ now, last }: World, spaceId: string, fraction = 0): number {
+  const order = Math.max((last.get(spaceId) ?? 0) + 1, now * 1_024 + fraction);
+  last.set(spaceId, order);
+  return order;
 }
+
+/** Return the time of an order, epoch milliseconds. */
+export const timeOfOrder = (order: number) => Math.floor(order / 1_024);
 
 /**
  * Return a job that a caller may touch.

@@ -29,7 +29,9 @@ export const EPILOGUE: readonly Step[] = [
   ...SPACES.map((space): Step => ({ calls: [{ verb: 'poll', space, count: 50, names: [] }] })),
   ...[300_001, 3_600_001].flatMap((passMs): Step[] => [
     { passMs },
-    ...SPACES.map((space): Step => ({ calls: [{ verb: 'expire', partition: partitionOf(space) }] })),
+    ...(['promote', 'expire'] as const).flatMap((verb) =>
+      SPACES.map((space): Step => ({ calls: [{ verb, partition: partitionOf(space) }] })),
+    ),
   ]),
 ];
 

@@ -1,12 +1,21 @@
-import type { CreateJobRequest, JsonObject, JsonValue, LogsQuery, NewLog } from '@yardmaster/protocol';
+import type {
+  CreateJobRequest,
+  FailRequest,
+  JsonValue,
+  LogsQuery,
+  NewLog,
+  ReleaseRequest,
+  RescheduleRequest,
+} from '@yardmaster/protocol';
 import * as store from '@yardmaster/store';
 import * as attempts from '../attempts.js';
 import * as callbacks from '../callbacks.js';
-import { due, expire, markStep, restoreDeadlines } from '../deadlines.js';
+import { due, expire, markStep, promote, restoreDeadlines } from '../deadlines.js';
 import { claim, create, poll } from '../delivering.js';
 import { createKeyed, type KeyedCreate } from '../keyed.js';
 import * as logs from '../logs.js';
 import * as reading from '../reading.js';
+import { reschedule } from '../waiting.js';
 import type { World } from '../world.js';
 
 interface OfJob {
@@ -30,10 +39,12 @@ export interface VerbInputs {
   ack: OfWorker;
   heartbeat: OfWorker & { beat: store.Heartbeat };
   complete: OfWorker & { result: JsonValue };
-  fail: OfWorker & { error: string | JsonObject };
-  release: OfWorker & { reason: string | null };
+  fail: OfWorker & FailRequest;
+  release: OfWorker & ReleaseRequest;
+  reschedule: OfJob & RescheduleRequest;
   kill: OfJob & { reason: string | null };
   expire: { partition: string };
+  promote: { partition: string };
   markStep: { partition: string; lookedAt: number };
   bringBack: { partition: string };
   relay: { partition: string };
@@ -84,10 +95,15 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   complete: { perform: (at, it) => store.completeJob(at, by(it), it.job, it.result), predict: attempts.complete },
   fail: { perform: (at, it) => store.failJob(at, by(it), it.job, it), predict: attempts.fail },
   release: { perform: (at, it) => store.releaseJob(at, by(it), it.job, it), predict: attempts.release },
+  reschedule: { perform: (at, it) => store.rescheduleJob(at, of(it), it.job, it), predict: reschedule },
   kill: { perform: (at, it) => store.killJob(at, of(it), it.job, it.reason), predict: attempts.kill },
   expire: {
     perform: async (at, { partition }) => store.expireDue(at, partition, await store.redisNow(at)),
     predict: expire,
+  },
+  promote: {
+    perform: async (at, { partition }) => store.promoteDue(at, partition, await store.redisNow(at)),
+    predict: promote,
   },
   markStep: { perform: (at, it) => store.markStep(at, it.partition, it.lookedAt), predict: markStep },
   bringBack: { perform: (at, { partition }) => store.restoreDeadlines(at, partition), predict: restoreDeadlines },

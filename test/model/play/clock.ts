@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import type { Moment } from '../world.js';
 
 /** The key of the model's time in Redis: a single one, so that each script has a single changed text. */
 const KEY = `t-model-clock-${process.pid}`;
@@ -33,10 +34,16 @@ export function freezeClock(redis: Redis): void {
 
 type Evaluate = (script: string, ...rest: unknown[]) => Promise<unknown>;
 
+/** Return a moment whose microseconds, and whose number for jitter, differ from those of the millisecond before. */
+export const momentAt = (ms: number): Moment => ({
+  now: ms,
+  micros: (ms * 37) % 400,
+  random: ((ms % 997) * 0.618) % 1,
+});
+
 /** @param ms epoch milliseconds, which every script reads from now on */
 export async function setClock(redis: Redis, ms: number): Promise<void> {
-  // Microseconds that differ in each millisecond.
-  const micros = (ms % 1_000) * 1_000 + ((ms * 37) % 400);
+  const micros = (ms % 1_000) * 1_000 + momentAt(ms).micros;
   await redis.hset(KEY, 'seconds', Math.floor(ms / 1_000), 'micros', micros);
 }
 

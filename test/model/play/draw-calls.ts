@@ -2,10 +2,25 @@ import { type LogsMode, STATUSES, type Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
 import type { KeyedCreate } from '../keyed.js';
+import { promoteAt } from '../waiting.js';
 import type { ModelJob, World } from '../world.js';
 import type { Verb, VerbInputs } from './calls.js';
 import { type IssuedIds, NO_ID } from './step.js';
-import { beatOf, jsonOf, logsOf, NAMES, outcomeOf, requestOf, SPACES, uniqueOf } from './values.js';
+import {
+  beatOf,
+  DELAYS,
+  failureOf,
+  jsonOf,
+  logsOf,
+  NAMES,
+  newTimeOf,
+  outcomeOf,
+  plainOptionsOf,
+  requestOf,
+  SPACES,
+  uniqueOf,
+  waitingOptionsOf,
+} from './values.js';
 
 /** What a call is drawn from: the world, and the labels of its jobs. */
 export interface Drawing {
@@ -14,6 +29,8 @@ export interface Drawing {
   issued: IssuedIds;
   /** Whether the clock of Redis may go back and may step. */
   isUnsteady: boolean;
+  /** Whether jobs have the options of contract-2 §2, and are rescheduled. */
+  isTimed: boolean;
   /** Number of the step, for labels. */
   at: number;
   /** The job that the call is about; null or left out for any. */
@@ -32,9 +49,10 @@ export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = 
     complete: 8,
     fail: 12,
     release: 5,
+    reschedule: 5,
     kill: 4,
   },
-  ...{ expire: 7, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
+  ...{ expire: 7, promote: 5, relay: 4, begin: 9, record: 12, redeliver: 4, append: 8 },
   ...{ readLogs: 6, get: 1, progress: 1, snapshot: 1, since: 2, list: 2, stats: 2, due: 1 },
 };
 
@@ -52,14 +70,18 @@ const FITTING: Partial<Record<Verb, (job: ModelJob) => boolean>> = {
   complete: isIn('running'),
   fail: isIn('running'),
   release: isIn('delivered', 'running'),
+  reschedule: isIn('scheduled', 'pending'),
+  promote: (job) => promoteAt(job) !== null,
   begin: ({ callback }) => callback?.isPending === true,
   record: ({ callback }) => typeof callback?.leasedUntil === 'number',
   redeliver: ({ callback }) => callback !== null,
 };
 
 /** Return how often each verb that moves this job on is called; null if there is no such verb. */
-export function fittingWeights(job: ModelJob): Record<string, number> | null {
-  const fitting = Object.entries(WEIGHTS).filter(([verb]) => FITTING[verb as Verb]?.(job));
+export function fittingWeights(job: ModelJob, { isTimed }: Drawing): Record<string, number> | null {
+  const fitting = Object.entries(WEIGHTS)
+    .filter(([verb]) => FITTING[verb as Verb]?.(job))
+    .filter(([verb]) => isTimed || verb !== 'reschedule');
   return fitting.length === 0 ? null : Object.fromEntries(fitting);
 }
 
@@ -96,7 +118,7 @@ function seriesOf({ random, world, issued }: Drawing, job: string): number {
 
 const some = (random: Random, names: readonly string[]) => names.filter(() => random.chance(0.5));
 
-const partitionIn = ({ random }: Drawing) => ({ partition: partitionOf(random.of(SPACES)) });
+const partitionIn = ({ random, about }: Drawing) => ({ partition: partitionOf(about?.spaceId ?? random.of(SPACES)) });
 
 function logsQueryOf(random: Random) {
   const mode = random.of<LogsMode>(['after', 'before', 'latest']);
@@ -112,21 +134,27 @@ function logsQueryOf(random: Random) {
 const IDEMPOTENCY_KEYS = ['one', 'two'];
 
 /** Draw a create with keys; often one that was made before. */
-function keyedCreateOf(random: Random, world: World): KeyedCreate {
+function keyedCreateOf({ random, world, isTimed }: Drawing): KeyedCreate {
   const made = [...world.jobs.values()].filter(({ idempotencyKey }) => idempotencyKey !== null);
   if (made.length > 0 && random.chance(0.3)) {
     const { spaceId, firstRequest, idempotencyKey } = random.of(made);
     return { space: spaceId, request: firstRequest, idempotencyKey };
   }
   const idempotencyKey = random.of([null, null, ...IDEMPOTENCY_KEYS]);
-  const unique = idempotencyKey !== null && random.chance(0.4) ? null : uniqueOf(random);
-  return { space: random.of(SPACES), request: { ...requestOf(random), unique }, idempotencyKey };
+  const mayLackKeys = idempotencyKey !== null || isTimed;
+  const unique = mayLackKeys && random.chance(0.4) ? null : uniqueOf(random);
+  const options = isTimed ? { ...plainOptionsOf(random), ...waitingOptionsOf(random, world.now) } : {};
+  return { space: random.of(SPACES), request: { ...requestOf(random, options), unique }, idempotencyKey };
 }
 
 /** Draw the input of a verb. */
 export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => VerbInputs[V] } = {
-  create: ({ random, at }) => ({ label: `j${at}`, space: random.of(SPACES), request: requestOf(random) }),
-  createKeyed: ({ random, world, at }) => ({ label: `j${at}`, ...keyedCreateOf(random, world) }),
+  create: ({ random, at, isTimed }) => ({
+    label: `j${at}`,
+    space: random.of(SPACES),
+    request: requestOf(random, isTimed ? plainOptionsOf(random) : {}),
+  }),
+  createKeyed: (drawing) => ({ label: `j${drawing.at}`, ...keyedCreateOf(drawing) }),
   poll: ({ random, about }) => ({
     space: about?.spaceId ?? random.of([...SPACES, 'empty']),
     count: random.of([1, 1, 2, 5, 50]),
@@ -136,10 +164,23 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
   ack: (drawing) => ofWorker(drawing, 'ack'),
   heartbeat: (drawing) => ({ ...ofWorker(drawing, 'heartbeat'), beat: beatOf(drawing.random) }),
   complete: (drawing) => ({ ...ofWorker(drawing, 'complete'), result: jsonOf(drawing.random) }),
-  fail: (drawing) => ({ ...ofWorker(drawing, 'fail'), error: drawing.random.of(['no', { why: [] }, {}]) }),
-  release: (drawing) => ({ ...ofWorker(drawing, 'release'), reason: drawing.random.of([null, 'stop "']) }),
+  fail: (drawing) => ({
+    ...ofWorker(drawing, 'fail'),
+    error: drawing.random.of(['no', { why: [] }, {}]),
+    ...failureOf(drawing.random, drawing.isTimed),
+  }),
+  release: (drawing) => ({
+    ...ofWorker(drawing, 'release'),
+    reason: drawing.random.of([null, 'stop "']),
+    delaySeconds: drawing.isTimed && drawing.random.chance(0.4) ? drawing.random.of(DELAYS) : null,
+  }),
+  reschedule: (drawing) => ({
+    ...ofJob(drawing, 'reschedule'),
+    ...newTimeOf(drawing.random, drawing.world.now),
+  }),
   kill: (drawing) => ({ ...ofJob(drawing, 'kill'), reason: drawing.random.of([null, 'enough "']) }),
   expire: partitionIn,
+  promote: partitionIn,
   relay: partitionIn,
   begin(drawing) {
     const job = jobFor(drawing, 'begin');

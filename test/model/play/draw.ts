@@ -1,3 +1,4 @@
+import { promoteAt, startLimitOf } from '../waiting.js';
 import type { Call } from './calls.js';
 import { DRAW_INPUT, type Drawing, fittingWeights, WEIGHTS } from './draw-calls.js';
 import type { Step } from './step.js';
@@ -25,9 +26,10 @@ function drawCall(drawing: Drawing, mark = ''): Call {
   const { random, world } = drawing;
   const { size } = world.jobs;
   const about = size > 0 && random.chance(0.5) ? random.of([...world.jobs.values()]) : null;
-  const fitting = about && fittingWeights(about);
+  const fitting = about && fittingWeights(about, drawing);
   const anyVerb = {
     ...WEIGHTS,
+    reschedule: drawing.isTimed ? WEIGHTS.reschedule : 0,
     create: size < 3 ? 20 : size < MANY ? WEIGHTS.create : 1,
     createKeyed: size < 3 ? 20 : WEIGHTS.createKeyed,
   };
@@ -40,17 +42,22 @@ function drawCall(drawing: Drawing, mark = ''): Call {
 /** Clock steps that schedulers notice. */
 const STEPS_MS = [2_500, 45_000, 3_600_000];
 
+/** Jobs may be scheduled for a time so far away that the store could not count on from there. */
+const FAR_MS = 10 * 24 * 3_600_000;
+
 /** Draw how long time passes: often to the end of some window or a millisecond past it, rarely a little back. */
 function passing({ random, world: { now, jobs }, isUnsteady }: Drawing): number {
-  const ends = [...jobs.values()].flatMap(({ deadline, callback }) => [
-    deadline ?? 0,
-    callback?.relayAt ?? 0,
-    callback?.dueAt ?? 0,
-    callback?.leasedUntil ?? 0,
+  const ends = [...jobs.values()].flatMap((job) => [
+    job.deadline ?? 0,
+    promoteAt(job) ?? 0,
+    startLimitOf(job) ?? 0,
+    job.callback?.relayAt ?? 0,
+    job.callback?.dueAt ?? 0,
+    job.callback?.leasedUntil ?? 0,
   ]);
-  const ahead = ends.filter((end) => end >= now);
+  const ahead = ends.filter((end) => end >= now && end < now + FAR_MS);
   if (ahead.length > 0 && random.chance(0.5)) return random.of(ahead) - now + random.between(0, 1);
-  return random.of([1, 7, 500, 2_000, 61_000, isUnsteady ? -30 : 30]);
+  return random.of([1, 7, 500, 1_000, 2_000, 61_000, isUnsteady ? -30 : 30]);
 }
 
 const stepping = ({ random }: Drawing) => random.of(STEPS_MS) * random.of([1, -1]);

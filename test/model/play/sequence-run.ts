@@ -6,6 +6,7 @@ import { newWorld, type World } from '../world.js';
 import { EPILOGUE, everyRead, faultsOf } from './audit.js';
 import type { Call } from './calls.js';
 import { type CallResult, worldsAfter, worldsThatAgree } from './candidates.js';
+import { momentAt } from './clock.js';
 import { Disagreement, inspected } from './disagreement.js';
 import { responseOf } from './outcome.js';
 import { IssuedIds, type Step } from './step.js';
@@ -55,7 +56,7 @@ export class SequenceRun {
     private readonly testStore: TestStore,
     private readonly rules: Rules,
   ) {
-    this.worlds = [newWorld({ ...rules.settings, keyPrefix: '' }, BEGINNING)];
+    this.worlds = [{ ...newWorld({ ...rules.settings, keyPrefix: '' }, BEGINNING), ...momentAt(BEGINNING) }];
   }
 
   /** @throws Disagreement at the first difference between store and model; any other error of the store */
@@ -105,7 +106,7 @@ export class SequenceRun {
   }
 
   private async moveClock(byMs: number): Promise<void> {
-    for (const world of this.worlds) world.now += byMs;
+    for (const world of this.worlds) Object.assign(world, momentAt(world.now + byMs));
     await this.testStore.setClock(this.world.now);
   }
 

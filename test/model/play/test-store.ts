@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { keysOf } from '../../support/fsck.js';
 import { subscribe } from '../../support/subscribe.js';
 import type { ModelMessage } from '../world.js';
-import { freezeClock, removeClock, setClock } from './clock.js';
+import { freezeClock, momentAt, removeClock, setClock } from './clock.js';
 import { SPACES } from './values.js';
 
 let prefixes = 0;
@@ -33,13 +33,18 @@ export class TestStores {
   async open(settings: Omit<StoreSettings, 'keyPrefix'>): Promise<TestStore> {
     const [redis, ...others] = this.connections;
     const keyPrefix = `t-model-${process.pid}-${prefixes++}`;
-    const storeOn = (connection: Redis) => createStore(connection, { ...settings, keyPrefix });
+    let now = 0;
+    const random = () => momentAt(now).random;
+    const storeOn = (connection: Redis) => createStore(connection, { ...settings, keyPrefix }, { random });
     const first = storeOn(redis);
     await redis.hset(first.keys.meta, 'partitions', PARTITIONS);
     const { published, stop } = await this.listen(first);
     return {
       stores: [first, ...others.map(storeOn)],
-      setClock: (ms) => setClock(redis, ms),
+      setClock: async (ms) => {
+        now = ms;
+        await setClock(redis, ms);
+      },
       published,
       async close() {
         await stop();

@@ -1,6 +1,14 @@
-import { type CreateJobRequest, createJobRequest, type JsonValue, type NewLog } from '@yardmaster/protocol';
+import {
+  type CreateJobRequest,
+  createJobRequest,
+  type FailRequest,
+  type JsonValue,
+  type NewLog,
+  type RescheduleRequest,
+} from '@yardmaster/protocol';
 import type { CallbackOutcome, Heartbeat, StoreSettings } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
+import { iso } from '../world.js';
 
 // What callers send: few values, so that they coincide, and values that a careless script would corrupt.
 
@@ -28,7 +36,8 @@ export function settingsOf(random: Random): Omit<StoreSettings, 'keyPrefix'> {
   };
 }
 
-export function requestOf(random: Random): CreateJobRequest {
+/** @param options further fields of the body */
+export function requestOf(random: Random, options: object = {}): CreateJobRequest {
   const hook = random.chance(0.75);
   return createJobRequest.parse({
     name: random.of(NAMES),
@@ -37,8 +46,64 @@ export function requestOf(random: Random): CreateJobRequest {
     timeoutSeconds: random.of([0.0015, 20, 60.5, 300]),
     callbackUrl: hook ? HOOK : null,
     callbackHeaders: hook && random.chance(0.3) ? { 'X-Token': 't"t' } : null,
+    ...options,
   });
 }
+
+/** Seconds, as delays, limits and windows. A half of a millisecond shows how they are rounded. */
+export const DELAYS = [0, 0.0015, 1, 20, 60];
+
+/** Head starts in seconds. Those of a second make jobs equal that were queued a second apart. */
+const PRIORITIES = [0, 0, -1, 1, 600];
+
+const ENDS = ['completed', 'dead', 'killed'];
+
+/** Draw options that any create can store, as a body has them. */
+export function plainOptionsOf(random: Random) {
+  const isList = random.chance(0.3);
+  const retry = {
+    delaySeconds: isList ? random.of([[1], [1, 20], [0, 60, 0.0015]]) : random.of(DELAYS),
+    factor: isList ? null : random.of([null, 1, 1.5, 10]),
+    maxDelaySeconds: random.of([null, null, 1, 21.5, 604_800]),
+    jitter: random.of([0.2, 0, 1]),
+  };
+  return {
+    retry: random.chance(0.5) ? retry : null,
+    maxRunSeconds: random.chance(0.4) ? random.of([0.0015, 10, 20, 90, 400]) : null,
+    callbackOn: random.chance(0.4) ? random.of([ENDS, ENDS.slice(0, 2), ENDS.slice(1), ENDS.slice(2)]) : null,
+  };
+}
+
+/** Times at which the date is hard to compute. */
+const FAR = ['2028-02-29T23:59:59.999Z', '2100-03-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'];
+
+/** Draw a time in the past, now, soon, or far away, or a delay. */
+function scheduleOf(random: Random, now: number) {
+  if (random.chance(0.5)) return { delaySeconds: random.of(DELAYS) };
+  const soon = iso(now + random.of([-60_000, 0, 1, 1_000, 60_000]));
+  return { scheduledFor: random.chance(0.8) ? soon : random.of(FAR) };
+}
+
+/** Draw options that decide where and until when a job waits, as a body has them. */
+export const waitingOptionsOf = (random: Random, now: number) => ({
+  ...(random.chance(0.5) && scheduleOf(random, now)),
+  startWithinSeconds: random.chance(0.4) ? random.of([0.0015, 1, 20, 60, 4_000]) : null,
+  priority: random.of(PRIORITIES),
+});
+
+export function newTimeOf(random: Random, now: number): RescheduleRequest {
+  const { scheduledFor = null, delaySeconds = null } = scheduleOf(random, now) as {
+    scheduledFor?: string;
+    delaySeconds?: number;
+  };
+  const priority = random.of([null, null, ...PRIORITIES]);
+  return { scheduledFor: scheduledFor === null ? null : Date.parse(scheduledFor), delaySeconds, priority };
+}
+
+export const failureOf = (random: Random, isTimed: boolean): Omit<FailRequest, 'error'> => ({
+  retryable: !isTimed || random.chance(0.85),
+  retryAfterSeconds: isTimed && random.chance(0.25) ? random.of(DELAYS) : null,
+});
 
 export function uniqueOf(random: Random): NonNullable<CreateJobRequest['unique']> {
   const until = random.of(['ended', 'started', 'expired'] as const);

@@ -100,12 +100,16 @@ export const retry = z
   .meta({ id: 'Retry' });
 export type Retry = z.output<typeof retry>;
 
-/** Return the retry policy of a job as the job shows it, without the members that are at their defaults. */
+/**
+ * Return the retry policy of a job as the job shows it, without the members that are at their defaults. A list of one
+ * delay is shown as that delay, because the record does not distinguish them.
+ */
 export function retryOf({ delaySeconds, factor, maxDelaySeconds, jitter }: RetryRequest): Retry {
+  const [first, ...others] = [delaySeconds].flat();
   return {
-    delaySeconds,
+    delaySeconds: others.length === 0 ? (first as number) : delaySeconds,
     ...(factor !== null && factor !== 1 && { factor }),
-    ...(maxDelaySeconds !== null && { maxDelaySeconds }),
+    ...(maxDelaySeconds !== null && maxDelaySeconds !== LIMITS.retryDelaySecondsMax && { maxDelaySeconds }),
     ...(jitter !== JITTER_DEFAULT && { jitter }),
   };
 }

@@ -4,7 +4,7 @@
 --
 -- Process the jobs of one partition that have waited for long enough, the earliest first: a scheduled job is pending, at
 -- the end of the queue; one whose time to start is over is dead. If a step of Redis' clock shortened that time, it begins
--- again.
+-- again, for a delivered job too.
 --   limit       at most 100; 50 take Redis some 2 ms
 --   dueBefore   see expire.lua
 --   counts      scheduled jobs now pending, scheduled ones now dead, pending ones now dead
@@ -22,22 +22,24 @@ local steppedAt = lastStep(base, nowMs)
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
-  if status ~= 'scheduled' and status ~= 'pending' then
+  if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if status and not IS_STATUS[status] then error('unknown status') end
     return nil -- it has moved on, or is gone
   end
   local limit = startLimit(job, startBy)
   if limit and limit < before then
     if limit - within * 1000 >= steppedAt then
+      if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when it is taken back
       failStart(job, nowMs, within, eventsPerJob, retentionMs)
       return DEAD[status]
     end
     limit = nowMs + math.ceil(within * 1000)
-    redis.call('HSET', job.key, 'startBy', formatInteger(limit))
+    startBy = formatInteger(limit)
+    redis.call('HSET', job.key, 'startBy', startBy)
   end
   if status == 'scheduled' and tonumber(scheduledFor) < before then
     moveToStatusIndex(job, 'pending')
-    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, limit and formatInteger(limit) or startBy })
+    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, startBy })
     recordEvent(job, nowText, 'ready', 'pending', 'null', eventsPerJob)
     return READY
   end

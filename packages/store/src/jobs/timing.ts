@@ -29,9 +29,7 @@ export function retryOfStored(text: string | null | undefined): Retry | undefine
   const [, delays, ...numbers] = /^([^ ]+) ([^ ]+) ([^ ]+) ([^ ]+)$/.exec(text ?? '') ?? [];
   if (delays === undefined) return undefined;
   const [factor, longest, jitter] = numbers.map(Number) as [number, number, number];
-  const list = delays.split(',').map(Number);
-  const maxDelaySeconds = longest === LIMITS.retryDelaySecondsMax ? null : longest;
-  return retryOf({ delaySeconds: list.length === 1 ? (list[0] as number) : list, factor, maxDelaySeconds, jitter });
+  return retryOf({ delaySeconds: delays.split(',').map(Number), factor, maxDelaySeconds: longest, jitter });
 }
 
 /** Return the ends after which a callback is sent, undefined for the default. */

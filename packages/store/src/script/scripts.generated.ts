@@ -29,14 +29,17 @@ end`,
   attempt, takeBacks = tonumber(attempt), tonumber(takeBacks)
   local v = redis.call('HMGET', job.key, 'takeBacks', 'deliveryTimeouts')
   local lastTakeBacks = tonumber(stored(v[1]) or 0)
-  local wasAcked = job.status == 'running' or job.status == 'completed' or (job.status == 'dead' and not stored(v[2]))
+  local diedAcked = job.status == 'dead' and not stored(v[2]) and tonumber(job.attempt) > 0
+  local wasAcked = job.status == 'running' or job.status == 'completed' or diedAcked
   local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
   if takeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
   if takeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
-  return job.status == 'pending' and 'unknown' or 'current'
+  local waits = job.status == 'pending' or job.status == 'scheduled'
+  if job.status == 'dead' then waits = not stored(redis.call('HGET', job.key, 'deliveredAt')) end
+  return waits and 'unknown' or 'current'
 end`,
   replyToToken: `local function replyToToken(job, token, doneIn)
-  if job.status == 'killed' or job.status == 'pending' then return nil end
+  if job.status == 'killed' or job.status == 'pending' or job.status == 'scheduled' then return nil end
   if deliveryOf(job, token) ~= 'current' then return { 'DELIVERY_LOST', job.status } end
   if job.status == doneIn then return { 'UNCHANGED' } end
   if job.status == 'completed' or job.status == 'dead' then return { 'JOB_NOT_RUNNING', job.status } end
@@ -78,7 +81,7 @@ end`,
 end`,
   failDelivery: `local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
   local limit = startLimit(job, delivery.startBy)
-  if limit and limit <= nowMs then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
+  if limit and limit < nowMs then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
   local count = formatInteger(tonumber(stored(delivery.timeouts) or 0) + 1)
   if tonumber(count) >= tonumber(maxDeliveries) then
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
@@ -527,20 +530,23 @@ return { 'OK', #ids, { unpack(due) } }
 } as const;
 
 export const bring_back = {
-  name: 'bring_back', sha1: '313f1f94bf1a68b6495bc9c5b756e871185ea3d5',
+  name: 'bring_back', sha1: 'ef752f06058c28701ff7daf6e59d05f91685ee73',
   keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\nlocal index = KEYS[1]
 local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local nowMs = now()
+local markedAt = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
 local function reopenIfAhead(id)
   local job, deliveredAt, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'maxRunSeconds', 'runBy')
   if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end
   local ms = windowMs(job, deliveryTimeoutMs)
   local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
-  if due <= nowMs + ms then return 0 end
-  if job.status == 'delivered' and tonumber(deliveredAt) <= nowMs then return 0 end
-  if stored(maxRunSeconds) and stored(runBy) and tonumber(runBy) > nowMs + maxRunSeconds * 1000 then runBy = startRun(job, nowMs, maxRunSeconds) end
+  local isRunAhead = job.status == 'running' and stored(maxRunSeconds) and stored(runBy)
+    and tonumber(runBy) > nowMs + math.ceil(maxRunSeconds * 1000)
+  if due <= nowMs + ms and not isRunAhead then return 0 end
+  if job.status == 'delivered' and tonumber(deliveredAt) <= nowMs and markedAt <= nowMs then return 0 end
+  if isRunAhead then runBy = startRun(job, nowMs, maxRunSeconds) end
   reopenWindow(job, nowMs, ms, runBy)
   return 1
 end
@@ -555,7 +561,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'bdcb9b1c8a67c88594297c3158c064e19836414d',
+  name: 'expire', sha1: 'd41b90b63497030a68d7aadc30aa203d0ab8c5e7',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
@@ -614,7 +620,7 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: 'df5415552f70381f32ecca4691d5409ee90b67a5',
+  name: 'promote', sha1: '16d44a9ceca906a50e51e523b9c77c18a3532b75',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
@@ -628,22 +634,24 @@ local steppedAt = lastStep(base, nowMs)
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
-  if status ~= 'scheduled' and status ~= 'pending' then
+  if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if status and not IS_STATUS[status] then error('unknown status') end
     return nil
   end
   local limit = startLimit(job, startBy)
   if limit and limit < before then
     if limit - within * 1000 >= steppedAt then
+      if status == 'delivered' then return nil end
       failStart(job, nowMs, within, eventsPerJob, retentionMs)
       return DEAD[status]
     end
     limit = nowMs + math.ceil(within * 1000)
-    redis.call('HSET', job.key, 'startBy', formatInteger(limit))
+    startBy = formatInteger(limit)
+    redis.call('HSET', job.key, 'startBy', startBy)
   end
   if status == 'scheduled' and tonumber(scheduledFor) < before then
     moveToStatusIndex(job, 'pending')
-    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, limit and formatInteger(limit) or startBy })
+    enterWaiting(job, nowMs, nil, nextOrder(base, job.space, nowMs * 1024 + n), { priority, within, startBy })
     recordEvent(job, nowText, 'ready', 'pending', 'null', eventsPerJob)
     return READY
   end
@@ -661,7 +669,7 @@ return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '7f1efbefbff178d51f0fd5e60aa924d5aa0721aa',
+  name: 'ack', sha1: 'e7fb613049ccade6fa54f498460e06df56416393',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -698,7 +706,7 @@ return { 'OK', attempt }
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: '6666cead34a80f5315b85ec78d39fc6c16b1ee12',
+  name: 'complete', sha1: 'c2fe1eb83a1adcd6078a3da3fe640af842b4a277',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -726,7 +734,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '31d68ed115ed221d72ec4c81c457dd033b2cf86f',
+  name: 'fail', sha1: '64d0f67ff48d7efbc9de206637f88925c6721b5a',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
@@ -751,7 +759,7 @@ return { 'OK', status, job.attempt }
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: 'c51e7828a7bb463bf35fd6cc98a8f35a682e1184',
+  name: 'heartbeat', sha1: '11c894a7d097f38a9ec1ffc557d53005e20e810b',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -783,7 +791,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: 'edbdf91e7157240639ba0d8b59ad7dcd9959765a',
+  name: 'release', sha1: 'cbcd3933d8aa3a1f4861444335edfafb0c08fd06',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
@@ -800,7 +808,7 @@ if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_
 local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
 local limit = job.status == 'delivered' and startLimit(job, startBy)
-if limit and limit <= nowMs then
+if limit and limit < nowMs then
 ${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
   return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
 end
@@ -853,9 +861,9 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '3134c4dea7a5d75667a162118a024068052b5f85',
+  name: 'create_full', sha1: '8488659ed35f81288d52748cec8dc5f7d08b67de',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
-  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, status: r[2] as Status, scheduledFor: r[3] as (string | null) } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
+  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, status: r[2] as Status, scheduledFor: r[3] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local fields = { unpack(ARGV, 14) }
@@ -890,7 +898,7 @@ if unique ~= '' then
   redis.call('HSET', index, field, jobId)
   if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
 end
-return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeOf(delay, nowMs)) }
+return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeOf(delay, nowMs)) or '' }
 `,
 } as const;
 

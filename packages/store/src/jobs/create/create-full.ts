@@ -78,7 +78,7 @@ export async function createFullJob(
   switch (reply.outcome) {
     case 'CREATED':
       store.observer.moved('none', reply.status, 1);
-      return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order, reply.scheduledFor) };
+      return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order, reply.scheduledFor || null) };
     case 'REPLAYED':
       return {
         outcome: 'replayed',

@@ -1,6 +1,6 @@
 -- KEYS jobKey
 -- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown delay priority startWithin fields...
--- REPLY CREATED order status:Status scheduledFor?
+-- REPLY CREATED order status:Status scheduledFor
 -- REPLY REPLAYED values?[]
 -- REPLY RETURNED id values?[]
 -- REPLY REPLACED id values?[] before:Status
@@ -16,6 +16,7 @@
 --   shown         those to return of a job with this unique key
 --   delay         see timeOf
 --   priority, startWithin   options that are in `fields` too, '' for none
+--   scheduledFor  of a scheduled job, epoch ms; '' for a pending one
 --   fields        see create.lua; with `unique`, but without the fingerprint, which belongs to the job that is created
 local nowMs, nowText, micros = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
@@ -54,4 +55,4 @@ if unique ~= '' then
   -- The time of the other job is over. It must not occupy the key again when the clock steps back.
   if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
 end
-return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeOf(delay, nowMs)) }
+return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeOf(delay, nowMs)) or '' }

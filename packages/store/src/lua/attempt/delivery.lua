@@ -24,20 +24,25 @@ local function deliveryOf(job, token)
   local v = redis.call('HMGET', job.key, 'takeBacks', 'deliveryTimeouts')
   local lastTakeBacks = tonumber(stored(v[1]) or 0)
   -- The attempt that runs or has ended the job is counted, but was not at its delivery. A dead job that has delivery
-  -- time-outs was never acked, because an ack removes them.
-  local wasAcked = job.status == 'running' or job.status == 'completed' or (job.status == 'dead' and not stored(v[2]))
+  -- time-outs was not acked in its last delivery, because an ack removes them; one without attempts died before its
+  -- first ack.
+  local diedAcked = job.status == 'dead' and not stored(v[2]) and tonumber(job.attempt) > 0
+  local wasAcked = job.status == 'running' or job.status == 'completed' or diedAcked
   local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
 
   if takeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
   if takeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
-  return job.status == 'pending' and 'unknown' or 'current' -- the next delivery will have this token; none has it yet
+  -- While a job waits, its next delivery will have this token, and none has it yet. It may have died while it waited.
+  local waits = job.status == 'pending' or job.status == 'scheduled'
+  if job.status == 'dead' then waits = not stored(redis.call('HGET', job.key, 'deliveredAt')) end
+  return waits and 'unknown' or 'current'
 end
 
 -- Decide about a worker's call by its delivery token. Return its reply, or nil when the call goes on as one without a
 -- token. A killed job refuses every call in its own words.
 --   doneIn    status in which the current delivery has made this call already; nil for a call that may be repeated
 local function replyToToken(job, token, doneIn)
-  if job.status == 'killed' or job.status == 'pending' then return nil end
+  if job.status == 'killed' or job.status == 'pending' or job.status == 'scheduled' then return nil end
   if deliveryOf(job, token) ~= 'current' then return { 'DELIVERY_LOST', job.status } end
   if job.status == doneIn then return { 'UNCHANGED' } end
   if job.status == 'completed' or job.status == 'dead' then return { 'JOB_NOT_RUNNING', job.status } end
