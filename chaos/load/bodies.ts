@@ -9,5 +9,6 @@ export const BODIES: Partial<Record<Operation, (token: string) => Body>> = {
   complete: (token) => ({ result: { token } }),
   fail: (token) => ({ error: token }),
   release: (token) => ({ reason: token }),
+  reschedule: () => ({ delaySeconds: 3_600 }),
   kill: (token) => ({ reason: token }),
 };

@@ -30,6 +30,7 @@ const OF_FSCK = [
   'check_orphan',
   'check_spaces',
   'check_unique_entries',
+  'count_jobs',
   'count_names',
 ];
 
@@ -103,7 +104,9 @@ it('loses every reply that a scheduler waits for', async () => {
     await loseSchedulerReplies(context, 'observe');
     await until(async () => (await fetch(`${scheduler.url}/metrics`)).ok);
   });
-  expect(sorted(seen)).toEqual(sorted([...ofScheduler, ...LOST_SCRAPES]));
+  // A scrape reads the head of a queue only while a job is pending. Its error is handled like that of the others.
+  const always = seen.filter((name) => name !== 'hget');
+  expect(sorted(always)).toEqual(sorted([...ofScheduler, ...LOST_SCRAPES]));
 }, 120_000);
 
 it('loses the reply of every script except those of fsck and clock steps', () => {

@@ -17,8 +17,8 @@ const RUNNING_BY_TOKEN = { ...RUNNING, withToken: true } as const;
  */
 export const CHANGES: readonly [op: Operation, endpoint: string, script: string, start: Start][] = [
   ['create', 'createJob', 'create', { before: null }],
-  ['create', 'createJob', 'create_keyed', { before: null, key: 'idempotency' }],
-  ['create', 'createJob', 'create_keyed', { before: null, key: 'unique' }],
+  ['create', 'createJob', 'create_full', { before: null, key: 'idempotency' }],
+  ['create', 'createJob', 'create_full', { before: null, key: 'unique' }],
   ['poll', 'pollJobs', 'poll', { before: [] }],
   ['claim', 'claimJob', 'claim', { before: [] }],
   ['ack', 'ackJob', 'ack', DELIVERED],
@@ -39,6 +39,7 @@ export const CHANGES: readonly [op: Operation, endpoint: string, script: string,
   ['fail', 'failJob', 'fail', { ...RUNNING_BY_TOKEN, maxRetries: 0 }],
   ['release', 'releaseJob', 'release', DELIVERED_BY_TOKEN],
   ['release', 'releaseJob', 'release', RUNNING_BY_TOKEN],
+  ['reschedule', 'rescheduleJob', 'reschedule', { before: [] }],
   ['kill', 'killJob', 'kill', RUNNING],
   ['redeliver', 'redeliverCallback', 'redeliver_callback', COMPLETED],
 ];

@@ -1,7 +1,7 @@
 import { ANY_SPACE, getJob, type Store } from '@yardmaster/store';
 import type { Intercepted } from '../../test/support/redis/proxy.js';
 import { until } from '../../test/support/until.js';
-import type { Operation } from '../checker/history.js';
+import type { Body, Operation } from '../checker/history.js';
 import type { AppProcess } from '../installation/app-process.js';
 import { type Matcher, runs, sends } from '../installation/scripts.js';
 import { BODIES } from '../load/bodies.js';
@@ -14,6 +14,7 @@ import { count, interceptionOf, type Loss } from './trial.js';
 /** The calls for the job of a row, and their effects, each of which must happen once. */
 interface Scenario {
   calls: readonly Operation[]; // Later only schedulers change the job.
+  body?: Body; // Of the last call. Default that of the load.
   maxRetries?: number; // Default 0.
   history: string; // Its events. A job that is pending again is killed.
   callbacks?: number; // How often its callback is sent; of two the first is refused. Default 0.
@@ -22,6 +23,11 @@ interface Scenario {
 const DELIVERED: Scenario = { calls: ['claim'], maxRetries: 1, history: 'created delivered delivery_timeout killed' };
 const SILENT: Scenario = { calls: ['claim', 'ack'], maxRetries: 1, history: 'created delivered acked retried killed' };
 const LAST: Scenario = { calls: ['claim', 'ack'], history: 'created delivered acked dead callback_sent', callbacks: 1 };
+const WAITING: Scenario = {
+  calls: ['reschedule'],
+  body: { delaySeconds: 1 },
+  history: 'created rescheduled ready killed',
+};
 const DONE = 'created delivered acked completed callback_sent';
 const ENDED: Scenario = { calls: ['claim', 'ack', 'complete'], history: DONE, callbacks: 1 };
 const ENDED_TWICE: Scenario = { ...ENDED, history: `${DONE} callback_sent`, callbacks: 2 };
@@ -43,6 +49,7 @@ const FIRST: readonly LostSchedulerReply[] = [
   ['expire.delivered', 'expire', DELIVERED, expires],
   ['expire.retried', 'expire', SILENT, expires],
   ['expire.dead', 'expire', LAST, expires],
+  ['promote', 'promote', WAITING, (id, store) => runs('promote', store.keys.due(id.slice(0, 2)))],
   ['look.time', 'time', SILENT, () => sends('time')],
   ['look.due', 'zrange', SILENT, (id, store) => sends('zrange', deadlinesOf(id, store))],
   ['callback.relay', 'relay_callbacks', ENDED, (id, store) => runs('relay_callbacks', pendingOf(id, store))],
@@ -85,7 +92,7 @@ async function loseSchedulerReply(
   loss: Loss,
 ) {
   const { call, installation, found } = context;
-  const { calls: does, history: leaves, maxRetries = 0, callbacks: posts = 0 } = scenario;
+  const { calls: does, history: leaves, maxRetries = 0, callbacks: posts = 0, body } = scenario;
   const receiving = ([undefined, 'responds', 'fails first'] as const)[posts];
   const timeoutSeconds = does.includes('complete') ? 120 : 1;
   const own = { client: CLIENT, spaceId, name: title, maxRetries, timeoutSeconds, receiving };
@@ -93,7 +100,7 @@ async function loseSchedulerReply(
   const matches = match(jobId, installation.store);
   const traps = installation.schedulers.map(({ proxy }) => proxy.intercept(matches, interceptionOf(loss)));
   cancelOnceLost(context, traps);
-  for (const op of does) await call({ client: CLIENT, op, jobId, sent: BODIES[op]?.(title) });
+  for (const op of does) await call({ client: CLIENT, op, jobId, sent: body ?? BODIES[op]?.(title) });
   const isLost = () => traps.some(({ at }) => at !== null);
   await until(isLost, WAIT_MS).catch(() => found(`${title}: no reply was lost`, { jobId }));
   if (!leaves.includes('killed')) return;

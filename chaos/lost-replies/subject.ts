@@ -1,4 +1,4 @@
-import { SCOPES } from '@yardmaster/protocol';
+import { isTerminal, SCOPES } from '@yardmaster/protocol';
 import { ANY_SPACE, createKey, getJob, listJobs, readLogs, type Store } from '@yardmaster/store';
 import { until } from '../../test/support/until.js';
 import { ALL_LOGS } from '../checker/dump.js';
@@ -61,8 +61,8 @@ export async function storedJobs(store: Store, spaceId: string) {
 /** Kill the jobs that have not ended, because no worker polls the spaces of trials. */
 export async function endAll({ call, installation }: FaultContext, spaceId: string): Promise<void> {
   for (const { id, status } of await jobsIn(installation.store, spaceId)) {
-    const isOpen = status === 'pending' || status === 'delivered' || status === 'running';
-    if (isOpen) await call({ client: CLIENT, op: 'kill', jobId: id, sent: { reason: `end of ${id}` }, api: OTHER });
+    if (!isTerminal(status))
+      await call({ client: CLIENT, op: 'kill', jobId: id, sent: { reason: `end of ${id}` }, api: OTHER });
   }
 }
 
