@@ -15,7 +15,7 @@ import { uniques } from './uniques.js';
 const fsck: Rule = { name: 'fsck', promise: 'P16', check: ({ dump }) => dump.fsck.map((says) => ({ says })) };
 
 /**
- * The history and the record of a job follow the specification: every transition is allowed (P3), no window ends early (P4),
+ * The history and the record of a job follow the specification: every transition is allowed (P3), no window and no delay ends early (P4),
  * callbacks are retried at the right times (P6).
  */
 const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages }) => {
@@ -34,7 +34,7 @@ const isEarlyRetry = (says: string) => says.startsWith('callback_') && says.ends
 
 /** Return the promise that a disagreement breaks. */
 function promiseOf(says: string): PromiseId {
-  if (says.includes('before the window was over')) return 'P4';
+  if (/came \d+ ms before/.test(says)) return 'P4';
   return says.startsWith('callback_') ? 'P6' : 'P3';
 }
 
