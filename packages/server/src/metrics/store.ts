@@ -76,7 +76,7 @@ export function storeMetrics(registry: Registry): StoreObserver {
   });
   const promotionLag = new Histogram({
     name: 'yardmaster_promotion_lag_seconds',
-    help: 'Lateness of the earliest job in each step that makes scheduled jobs pending (at most 100 jobs of a partition).',
+    help: 'Lateness of the earliest job in each step that makes scheduled jobs pending (at most 50 jobs of a partition).',
     buckets: LAG_BUCKETS,
     registers,
   });
