@@ -7,8 +7,8 @@ import { until } from './until.js';
 
 /** Statuses in which a job occupies its key, by `until`. */
 const OCCUPIED: Record<string, readonly Status[]> = {
-  ended: ['pending', 'delivered', 'running'],
-  started: ['pending', 'delivered'],
+  ended: ['scheduled', 'pending', 'delivered', 'running'],
+  started: ['scheduled', 'pending', 'delivered'],
   expired: STATUSES,
 };
 const HOUR = { until: 'expired', ttlSeconds: 3_600 };
