@@ -53,11 +53,6 @@ describe('fsck of a record with a broken field', () => {
     ['scheduled', 'scheduledFor', 'soon', 'scheduledFor is impossible: soon'],
     ['scheduled', 'deliveredAt', '1700000000000', 'deliveredAt must be absent, because the job is scheduled'],
     ['scheduled', 'startedAt', '1700000000000', 'startedAt must be absent, because the job is scheduled'],
-    ['completed', 'callbackOn', '', 'callbackOn is impossible: '],
-    ['completed', 'callbackOn', 'completed dead', 'callbackOn is impossible: completed dead'],
-    ['completed', 'callbackOn', 'dead completed', 'callbackOn is impossible: dead completed'],
-    ['completed', 'callbackOn', 'completed,killed', 'callbackOn is impossible: completed,killed'],
-    ['completed', 'callbackOn', 'running', 'callbackOn is impossible: running'],
     ['pending', 'maxRunSeconds', '0', 'maxRunSeconds is impossible: 0'],
     ['pending', 'maxRunSeconds', '604801', 'maxRunSeconds is impossible: 604801'],
     ['running', 'runBy', '9000000000000', 'maxRunSeconds is missing'],
@@ -100,9 +95,14 @@ describe('fsck of a record with a broken field', () => {
   });
 });
 
-describe('fsck of a record with broken time limits', () => {
-  const fields = { maxRunSeconds: 60, startWithinSeconds: 60 };
+describe('fsck of a record with options, of which one is broken', () => {
+  const fields = { maxRunSeconds: 60, startWithinSeconds: 60, callbackUrl: 'https://example.com/hook' };
   it.each([
+    ['completed', 'callbackOn', '', 'callbackOn is impossible: '],
+    ['completed', 'callbackOn', 'completed dead', 'callbackOn is impossible: completed dead'],
+    ['completed', 'callbackOn', 'dead completed', 'callbackOn is impossible: dead completed'],
+    ['completed', 'callbackOn', 'completed,killed', 'callbackOn is impossible: completed,killed'],
+    ['completed', 'callbackOn', 'running', 'callbackOn is impossible: running'],
     ['running', 'maxRunSeconds', null, 'maxRunSeconds is missing'],
     ['running', 'startWithinSeconds', null, 'startWithinSeconds is missing'],
     ...(['scheduled', 'pending', 'delivered'] as const).map(

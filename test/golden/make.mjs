@@ -8,7 +8,8 @@ import { root, setUp } from '../../scripts/set-up.mjs';
 
 setUp();
 const { createJobRequest } = await import('@yardmaster/protocol');
-const { createLogger, createRedis, findRedisServer, PrivateRedis } = await import('@yardmaster/runtime');
+const { createRedis, findRedisServer, PrivateRedis } = await import('@yardmaster/redis');
+const { createLogger } = await import('@yardmaster/runtime');
 const y = await import('@yardmaster/store');
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -40,7 +41,7 @@ const claim = (id) => y.claimJob(store, ANY, id);
 const ack = (id) => y.ackJob(store, ANY, id);
 const beat = (kind, data) => (id) => y.heartbeatJob(store, ANY, id, { kind, data });
 const complete = (result) => (id) => y.completeJob(store, ANY, id, result);
-const fail = (error) => (id) => y.failJob(store, ANY, id, error);
+const fail = (error) => (id) => y.failJob(store, ANY, id, { error });
 const kill = (reason) => (id) => y.killJob(store, ANY, id, reason);
 const logs =
   (...entries) =>
