@@ -3,11 +3,33 @@ import { lua as store } from '@yardmaster/store';
 
 /** Shared Lua, by name. */
 export const lua = {
-  CLOCK_SLACK_MS: `local CLOCK_SLACK_MS = 300000`,
-  LONGEST_DELIVERY_MS: `local LONGEST_DELIVERY_MS = 86400000`,
   hasEnded: `local function hasEnded(r)
   return r.status == 'completed' or r.status == 'dead' or r.status == 'killed'
 end`,
+  isCallbackOn: `local function isCallbackOn(ends)
+  local wanted = {}
+  for _, status in ipairs({ 'completed', 'dead', 'killed' }) do
+    if string.find(ends, status, 1, true) then wanted[#wanted + 1] = status end
+  end
+  return #wanted > 0 and ends == table.concat(wanted, ' ') and ends ~= 'completed dead'
+end`,
+  checkCallback: `local function checkCallback(found, r, base, nowMs)
+  local callbacks = base .. 'callbacks'
+  local isPending = scoreIn(callbacks, r.id) ~= nil
+  if not isPending and not hasEnded(r) then return end
+  local hasCallback = hasEnded(r) and wantsCallback(r.status, redis.call('HGET', r.key, 'callbackUrl'), r.callbackOn)
+  if isPending and not hasCallback then
+    mustNotBeIn(found, callbacks, r.id, hasEnded(r) and 'the job has no callback' or 'the job is ' .. r.status)
+  elseif hasCallback and not isPending and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then
+    local detail = r.callbackAttempts and 'its next attempt is due, but it is not pending' or 'it was never attempted, but it is not pending'
+    find(found, 'callback_forgotten', callbacks, detail, found.additions, function()
+      redis.call('ZREM', callbacks, r.id)
+      enqueueCallback({ base = base, id = r.id }, nowMs)
+    end)
+  end
+end`,
+  CLOCK_SLACK_MS: `local CLOCK_SLACK_MS = 300000`,
+  LONGEST_DELIVERY_MS: `local LONGEST_DELIVERY_MS = 86400000`,
   checkDeadline: `local function checkDeadline(found, r, base, nowMs, deliveryTimeoutMs, retentionMs)
   local deadlines = base .. 'deadlines'
   if r.status == 'scheduled' or r.status == 'pending' then
@@ -32,28 +54,6 @@ end`,
     find(found, 'deadline_late', deadlines, detail, found.additions, function() replaceEntry(deadlines, r.id, formatInteger(due)) end)
   end
 end`,
-  isCallbackOn: `local function isCallbackOn(ends)
-  local wanted = {}
-  for _, status in ipairs({ 'completed', 'dead', 'killed' }) do
-    if string.find(ends, status, 1, true) then wanted[#wanted + 1] = status end
-  end
-  return #wanted > 0 and ends == table.concat(wanted, ' ') and ends ~= 'completed dead'
-end`,
-  checkCallback: `local function checkCallback(found, r, base, nowMs)
-  local callbacks = base .. 'callbacks'
-  local isPending = scoreIn(callbacks, r.id) ~= nil
-  if not isPending and not hasEnded(r) then return end
-  local hasCallback = hasEnded(r) and wantsCallback(r.status, redis.call('HGET', r.key, 'callbackUrl'), r.callbackOn)
-  if isPending and not hasCallback then
-    mustNotBeIn(found, callbacks, r.id, hasEnded(r) and 'the job has no callback' or 'the job is ' .. r.status)
-  elseif hasCallback and not isPending and (not r.callbackAttempts or r.callbackDueAt or r.callbackLeasedUntil) then
-    local detail = r.callbackAttempts and 'its next attempt is due, but it is not pending' or 'it was never attempted, but it is not pending'
-    find(found, 'callback_forgotten', callbacks, detail, found.additions, function()
-      redis.call('ZREM', callbacks, r.id)
-      enqueueCallback({ base = base, id = r.id }, nowMs)
-    end)
-  end
-end`,
   checkDue: `local function checkDue(found, r, base)
   local due, limit = base .. 'due', startLimit({ attempt = r.attempt or '0' }, r.startBy)
   local function mustBeAt(ms)
@@ -64,57 +64,6 @@ end`,
   if r.status == 'delivered' and limit and scoreIn(due, r.id) then return mustBeAt(limit) end
   local why = r.status == 'pending' and ', and its start has no time limit' or ''
   mustNotBeIn(found, due, r.id, 'the job is ' .. r.status .. why)
-end`,
-  MOST_CALLBACKS: `local MOST_CALLBACKS = 20`,
-  typeOf: `local function typeOf(entry)
-  return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
-end`,
-  FIRST: `local FIRST = { ready = true, rescheduled = true, replaced = true, delivered = true, dead = true, killed = true }`,
-  statusAfter: `local function statusAfter(entry)
-  local statuses = STATUS_AFTER[typeOf(entry)]
-  if not statuses or not string.find(statuses, 'scheduled', 1, true) then return statuses and string.match(statuses, '^%l*') end
-  local isScheduled = string.find(entry, '"scheduledFor":"[^"]+"}%]$') or string.find(entry, '^%["rescheduled",%d+,{"scheduledFor":"')
-  return isScheduled and 'scheduled' or 'pending'
-end`,
-  happened: `local function happened(r)
-  if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
-  if r.hasRetried then return 'an attempt has failed' end
-  if r.scheduledFor and r.status ~= 'scheduled' then return 'it was scheduled' end
-  if redis.call('HEXISTS', r.key, 'progress') + redis.call('HEXISTS', r.key, 'checkpoint') > 0 then return 'its worker has reported' end
-  return r.callbackAttempts and 'its callback was attempted'
-end`,
-  checkList: `local function checkList(found, r, history)
-  local first = redis.call('LINDEX', history, 0)
-  for i = 1, MOST_CALLBACKS do
-    local entry = stored(redis.call('LINDEX', history, -i))
-    local status = entry and statusAfter(entry)
-    if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is not valid') end
-    if not entry or status ~= '' then
-      local isCreated = not r.eventsDropped and r.status ~= 'scheduled'
-      local shown = entry and status or isCreated and 'pending' or r.status
-      if IS_STATUS[r.status or ''] and shown ~= r.status then
-        return find(found, 'history_disagrees', history, 'the status is ' .. r.status .. ' in the record and ' .. shown .. ' in the history')
-      end
-      break
-    end
-  end
-  local begins = typeOf(first)
-  if not r.eventsDropped and not FIRST[begins] then
-    find(found, 'history_incomplete', history, 'it begins with ' .. begins)
-  end
-end`,
-  checkLists: `local function checkLists(found, r)
-  local history, logs = r.key .. ':events', r.key .. ':logs'
-  if redis.call('EXISTS', history) == 1 then
-    checkList(found, r, history)
-  elseif r.eventsDropped then
-    find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
-  elseif IS_STATUS[r.status or ''] and happened(r) then
-    find(found, 'history_incomplete', history, 'it is missing, although ' .. happened(r))
-  end
-  if r.logsDropped and redis.call('EXISTS', logs) == 0 then
-    find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
-  end
 end`,
   AT_CREATION: `local AT_CREATION = { delivery_timeout = true, released = true }`,
   mayBeLater: `local function mayBeLater(r)
@@ -197,57 +146,6 @@ end`,
   local isKnown = lasts == 'ended' or lasts == 'started' or lasts == 'expired'
   return isKnown and (onConflict == 'return' or onConflict == 'reject' or onConflict == 'replace')
 end`,
-  WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
-  'scheduledFor', 'startBy', 'runBy', 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
-  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
-  'priority', 'callbackOn', unpack(WHOLE) }`,
-  NEEDS: `local NEEDS = { scheduled = { 'scheduledFor' }, delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }`,
-  WAITING_LACKS: `local WAITING_LACKS = { 'deliveredAt', 'startedAt', 'runBy' }`,
-  LACKS: `local LACKS = { scheduled = WAITING_LACKS, pending = WAITING_LACKS, delivered = { 'startedAt', 'runBy' } }`,
-  checkedRecord: `local function checkedRecord(found, base, id)
-  local key = base .. 'job:' .. id
-  local v = redis.call('HMGET', key, unpack(FIELDS))
-  local r = { id = id, key = key }
-  for i, field in ipairs(FIELDS) do r[field] = stored(v[i]) end
-  if not r.status and redis.call('EXISTS', key) == 0 then return nil end
-  local function broken(field, what)
-    find(found, 'record_broken', key, field .. ' ' .. (what or (r[field] and 'is impossible: ' .. string.sub(r[field], 1, 40) or 'is missing')))
-  end
-  local function check(field, isRight)
-    if not isRight then broken(field) end
-    return isRight
-  end
-  local hasStatus = check('status', IS_STATUS[r.status or ''])
-  local hasSpace = check('space', r.space and isSpaceOf(base, r.space))
-  local hasName = check('name', r.name and r.name ~= '')
-  local hasOrder = check('order', string.find(r.order or '', '^%d+$') and tonumber(r.order) < 2 ^ 53)
-  local areWhole = true
-  for _, field in ipairs(WHOLE) do
-    if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
-  end
-  check('timeoutSeconds', (tonumber(r.timeoutSeconds or '300') or 0) > 0)
-  check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
-  check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
-  if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
-  r.isCallbackKnown = check('callbackOn', not r.callbackOn or isCallbackOn(r.callbackOn))
-  local hasPlaces = checkTiming(check, r)
-  r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder and hasPlaces
-  if not hasStatus or not areWhole then return r end
-  local attempt, status = tonumber(r.attempt or 0), r.status
-  local isWaiting = status == 'scheduled' or status == 'pending'
-  r.hasTimes = status ~= 'scheduled' or r.scheduledFor ~= nil
-  local wasAcked = not r.deliveryTimeouts and tonumber(r.startBy or 0) == 0
-  local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and wasAcked)
-  local isReplaceable = r.unique and string.find(r.unique, '^%l+ replace ') ~= nil
-  local most = isReplaceable and math.huge or tonumber(r.maxRetries or '3') + 1
-  if attempt > most or (hasRun and attempt == 0) then broken('attempt')
-  else r.hasRetried = attempt > (hasRun and 1 or 0) end
-  if not isWaiting and not r.updatedAt then broken('updatedAt') end
-  for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
-  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
-  if status == 'completed' and redis.call('HEXISTS', key, 'result') == 0 then broken('result') end
-  return r
-end`,
   findings: `local function findings()
   return { flat = {}, removals = {}, additions = {} }
 end`,
@@ -266,6 +164,57 @@ end`,
       found.flat[fix.outcomeAt] = isRepaired and 'repaired' or messageOf(fault)
     end
   end
+end`,
+  MOST_CALLBACKS: `local MOST_CALLBACKS = 20`,
+  happened: `local function happened(r)
+  if r.status == 'dead' or r.status == 'killed' then return 'the job is ' .. r.status end
+  if r.hasRetried then return 'an attempt has failed' end
+  if r.scheduledFor and r.status ~= 'scheduled' then return 'it was scheduled' end
+  if redis.call('HEXISTS', r.key, 'progress') + redis.call('HEXISTS', r.key, 'checkpoint') > 0 then return 'its worker has reported' end
+  return r.callbackAttempts and 'its callback was attempted'
+end`,
+  checkList: `local function checkList(found, r, history)
+  local first = redis.call('LINDEX', history, 0)
+  for i = 1, MOST_CALLBACKS do
+    local entry = stored(redis.call('LINDEX', history, -i))
+    local status = entry and statusAfter(entry)
+    if entry and not status then return find(found, 'history_unreadable', history, 'entry ' .. -i .. ' is not valid') end
+    if not entry or status ~= '' then
+      local isCreated = not r.eventsDropped and r.status ~= 'scheduled'
+      local shown = entry and status or isCreated and 'pending' or r.status
+      if IS_STATUS[r.status or ''] and shown ~= r.status then
+        return find(found, 'history_disagrees', history, 'the status is ' .. r.status .. ' in the record and ' .. shown .. ' in the history')
+      end
+      break
+    end
+  end
+  local begins = typeOf(first)
+  if not r.eventsDropped and not FIRST[begins] then
+    find(found, 'history_incomplete', history, 'it begins with ' .. begins)
+  end
+end`,
+  checkLists: `local function checkLists(found, r)
+  local history, logs = r.key .. ':events', r.key .. ':logs'
+  if redis.call('EXISTS', history) == 1 then
+    checkList(found, r, history)
+  elseif r.eventsDropped then
+    find(found, 'entries_lost', history, 'it has lost its oldest ' .. r.eventsDropped .. ' events, and the others too')
+  elseif IS_STATUS[r.status or ''] and happened(r) then
+    find(found, 'history_incomplete', history, 'it is missing, although ' .. happened(r))
+  end
+  if r.logsDropped and redis.call('EXISTS', logs) == 0 then
+    find(found, 'entries_lost', logs, 'it has lost its oldest ' .. r.logsDropped .. ' entries, and the others too')
+  end
+end`,
+  typeOf: `local function typeOf(entry)
+  return string.match(entry, '^%["([%l_]+)",%d+[,%]]') or 'none'
+end`,
+  FIRST: `local FIRST = { ready = true, rescheduled = true, replaced = true, delivered = true, dead = true, killed = true }`,
+  statusAfter: `local function statusAfter(entry)
+  local statuses = STATUS_AFTER[typeOf(entry)]
+  if not statuses or not string.find(statuses, 'scheduled', 1, true) then return statuses and string.match(statuses, '^%l*') end
+  local isScheduled = string.find(entry, '"scheduledFor":"[^"]+"}%]$') or string.find(entry, '^%["rescheduled",%d+,{"scheduledFor":"')
+  return isScheduled and 'scheduled' or 'pending'
 end`,
   scoreIn: `local function scoreIn(index, member)
   return tonumber(stored(redis.call('ZSCORE', index, member)) or '')
@@ -300,6 +249,59 @@ end`,
 end`,
   isSpaceOf: `local function isSpaceOf(base, space)
   return #space <= 128 and string.find(space, '^[%w%._:%-]+$') ~= nil and string.sub(base, -5) == '{' .. partitionOf(space) .. '}:'
+end`,
+  WHOLE: `local WHOLE = { 'attempt', 'maxRetries', 'deliveryTimeouts', 'takeBacks', 'missedWindowMs', 'eventsDropped', 'logsDropped', 'deliveredAt', 'startedAt', 'updatedAt',
+  'scheduledFor', 'startBy', 'runBy', 'callbackAttempts', 'callbackRound', 'callbackDueAt', 'callbackLeasedUntil' }`,
+  FIELDS: `local FIELDS = { 'status', 'space', 'name', 'order', 'timeoutSeconds', 'unique', 'uniqueFreed', 'fingerprint', 'retry', 'maxRunSeconds', 'startWithinSeconds',
+  'priority', 'callbackOn', unpack(WHOLE) }`,
+  checkedRecord: `local function checkedRecord(found, base, id)
+  local key = base .. 'job:' .. id
+  local v = redis.call('HMGET', key, unpack(FIELDS))
+  local r = { id = id, key = key }
+  for i, field in ipairs(FIELDS) do r[field] = stored(v[i]) end
+  if not r.status and redis.call('EXISTS', key) == 0 then return nil end
+  local function broken(field, what)
+    find(found, 'record_broken', key, field .. ' ' .. (what or (r[field] and 'is impossible: ' .. string.sub(r[field], 1, 40) or 'is missing')))
+  end
+  local function check(field, isRight)
+    if not isRight then broken(field) end
+    return isRight
+  end
+  local hasStatus = check('status', IS_STATUS[r.status or ''])
+  local hasSpace = check('space', r.space and isSpaceOf(base, r.space))
+  local hasName = check('name', r.name and r.name ~= '')
+  local hasOrder = check('order', string.find(r.order or '', '^%d+$') and tonumber(r.order) < 2 ^ 53)
+  local areWhole = true
+  for _, field in ipairs(WHOLE) do
+    if r[field] and not check(field, string.find(r[field], '^%d+$')) then areWhole, r[field] = false, nil end
+  end
+  check('timeoutSeconds', (tonumber(r.timeoutSeconds or '300') or 0) > 0)
+  check('uniqueFreed', not r.uniqueFreed or r.uniqueFreed == '1')
+  check('fingerprint', not r.fingerprint or #r.fingerprint == 22 and string.find(r.fingerprint, '^[%w_-]+$'))
+  if not check('unique', not r.unique or isUnique(r.unique)) then r.unique = nil end
+  r.isCallbackKnown = check('callbackOn', not r.callbackOn or isCallbackOn(r.callbackOn))
+  local hasPlaces = checkTiming(check, r)
+  r.isPlaceable = hasStatus and hasSpace and hasName and hasOrder and hasPlaces
+  if hasStatus and areWhole then checkByStatus(broken, r) end
+  return r
+end`,
+  NEEDS: `local NEEDS = { scheduled = { 'scheduledFor' }, delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }`,
+  WAITING_LACKS: `local WAITING_LACKS = { 'deliveredAt', 'startedAt', 'runBy' }`,
+  LACKS: `local LACKS = { scheduled = WAITING_LACKS, pending = WAITING_LACKS, delivered = { 'startedAt', 'runBy' } }`,
+  checkByStatus: `local function checkByStatus(broken, r)
+  local attempt, status = tonumber(r.attempt or 0), r.status
+  local isWaiting = status == 'scheduled' or status == 'pending'
+  r.hasTimes = status ~= 'scheduled' or r.scheduledFor ~= nil
+  local wasAcked = not r.deliveryTimeouts and tonumber(r.startBy or 0) == 0
+  local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and wasAcked)
+  local isReplaceable = r.unique and string.find(r.unique, '^%l+ replace ') ~= nil
+  local most = isReplaceable and math.huge or tonumber(r.maxRetries or '3') + 1
+  if attempt > most or (hasRun and attempt == 0) then broken('attempt')
+  else r.hasRetried = attempt > (hasRun and 1 or 0) end
+  if not isWaiting and not r.updatedAt then broken('updatedAt') end
+  for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
+  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
+  if status == 'completed' and redis.call('HEXISTS', r.key, 'result') == 0 then broken('result') end
 end`,
   LONGEST_DELAY_SECONDS: `local LONGEST_DELAY_SECONDS = 604800`,
   MOST_DELAYS: `local MOST_DELAYS = 20`,
@@ -338,10 +340,10 @@ end`,
 };
 
 export const check_jobs = {
-  name: 'check_jobs', sha1: '1a92d34f16121302b11ee5ea845293d449eea850',
+  name: 'check_jobs', sha1: '21f1b4808c7e92ffc6507508f1192e78fc581a9f',
   keys: ['deadlines'], args: ['base', 'isRepairing', 'deliveryTimeoutMs', 'retentionMs'], rest: 'ids',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as string[][] }),
-  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${lua.checkDue}\n${store.wantsCallback}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
+  text: `${store.now}\n${lua.findings}\n${lua.WHOLE}\n${lua.FIELDS}\n${store.stored}\n${lua.find}\n${store.IS_STATUS}\n${lua.known}\n${lua.xor}\n${lua.partitionOf}\n${lua.isSpaceOf}\n${lua.isUnique}\n${lua.isCallbackOn}\n${lua.numberIn}\n${lua.LONGEST_DELAY_SECONDS}\n${lua.LARGEST_FACTOR}\n${lua.MOST_DELAYS}\n${lua.isRetry}\n${lua.isLimit}\n${lua.LONGEST_RUN_SECONDS}\n${lua.LONGEST_START_SECONDS}\n${lua.LARGEST_PRIORITY}\n${lua.isPriority}\n${lua.checkTiming}\n${lua.NEEDS}\n${lua.WAITING_LACKS}\n${lua.LACKS}\n${lua.checkByStatus}\n${lua.checkedRecord}\n${lua.scoreIn}\n${store.formatInteger}\n${store.replaceEntry}\n${lua.mustBeIn}\n${store.STATUSES}\n${lua.mustNotBeIn}\n${lua.LAST_ORDER}\n${lua.AT_CREATION}\n${lua.typeOf}\n${lua.mayBeLater}\n${lua.checkOrder}\n${store.nextOrder}\n${lua.checkQueues}\n${lua.checkIndexes}\n${store.uniqueEntry}\n${store.occupiesUnique}\n${store.loadJob}\n${store.uniqueHolder}\n${lua.checkUnique}\n${lua.LONGEST_DELIVERY_MS}\n${lua.hasEnded}\n${lua.CLOCK_SLACK_MS}\n${lua.checkDeadline}\n${store.startLimit}\n${lua.checkDue}\n${store.wantsCallback}\n${store.enqueueCallback}\n${lua.checkCallback}\n${lua.MOST_CALLBACKS}\n${store.STATUS_AFTER}\n${lua.statusAfter}\n${lua.FIRST}\n${lua.checkList}\n${lua.happened}\n${lua.checkLists}\n${lua.messageOf}\n${lua.repairAll}\nlocal deadlines = KEYS[1]
 local base, isRepairing, deliveryTimeoutMs, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local ids = { unpack(ARGV, 5) }
 local nowMs = now()

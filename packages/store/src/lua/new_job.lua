@@ -31,7 +31,7 @@ local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
   local order = score and claimOrder(score, v[1])
   leaveWaiting(job, v[2])
   redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
-    'scheduledFor', 'retry', 'maxRunSeconds', 'startWithinSeconds', 'startBy', 'priority')
+    'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority')
   local status = scheduledFor and 'scheduled' or 'pending'
   moveToStatusIndex(job, status)
   if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end

@@ -1,0 +1,25 @@
+-- Fields that a job of a status must have, and of those that retries take away again, the ones it must not have.
+local NEEDS = { scheduled = { 'scheduledFor' }, delivered = { 'deliveredAt' }, running = { 'deliveredAt', 'startedAt' }, completed = { 'deliveredAt', 'startedAt' } }
+local WAITING_LACKS = { 'deliveredAt', 'startedAt', 'runBy' }
+local LACKS = { scheduled = WAITING_LACKS, pending = WAITING_LACKS, delivered = { 'startedAt', 'runBy' } }
+
+-- Check the number of attempts of a job, and the fields that its status demands or excludes.
+--   broken   notes a field
+local function checkByStatus(broken, r)
+  local attempt, status = tonumber(r.attempt or 0), r.status
+  local isWaiting = status == 'scheduled' or status == 'pending'
+  r.hasTimes = status ~= 'scheduled' or r.scheduledFor ~= nil
+  -- A dead job with delivery time-outs died of them, and one that was never acked of its time limit for the start, perhaps
+  -- without an attempt.
+  local wasAcked = not r.deliveryTimeouts and tonumber(r.startBy or 0) == 0
+  local hasRun = status == 'running' or status == 'completed' or (status == 'dead' and wasAcked)
+  -- A request that replaced another one may allow fewer retries than there were.
+  local isReplaceable = r.unique and string.find(r.unique, '^%l+ replace ') ~= nil
+  local most = isReplaceable and math.huge or tonumber(r.maxRetries or DEFAULT_MAX_RETRIES) + 1
+  if attempt > most or (hasRun and attempt == 0) then broken('attempt')
+  else r.hasRetried = attempt > (hasRun and 1 or 0) end
+  if not isWaiting and not r.updatedAt then broken('updatedAt') end
+  for _, field in ipairs(NEEDS[status] or {}) do if not r[field] then broken(field) end end
+  for _, field in ipairs(LACKS[status] or {}) do if r[field] then broken(field, 'must be absent, because the job is ' .. status) end end
+  if status == 'completed' and redis.call('HEXISTS', r.key, 'result') == 0 then broken('result') end
+end
