@@ -23,8 +23,8 @@ const MUST_DRAW = [
   ...Object.keys(WEIGHTS),
   ...JOB_VERBS.flatMap((verb) => [...STATUSES, 'none'].map((status) => `${verb} ${status}`)),
 ];
-/** Sequences, without concurrent calls, that draw all of it. The rarest is drawn three times: a killed job is soon purged. */
-const ENOUGH = 60;
+/** Sequences, without concurrent calls, that draw all of it. The rarest is drawn four times: a killed job is soon purged. */
+const ENOUGH = 100;
 
 // A Redis of its own: fsck reads all keys once per sequence, and the shared Redis contains those of all test files.
 const redis = withRedis({ appendonly: 'no' });

@@ -1,7 +1,7 @@
 import { type LogsMode, STATUSES, type Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
-import type { KeyedCreate } from '../keyed.js';
+import { isWaiting, type KeyedCreate } from '../keyed.js';
 import { promoteAt } from '../waiting.js';
 import type { ModelJob, World } from '../world.js';
 import type { Verb, VerbInputs } from './calls.js';
@@ -133,7 +133,7 @@ function logsQueryOf(random: Random) {
 
 const IDEMPOTENCY_KEYS = ['one', 'two'];
 
-/** Draw a create with keys; often one that was made before. */
+/** Draw a create with keys; often one that was made before, or one that replaces a job that waits. */
 function keyedCreateOf({ random, world, isTimed }: Drawing): KeyedCreate {
   const made = [...world.jobs.values()].filter(({ idempotencyKey }) => idempotencyKey !== null);
   if (made.length > 0 && random.chance(0.3)) {
@@ -144,7 +144,13 @@ function keyedCreateOf({ random, world, isTimed }: Drawing): KeyedCreate {
   const mayLackKeys = idempotencyKey !== null || isTimed;
   const unique = mayLackKeys && random.chance(0.4) ? null : uniqueOf(random);
   const options = isTimed ? { ...plainOptionsOf(random), ...waitingOptionsOf(random, world.now) } : {};
-  return { space: random.of(SPACES), request: { ...requestOf(random, options), unique }, idempotencyKey };
+  const request = { ...requestOf(random, options), unique };
+  const waiting = [...world.jobs.values()].filter((job) => isWaiting(job.status) && job.request.unique !== null);
+  if (!isTimed || waiting.length === 0 || random.chance(0.4))
+    return { space: random.of(SPACES), request, idempotencyKey };
+  const { spaceId, request: its } = random.of(waiting);
+  const replacing = { ...(its.unique as NonNullable<typeof unique>), onConflict: 'replace' as const };
+  return { space: spaceId, request: { ...request, name: its.name, unique: replacing }, idempotencyKey };
 }
 
 /** Draw the input of a verb. */

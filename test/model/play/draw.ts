@@ -1,3 +1,4 @@
+import { partitionOf } from '@yardmaster/store';
 import { promoteAt, startLimitOf } from '../waiting.js';
 import type { Call } from './calls.js';
 import { DRAW_INPUT, type Drawing, fittingWeights, WEIGHTS } from './draw-calls.js';
@@ -24,19 +25,34 @@ export function drawCallsAtOnce(drawing: Drawing): Step {
 /** Draw a call. Half of the calls move some job on; the others are of any verb and any job. */
 function drawCall(drawing: Drawing, mark = ''): Call {
   const { random, world } = drawing;
+  const sweep = drawing.isTimed && random.chance(0.3) ? drawSweep(drawing) : null;
+  if (sweep) return sweep;
   const { size } = world.jobs;
   const about = size > 0 && random.chance(0.5) ? random.of([...world.jobs.values()]) : null;
   const fitting = about && fittingWeights(about, drawing);
   const anyVerb = {
     ...WEIGHTS,
-    reschedule: drawing.isTimed ? WEIGHTS.reschedule : 0,
+    reschedule: drawing.isTimed ? 3 * WEIGHTS.reschedule : 0,
     create: size < 3 ? 20 : size < MANY ? WEIGHTS.create : 1,
-    createKeyed: size < 3 ? 20 : WEIGHTS.createKeyed,
+    // With more of them, jobs that wait are replaced.
+    createKeyed: size < 3 ? 20 : drawing.isTimed ? 2 * WEIGHTS.createKeyed : WEIGHTS.createKeyed,
   };
   const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? anyVerb);
   // A row of the table draws the input of its verb, which the type of the table cannot express.
   const call = { verb, ...DRAW_INPUT[verb](fitting ? { ...drawing, about } : drawing) } as Call;
   return call.verb === 'create' || call.verb === 'createKeyed' ? { ...call, label: call.label + mark } : call;
+}
+
+/** Draw the sweep of a job whose time is over; null if there is none. */
+function drawSweep({ random, world: { now, jobs } }: Drawing): Call | null {
+  const isOver = (at: number | null) => at !== null && at < now;
+  const over = [...jobs.values()].flatMap((job) => [
+    ...(isOver(promoteAt(job)) ? [{ verb: 'promote' as const, job }] : []),
+    ...(isOver(job.deadline) ? [{ verb: 'expire' as const, job }] : []),
+  ]);
+  if (over.length === 0) return null;
+  const { verb, job } = random.of(over);
+  return { verb, partition: partitionOf(job.spaceId) };
 }
 
 /** Clock steps that schedulers notice. */

@@ -50,7 +50,7 @@ export async function playSeed(testStores: TestStores, seed: number, { atOnce, d
   const length = atOnce ? random.between(15, 40) : random.between(50, 150);
   const draw = atOnce ? drawCallsAtOnce : drawStep;
   const isUnsteady = random.chance(0.25); // Not in all sequences, because histories are replayed only if the clock is steady.
-  const isTimed = random.chance(0.4); // Not in all, because most jobs have none of these options.
+  const isTimed = random.chance(0.45); // Not in all, because most jobs have none of these options.
   const next: Rules['next'] = (position) => {
     if (position.at > length) return null;
     const step = draw({ random, isUnsteady, isTimed, ...position });

@@ -69,7 +69,9 @@ export function plainOptionsOf(random: Random) {
   };
   return {
     retry: random.chance(0.5) ? retry : null,
-    maxRunSeconds: random.chance(0.4) ? random.of([0.0015, 10, 20, 90, 400]) : null,
+    // Shorter and longer than the execution window, in which the first heartbeat comes before the end of the attempt.
+    timeoutSeconds: random.of([0.0015, 20, 60.5, 60.5, 300]),
+    maxRunSeconds: random.chance(0.5) ? random.of([0.0015, 10, 20, 90, 400]) : null,
     callbackOn: random.chance(0.4) ? random.of([ENDS, ENDS.slice(0, 2), ENDS.slice(1), ENDS.slice(2)]) : null,
   };
 }
@@ -87,7 +89,7 @@ function scheduleOf(random: Random, now: number) {
 /** Draw options that decide where and until when a job waits, as a body has them. */
 export const waitingOptionsOf = (random: Random, now: number) => ({
   ...(random.chance(0.5) && scheduleOf(random, now)),
-  startWithinSeconds: random.chance(0.4) ? random.of([0.0015, 1, 20, 60, 4_000]) : null,
+  startWithinSeconds: random.chance(0.7) ? random.of([0.0015, 1, 20, 60, 4_000]) : null,
   priority: random.of(PRIORITIES),
 });
 
