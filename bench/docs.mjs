@@ -8,11 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as growth from './growth/tables.mjs';
 import * as latency from './latency/tables.mjs';
+import * as schedule from './schedule/tables.mjs';
 import * as soak from './soak/tables.mjs';
 import * as speed from './speed/tables.mjs';
 
 /** Tables and charts by the name of the results' file. */
-const MADE = Object.entries({ speed, growth, latency, soak });
+const MADE = Object.entries({ speed, growth, latency, schedule, soak });
 
 const REGION = /(<!-- table:([\w-]+) -->)[\s\S]*?(<!-- \/table -->)/g;
 const IMAGE = /!\[[^\]]*\]\(performance\/([\w-]+)\.svg\)/g;

@@ -34,9 +34,10 @@ export async function until(condition, withinMs = 60_000) {
  *
  * @param options.persistence how the append-only file is written: `off`, `everysec` or `always`. It is never rewritten,
  *   because the copied pages of the fork would make one contestant slower
+ * @param options.logLevel of the client; 'fatal' for a bench that stops Redis on purpose
  * @param options.overTcp whether contestants use TCP, as in an installation, which costs more than a Unix socket
  */
-export async function startRedis({ persistence = 'off', overTcp = false } = {}) {
+export async function startRedis({ persistence = 'off', overTcp = false, logLevel = 'error' } = {}) {
   const binary = await findRedisServer(path('../.cache/redis'), (line) => process.stderr.write(`${line}\n`));
   const dir = await mkdtemp(join(tmpdir(), 'yardmaster-bench-'));
   const settings = {
@@ -46,7 +47,7 @@ export async function startRedis({ persistence = 'off', overTcp = false } = {}) 
   };
   const server = new PrivateRedis({ binary, dataDir: dir, settings });
   await server.start();
-  const redis = createRedis(server.url, 'commands', createLogger('bench', 'error'));
+  const redis = createRedis(server.url, 'commands', createLogger('bench', logLevel));
   await redis.connect();
   let isStopped = false;
   return {

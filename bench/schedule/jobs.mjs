@@ -40,14 +40,15 @@ export async function createRunning(store, { spaceOf, count, fields }) {
 export const failLater = (store, ids, delayOf) =>
   each(ids, (id, n) => failJob(store, ANY_SPACE, id, { error: 'no', retryAfterSeconds: delayOf(n) }));
 
-/** Read how late jobs became claimable, in ms; more than one number for a job that became so twice. */
+/** Read how late jobs became claimable, in ms, and how many of them never or more than once. */
 export async function latenessOf(store, ids) {
   const lates = await each(ids, async (id) => {
     const { scheduledFor, events } = await getJob(store, ANY_SPACE, id);
     const ready = events.filter(({ type }) => type === 'ready');
     return ready.map(({ createdAt }) => Date.parse(createdAt) - Date.parse(scheduledFor));
   });
-  return { lost: lates.filter((late) => late.length === 0).length, late: lates.flat() };
+  const having = (isIt) => lates.filter(({ length }) => isIt(length)).length;
+  return { lost: having((times) => times === 0), twice: having((times) => times > 1), late: lates.flat() };
 }
 
 /** Read how late running jobs timed out, in ms. */

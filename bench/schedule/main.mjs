@@ -1,8 +1,9 @@
 // npm run bench:schedule [-- --jobs 12000] [--burst 100000] [--schedulers 2] [--json]
 //
-// Measure how late scheduled jobs become claimable: first jobs and retries that wait for 1 to 20 s, then very many jobs
-// of one space that are due in the same second, while jobs of other spaces time out. Redis with an append-only file
-// (everysec) and each scheduler are a process.
+// Measure how late scheduled jobs become claimable: first jobs and retries that wait for 1 to 20 s; then the same, while a
+// scheduler is killed, the keys of BullMQ are deleted, and Redis is killed; then very many jobs of one space that are due
+// in the same second, while jobs of other spaces time out. Redis with an append-only file (everysec) and each scheduler
+// are a process.
 import { setTimeout as delay } from 'node:timers/promises';
 import { partitionOf, redisNow } from '@yardmaster/store';
 import { percentilesOf, startMeter } from '../meter.mjs';
@@ -14,7 +15,7 @@ import { tables } from './tables.mjs';
 
 const { json, ...options } = readOptions({ jobs: 12_000, burst: 100_000, schedulers: 2 });
 
-const redis = await startRedis({ persistence: 'everysec' });
+const redis = await startRedis({ persistence: 'everysec', logLevel: 'fatal' });
 const schedulers = [];
 const { store } = redis;
 
@@ -38,10 +39,24 @@ const isEmpty = async (keys) =>
   (await Promise.all(keys.map((key) => redis.redis.zcard(key)))).every((size) => size === 0);
 const dueKeys = (spaces) => [...new Set(spaces.map((space) => store.keys.due(partitionOf(space))))];
 
+/** What is lost while jobs wait: [after how long in ms, what]. */
+const LOSSES = [
+  [
+    4_000,
+    async () => {
+      process.kill(schedulers.shift().pid, 'SIGKILL');
+      schedulers.push(await startApp('scheduler', { REDIS_URL: redis.url }));
+    },
+  ],
+  [8_000, async () => redis.redis.del(await redis.redis.keys(`${store.keys.bull}:*`))],
+  // It is started again at once.
+  [12_000, async () => process.kill(redis.pid, 'SIGKILL')],
+];
+
 /** Half of the jobs are scheduled at their creation, half are retried. */
-async function spreadOut() {
+async function spreadOut(what, losses = []) {
   const half = Math.floor(options.jobs / 2);
-  const spaceOf = (n) => `spread-${n % 20}`;
+  const spaceOf = (n) => `spread-${losses.length}-${n % 20}`;
   const seconds = () => 1 + Math.random() * 19;
   const running = await createRunning(store, { spaceOf, count: half, fields: { timeoutSeconds: 600 } });
   const scheduled = await createScheduled(store, {
@@ -50,10 +65,10 @@ async function spreadOut() {
     fieldsOf: () => ({ delaySeconds: seconds() }),
   });
   await failLater(store, running, seconds);
-  await delay(20_000);
+  await Promise.all([delay(20_000), ...losses.map(([ms, lose]) => delay(ms).then(lose))]);
   await until(() => isEmpty(dueKeys(Array.from({ length: 20 }, (_, n) => spaceOf(n)))));
-  const { lost, late } = await latenessOf(store, [...scheduled, ...running]);
-  return { what: 'waits of 1 to 20 s', lost, ...summaryOf(late) };
+  const { lost, twice, late } = await latenessOf(store, [...scheduled, ...running]);
+  return { what, lost, twice, ...summaryOf(late) };
 }
 
 async function burst() {
@@ -79,7 +94,7 @@ async function burst() {
   const micros = await spent();
   const slow = (await redis.redis.slowlog('GET', 10_000)).map(([, , took]) => took);
   await delay(2_500);
-  const { lost, late } = await latenessOf(store, ids);
+  const { lost, twice, late } = await latenessOf(store, ids);
   const timeOuts = (await Promise.all(groups.map((group) => timeOutsOf(store, group)))).flat();
   return {
     run: {
@@ -93,8 +108,13 @@ async function burst() {
       ...(await stepsOf()),
     },
     times: [
-      { what: 'due in one second', lost, ...summaryOf(late) },
-      { what: "other spaces' time-outs meanwhile", lost: timeOuts.filter(Number.isNaN).length, ...summaryOf(timeOuts) },
+      { what: 'due in one second', lost, twice, ...summaryOf(late) },
+      {
+        what: "other spaces' time-outs meanwhile",
+        lost: timeOuts.filter(Number.isNaN).length,
+        twice: 0,
+        ...summaryOf(timeOuts),
+      },
     ],
   };
 }
@@ -111,11 +131,16 @@ async function stepsOf() {
 
 try {
   for (let n = 0; n < options.schedulers; n++) schedulers.push(await startApp('scheduler', { REDIS_URL: redis.url }));
-  const spread = await spreadOut();
+  const spread = await spreadOut('waits of 1 to 20 s');
+  const withLosses = await spreadOut('the same, with losses', LOSSES);
   const { run, times } = await burst();
   const memory = infoField(await redis.redis.info('memory'), 'used_memory');
   const machine = await machineOf(redis.redis);
-  print({ machine, options: { ...options, usedMemory: memory }, times: [spread, ...times], runs: [run] }, tables, json);
+  print(
+    { machine, options: { ...options, usedMemory: memory }, times: [spread, withLosses, ...times], runs: [run] },
+    tables,
+    json,
+  );
 } finally {
   for (const one of [...schedulers, redis]) await one.stop();
 }

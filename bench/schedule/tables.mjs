@@ -13,6 +13,7 @@ const lateness = ({ times = [] }) =>
     figures('p99', ({ p99 }) => millis(p99)),
     figures('most', ({ most }) => millis(most)),
     figures('lost', ({ lost }) => whole(lost)),
+    figures('twice', ({ twice }) => whole(twice)),
   ]);
 
 /** What the burst cost. */

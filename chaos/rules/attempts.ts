@@ -52,7 +52,11 @@ export function outcomeAfter(job: Events, i: number, { op, token }: Call): Outco
   const status = statusAt(job, i);
   const deliveries = deliveriesOf(job)
     .filter(({ from }) => from <= i)
-    .map((one) => ({ token: one.token, isGivenUp: one.until <= i }));
+    .map((one) => ({
+      token: one.token,
+      isGivenUp: one.until <= i,
+      isTakenBack: one.until <= i && TAKE_BACKS.includes(job.events[one.until]?.type ?? ''),
+    }));
   try {
     if (changesNothing({ status, deliveries }, groupOf(op) as WorkerCall, token)) return 'unchanged';
   } catch (refusal) {

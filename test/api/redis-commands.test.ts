@@ -57,7 +57,7 @@ const LOGS = 'evalsha 1, hget 1, hmget 1, publish 2, rpush 1, time 1';
 const STATISTICS = 'evalsha 1, hget 2, time 1, zcard 11, zrange 2, zrevrange 1';
 const LATER = { name: 'work', delaySeconds: 60 };
 const LATER_AGAIN = 'evalsha 1, hdel 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 2';
-const RESCHEDULED = 'evalsha 1, hmget 1, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 4, zrem 3';
+const RESCHEDULED = 'evalsha 1, hdel 1, hmget 1, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 4, zrem 3';
 const PUT_OFF = 'evalsha 1, hmget 1, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 4';
 const everything = { name: 'work', payload: { n: 1 }, maxRetries: 1, timeoutSeconds: 5, ...callback };
 

@@ -53,6 +53,7 @@ export function reschedule(world: World, { job: id, caller, ...request }: OfJob 
   if (priority !== null) job.priority = priority;
   job.startBy = null;
   const scheduledFor = timeOf(world, request);
+  job.scheduledFor = scheduledFor;
   wait(world, job, scheduledFor);
   job.updatedAt = world.now;
   recordEvent(world, job, 'rescheduled', {

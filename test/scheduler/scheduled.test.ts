@@ -133,6 +133,12 @@ describe('rescheduling', () => {
     expect(typesOf(await readReady(id))).toEqual(['created', 'rescheduled', 'ready']);
   });
 
+  it('forgets a time for which the job has not waited', async () => {
+    const { id } = await createJob(service, 'forgets', { delaySeconds: 3_600 });
+    await call(id, 'reschedule', { delaySeconds: 0 });
+    expect(await read(id)).not.toHaveProperty('scheduledFor');
+  });
+
   it('puts a job at the end of the queue with a delay of 0, with its new head start', async () => {
     const ids: string[] = [];
     for (const n of [0, 1, 2]) ids.push((await createJob(service, 'end', { payload: { n } })).id);
@@ -140,6 +146,7 @@ describe('rescheduling', () => {
     await call(first, 'reschedule', { delaySeconds: 0 });
     await call(third, 'reschedule', { delaySeconds: 0, priority: 60 });
     expect((await read(third)).events.at(-1).data).toEqual({ scheduledFor: null, priority: 60 });
+    expect(await read(third)).not.toHaveProperty('scheduledFor');
     expect(await poll('end')).toEqual([third, second, first]);
   });
 });

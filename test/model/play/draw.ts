@@ -27,20 +27,24 @@ function drawCall(drawing: Drawing, mark = ''): Call {
   const { random, world } = drawing;
   const sweep = drawing.isTimed && random.chance(0.3) ? drawSweep(drawing) : null;
   if (sweep) return sweep;
-  const { size } = world.jobs;
-  const about = size > 0 && random.chance(0.5) ? random.of([...world.jobs.values()]) : null;
+  const about = world.jobs.size > 0 && random.chance(0.5) ? random.of([...world.jobs.values()]) : null;
   const fitting = about && fittingWeights(about, drawing);
-  const anyVerb = {
-    ...WEIGHTS,
-    reschedule: drawing.isTimed ? 3 * WEIGHTS.reschedule : 0,
-    create: size < 3 ? 20 : size < MANY ? WEIGHTS.create : 1,
-    // With more of them, jobs that wait are replaced.
-    createKeyed: size < 3 ? 20 : drawing.isTimed ? 2 * WEIGHTS.createKeyed : WEIGHTS.createKeyed,
-  };
-  const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? anyVerb);
+  const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? weightsOf(drawing));
   // A row of the table draws the input of its verb, which the type of the table cannot express.
   const call = { verb, ...DRAW_INPUT[verb](fitting ? { ...drawing, about } : drawing) } as Call;
   return call.verb === 'create' || call.verb === 'createKeyed' ? { ...call, label: call.label + mark } : call;
+}
+
+/** Return how likely each verb is when it may be about any job. */
+function weightsOf({ world, isTimed }: Drawing): Record<keyof typeof WEIGHTS, number> {
+  const { size } = world.jobs;
+  return {
+    ...WEIGHTS,
+    reschedule: isTimed ? 3 * WEIGHTS.reschedule : 0,
+    create: size < 3 ? 20 : size < MANY ? WEIGHTS.create : 1,
+    // With more of them, jobs that wait are replaced.
+    createKeyed: size < 3 ? 20 : (isTimed ? 2 : 1) * WEIGHTS.createKeyed,
+  };
 }
 
 /** Draw the sweep of a job whose time is over; null if there is none. */

@@ -28,6 +28,7 @@ if startLimit(job, startBy) then
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priorityNow, startWithin, startBy })
+if not scheduledFor then redis.call('HDEL', jobKey, 'scheduledFor') end -- it did not wait for that time
 local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
 data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
 recordEvent(job, nowText, 'rescheduled', status, data, eventsPerJob)

@@ -1072,7 +1072,7 @@ return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 } as const;
 
 export const reschedule = {
-  name: 'reschedule', sha1: '49c07992ae571d9ef737078879348dc586422b1c',
+  name: 'reschedule', sha1: 'af17915a515c3c251f6685730febdf40146b7f8f',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'priority', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -1096,6 +1096,7 @@ if startLimit(job, startBy) then
 end
 local scheduledFor = timeOf(delay, nowMs)
 local status = returnToWaiting(job, nowMs, scheduledFor, nil, { priorityNow, startWithin, startBy })
+if not scheduledFor then redis.call('HDEL', jobKey, 'scheduledFor') end
 local data = '{"scheduledFor":' .. (scheduledFor and isoText(scheduledFor) or 'null')
 data = data .. (priority == '' and '}' or ',"priority":' .. priority .. '}')
 recordEvent(job, nowText, 'rescheduled', status, data, eventsPerJob)
