@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { partitionOf } from '@yardmaster/store';
-import { jobIn, step, writeHistory } from '../support/jobs.js';
+import { partitionOf, promoteDue, redisNow } from '@yardmaster/store';
+import { jobIn, writeHistory } from '../support/jobs.js';
 import { withService } from '../support/service.js';
+import { until } from '../support/until.js';
 import { check, type Short } from './checking.js';
 
 const service = withService({}, { app: 'api', isOwn: true });
@@ -179,8 +180,9 @@ describe('fsck of a broken history', () => {
   });
 
   it('reports a job that has lost the history of its schedule, and leaves it', async () => {
-    const id = await jobIn(service, 'scheduled', 'left');
-    await step(service, id, 'reschedule', { delaySeconds: 0 });
+    const id = await jobIn(service, 'scheduled', 'left', { delaySeconds: 0.1 });
+    const { store } = service;
+    await until(async () => (await promoteDue(store, PARTITION, await redisNow(store))).ready > 0);
     await service.redis.del(`${service.store.keys.job(id)}:events`);
     await expectLeft(
       [['history_incomplete', id, `{${PARTITION}}:job:${id}:events`, 'none']],

@@ -1,9 +1,9 @@
 import type { FailRequest, JsonObject, JsonValue, Status } from '@yardmaster/protocol';
-import type { Heartbeat } from '@yardmaster/store';
+import { type Heartbeat, partitionOf } from '@yardmaster/store';
 import { recordEvent } from './history.js';
 import { changesNothing } from './tokens.js';
 import { msOf, startLimitOf, timeOf, wait } from './waiting.js';
-import { iso, jobFor, type ModelJob, type OfJob, Refusal, type World } from './world.js';
+import { iso, jobFor, type ModelJob, type OfJob, Refusal, steppedAt, type World } from './world.js';
 
 /** A call of a worker, with the delivery token that it sends, if any. */
 export type OfWorker = OfJob & { token?: string | null };
@@ -152,9 +152,11 @@ export function retryDelayMs({ request: { retry }, attemptNumber }: ModelJob, ra
 }
 
 /** Whether a job that no worker has acked is past its start limit: the limit lasts to the end of its millisecond. */
-export function isStartOver({ now }: World, job: ModelJob): boolean {
+export function isStartOver(world: World, job: ModelJob): boolean {
   const limit = startLimitOf(job);
-  return limit !== null && limit < now;
+  if (limit === null || limit >= world.now) return false;
+  // A step of the clock has cut it short: it begins again.
+  return limit - msOf(job.request.startWithinSeconds as number) >= steppedAt(world, partitionOf(job.spaceId));
 }
 
 /** Contract-2 §2: a job that was not acked within `startWithinSeconds` is dead. */

@@ -2,7 +2,7 @@ import { type Due, type Expired, PARTITION_TAGS, type Promoted, partitionOf } fr
 import { die, failAttempt, failStart, isStartOver, openWindow, retryDelayMs, startRun, takeBack } from './attempts.js';
 import { recordEvent } from './history.js';
 import { makeReady, msOf, promoteAt, startLimitOf } from './waiting.js';
-import { jobsIn, jobsOf, type ModelJob, type World } from './world.js';
+import { jobsIn, jobsOf, type ModelJob, steppedAt, type World } from './world.js';
 
 /** How long to wait before purging a job again whose callback is pending. */
 const PURGE_RETRY_MS = 60_000;
@@ -117,14 +117,15 @@ export function promote(world: World, { partition }: { partition: string }): Pro
       return at !== null && at < world.now ? [{ job, at }] : [];
     })
     .sort((a, b) => a.at - b.at || (a.job.id < b.job.id ? -1 : 1))
-    .slice(0, 100);
-  const outcomes = due.map(({ job }, i) => promoteOne(world, job, i + 1));
-  const count = (outcome: 'ready' | 'notStarted') => outcomes.filter((one) => one === outcome).length;
+    .slice(0, 50);
+  const outcomes = due.map(({ job, at }, i) => ({ at, outcome: promoteOne(world, job, i + 1) }));
+  const count = (wanted: 'ready' | 'notStarted') => outcomes.filter(({ outcome }) => outcome === wanted).length;
+  const first = outcomes.find(({ outcome }) => outcome !== null);
   return {
-    isMore: due.length === 100,
+    isMore: due.length === 50,
     ready: count('ready'),
     notStarted: count('notStarted'),
-    lagMs: due[0] ? world.now - due[0].at : 0,
+    lagMs: first ? world.now - first.at : 0,
     broken: [],
   };
 }
@@ -132,15 +133,13 @@ export function promote(world: World, { partition }: { partition: string }): Pro
 /** @param n number of the job in this step, from 1, in whose order jobs get into the queue */
 function promoteOne(world: World, job: ModelJob, n: number): 'ready' | 'notStarted' | null {
   if (isStartOver(world, job)) {
-    const limitMs = msOf(job.request.startWithinSeconds as number);
-    if ((startLimitOf(job) as number) - limitMs < steppedAt(world, partitionOf(job.spaceId))) {
-      job.startBy = world.now + limitMs; // A step of the clock has cut it short.
-    } else if (job.status === 'delivered') {
-      job.isStartSwept = true; // Its worker may still ack it.
-    } else {
+    if (job.status !== 'delivered') {
       failStart(world, job);
       return 'notStarted';
     }
+    job.isStartSwept = true; // Its worker may still ack it.
+  } else if ((startLimitOf(job) ?? world.now) < world.now) {
+    job.startBy = world.now + msOf(job.request.startWithinSeconds as number); // A step of the clock has cut it short.
   }
   if (job.status !== 'scheduled' || (job.scheduledFor as number) >= world.now) return null;
   makeReady(world, job, n);
@@ -149,12 +148,6 @@ function promoteOne(world: World, job: ModelJob, n: number): 'ready' | 'notStart
 
 // Contract 2 §6, "Clock steps": a delivered or running job whose worker last called before a step gets one more window:
 // after a step forward when it is due, after a step back at once.
-
-/** When the clock last stepped forward. A time in the future is from before a step back, and is ignored. */
-function steppedAt({ now, stepped }: World, partition: string): number {
-  const at = stepped.get(partition) ?? 0;
-  return at <= now ? at : 0;
-}
 
 /** Record that a scheduler noticed a step forward. @returns whether it is the first to notice it */
 export function markStep(world: World, { partition, lookedAt }: { partition: string; lookedAt: number }): boolean {

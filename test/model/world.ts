@@ -211,3 +211,9 @@ export const jobsIn = (world: World, partition: string) =>
 
 /** Write a time as responses show it. */
 export const iso = (ms: number) => new Date(ms).toISOString();
+
+/** When the clock last stepped forward. A time in the future is from before a step back, and is ignored. */
+export function steppedAt({ now, stepped }: World, partition: string): number {
+  const at = stepped.get(partition) ?? 0;
+  return at <= now ? at : 0;
+}

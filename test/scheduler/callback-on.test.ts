@@ -20,7 +20,7 @@ it.each(ROWS)(
   async ({ callbackOn, end, isSent }) => {
     const path = `/${callbackOn}/${end}`;
     const fields = { callbackUrl: receiver.script(path), ...(callbackOn && { callbackOn }) };
-    const id = await jobIn(service, end, 'ends', fields);
+    const id = await jobIn(service, end, 'cbon-ends', fields);
     if (isSent) {
       await until(async () => attemptsOf(await readJob(service, id)).length === 1);
       const body = JSON.parse(String(receiver.requestsTo(path)[0]?.body));
@@ -35,7 +35,9 @@ it.each(ROWS)(
 
 it('shows callbackOn only when it is not the default, in one order', async () => {
   const shown = async (callbackOn: string[]) =>
-    readJob(service, await jobIn(service, 'scheduled', 'shown', { callbackOn })) as Promise<{ callbackOn?: string[] }>;
+    readJob(service, await jobIn(service, 'scheduled', 'cbon-shown', { callbackOn })) as Promise<{
+      callbackOn?: string[];
+    }>;
   expect((await shown(['dead', 'completed', 'dead'])).callbackOn).toBeUndefined();
   expect((await shown(['killed', 'completed'])).callbackOn).toEqual(['completed', 'killed']);
 });

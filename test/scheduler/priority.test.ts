@@ -19,19 +19,19 @@ const poll = async (spaceId: string, fields = {}): Promise<string[]> => {
 it('is a number of seconds by which a job counts as older, over all names', async () => {
   const ids: Record<string, string> = {};
   for (const [n, priority] of [0, -1, 600, 599, 0].entries()) {
-    ids[n] = await create('head-start', { priority, name: n % 2 === 0 ? 'even' : 'odd' });
+    ids[n] = await create('prio-head-start', { priority, name: n % 2 === 0 ? 'even' : 'odd' });
   }
   expect(await read(ids[2] as string)).toMatchObject({ priority: 600 });
   expect(await read(ids[0] as string)).not.toHaveProperty('priority');
-  expect(await poll('head-start', { types: ['odd', 'even'] })).toEqual([2, 3, 0, 4, 1].map((n) => ids[n]));
+  expect(await poll('prio-head-start', { types: ['odd', 'even'] })).toEqual([2, 3, 0, 4, 1].map((n) => ids[n]));
 });
 
 it('does not put a job before one that has waited for longer than the head start', async () => {
-  const old = await create('ages');
+  const old = await create('prio-ages');
   await until(async () => Date.now() - Date.parse((await read(old)).createdAt) > 1_200);
-  const young = await create('ages', { priority: 1 });
-  const urgent = await create('ages', { priority: 60 });
-  expect(await poll('ages')).toEqual([urgent, old, young]);
+  const young = await create('prio-ages', { priority: 1 });
+  const urgent = await create('prio-ages', { priority: 60 });
+  expect(await poll('prio-ages')).toEqual([urgent, old, young]);
 });
 
 it.each<[event: string, happens: (id: string) => Promise<unknown>]>([
@@ -40,7 +40,7 @@ it.each<[event: string, happens: (id: string) => Promise<unknown>]>([
   ['a delivery time-out', (id) => makeDue(service, id)],
   ['its new time', (id) => call(id, 'release', { delaySeconds: 0.1 })],
 ])('is kept after %s', async (event, happens) => {
-  const space = `kept-after-${event.replaceAll(' ', '-')}`;
+  const space = `prio-kept-after-${event.replaceAll(' ', '-')}`;
   const urgent = await jobIn(service, 'delivered', space, { priority: 600 });
   const other = await create(space);
   await happens(urgent);
@@ -50,17 +50,17 @@ it.each<[event: string, happens: (id: string) => Promise<unknown>]>([
 
 it('is changed by a create that replaces the job, which keeps its place by creation', async () => {
   const unique = { key: 'one', onConflict: 'replace' };
-  const first = await create('replaced', { unique, priority: 600 });
-  const second = await create('replaced', { priority: 300 });
-  const third = await create('replaced');
-  const { body } = await service.call('POST', '/spaces/replaced/jobs', { body: { name: 'work', unique } });
+  const first = await create('prio-replaced', { unique, priority: 600 });
+  const second = await create('prio-replaced', { priority: 300 });
+  const third = await create('prio-replaced');
+  const { body } = await service.call('POST', '/spaces/prio-replaced/jobs', { body: { name: 'work', unique } });
   expect(body).toMatchObject({ id: first, status: 'pending' });
-  expect(await poll('replaced')).toEqual([second, first, third]);
+  expect(await poll('prio-replaced')).toEqual([second, first, third]);
 });
 
 it('is not part of the age of the oldest pending job', async () => {
-  await create('age', { priority: 604_800 });
-  const { body } = await service.call('GET', '/spaces/age/stats');
+  await create('prio-age', { priority: 604_800 });
+  const { body } = await service.call('GET', '/spaces/prio-age/stats');
   expect(body.oldestPendingAgeSeconds).toBeLessThan(600_000);
   expect(body.names[0].oldestPendingAgeSeconds).toBeLessThan(600_000);
 });

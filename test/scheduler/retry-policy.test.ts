@@ -60,7 +60,7 @@ describe('the delay before a further attempt', () => {
       [604_800_000, 604_800_000],
     ],
   ])('%s', async (_, retry, delays) => {
-    const { id } = await createJob(service, 'delays', { maxRetries: 10, retry });
+    const { id } = await createJob(service, 'policy-delays', { maxRetries: 10, retry });
     for (const [n, delayMs] of delays.entries()) {
       await startAttempt(id);
       expect({ n, delayMs: await failAndMeasure(id) }).toEqual({ n, delayMs });
@@ -77,7 +77,9 @@ describe('the delay before a further attempt', () => {
       ['half', { jitter: 0.5 }],
     ] as const) {
       const retry = { delaySeconds: 100, ...jitter };
-      const ids = await Promise.all(Array.from({ length: 25 }, () => jobIn(service, 'running', 'jitter', { retry })));
+      const ids = await Promise.all(
+        Array.from({ length: 25 }, () => jobIn(service, 'running', 'policy-jitter', { retry })),
+      );
       measured[name] = await Promise.all(ids.map((id) => failAndMeasure(id)));
     }
     for (const [name, share] of [
@@ -93,7 +95,9 @@ describe('the delay before a further attempt', () => {
 
   it('follows time-outs too, each with a jitter of its own', async () => {
     const retry = { delaySeconds: 1_000, jitter: 1 };
-    const ids = await Promise.all(Array.from({ length: 5 }, () => jobIn(service, 'running', 'timed-out', { retry })));
+    const ids = await Promise.all(
+      Array.from({ length: 5 }, () => jobIn(service, 'running', 'policy-timed-out', { retry })),
+    );
     await makeDue(service, ...ids);
     await until(async () => (await Promise.all(ids.map(read))).every(({ status }) => status === 'scheduled'));
     const jobs = await Promise.all(ids.map(read));
@@ -104,7 +108,7 @@ describe('the delay before a further attempt', () => {
   });
 
   it('is over when the job is ready, which then runs its next attempt', async () => {
-    const id = await jobIn(service, 'running', 'whole', { retry: { delaySeconds: 0.3 } });
+    const id = await jobIn(service, 'running', 'policy-whole', { retry: { delaySeconds: 0.3 } });
     await step(id, 'fail', { error: 'no' });
     await until(async () => (await read(id)).status === 'pending');
     await startAttempt(id);
@@ -116,7 +120,7 @@ describe('the delay before a further attempt', () => {
   });
 
   it('does not follow a delivery that was not acked', async () => {
-    const id = await jobIn(service, 'delivered', 'unacked', { retry: { delaySeconds: 100 } });
+    const id = await jobIn(service, 'delivered', 'policy-unacked', { retry: { delaySeconds: 100 } });
     await makeDue(service, id);
     await until(async () => (await read(id)).status !== 'delivered');
     expect(await read(id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
@@ -131,13 +135,13 @@ describe('a worker that fails an attempt', () => {
       [0, 0],
       [604_800, 604_800_000],
     ] as const) {
-      const id = await jobIn(service, 'running', 'retry-after', fields);
+      const id = await jobIn(service, 'running', 'policy-retry-after', fields);
       expect(await failAndMeasure(id, { retryAfterSeconds })).toBe(delayMs);
     }
   });
 
   it('can end the job although retries are left', async () => {
-    const id = await jobIn(service, 'running', 'not-retryable', { maxRetries: 5 });
+    const id = await jobIn(service, 'running', 'policy-not-retryable', { maxRetries: 5 });
     await step(id, 'fail', { error: 'no image', retryable: false, retryAfterSeconds: 5 });
     const { events, ...job } = await read(id);
     expect(job).toMatchObject({ status: 'dead', attemptNumber: 1, error: 'no image' });
@@ -145,7 +149,7 @@ describe('a worker that fails an attempt', () => {
   });
 
   it('cannot set a delay when no retries are left', async () => {
-    const id = await jobIn(service, 'running', 'no-retries', { maxRetries: 0, retry: { delaySeconds: 5 } });
+    const id = await jobIn(service, 'running', 'policy-no-retries', { maxRetries: 0, retry: { delaySeconds: 5 } });
     await step(id, 'fail', { error: 'no', retryAfterSeconds: 5 });
     expect(await read(id)).toMatchObject({ status: 'dead' });
   });
@@ -153,7 +157,7 @@ describe('a worker that fails an attempt', () => {
 
 describe('a release with a delay', () => {
   it.each(['delivered', 'running'] as const)('puts a %s job off and counts no attempt', async (from) => {
-    const id = await jobIn(service, from, 'snooze');
+    const id = await jobIn(service, from, 'policy-snooze');
     await step(id, 'release', { delaySeconds: 0.3, reason: 'busy' });
     const { events, ...job } = await read(id);
     const { scheduledFor } = job;

@@ -33,7 +33,7 @@ describe('a scheduled job', () => {
     ['a time', () => ({ scheduledFor: inSeconds(0.8) })],
   ];
   it.concurrent.each(WAYS)('becomes claimable after %s, and never earlier', async (_, fields) => {
-    const jobs = await Promise.all(Array.from({ length: 8 }, () => createJob(service, 'ready', fields())));
+    const jobs = await Promise.all(Array.from({ length: 8 }, () => createJob(service, 'sched-ready', fields())));
     for (const created of jobs) {
       expect(created).toMatchObject({ status: 'scheduled', attemptNumber: 0, deliveredAt: null });
       const { scheduledFor, events, ...job } = await readReady(created.id);
@@ -45,8 +45,8 @@ describe('a scheduled job', () => {
   });
 
   it('is not delivered by a poll or a claim, and says its status', async () => {
-    const { id } = await createJob(service, 'later', { delaySeconds: 3_600 });
-    expect(await poll('later')).toEqual([]);
+    const { id } = await createJob(service, 'sched-later', { delaySeconds: 3_600 });
+    expect(await poll('sched-later')).toEqual([]);
     const { status, body } = await call(id, 'claim');
     expect({ status, body }).toEqual({
       status: 200,
@@ -55,8 +55,8 @@ describe('a scheduled job', () => {
   });
 
   it('is counted apart from pending jobs, and only when there is one', async () => {
-    const counts = async () => (await service.call('GET', '/spaces/counted-later/stats')).body;
-    await createJob(service, 'counted-later');
+    const counts = async () => (await service.call('GET', '/spaces/sched-counted-later/stats')).body;
+    await createJob(service, 'sched-counted-later');
     expect((await counts()).jobs).toEqual({
       pending: 1,
       delivered: 0,
@@ -66,28 +66,28 @@ describe('a scheduled job', () => {
       killed: 0,
       total: 1,
     });
-    const { id } = await createJob(service, 'counted-later', { delaySeconds: 3_600 });
+    const { id } = await createJob(service, 'sched-counted-later', { delaySeconds: 3_600 });
     expect(await counts()).toMatchObject({
       jobs: { scheduled: 1, pending: 1, total: 2 },
       names: [{ total: 2, pending: 1 }],
     });
-    const listed = await service.call('GET', '/spaces/counted-later/jobs?status=scheduled');
+    const listed = await service.call('GET', '/spaces/sched-counted-later/jobs?status=scheduled');
     expect(listed.body).toMatchObject([{ id, status: 'scheduled', scheduledFor: expect.any(String) }]);
   });
 
   it('goes to the end of the queue when its time comes', async () => {
-    const { id: late } = await createJob(service, 'order', { delaySeconds: 0.3 });
-    const { id: early } = await createJob(service, 'order');
+    const { id: late } = await createJob(service, 'sched-order', { delaySeconds: 0.3 });
+    const { id: early } = await createJob(service, 'sched-order');
     await readReady(late);
-    expect(await poll('order')).toEqual([early, late]);
-    const listed = await service.call('GET', '/spaces/order/jobs');
+    expect(await poll('sched-order')).toEqual([early, late]);
+    const listed = await service.call('GET', '/spaces/sched-order/jobs');
     expect(listed.body.map((job: { id: string }) => job.id)).toEqual([early, late]); // newest first, by creation
   });
 
   it('can be killed, and does not become claimable afterwards', async () => {
-    const { id } = await createJob(service, 'killed', { delaySeconds: 0.2 });
+    const { id } = await createJob(service, 'sched-killed', { delaySeconds: 0.2 });
     expect((await call(id, 'kill', { reason: 'no' })).body).toEqual({ success: true });
-    const marker = await createJob(service, 'killed', { delaySeconds: 0.2 });
+    const marker = await createJob(service, 'sched-killed', { delaySeconds: 0.2 });
     await readReady(marker.id);
     expect(typesOf(await read(id))).toEqual(['created', 'killed']);
   });
@@ -97,7 +97,7 @@ describe('a scheduled job', () => {
     ['a time in the past', { scheduledFor: '2020-01-01T00:00:00+01:00' }],
     ['null for both', { scheduledFor: null, delaySeconds: null }],
   ])('is pending at once with %s', async (_, fields) => {
-    const job = await createJob(service, 'now', fields);
+    const job = await createJob(service, 'sched-now', fields);
     expect(job).toMatchObject({ status: 'pending' });
     expect(job).not.toHaveProperty('scheduledFor');
     expect(typesOf(await read(job.id))).toEqual(['created']);
@@ -106,7 +106,7 @@ describe('a scheduled job', () => {
   it('is returned as it is now by a create that is sent again', async () => {
     const headers = { 'idempotency-key': 'later' };
     const body = { name: 'work', delaySeconds: 3_600 };
-    const create = () => service.call('POST', '/spaces/again/jobs', { body, headers });
+    const create = () => service.call('POST', '/spaces/sched-again/jobs', { body, headers });
     const first = await create();
     expect((await create()).body).toEqual(first.body);
     await call(first.body.id, 'reschedule', { delaySeconds: 0, priority: 9 });
@@ -118,36 +118,36 @@ describe('a scheduled job', () => {
 
 describe('rescheduling', () => {
   it.each(['scheduled', 'pending'] as const)('gives a %s job another time', async (from) => {
-    const id = await jobIn(service, from, 'another-time');
+    const id = await jobIn(service, from, 'sched-another-time');
     const scheduledFor = inSeconds(7_200);
     expect((await call(id, 'reschedule', { scheduledFor })).body).toEqual({ success: true });
     const job = await read(id);
     expect(job).toMatchObject({ status: 'scheduled', scheduledFor });
     expect(job.events.at(-1)).toMatchObject({ type: 'rescheduled', data: { scheduledFor } });
-    expect(await poll('another-time')).toEqual([]);
+    expect(await poll('sched-another-time')).toEqual([]);
   });
 
   it('brings a scheduled job forward, which is claimable when the new time comes', async () => {
-    const { id } = await createJob(service, 'forward', { delaySeconds: 3_600 });
+    const { id } = await createJob(service, 'sched-forward', { delaySeconds: 3_600 });
     await call(id, 'reschedule', { delaySeconds: 0.2 });
     expect(typesOf(await readReady(id))).toEqual(['created', 'rescheduled', 'ready']);
   });
 
   it('forgets a time for which the job has not waited', async () => {
-    const { id } = await createJob(service, 'forgets', { delaySeconds: 3_600 });
+    const { id } = await createJob(service, 'sched-forgets', { delaySeconds: 3_600 });
     await call(id, 'reschedule', { delaySeconds: 0 });
     expect(await read(id)).not.toHaveProperty('scheduledFor');
   });
 
   it('puts a job at the end of the queue with a delay of 0, with its new head start', async () => {
     const ids: string[] = [];
-    for (const n of [0, 1, 2]) ids.push((await createJob(service, 'end', { payload: { n } })).id);
+    for (const n of [0, 1, 2]) ids.push((await createJob(service, 'sched-end', { payload: { n } })).id);
     const [first = '', second = '', third = ''] = ids;
     await call(first, 'reschedule', { delaySeconds: 0 });
     await call(third, 'reschedule', { delaySeconds: 0, priority: 60 });
     expect((await read(third)).events.at(-1).data).toEqual({ scheduledFor: null, priority: 60 });
     expect(await read(third)).not.toHaveProperty('scheduledFor');
-    expect(await poll('end')).toEqual([third, second, first]);
+    expect(await poll('sched-end')).toEqual([third, second, first]);
   });
 });
 
@@ -157,9 +157,9 @@ describe('a unique key', () => {
     (await service.call('POST', `/spaces/${spaceId}/jobs`, { body: { name: 'work', unique, ...fields } })).body;
 
   it('is occupied by a scheduled job, whose request and time are replaced in place', async () => {
-    const first = await create('unique', { delaySeconds: 3_600, payload: { n: 1 }, priority: 5 });
+    const first = await create('sched-unique', { delaySeconds: 3_600, payload: { n: 1 }, priority: 5 });
     const scheduledFor = inSeconds(7_200);
-    const second = await create('unique', { scheduledFor, payload: { n: 2 } });
+    const second = await create('sched-unique', { scheduledFor, payload: { n: 2 } });
     expect(second).toMatchObject({ id: first.id, status: 'scheduled', scheduledFor, payload: { n: 2 } });
     expect(second).not.toHaveProperty('priority');
     const { events } = await read(first.id);
@@ -167,11 +167,11 @@ describe('a unique key', () => {
   });
 
   it('replaces a scheduled job by a pending one, at the end of the queue, and a pending one by a scheduled one', async () => {
-    const { id } = await create('both', { delaySeconds: 3_600 });
-    const { id: other } = await createJob(service, 'both');
-    expect(await create('both', {})).toMatchObject({ id, status: 'pending' });
+    const { id } = await create('sched-both', { delaySeconds: 3_600 });
+    const { id: other } = await createJob(service, 'sched-both');
+    expect(await create('sched-both', {})).toMatchObject({ id, status: 'pending' });
     expect((await read(id)).events.at(-1)).toMatchObject({ type: 'replaced', data: null });
-    expect((await create('both', { delaySeconds: 3_600 })).status).toBe('scheduled');
-    expect(await poll('both')).toEqual([other]);
+    expect((await create('sched-both', { delaySeconds: 3_600 })).status).toBe('scheduled');
+    expect(await poll('sched-both')).toEqual([other]);
   });
 });

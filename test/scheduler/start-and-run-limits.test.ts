@@ -28,7 +28,7 @@ describe('startWithinSeconds', () => {
     const callbackUrl = receiver.script('/not-started');
     const fields = { startWithinSeconds: 0.3, callbackUrl };
     const ids = await Promise.all(
-      Array.from({ length: 5 }, async () => (await createJob(service, 'start', fields)).id),
+      Array.from({ length: 5 }, async () => (await createJob(service, 'limit-start', fields)).id),
     );
     for (const id of ids) {
       await hasStatus(id, 'dead');
@@ -40,11 +40,11 @@ describe('startWithinSeconds', () => {
     await until(() => receiver.requestsTo('/not-started').length === 5);
     const body = JSON.parse(String(receiver.requestsTo('/not-started')[0]?.body));
     expect(body).toMatchObject({ status: 'dead', result: { error: NOT_STARTED } });
-    expect((await service.call('POST', '/spaces/start/jobs/poll')).body.jobs).toEqual([]);
+    expect((await service.call('POST', '/spaces/limit-start/jobs/poll')).body.jobs).toEqual([]);
   });
 
   it('counts from the moment at which a scheduled job becomes claimable', async () => {
-    const { id } = await createJob(service, 'start-later', { delaySeconds: 0.3, startWithinSeconds: 0.3 });
+    const { id } = await createJob(service, 'limit-start-later', { delaySeconds: 0.3, startWithinSeconds: 0.3 });
     await hasStatus(id, 'dead');
     const { events } = await read(id);
     expect(events).toMatchObject([{ type: 'created' }, { type: 'ready' }, { type: 'dead' }]);
@@ -52,11 +52,11 @@ describe('startWithinSeconds', () => {
   });
 
   it('is over with the first ack, also for later attempts', async () => {
-    const id = await jobIn(service, 'running', 'started', { startWithinSeconds: 0.2 });
+    const id = await jobIn(service, 'running', 'limit-started', { startWithinSeconds: 0.2 });
     expect(await scoreIn('due', id)).toBeNull();
     await call(id, 'release');
     expect(await scoreIn('due', id)).toBeNull();
-    const marker = await createJob(service, 'started', { startWithinSeconds: 0.3 });
+    const marker = await createJob(service, 'limit-started', { startWithinSeconds: 0.3 });
     await hasStatus(marker.id, 'dead');
     expect((await read(id)).status).toBe('pending');
   });
@@ -65,8 +65,8 @@ describe('startWithinSeconds', () => {
     ['its worker releases it', (id) => call(id, 'release', { delaySeconds: 60 })],
     ['its delivery times out', (id) => makeDue(service, id)],
   ])('ends a delivered job only when %s', async (_, takeBack) => {
-    const id = await jobIn(service, 'delivered', 'delivered', { startWithinSeconds: 0.3 });
-    const marker = await createJob(service, 'delivered', { startWithinSeconds: 0.3 });
+    const id = await jobIn(service, 'delivered', 'limit-delivered', { startWithinSeconds: 0.3 });
+    const marker = await createJob(service, 'limit-delivered', { startWithinSeconds: 0.3 });
     await hasStatus(marker.id, 'dead');
     expect((await read(id)).status).toBe('delivered');
     await takeBack(id);
@@ -75,7 +75,7 @@ describe('startWithinSeconds', () => {
   });
 
   it('begins again when the job is rescheduled, and goes on when a worker gives it back', async () => {
-    const { id } = await createJob(service, 'begins', { startWithinSeconds: 3_600 });
+    const { id } = await createJob(service, 'limit-begins', { startWithinSeconds: 3_600 });
     const first = await scoreIn('due', id);
     await call(id, 'claim');
     await call(id, 'release');
@@ -94,7 +94,7 @@ describe('startWithinSeconds', () => {
 describe('maxRunSeconds', () => {
   it('ends an attempt whose worker sends heartbeats all the time', async () => {
     const fields = { maxRunSeconds: 0.5, timeoutSeconds: 60, maxRetries: 0 };
-    const id = await jobIn(service, 'running', 'too-long', fields);
+    const id = await jobIn(service, 'running', 'limit-too-long', fields);
     await until(async () => (await call(id, 'keepalive')).status === 409);
     const { events, ...job } = await read(id);
     expect(job).toMatchObject({ status: 'dead', error: 'Job ran longer than 0.5 seconds', maxRunSeconds: 0.5 });
@@ -107,7 +107,7 @@ describe('maxRunSeconds', () => {
     ['event', 1],
     ['keepalive', undefined],
   ])('is not extended by %s, which extends the window up to it', async (verb, body) => {
-    const id = await jobIn(service, 'running', 'limits', { maxRunSeconds: 100, timeoutSeconds: 60 });
+    const id = await jobIn(service, 'running', 'limit-limits', { maxRunSeconds: 100, timeoutSeconds: 60 });
     const [, , acked] = (await read(id)).events;
     expect(await scoreIn('deadlines', id)).toBe(timeOf(acked) + 60_000);
     await service.redis.hset(service.store.keys.job(id), 'runBy', timeOf(acked) + 30_000);
@@ -116,7 +116,7 @@ describe('maxRunSeconds', () => {
   });
 
   it('counts as a failed attempt, after which the job is retried with a new limit', async () => {
-    const id = await jobIn(service, 'running', 'again', { maxRunSeconds: 50, timeoutSeconds: 60, maxRetries: 1 });
+    const id = await jobIn(service, 'running', 'limit-again', { maxRunSeconds: 50, timeoutSeconds: 60, maxRetries: 1 });
     const runBy = Number(await service.redis.hget(service.store.keys.job(id), 'runBy'));
     expect(await scoreIn('deadlines', id)).toBe(runBy);
     await service.redis.hset(service.store.keys.job(id), 'runBy', 1);
@@ -129,7 +129,11 @@ describe('maxRunSeconds', () => {
   });
 
   it('does not change the error of an attempt without heartbeats', async () => {
-    const id = await jobIn(service, 'running', 'silent', { maxRunSeconds: 100, timeoutSeconds: 60, maxRetries: 0 });
+    const id = await jobIn(service, 'running', 'limit-silent', {
+      maxRunSeconds: 100,
+      timeoutSeconds: 60,
+      maxRetries: 0,
+    });
     await makeDue(service, id);
     await hasStatus(id, 'dead');
     expect(await read(id)).toMatchObject({ error: 'Job timed out after 60 seconds without a heartbeat' });

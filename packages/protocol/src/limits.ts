@@ -44,7 +44,7 @@ export const LIMITS = {
   /** Our choice: 366 days. */
   uniqueTtlSecondsMax: 31_622_400,
   callbackUrlCharacters: 2048,
-  /** Our choice: each end of a job, and as many repetitions. */
+  /** Our choice: more than there are ends. Repetitions are ignored. */
   callbackEnds: 10,
   callbackHeaders: 20,
   callbackHeadersBytes: 4096,

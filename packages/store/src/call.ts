@@ -70,7 +70,7 @@ export interface StoreObserver {
   unfenced(): void;
   /** Deadlines were processed in one step, the oldest of them this late. */
   expired(lagMs: number): void;
-  /** Jobs that were due were made pending in one step, the earliest of them this late. */
+  /** Waiting jobs that were due were made pending or dead in one step, the earliest of them this late. */
   promoted(lagMs: number): void;
   /** Log entries were appended. */
   logged(entries: number): void;

@@ -58,7 +58,7 @@ export function isoOfOrder(order: string): string {
 }
 
 /**
- * Return the claim order of a job from its score in a queue, see queueScore in lua/waiting.lua.
+ * Return the claim order of a job from its score in a queue, see queueScore in lua/waiting/waiting.lua.
  *
  * @param priority of its record, in seconds
  */

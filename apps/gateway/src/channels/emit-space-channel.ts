@@ -77,14 +77,18 @@ export class EmitSpaceChannel extends SpaceChannel {
     try {
       while (this.#waiting.length > 0) {
         await nextTurn(); // The messages of one script come in one turn.
-        await this.#sendTogether(this.#waiting.splice(0));
+        const streamInstanceId = this.#streamInstanceId;
+        await this.#sendTogether(this.#waiting.splice(0)).catch((err) => this.#fail(err, streamInstanceId));
       }
-    } catch (err) {
-      if (!(err instanceof YardmasterError)) this.#log.error({ err, spaceId: this.#spaceId }, 'events not sent');
-      this.lost();
     } finally {
       this.#isSending = false;
     }
+  }
+
+  /** Close the streams whose counts could not be read, unless these are gone already, and others came. */
+  #fail(err: unknown, streamInstanceId: string): void {
+    if (!(err instanceof YardmasterError)) this.#log.error({ err, spaceId: this.#spaceId }, 'events not sent');
+    if (streamInstanceId === this.#streamInstanceId) this.lost();
   }
 
   async #sendTogether(messages: readonly OutgoingMessage[]): Promise<void> {

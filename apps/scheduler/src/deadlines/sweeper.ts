@@ -26,11 +26,17 @@ interface Pass {
   until: number;
 }
 
-/** What a step does in a partition: end windows, or make scheduled jobs pending. */
-interface Task {
-  partition: string;
+/** What a step does in a partition. */
+interface Work {
   process: typeof expireDue | typeof promoteDue;
+  /** What the log says afterwards. */
+  done: string;
 }
+
+const EXPIRE: Work = { process: expireDue, done: 'deadlines expired' };
+const PROMOTE: Work = { process: promoteDue, done: 'waiting jobs promoted' };
+
+type Task = Work & { partition: string };
 
 /** Processes the deadlines of jobs. It works only when `runOnce` is called, see ticks.ts. */
 export interface Sweeper {
@@ -83,11 +89,11 @@ export function createSweeper(
   }
 
   /** Do a step of a task, and return whether more is due there. */
-  async function stepOf({ partition, process }: Task, dueBefore: number): Promise<boolean> {
-    const { isMore, broken, ...done } = await process(store, partition, dueBefore);
+  async function stepOf({ partition, process, done }: Task, dueBefore: number): Promise<boolean> {
+    const { isMore, broken, ...counts } = await process(store, partition, dueBefore);
     progressedAt = performance.now();
     if (broken.length > 0) log.error({ partition, broken }, 'jobs whose records are broken or of a later release');
-    log.debug({ partition, ...done }, 'deadlines processed');
+    log.debug({ partition, ...counts }, done);
     return isMore;
   }
 
@@ -123,10 +129,10 @@ export function createSweeper(
       progressedAt = performance.now();
       // Work pass by pass, so that a long backlog in one partition delays no other, not even one that is not due yet.
       const until = progressedAt + LOOK_AGAIN_MS;
-      const tasks = (partitions: string[], process: Task['process']) =>
-        partitions.filter((partition) => settled.has(partition)).map((partition) => ({ partition, process }));
-      // Windows first: a large number of scheduled jobs must not delay them.
-      left = [...tasks(due.deadlines, expireDue), ...tasks(due.promotions, promoteDue)];
+      const tasks = (partitions: string[], work: Work): Task[] =>
+        partitions.filter((partition) => settled.has(partition)).map((partition) => ({ partition, ...work }));
+      // Deadlines first: a large number of scheduled jobs must not delay them.
+      left = [...tasks(due.deadlines, EXPIRE), ...tasks(due.promotions, PROMOTE)];
       while (left.length > 0 && performance.now() < until) {
         left = await runPass(left, { clocks: due.clocks, faults, until });
       }

@@ -45,14 +45,14 @@ const checkedDelays = z.unknown().transform((value, ctx): number | number[] => {
   const isList = Array.isArray(value) && value.length > 0;
   const outcome = (isList ? retryDelays : retryDelay).safeParse(value);
   if (outcome.success) return outcome.data;
-  const isRequired = value === undefined ? 'is required' : RETRY_DELAYS;
+  const rule = value === undefined ? 'is required' : RETRY_DELAYS;
   for (const { path, message } of outcome.error.issues) {
-    ctx.addIssue({ code: 'custom', message: isList || typeof value === 'number' ? message : isRequired, path });
+    ctx.addIssue({ code: 'custom', message: isList || typeof value === 'number' ? message : rule, path });
   }
   return z.NEVER;
 });
 
-/** Jitter without which no retry is described: each delay is multiplied by 0.8 to 1.2. */
+/** Default of `jitter`: each delay is multiplied by 0.8 to 1.2. */
 export const JITTER_DEFAULT = 0.2;
 
 /** Field `retry` of Create Job: how long to wait before each further attempt. */

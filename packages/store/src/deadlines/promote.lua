@@ -8,7 +8,7 @@
 --   limit       at most 100; 50 take Redis some 2 ms
 --   dueBefore   see expire.lua
 --   counts      scheduled jobs now pending, scheduled ones now dead, pending ones now dead
---   lagMs       lateness of the earliest
+--   lagMs       lateness of the earliest of these
 --   broken      ids of jobs whose records are broken, or whose status is not known
 local nowMs, nowText = now()
 local READY = 1
@@ -17,7 +17,7 @@ local counts, lagMs = { 0, 0, 0 }, 0
 local before = math.min(nowMs, tonumber(dueBefore))
 local steppedAt = lastStep(base, nowMs)
 
--- Process one job that has left `due`, and return which count that adds to.
+-- Process one job that has left `due`, and return which count that adds to; nil for a job that stays as it is.
 --   n   its number in this step: the jobs of a step are in the queue in this order
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
@@ -49,8 +49,9 @@ end
 
 local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
   redis.call('ZREM', due, id) -- first, see replaceEntry
-  lagMs = math.max(lagMs, nowMs - at)
   local count = promoteOne(id, n)
-  if count then counts[count] = counts[count] + 1 end
+  if not count then return end
+  counts[count] = counts[count] + 1
+  lagMs = math.max(lagMs, nowMs - at)
 end)
 return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }

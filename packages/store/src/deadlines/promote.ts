@@ -21,7 +21,7 @@ export interface Promoted {
   ready: number;
   /** Jobs that were not started in time, and are dead now. */
   notStarted: number;
-  /** How long the earliest was due, in milliseconds, Redis clock. */
+  /** How long the earliest of these was due, in milliseconds, Redis clock. */
   lagMs: number;
   /** Jobs whose records are not valid, or of a later release: skipped, and checked again in a minute. */
   broken: string[];
@@ -46,7 +46,7 @@ export async function promoteDue(store: Store, partition: string, dueBefore: num
   MOVES.forEach(([from, to], i) => {
     if (counts[i]) store.observer.moved(from, to, counts[i]);
   });
-  if (examined > 0) store.observer.promoted(lagMs);
   const [ready = 0, scheduledDead = 0, pendingDead = 0] = counts;
+  if (ready + scheduledDead + pendingDead > 0) store.observer.promoted(lagMs);
   return { isMore: examined === STEP, ready, notStarted: scheduledDead + pendingDead, lagMs, broken };
 }

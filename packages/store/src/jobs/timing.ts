@@ -13,11 +13,11 @@ import {
 /** Write when a job becomes claimable, see timeOf in lua/clock.lua. */
 export function delayOf({ scheduledFor, delaySeconds }: Schedule): string {
   if (scheduledFor !== null) return String(scheduledFor);
-  return delaySeconds === null ? '' : `+${msOf(delaySeconds)}`;
+  return delaySeconds === null ? '' : `+${msOfSeconds(delaySeconds)}`;
 }
 
 /** Convert seconds of a request, so that nothing happens early. */
-export const msOf = (seconds: number) => Math.ceil(seconds * 1000);
+export const msOfSeconds = (seconds: number) => Math.ceil(seconds * 1000);
 
 /** Write the field `retry` of a record: `<delays> <factor> <maxDelaySeconds> <jitter>`. */
 export function storedRetryOf({ delaySeconds, factor, maxDelaySeconds, jitter }: RetryRequest): string {

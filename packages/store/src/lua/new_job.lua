@@ -32,10 +32,7 @@ local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
   leaveWaiting(job, v[2])
   redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
     'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority')
-  local status = scheduledFor and 'scheduled' or 'pending'
-  moveToStatusIndex(job, status)
-  if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
-  enterWaiting(job, nowMs, scheduledFor, order, waits.options)
+  local status = returnToWaiting(job, nowMs, scheduledFor, order, waits.options)
   local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
   recordEvent(job, at, 'replaced', status, data, eventsPerJob, unpack(fields))
   return status

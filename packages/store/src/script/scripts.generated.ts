@@ -80,8 +80,7 @@ end`,
   return status
 end`,
   failDelivery: `local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
-  local limit = startLimit(job, delivery.startBy)
-  if limit and limit < nowMs then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
+  if isStartOver(job, delivery.startBy, delivery.startWithin, nowMs) then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
   local count = formatInteger(tonumber(stored(delivery.timeouts) or 0) + 1)
   if tonumber(count) >= tonumber(maxDeliveries) then
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'
@@ -91,6 +90,17 @@ end`,
   recordReturn(job, formatInteger(nowMs), 'delivery_timeout', status, 'null', eventsPerJob,
     'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
   return status
+end`,
+  sweep: `local function sweep(set, before, limit, nowMs, processOne)
+  local entries = redis.call('ZRANGEBYSCORE', set, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
+  local broken = {}
+  for i = 1, #entries, 2 do
+    if not pcall(processOne, entries[i], tonumber(entries[i + 1]), (i + 1) / 2) then
+      replaceEntry(set, entries[i], formatInteger(nowMs + 60000))
+      broken[#broken + 1] = entries[i]
+    end
+  end
+  return #entries / 2, broken
 end`,
   executionMs: `local function executionMs(job)
   return math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -102,13 +112,14 @@ end`,
   windowMs: `local function windowMs(job, deliveryTimeoutMs)
   return job.status == 'delivered' and deliveryMs(job, deliveryTimeoutMs) or executionMs(job)
 end`,
-  openWindow: `local function openWindow(job, nowMs, ms)
-  redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
-end`,
-  reopenWindow: `local function reopenWindow(job, nowMs, ms, runBy)
+  openWindow: `local function openWindow(job, nowMs, ms, runBy)
   local closes = nowMs + ms
   if stored(runBy) then closes = math.min(closes, tonumber(runBy)) end
-  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(closes))
+  redis.call('ZADD', job.base .. 'deadlines', formatInteger(closes), job.id)
+end`,
+  reopenWindow: `local function reopenWindow(job, nowMs, ms, runBy)
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  openWindow(job, nowMs, ms, runBy)
 end`,
   startRun: `local function startRun(job, nowMs, maxRunSeconds)
   local runBy = formatInteger(nowMs + math.ceil(maxRunSeconds * 1000))
@@ -256,10 +267,7 @@ end`,
   leaveWaiting(job, v[2])
   redis.call('HDEL', job.key, 'payload', 'maxRetries', 'timeoutSeconds', 'callbackUrl', 'callbackHeaders', 'callbackOn', 'checkpoint',
     'scheduledFor', 'retry', 'maxRunSeconds', 'runBy', 'startWithinSeconds', 'startBy', 'priority')
-  local status = scheduledFor and 'scheduled' or 'pending'
-  moveToStatusIndex(job, status)
-  if not scheduledFor then order = order or nextOrder(job.base, job.space, nowMs * 1024) end
-  enterWaiting(job, nowMs, scheduledFor, order, waits.options)
+  local status = returnToWaiting(job, nowMs, scheduledFor, order, waits.options)
   local data = scheduledFor and '{"scheduledFor":' .. isoText(scheduledFor) .. '}' or 'null'
   recordEvent(job, at, 'replaced', status, data, eventsPerJob, unpack(fields))
   return status
@@ -382,19 +390,12 @@ end`,
   local at = tonumber(stored(startBy) or 0)
   return at > 0 and tonumber(job.attempt) == 0 and at or nil
 end`,
+  isStartOver: `local function isStartOver(job, startBy, within, nowMs)
+  local limit = startLimit(job, startBy)
+  return limit ~= nil and limit < nowMs and limit - within * 1000 >= lastStep(job.base, nowMs)
+end`,
   failStart: `local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
   return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
-end`,
-  sweep: `local function sweep(set, before, limit, nowMs, processOne)
-  local entries = redis.call('ZRANGEBYSCORE', set, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
-  local broken = {}
-  for i = 1, #entries, 2 do
-    if not pcall(processOne, entries[i], tonumber(entries[i + 1]), (i + 1) / 2) then
-      replaceEntry(set, entries[i], formatInteger(nowMs + 60000))
-      broken[#broken + 1] = entries[i]
-    end
-  end
-  return #entries / 2, broken
 end`,
   queueScore: `local function queueScore(order, priority)
   return stored(priority) and formatInteger(order - priority * 1024000) or order
@@ -530,10 +531,10 @@ return { 'OK', #ids, { unpack(due) } }
 } as const;
 
 export const bring_back = {
-  name: 'bring_back', sha1: 'ef752f06058c28701ff7daf6e59d05f91685ee73',
+  name: 'bring_back', sha1: '570cc2fc1d33e701f7ebc7e9062117a25d45d20f',
   keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
-  text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\nlocal index = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\nlocal index = KEYS[1]
 local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local nowMs = now()
 local markedAt = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
@@ -561,10 +562,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'd41b90b63497030a68d7aadc30aa203d0ab8c5e7',
+  name: 'expire', sha1: '8cbbec4277a3efe49a53dd6fa44464ceff30052a',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -620,7 +621,7 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '16d44a9ceca906a50e51e523b9c77c18a3532b75',
+  name: 'promote', sha1: '2e667d3165abc207f92456e703c951187f1e2cd4',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
@@ -660,16 +661,17 @@ local function promoteOne(id, n)
 end
 local examined, broken = sweep(due, before, limit, nowMs, function(id, at, n)
   redis.call('ZREM', due, id)
-  lagMs = math.max(lagMs, nowMs - at)
   local count = promoteOne(id, n)
-  if count then counts[count] = counts[count] + 1 end
+  if not count then return end
+  counts[count] = counts[count] + 1
+  lagMs = math.max(lagMs, nowMs - at)
 end)
 return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }
 `,
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: 'e7fb613049ccade6fa54f498460e06df56416393',
+  name: 'ack', sha1: '0a1b71407e81897afa1980c7af016e5bca3e1342',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -687,10 +689,11 @@ end
 local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
-openWindow(job, nowMs, executionMs(job))
+local runBy = nil
 if stored(maxRunSeconds) then
-${lua.replaceEntry}\n${lua.reopenWindow}\n${lua.startRun}\n  reopenWindow(job, nowMs, executionMs(job), startRun(job, nowMs, maxRunSeconds))
+${lua.startRun}\n  runBy = startRun(job, nowMs, maxRunSeconds)
 end
+openWindow(job, nowMs, executionMs(job), runBy)
 if stored(startBy) then
   redis.call('ZREM', base .. 'due', jobId)
   redis.call('HSET', jobKey, 'startBy', '0')
@@ -759,10 +762,10 @@ return { 'OK', status, job.attempt }
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: '11c894a7d097f38a9ec1ffc557d53005e20e810b',
+  name: 'heartbeat', sha1: '40131adc79dce4434a135aa282921a966d042532',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.replaceEntry}\n${lua.formatInteger}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local job, runBy = loadJob(jobKey, base, jobId, 'runBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -791,10 +794,10 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: 'cbcd3933d8aa3a1f4861444335edfafb0c08fd06',
+  name: 'release', sha1: '694d4bc430db03470318b21b9817b72490cf4db8',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, takeBacks, priority, startWithin, startBy = loadJob(jobKey, base, jobId, 'takeBacks', 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -807,8 +810,7 @@ if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
-local limit = job.status == 'delivered' and startLimit(job, startBy)
-if limit and limit < nowMs then
+if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
 ${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
   return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
 end
@@ -821,7 +823,7 @@ return { 'OK', job.status, status, formatInteger(attempts + 1) }
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: 'd5a39e2281a319fa56901636f87a177f7ce5dee8',
+  name: 'claim', sha1: '9d5b8d76f49f40ad796f6aac587c717f85e19b97',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r[1] as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
@@ -861,7 +863,7 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '6fd9b339b6cfe145096195fe7cf5827b7882db72',
+  name: 'create_full', sha1: '3533445665f392431cd004dd4ac7535d8af3797b',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, status: r[2] as Status, scheduledFor: r[3] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
@@ -884,7 +886,7 @@ local job = { key = jobKey, base = base, id = jobId, space = space, name = name 
 local other, isOccupied
 if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
-${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
+${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
   if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
@@ -932,7 +934,7 @@ return { 'OK', job.status }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: '2bd00f7d7ceda2833466e1a1c7a803bc4547e0e2',
+  name: 'poll', sha1: 'ee2d972e9ccd2eac388cd0ba3e9def81e70442c9',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[][] }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.oldestFirst}\n${lua.takeFirst}\n${lua.stored}\n${lua.loadJob}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal queue = KEYS[1]

@@ -6,11 +6,11 @@
 --   names    the space's /names
 --   base     prefix of every key of its partition
 --   space    prefix of every key of the space, with its `/`
---   limit    names at most, those with most jobs; at most 1 000, whose 4 000 commands take Redis some 3 ms
+--   limit    names at most, those with most jobs; at most 1 000, whose 3 000 commands take Redis some 2 ms
 --   requested   in place of those: these names, at most 100
 --   at       now, epoch ms
 --   counts   jobs by status, in the order of a job's life, then all
---   oldest   order of the oldest pending job; '' for none
+--   oldest   claim order of the next job to be claimed; '' for none
 --   known    number of names
 --   rows     name, its jobs, those pending, order of the oldest of these or '', …
 

@@ -22,10 +22,11 @@ end
 local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)
 moveToStatusIndex(job, 'running')
-openWindow(job, nowMs, executionMs(job))
+local runBy = nil
 if stored(maxRunSeconds) then
-  reopenWindow(job, nowMs, executionMs(job), startRun(job, nowMs, maxRunSeconds))
+  runBy = startRun(job, nowMs, maxRunSeconds)
 end
+openWindow(job, nowMs, executionMs(job), runBy)
 if stored(startBy) then
   redis.call('ZREM', base .. 'due', jobId)
   redis.call('HSET', jobKey, 'startBy', '0') -- A retry or a release must not start it again.

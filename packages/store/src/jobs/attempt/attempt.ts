@@ -2,7 +2,7 @@ import type { FailRequest, JsonValue, Progress, ReleaseRequest } from '@yardmast
 import { runScript } from '../../script/run-script.js';
 import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, type Store } from '../../store.js';
-import { delayOf, msOf } from '../timing.js';
+import { delayOf, msOfSeconds } from '../timing.js';
 
 // The life of one attempt, as its worker reports it. A call with a delivery token has an effect only for the worker of
 // that delivery, and at most one: it may be sent again.
@@ -98,7 +98,7 @@ export async function failJob(
     args: {
       errorJson: JSON.stringify(error),
       isRetryable: retryable ? '1' : '0',
-      retryAfterMs: retryAfterSeconds === null ? '' : msOf(retryAfterSeconds),
+      retryAfterMs: retryAfterSeconds === null ? '' : msOfSeconds(retryAfterSeconds),
       random: store.random(),
       retentionMs,
       ...args,

@@ -23,8 +23,7 @@ if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_
 
 local nowMs, nowText = now()
 local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
-local limit = job.status == 'delivered' and startLimit(job, startBy)
-if limit and limit < nowMs then -- "below", see expire.lua
+if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
   failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
   return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
 end

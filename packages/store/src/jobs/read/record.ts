@@ -61,7 +61,7 @@ export const LISTED_FIELDS = [
   'priority',
 ] as const;
 
-/** Fields of the record that make up a job, in the order in which create_keyed.lua reads them. */
+/** Fields of the record that make up a job, in the order in which create_full.lua reads them. */
 export const SHOWN_FIELDS = [...LISTED_FIELDS, 'callbackUrl', 'callbackHeaders', 'callbackOn'] as const;
 
 /** The record as Redis returns it; an absent field is null or left out. */

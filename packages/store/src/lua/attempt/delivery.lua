@@ -1,4 +1,4 @@
--- Return how many times a job has been taken back from a worker after the next time: by a delivery time-out or a release.
+-- Return the count of take-backs of a job, by delivery time-outs and releases, after one more.
 -- The count never falls, so that no two deliveries of a job have one token.
 --   takeBacks    as the record has it
 local function nextTakeBacks(takeBacks)

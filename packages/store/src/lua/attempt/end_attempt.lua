@@ -43,8 +43,7 @@ end
 -- start is over, or after too many time-outs in a row. Return the status that the job has now.
 --   delivery    of the record: timeouts, takeBacks, startBy, startWithin, priority; windowMs, how long the worker had for the ack
 local function failDelivery(job, delivery, nowMs, maxDeliveries, eventsPerJob, retentionMs)
-  local limit = startLimit(job, delivery.startBy)
-  if limit and limit < nowMs then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
+  if isStartOver(job, delivery.startBy, delivery.startWithin, nowMs) then return failStart(job, nowMs, delivery.startWithin, eventsPerJob, retentionMs) end
   local count = formatInteger(tonumber(stored(delivery.timeouts) or 0) + 1)
   if tonumber(count) >= tonumber(maxDeliveries) then
     local errorJson = '"Job was delivered ' .. maxDeliveries .. ' times and never acknowledged"'

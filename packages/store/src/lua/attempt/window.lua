@@ -17,16 +17,17 @@ end
 
 -- Give a delivered or running job a window from now on. It times out when the window closes without a call of its
 -- worker.
-local function openWindow(job, nowMs, ms)
-  redis.call('ZADD', job.base .. 'deadlines', formatInteger(nowMs + ms), job.id)
-end
-
--- Open the window of a job again, on a full Redis too, see replaceEntry. A running attempt ends at `runBy` at the latest,
--- a field of the record that a job without maxRunSeconds does not have.
-local function reopenWindow(job, nowMs, ms, runBy)
+--   runBy   of its record: when a running attempt must end; absent without maxRunSeconds
+local function openWindow(job, nowMs, ms, runBy)
   local closes = nowMs + ms
   if stored(runBy) then closes = math.min(closes, tonumber(runBy)) end
-  replaceEntry(job.base .. 'deadlines', job.id, formatInteger(closes))
+  redis.call('ZADD', job.base .. 'deadlines', formatInteger(closes), job.id)
+end
+
+-- Open the window of a job again, on a full Redis too, see replaceEntry.
+local function reopenWindow(job, nowMs, ms, runBy)
+  redis.call('ZREM', job.base .. 'deadlines', job.id)
+  openWindow(job, nowMs, ms, runBy)
 end
 
 -- Start the time limit of an attempt, and return when the attempt must end.

@@ -5,6 +5,14 @@ local function startLimit(job, startBy)
   return at > 0 and tonumber(job.attempt) == 0 and at or nil
 end
 
+-- Check whether it is too late for the first ack of a job. A limit that a step of Redis' clock has cut short is not over:
+-- a sweep lets it begin again.
+--   within   startWithinSeconds of its record
+local function isStartOver(job, startBy, within, nowMs)
+  local limit = startLimit(job, startBy)
+  return limit ~= nil and limit < nowMs and limit - within * 1000 >= lastStep(job.base, nowMs)
+end
+
 -- Make a job dead that was not acked within startWithinSeconds. Return the status.
 local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
   return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)

@@ -1,4 +1,4 @@
--- A job that no worker has is pending, in its queues, or scheduled. `due` has a time for it when a sweep must act: when
+-- A waiting job is pending, and in its queues, or scheduled. `due` has a time for it when a sweep must act: when
 -- the job becomes claimable, or when its time to start is over. That time begins once the job can be claimed.
 --   scheduledFor   when the job becomes claimable, epoch ms; nil when it is
 --   options        priority, startWithinSeconds and startBy, as the record has them
@@ -8,12 +8,12 @@ local function queueScore(order, priority)
   return stored(priority) and formatInteger(order - priority * 1024000) or order
 end
 
--- Return the claim order of a job that its score in a queue means.
+-- Return the claim order of a job from its score in a queue.
 local function claimOrder(score, priority)
   return stored(priority) and formatInteger(score + priority * 1024000) or score
 end
 
--- Enter a job in its queues, at this claim order, or until it is claimable only in `due`.
+-- Enter a claimable job in its queues, at this claim order. A job with `scheduledFor` only gets an entry in `due`.
 local function enterWaiting(job, nowMs, scheduledFor, order, options)
   local priority, within, limit = options[1], stored(options[2]), startLimit(job, options[3])
   if scheduledFor then
@@ -35,7 +35,7 @@ local function leaveWaiting(job, startBy)
   if job.status == 'scheduled' or stored(startBy) then redis.call('ZREM', job.base .. 'due', job.id) end
 end
 
--- Make a job wait that a worker had. It begins with the ZREM of moveToStatusIndex. Return its next status.
+-- Make a job wait again, and return its status. It begins with the ZREM of moveToStatusIndex.
 --   order   its claim order; nil for the end of the queue
 local function returnToWaiting(job, nowMs, scheduledFor, order, options)
   local status = scheduledFor and 'scheduled' or 'pending'

@@ -1,6 +1,6 @@
 -- Call a function for each entry of a sorted set of times that is before a time, the earliest first: with its id, its time
 -- and its number. A record that is not valid, or of a later release, makes the function fail. Its entry comes again in a
--- minute, so that it does not stop the sweep. Return the number of entries, and the ids of those.
+-- minute, so that it does not stop the sweep. Return the number of entries, and the ids of the broken ones.
 local function sweep(set, before, limit, nowMs, processOne)
   local entries = redis.call('ZRANGEBYSCORE', set, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
   local broken = {}
