@@ -25,7 +25,6 @@ const burst = ({ runs = [] }) =>
     figures("schedulers' CPU, µs a job", ({ schedulerMicros }) => figure(schedulerMicros, 1)),
     figures('scripts', ({ scripts }) => whole(scripts)),
     figures('of them above 5 ms', ({ slowScripts }) => whole(slowScripts)),
-    figures('slowest, ms', ({ slowestMicros }) => figure(slowestMicros / 1_000, 1)),
   ]);
 
 export const tables = { 'schedule-lateness': lateness, 'schedule-burst': burst };

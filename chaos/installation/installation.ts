@@ -5,6 +5,7 @@ import { startCluster } from '../../test/support/redis/cluster.js';
 import { startNode } from '../../test/support/redis/node.js';
 import { startSentinels } from '../../test/support/redis/sentinels.js';
 import { ADMIN_KEY } from '../../test/support/shared-service.js';
+import { until } from '../../test/support/until.js';
 import { type AppProcess, startApp } from './app-process.js';
 import { makeOlderRelease, type Release } from './release.js';
 
@@ -79,12 +80,20 @@ export async function startInstallation(options: InstallationOptions = {}) {
     return Promise.all(starting);
   }
 
+  /** Start schedulers, and wait until they process deadlines: at first they only watch Redis' clock. */
+  async function startSchedulers(count: number): Promise<AppProcess[]> {
+    const started = await start('scheduler', count);
+    const isReady = async ({ url: at }: AppProcess) => (await fetch(`${at}/readyz`)).ok;
+    for (const scheduler of started) await until(() => isReady(scheduler), 60_000);
+    return started;
+  }
+
   try {
     return {
       ...servers,
       apis: await start('api', 2),
       gateways: await start('gateway', gateways),
-      schedulers: await start('scheduler', schedulers),
+      schedulers: await startSchedulers(schedulers),
       apps,
       store: createStore(connection, { ...settings, redisTimeoutMs: 60_000 }), // Without a proxy.
       settings,

@@ -190,13 +190,18 @@ function expectedEntries(jobs: Dump['jobs']): Map<string, string | null> {
   return entries;
 }
 
-/** Return every `index id` that may exist: delivered jobs keep what they had in `due`, until they are acked. */
-function optionalEntries(jobs: Dump['jobs']): Map<string, string> {
-  return new Map(
-    [...jobs]
-      .filter(([, job]) => job.status === 'delivered')
-      .map(([id, job]) => [`{${id.slice(0, 2)}}:due ${id}`, String(startLimitOf(job))]),
-  );
+/**
+ * Return every `index id` that may exist, with its score, or null for any. Delivered jobs keep what they had in `due`
+ * until they are acked; killed jobs with a callback are in `due` until an attempt was made.
+ */
+function optionalEntries(jobs: Dump['jobs']): Map<string, string | null> {
+  const entries = new Map<string, string | null>();
+  for (const [id, job] of jobs) {
+    const entry = `{${id.slice(0, 2)}}:due ${id}`;
+    if (job.status === 'delivered') entries.set(entry, String(startLimitOf(job)));
+    if (job.status === 'killed' && job.callbackUrl && job.callbackOn?.includes('killed')) entries.set(entry, null);
+  }
+  return entries;
 }
 
 /** Return every `index id` that exists, with its score. */
@@ -252,8 +257,10 @@ export async function fsck(redis: Redis, prefix: string): Promise<string[]> {
     else if (score !== null && actual.get(entry) !== score) faults.push(`misplaced: ${entry}`);
   }
   const optional = optionalEntries(jobs);
-  for (const [entry, score] of actual)
-    if (!expected.has(entry) && optional.get(entry) !== score) faults.push(`unexpected: ${entry}`);
+  for (const [entry, score] of actual) {
+    const isOptional = optional.get(entry) === null || optional.get(entry) === score;
+    if (!expected.has(entry) && !isOptional) faults.push(`unexpected: ${entry}`);
+  }
   faults.push(...callbackFaults(jobs, indexes), ...uniqueFaults(all));
   for (const [id, job] of jobs) {
     const history = histories.get(id) ?? [];

@@ -27,7 +27,7 @@ const listed = {
   progress: progressRequest.optional().describe('Latest report of any attempt; absent before the first'),
   scheduledFor: instant
     .optional()
-    .describe('Earliest time of the next attempt, or of the first; absent for a job that never had to wait'),
+    .describe('Last time for which the job waits or waited; absent for one that never had to'),
   retry: retry.optional().describe('Delays between attempts; absent without any'),
   maxRunSeconds: z.number().optional().describe('How long one attempt may take; absent without a limit'),
   startWithinSeconds: z

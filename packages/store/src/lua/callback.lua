@@ -11,6 +11,20 @@ local function wantsCallback(status, callbackUrl, callbackOn)
   return stored(callbackUrl) ~= nil and string.find(stored(callbackOn) or DEFAULT_CALLBACK_ON, status, 1, true) ~= nil
 end
 
+-- Remind a sweep of the callback of a killed job, until an attempt at it was made: schedulers of an earlier release know
+-- no such callback, and drop it.
+local function remindOfCallback(job, nowMs)
+  redis.call('ZADD', job.base .. 'due', formatInteger(nowMs + 10000), job.id)
+end
+
+-- Enqueue the callback of a killed job again if it was dropped before its first attempt.
+local function renewCallback(job, nowMs)
+  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'callbackAttempts')
+  if stored(v[3]) or not wantsCallback('killed', v[1], v[2]) then return end
+  if not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then enqueueCallback(job, nowMs) end
+  remindOfCallback(job, nowMs)
+end
+
 -- Read the state of the callback of a job; nil when none is pending.
 --   attempts       POSTs made so far, whose outcome is known
 --   series         stored as `callbackRound`: `attempts` when its current series of retries began: 0, until a client

@@ -146,6 +146,15 @@ end`,
   wantsCallback: `local function wantsCallback(status, callbackUrl, callbackOn)
   return stored(callbackUrl) ~= nil and string.find(stored(callbackOn) or 'completed dead', status, 1, true) ~= nil
 end`,
+  remindOfCallback: `local function remindOfCallback(job, nowMs)
+  redis.call('ZADD', job.base .. 'due', formatInteger(nowMs + 10000), job.id)
+end`,
+  renewCallback: `local function renewCallback(job, nowMs)
+  local v = redis.call('HMGET', job.key, 'callbackUrl', 'callbackOn', 'callbackAttempts')
+  if stored(v[3]) or not wantsCallback('killed', v[1], v[2]) then return end
+  if not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then enqueueCallback(job, nowMs) end
+  remindOfCallback(job, nowMs)
+end`,
   loadCallback: `local function loadCallback(job)
   local hasEnded = job.status == 'completed' or job.status == 'dead' or job.status == 'killed'
   if not hasEnded or not redis.call('ZSCORE', job.base .. 'callbacks', job.id) then return nil end
@@ -353,6 +362,7 @@ end`,
   end
   local space = job.base .. 'space:' .. job.space
   redis.call('ZREM', deadlines, job.id)
+  if job.status == 'killed' then redis.call('ZREM', job.base .. 'due', job.id) end
   redis.call('ZREM', space .. '/jobs', job.id)
   redis.call('ZREM', space .. '/status/' .. job.status, job.id)
   if tonumber(redis.call('ZINCRBY', space .. '/names', -1, job.name)) <= 0 then redis.call('ZREM', space .. '/names', job.name) end
@@ -392,7 +402,9 @@ end`,
 end`,
   isStartOver: `local function isStartOver(job, startBy, within, nowMs)
   local limit = startLimit(job, startBy)
-  return limit ~= nil and limit < nowMs and limit - within * 1000 >= lastStep(job.base, nowMs)
+  if not limit or limit >= nowMs then return false end
+  local steppedAt = lastStep(job.base, nowMs)
+  return steppedAt == 0 or limit - within * 1000 >= steppedAt
 end`,
   failStart: `local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
   return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
@@ -562,7 +574,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '8cbbec4277a3efe49a53dd6fa44464ceff30052a',
+  name: 'expire', sha1: 'a6dd48fae4f109b60ff6c099825929181928a866',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
@@ -621,10 +633,10 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '2e667d3165abc207f92456e703c951187f1e2cd4',
+  name: 'promote', sha1: '31e16094555fb3f964b205ec2ea8e1b37fff2129',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY = 1
@@ -635,6 +647,7 @@ local steppedAt = lastStep(base, nowMs)
 local function promoteOne(id, n)
   local job, scheduledFor, priority, within, startBy = loadJob(base .. 'job:' .. id, base, id, 'scheduledFor', 'priority', 'startWithinSeconds', 'startBy')
   local status = job.status
+  if status == 'killed' then return renewCallback(job, nowMs) end
   if status ~= 'scheduled' and status ~= 'pending' and status ~= 'delivered' then
     if status and not IS_STATUS[status] then error('unknown status') end
     return nil
@@ -794,7 +807,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '694d4bc430db03470318b21b9817b72490cf4db8',
+  name: 'release', sha1: '0a0709ef18dee436b3c1aa76dd175ea6512ec2e7',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
@@ -905,7 +918,7 @@ return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeO
 } as const;
 
 export const kill = {
-  name: 'kill', sha1: '1ee98142362a1262184d5d955143f7192f1f08b2',
+  name: 'kill', sha1: 'bb9c559fc2224bcce3ef95f89cbaf05f2f1720fa',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
@@ -925,8 +938,9 @@ if stored(unique) then
 ${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
 end
 if wantsCallback('killed', callbackUrl, callbackOn) then
-${lua.enqueueCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
+${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'killReason', reason)
   enqueueCallback(job, nowMs)
+  remindOfCallback(job, nowMs)
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }

@@ -10,7 +10,9 @@ end
 --   within   startWithinSeconds of its record
 local function isStartOver(job, startBy, within, nowMs)
   local limit = startLimit(job, startBy)
-  return limit ~= nil and limit < nowMs and limit - within * 1000 >= lastStep(job.base, nowMs)
+  if not limit or limit >= nowMs then return false end
+  local steppedAt = lastStep(job.base, nowMs)
+  return steppedAt == 0 or limit - within * 1000 >= steppedAt
 end
 
 -- Make a job dead that was not acked within startWithinSeconds. Return the status.
