@@ -49,14 +49,17 @@ const FIRST: readonly LostSchedulerReply[] = [
   ['expire.delivered', 'expire', DELIVERED, expires],
   ['expire.retried', 'expire', SILENT, expires],
   ['expire.dead', 'expire', LAST, expires],
-  ['promote', 'promote', WAITING, (id, store) => runs('promote', store.keys.due(id.slice(0, 2)))],
   ['look.time', 'time', SILENT, () => sends('time')],
   ['look.due', 'zrange', SILENT, (id, store) => sends('zrange', deadlinesOf(id, store))],
   ['callback.relay', 'relay_callbacks', ENDED, (id, store) => runs('relay_callbacks', pendingOf(id, store))],
 ];
 
-/** These come only after other replies on their connection, so they must not be lost at the same time. */
+/**
+ * Most of these come only after other replies on their connection, so they must not be lost at the same time. Promotions are
+ * lost apart, because each silent loss takes a scheduler seconds.
+ */
 const LATER: readonly LostSchedulerReply[] = [
+  ['promote', 'promote', WAITING, (id, store) => runs('promote', store.keys.due(id.slice(0, 2)))],
   ['callback.begin', 'begin_callback', ENDED, (id) => runs('begin_callback', id)],
   ['callback.record', 'record_callback', ENDED, (id) => runs('record_callback', id)],
   ['callback.record.again', 'record_callback', ENDED_TWICE, (id) => runs('record_callback', id)],

@@ -100,7 +100,7 @@ function violationOf({ name: rule, promises }: Fault, what: Finding): Violation 
 }
 
 /** Indexes that have members only while a job or a callback waits. */
-const WAITS = /\/status\/(pending|delivered|running)$|:callbacks$/;
+const WAITS = /\/status\/(scheduled|pending|delivered|running)$|:callbacks$/;
 
 /** Wait until no job and no callback waits. @returns whether that happened in time */
 export async function drained({ store, connection }: Installation, withinMs: number): Promise<boolean> {

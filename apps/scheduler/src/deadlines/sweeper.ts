@@ -68,6 +68,7 @@ export function createSweeper(
   let progressedAt = performance.now();
   let sweeping: Promise<void> | null = null;
   let isFailing = false;
+  let looks = 0;
   let isReady = false;
   const limit = pLimit(PARTITIONS_AT_ONCE);
   const idleMs = () => performance.now() - progressedAt;
@@ -131,8 +132,10 @@ export function createSweeper(
       const until = progressedAt + LOOK_AGAIN_MS;
       const tasks = (partitions: string[], work: Work): Task[] =>
         partitions.filter((partition) => settled.has(partition)).map((partition) => ({ partition, ...work }));
-      // Deadlines first: a large number of scheduled jobs must not delay them.
-      left = [...tasks(due.deadlines, EXPIRE), ...tasks(due.promotions, PROMOTE)];
+      const all = [...tasks(due.deadlines, EXPIRE), ...tasks(due.promotions, PROMOTE)];
+      // Begin elsewhere at each look, because a fault ends a pass: the last tasks must not wait again and again.
+      const first = looks++ % Math.max(all.length, 1);
+      left = [...all.slice(first), ...all.slice(0, first)];
       while (left.length > 0 && performance.now() < until) {
         left = await runPass(left, { clocks: due.clocks, faults, until });
       }
