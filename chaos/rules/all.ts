@@ -30,7 +30,10 @@ const histories = ruleForEachJob('histories', 'P3', (one, { settings, outages })
 
 const isOfError = (says: string) => says.startsWith('error is ');
 
-const isEarlyRetry = (says: string) => says.startsWith('callback_') && says.endsWith('ms too soon');
+/** Whether a delay seems too short, as it does when the clock has stepped forward meanwhile. */
+const isEarlyRetry = (says: string) =>
+  (says.startsWith('callback_') && says.endsWith('ms too soon')) ||
+  (says.startsWith('ready ') && says.endsWith('ms before the job was due'));
 
 /** Return the promise that a disagreement breaks. */
 function promiseOf(says: string): PromiseId {
