@@ -40,7 +40,7 @@ const exactly = { jitter: 0 };
 describe('the delay before a further attempt', () => {
   it.each<[title: string, retry: object, delays: number[]]>([
     ['is the number', { delaySeconds: 1.5, ...exactly }, [1_500, 1_500, 1_500]],
-    ['is none for 0', { delaySeconds: 0 }, [0, 0]],
+    ['is absent for 0', { delaySeconds: 0 }, [0, 0]],
     [
       'is that of the list, of which the last repeats',
       { delaySeconds: [1, 0, 2.5], ...exactly },

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../errors.js';
-import type { JsonValue } from '../schema/json.js';
-import { isJsonObject } from '../schema/json.js';
+import { isJsonObject, type JsonValue } from '../schema/json.js';
 import type { EventType } from './events.js';
 import type { Status } from './statuses.js';
 
