@@ -11,16 +11,8 @@ import { runScript } from '../../script/run-script.js';
 import { get, history, list } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, onBulk, ownerOf, type Store } from '../../store.js';
 import { isoOrNull } from '../../time.js';
-import {
-  createdEventOf,
-  eventsOf,
-  jobOf,
-  LISTED_FIELDS,
-  listedJobOf,
-  parseJson,
-  recordOf,
-  recordOfValues,
-} from './record.js';
+import { createdEventOf, eventsOf } from './events.js';
+import { jobOf, LISTED_FIELDS, listedJobOf, parseJson, recordOf, recordOfValues } from './record.js';
 
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
 const PORTION = 100;

@@ -3,7 +3,8 @@ import { parseLog } from '../../logs/entry.js';
 import { runScript } from '../../script/run-script.js';
 import { since } from '../../script/scripts.generated.js';
 import { ANY_SPACE, jobScriptInputs, onBulk, type Store } from '../../store.js';
-import { eventsOf, parseJson } from './record.js';
+import { eventsOf } from './events.js';
+import { parseJson } from './record.js';
 
 /** Entries of history read at once: 6 MB when each has the maximum size, which takes Redis some 40 ms. */
 const PORTION = 100;
