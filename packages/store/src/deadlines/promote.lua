@@ -29,7 +29,7 @@ local function promoteOne(id, n)
   end
   local limit = startLimit(job, startBy)
   if limit and limit < before then
-    if limit - within * 1000 >= steppedAt then
+    if not isStartCutShort(limit, within, steppedAt) then
       if status == 'delivered' then return nil end -- its worker may still ack it; otherwise it dies when it is taken back
       failStart(job, nowMs, within, eventsPerJob, retentionMs)
       return DEAD[status]

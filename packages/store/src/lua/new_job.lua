@@ -1,4 +1,5 @@
--- Store a job, at the end of its space's queues or for later, and return its order and its status. create.lua repeats it.
+-- Store a job, at the end of its space's queues or for later. Return its order, and when a job for later is due.
+-- create.lua repeats it.
 --   micros   of the second, see now
 --   fields   further fields of the record, name and value in turn
 --   waits    its delay, see timeOf, and its options, see enterWaiting
@@ -15,7 +16,7 @@ local function addJob(job, nowMs, micros, fields, waits)
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name) -- as text, because printing a number takes time
   enterWaiting(job, nowMs, scheduledFor, order, waits.options)
   publish(job, '1', 'created', status, formatInteger(math.floor(order / 1024)), 'null')
-  return order, status
+  return order, scheduledFor
 end
 
 -- Replace the request of a job that waits, and return its status. It keeps its place in the queue, unless it becomes

@@ -265,7 +265,7 @@ end`,
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name)
   enterWaiting(job, nowMs, scheduledFor, order, waits.options)
   publish(job, '1', 'created', status, formatInteger(math.floor(order / 1024)), 'null')
-  return order, status
+  return order, scheduledFor
 end`,
   replaceJob: `local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
   local at, scheduledFor = formatInteger(nowMs), timeOf(waits.delay, nowMs)
@@ -400,11 +400,13 @@ end`,
   local at = tonumber(stored(startBy) or 0)
   return at > 0 and tonumber(job.attempt) == 0 and at or nil
 end`,
+  isStartCutShort: `local function isStartCutShort(limit, within, steppedAt)
+  return limit - within * 1000 < steppedAt
+end`,
   isStartOver: `local function isStartOver(job, startBy, within, nowMs)
   local limit = startLimit(job, startBy)
   if not limit or limit >= nowMs then return false end
-  local steppedAt = lastStep(job.base, nowMs)
-  return steppedAt == 0 or limit - within * 1000 >= steppedAt
+  return not isStartCutShort(limit, within, lastStep(job.base, nowMs))
 end`,
   failStart: `local function failStart(job, nowMs, within, eventsPerJob, retentionMs)
   return makeDead(job, nowMs, '"Job was not started within ' .. within .. ' seconds"', eventsPerJob, retentionMs)
@@ -574,10 +576,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'a6dd48fae4f109b60ff6c099825929181928a866',
+  name: 'expire', sha1: 'be46d7f2a1c734af3121d983e318c76776f8d0b5',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -633,10 +635,10 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '31e16094555fb3f964b205ec2ea8e1b37fff2129',
+  name: 'promote', sha1: '22dde7602e6a7cc9eae88711a830dabc2c448dfe',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY = 1
@@ -654,7 +656,7 @@ local function promoteOne(id, n)
   end
   local limit = startLimit(job, startBy)
   if limit and limit < before then
-    if limit - within * 1000 >= steppedAt then
+    if not isStartCutShort(limit, within, steppedAt) then
       if status == 'delivered' then return nil end
       failStart(job, nowMs, within, eventsPerJob, retentionMs)
       return DEAD[status]
@@ -807,10 +809,10 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '0a0709ef18dee436b3c1aa76dd175ea6512ec2e7',
+  name: 'release', sha1: '9228c55d0f427a8c6d7e37287c952de6bd7fe8c6',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local job, takeBacks, priority, startWithin, startBy = loadJob(jobKey, base, jobId, 'takeBacks', 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -876,9 +878,9 @@ return { 'OK', order }
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: '3533445665f392431cd004dd4ac7535d8af3797b',
+  name: 'create_full', sha1: '7b2c017b7919d635d3e0fbd6b11c01dee718e2a2',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
-  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, status: r[2] as Status, scheduledFor: r[3] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
+  decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local fields = { unpack(ARGV, 14) }
@@ -907,13 +909,13 @@ ${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}
   return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
 end
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
-local order, status = addJob(job, nowMs, micros, fields, waits)
+local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
 if unique ~= '' then
   local index, field = uniqueEntry(job, unique)
   redis.call('HSET', index, field, jobId)
   if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
 end
-return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeOf(delay, nowMs)) or '' }
+return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 `,
 } as const;
 

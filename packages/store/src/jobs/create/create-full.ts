@@ -76,9 +76,11 @@ export async function createFullJob(
     rest: fields,
   });
   switch (reply.outcome) {
-    case 'CREATED':
-      store.observer.moved('none', reply.status, 1);
-      return { outcome: 'created', job: newJobOf(id, spaceId, request, reply.order, reply.scheduledFor || null) };
+    case 'CREATED': {
+      const job = newJobOf(id, spaceId, request, reply.order, reply.scheduledFor || null);
+      store.observer.moved('none', job.status, 1);
+      return { outcome: 'created', job };
+    }
     case 'REPLAYED':
       return {
         outcome: 'replayed',

@@ -74,9 +74,7 @@ export function newJobOf(
   order: string,
   scheduledFor: string | null = null,
 ): Job {
-  const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders, unique } = request;
-  const { retry, maxRunSeconds, startWithinSeconds, priority } = request;
-  const callbackOn = callbackOnOf(request.callbackOn);
+  const { name, payload, maxRetries, timeoutSeconds, callbackUrl, callbackHeaders } = request;
   const createdAt = isoOfOrder(order);
   return {
     id,
@@ -89,18 +87,26 @@ export function newJobOf(
     timeoutSeconds,
     callbackUrl,
     callbackHeaders,
-    ...(callbackOn && { callbackOn }),
     deliveredAt: null,
     startedAt: null,
     completedAt: null,
     result: null,
     ...(scheduledFor !== null && { scheduledFor: isoOf(scheduledFor) }),
-    ...(retry && { retry: retryOf(retry) }),
-    ...(maxRunSeconds !== null && { maxRunSeconds }),
-    ...(startWithinSeconds !== null && { startWithinSeconds }),
-    ...(priority !== 0 && { priority }),
-    ...(unique && { unique: uniqueOf(unique) }),
+    ...optionsOf(request),
     createdAt,
     updatedAt: createdAt,
   };
+}
+
+/** Return the options of a job that it shows only where they are not at their defaults. */
+function optionsOf({ callbackOn, retry, maxRunSeconds, startWithinSeconds, priority, unique }: CreateJobRequest) {
+  const options: Partial<Job> = {};
+  const shownEnds = callbackOnOf(callbackOn);
+  if (shownEnds !== undefined) options.callbackOn = shownEnds;
+  if (retry !== null) options.retry = retryOf(retry);
+  if (maxRunSeconds !== null) options.maxRunSeconds = maxRunSeconds;
+  if (startWithinSeconds !== null) options.startWithinSeconds = startWithinSeconds;
+  if (priority !== 0) options.priority = priority;
+  if (unique !== null) options.unique = uniqueOf(unique);
+  return options;
 }

@@ -1,6 +1,6 @@
 -- KEYS jobKey
 -- ARGV base jobId space name notAfter fingerprint unique eventsPerJob replayed shown delay priority startWithin fields...
--- REPLY CREATED order status:Status scheduledFor
+-- REPLY CREATED order scheduledFor
 -- REPLY REPLAYED values?[]
 -- REPLY RETURNED id values?[]
 -- REPLY REPLACED id values?[] before:Status
@@ -48,11 +48,11 @@ if isOccupied then
 end
 
 if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
-local order, status = addJob(job, nowMs, micros, fields, waits)
+local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
 if unique ~= '' then
   local index, field = uniqueEntry(job, unique)
   redis.call('HSET', index, field, jobId)
   -- The time of the other job is over. It must not occupy the key again when the clock steps back.
   if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
 end
-return { 'CREATED', order, status, status == 'scheduled' and formatInteger(timeOf(delay, nowMs)) or '' }
+return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }

@@ -5,14 +5,17 @@ local function startLimit(job, startBy)
   return at > 0 and tonumber(job.attempt) == 0 and at or nil
 end
 
--- Check whether it is too late for the first ack of a job. A limit that a step of Redis' clock has cut short is not over:
--- a sweep lets it begin again.
+-- Check whether a step of Redis' clock came in the time that a job has to start. A sweep then lets that time begin again.
 --   within   startWithinSeconds of its record
+local function isStartCutShort(limit, within, steppedAt)
+  return limit - within * 1000 < steppedAt
+end
+
+-- Check whether it is too late for the first ack of a job.
 local function isStartOver(job, startBy, within, nowMs)
   local limit = startLimit(job, startBy)
   if not limit or limit >= nowMs then return false end
-  local steppedAt = lastStep(job.base, nowMs)
-  return steppedAt == 0 or limit - within * 1000 >= steppedAt
+  return not isStartCutShort(limit, within, lastStep(job.base, nowMs))
 end
 
 -- Make a job dead that was not acked within startWithinSeconds. Return the status.
