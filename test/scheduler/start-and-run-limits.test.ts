@@ -71,7 +71,9 @@ describe('startWithinSeconds', () => {
     expect((await read(id)).status).toBe('delivered');
     await takeBack(id);
     await hasStatus(id, 'dead');
-    expect(await read(id)).toMatchObject({ error: NOT_STARTED, attemptNumber: 0 });
+    const { events, ...job } = await read(id);
+    expect(job).toMatchObject({ error: NOT_STARTED, attemptNumber: 0 });
+    expect(events.map((event: { type: string }) => event.type)).toEqual(['created', 'delivered', 'dead']); // It did not wait again.
   });
 
   it('begins again when the job is rescheduled, and goes on when a worker gives it back', async () => {
