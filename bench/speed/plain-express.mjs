@@ -50,6 +50,8 @@ function create(config, log) {
         jobId,
         keyId,
         input,
+        header: null,
+        streamUrlOf: null,
       });
       res.status(route.status ?? 200).json(await within(budgetMs, work));
     });
