@@ -137,7 +137,7 @@ export function startWorker(url, env = {}) {
 }
 
 /** Read the CPU time of a process, microseconds: of all its threads, by the clock of the kernel's scheduler. */
-function cpuMicrosOf(pid) {
+export function cpuMicrosOf(pid) {
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanos = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]));
   return nanos.reduce((sum, one) => sum + one, 0) / 1e3;

@@ -22,20 +22,26 @@ function idIn(text) {
   return at < 0 ? null : text.slice(at + 6, text.indexOf('"', at + 6));
 }
 
+/** Live one job from create to complete. @param whileRunning more calls, of the job with this id */
+async function live(connection, ask, n, whileRunning = () => undefined) {
+  await connection.must(ask.create(n));
+  // Another client may have taken this job, but there is a job for each client.
+  for (;;) {
+    const id = idIn(await connection.must(ask.poll(n, 1)));
+    if (id === null) continue;
+    await connection.must(ask.ack(id));
+    await whileRunning(id);
+    await connection.must(ask.complete(id));
+    return;
+  }
+}
+
 /** Kinds of load: the calls of one client for job number n. `ask` makes the requests. */
 const KINDS = {
-  /** A job from create to complete, in four calls. */
-  async cycle({ connection, ask, n }) {
-    await connection.must(ask.create(n));
-    // Another client may have taken this job, but there is a job for each client.
-    for (;;) {
-      const id = idIn(await connection.must(ask.poll(n, 1)));
-      if (id === null) continue;
-      await connection.must(ask.ack(id));
-      await connection.must(ask.complete(id));
-      return;
-    }
-  },
+  /** A job in four calls. */
+  cycle: ({ connection, ask, n }) => live(connection, ask, n),
+  /** A job with a report of progress. */
+  cycleWithProgress: ({ connection, ask, n }) => live(connection, ask, n, (id) => connection.must(ask.progress(id))),
   create: ({ connection, ask, n }) => connection.must(ask.create(n)),
   emptyPoll: ({ connection, ask, n }) => connection.must(ask.poll(n, 1)),
   /** Each client polls once a second, all at different moments. */
@@ -45,6 +51,7 @@ const KINDS = {
     await delay(Math.ceil(1_000 - ((performance.now() + phase) % 1_000)));
     await connection.must(ask.poll(n, 1));
   },
+  smallFleet: (job) => KINDS.idleFleet(job),
   /** Fifty jobs, created one by one, claimed by one poll, and completed one by one. */
   async cycleByFifties({ connection, ask, n }) {
     if (n % 50 !== 0) return;
@@ -56,6 +63,8 @@ const KINDS = {
     }
   },
 };
+
+const PROGRESS = JSON.stringify({ percent: 50, message: 'half' });
 
 /** Make functions that return the texts of requests. */
 function asking({ url, key, payloadBytes, spaces, names }) {
@@ -81,6 +90,7 @@ function asking({ url, key, payloadBytes, spaces, names }) {
         to(`/spaces/${spaceOf(n)}/jobs/poll`, JSON.stringify({ count, ...types(n) })),
       ),
     ack: (id) => to(`/jobs/${id}/ack`),
+    progress: (id) => to(`/jobs/${id}/progress`, PROGRESS),
     complete: (id) => to(`/jobs/${id}/complete`, result),
   };
 }

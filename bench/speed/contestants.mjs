@@ -1,11 +1,12 @@
 // The contestants: their processes, and how each gets a load.
 import { fileURLToPath } from 'node:url';
 import { ADMIN_API_KEY, startRedis, startServer, startWorker } from '../processes.mjs';
+import { startAsynq, startFaktory } from './go-contestants.mjs';
 
 const url = (relative) => new URL(relative, import.meta.url);
 const path = (relative) => fileURLToPath(url(relative));
 
-const KEY = { name: 'bench', scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:complete'] };
+const KEY = { name: 'bench', scopes: ['jobs:create', 'jobs:poll', 'jobs:ack', 'jobs:progress', 'jobs:complete'] };
 
 /** Make a key as a worker has it, because the API does not look up ADMIN_API_KEY in Redis. */
 async function keyOf(api) {
@@ -23,7 +24,7 @@ async function startYardmaster(folder, { own, redis, load, apis = 1, flags = [] 
   const scheduler = await own(startServer(`${folder}/apps/scheduler/dist/main.js`, env));
   const to = { urls: api.map((one) => one.url), key: await keyOf(api[0]) };
   const run = (options) => load.call('run', { ...options, ...to });
-  return { processes: { api, redis: [server], scheduler: [scheduler] }, run };
+  return { processes: { api, redis: [server], scheduler: [scheduler], generator: [load] }, run };
 }
 
 /** Start a worker that makes the load itself, on its Redis. */
@@ -42,14 +43,17 @@ const STARTERS = {
     const server = await redis();
     const api = await own(startServer(path('plain-express.mjs'), { REDIS_URL: server.url, LOG_LEVEL: 'info' }));
     const to = { urls: [api.url], key: await keyOf(api) };
-    return { processes: { api: [api], redis: [server] }, run: (options) => load.call('run', { ...options, ...to }) };
+    const run = (options) => load.call('run', { ...options, ...to });
+    return { processes: { api: [api], redis: [server], generator: [load] }, run };
   },
   bullmq: (run) => startInProcess('bullmq', run),
+  asynq: startAsynq,
+  faktory: startFaktory,
   async bareRedis({ own, redis, load }) {
     const server = await redis();
     const api = await own(startServer(path('bare-redis.mjs'), { REDIS_URL: server.url }));
     const run = (options) => load.call('run', { ...options, urls: [api.url], key: 'none' });
-    return { processes: { api: [api], redis: [server] }, run };
+    return { processes: { api: [api], redis: [server], generator: [load] }, run };
   },
   async bareHttp({ own, load, payload }) {
     const start = (hasJobs) => own(startServer(path('bare.mjs'), { PAYLOAD_BYTES: payload, HAS_JOBS: hasJobs }));
@@ -57,7 +61,7 @@ const STARTERS = {
     const [full, empty] = [await start('true'), await start('false')];
     const urlFor = ({ kind }) => (kind === 'cycle' || kind === 'create' ? full.url : empty.url);
     const run = (options) => load.call('run', { ...options, urls: [urlFor(options)], key: 'none' });
-    return { processes: { api: [full, empty] }, run };
+    return { processes: { api: [full, empty], generator: [load] }, run };
   },
   scripts: (run) => startInProcess('scripts', run),
 };

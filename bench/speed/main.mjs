@@ -1,15 +1,17 @@
 // npm run bench [-- --jobs 3000] [--clients 64] [--rounds 9] [--payload 200] [--persistence everysec|off|always] [--spaces 1]
-//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll,idleFleet,cycleByFifties,scripts] [--node flags]
-//               [--against folder] [--against-node flags] [--profile folder] [--guard] [--json]
+//               [--names 1] [--apis 1] [--only cycle,create,emptyPoll,idleFleet,smallFleet,…]
+//               [--node flags] [--leave-out faktory,asynq] [--against folder] [--against-node flags] [--profile folder] [--guard] [--json]
 //
-// Measure the CPU of a job, and compare it with contestants that take turns: BullMQ in one process; a bare node:http server
-// without Redis; one that only calls the scripts; the API as an ordinary Express app; the scripts in pipelines. --against
+// Measure the CPU of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
+// server; a bare node:http server without Redis; one that only calls the scripts; the API as an ordinary Express app; the
+// scripts in pipelines. --against
 // compares only with another checkout; --profile writes a CPU profile of the API into a folder; --guard exits with 1 when a call
 // takes too much CPU of the API, relative to the bare server.
 import { resolve } from 'node:path';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';
 import { startContestants } from './contestants.mjs';
+import { hasGo } from './go-contestants.mjs';
 import { cpuRows, ratioRows, scriptRows, takeTurns } from './measure.mjs';
 import { tables } from './tables.mjs';
 
@@ -19,10 +21,12 @@ const AGAINST_BARE = [['yardmaster', 'bareHttp', ['api']]];
 /** Loads by name: contestants; comparisons of CPU, with their processes; and differences from the options. */
 const LOADS = {
   cycle: {
-    who: ['yardmaster', 'plainExpress', 'bullmq', 'bareRedis', 'bareHttp', 'scripts'],
+    who: ['yardmaster', 'plainExpress', 'bullmq', 'faktory', 'asynq', 'bareRedis', 'bareHttp', 'scripts'],
     comparisons: [
       ['yardmaster', 'bullmq', ['api', 'client', 'redis']],
       ['yardmaster', 'bullmq', ['redis']],
+      ['yardmaster', 'faktory', ['api', 'server', 'redis']],
+      ['yardmaster', 'asynq', ['api', 'client', 'redis']],
       ['scripts', 'bullmq', ['redis']],
       ['yardmaster', 'plainExpress', ['api', 'redis']],
       ['yardmaster', 'bareHttp', ['api']],
@@ -36,6 +40,8 @@ const LOADS = {
   // The cost of a thousand idle workers that poll once a second. While others have their turns, V8 releases most memory for new
   // objects. The polls of the lead let it allocate this memory again.
   idleFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 4_000, clients: 1_000, lead: 4_000 } },
+  smallFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 800, clients: 200, lead: 4_000 } },
+  cycleWithProgress: { who: ['yardmaster'], comparisons: [] },
   cycleByFifties: {
     who: ['yardmaster', 'plainExpress'],
     comparisons: [['yardmaster', 'plainExpress', ['api', 'redis']]],
@@ -69,6 +75,7 @@ const { json, ...options } = readOptions({
   node: '',
   'against-node': '',
   guard: false,
+  'leave-out': '',
 });
 const { against, guard } = options;
 // With fewer than 21 pairs the interval is too wide to show 3 %.
@@ -77,7 +84,13 @@ options.rounds ||= against ? 21 : 9;
 function loadsToMeasure() {
   if (options.only) return options.only.split(',');
   if (guard) return Object.keys(MOST);
-  return ['cycle', 'create', 'emptyPoll', 'idleFleet', ...(against ? [] : ['scripts'])];
+  return [
+    'cycle',
+    'create',
+    'emptyPoll',
+    'idleFleet',
+    ...(against ? [] : ['smallFleet', 'cycleWithProgress', 'scripts']),
+  ];
 }
 const chosen = loadsToMeasure();
 const unknown = chosen.filter((name) => !(name in LOADS) && name !== 'scripts');
@@ -87,7 +100,21 @@ function partsOf(name) {
   if (name === 'scripts') return { who: ['scripts'] };
   if (against) return { ...LOADS[name], ...TWO };
   if (guard) return { ...LOADS[name], who: ['yardmaster', 'bareHttp'], comparisons: AGAINST_BARE };
-  return LOADS[name];
+  const { who, comparisons, ...load } = LOADS[name];
+  const isThere = (contestant) => !isLeftOut.has(contestant);
+  return {
+    ...load,
+    who: who.filter(isThere),
+    comparisons: comparisons.filter(([one, other]) => isThere(one) && isThere(other)),
+  };
+}
+
+/** Contestants that are left out: those of the options, and those that cannot be built here. */
+const isLeftOut = new Set(options['leave-out'].split(',').filter(Boolean));
+const withoutGo = hasGo() ? [] : ['faktory', 'asynq'].filter((contestant) => !isLeftOut.has(contestant));
+if (withoutGo.length > 0) {
+  process.stderr.write(`There is no Go to build these contestants: ${withoutGo.join(', ')}\n`);
+  for (const contestant of withoutGo) isLeftOut.add(contestant);
 }
 
 const flagsOf = (line) => line.split(' ').filter(Boolean);

@@ -23,11 +23,14 @@ const cpuOf =
   ({ cpu }) =>
     kinds.reduce((sum, kind) => sum + (cpu[kind] ?? 0), 0);
 
-/** Make a row for each contestant: medians and quartiles. The sum is without the scheduler, which does not follow the load. */
+/**
+ * Make a row for each contestant: medians and quartiles. The sum is without the load, and without the scheduler, which does
+ * not follow the load.
+ */
 export function cpuRows(load, turns) {
   return Object.entries(turns).map(([who, own]) => {
     const kinds = Object.keys(own[0].cpu).map((kind) => [kind, spreadOf(own.map(cpuOf([kind])))]);
-    const together = spreadOf(own.map(cpuOf(['api', 'client', 'redis'])));
+    const together = spreadOf(own.map(cpuOf(['api', 'client', 'server', 'redis'])));
     return { load, who, ...Object.fromEntries(kinds), together, perSecond: median(own.map((one) => one.perSecond)) };
   });
 }
@@ -41,7 +44,7 @@ export function ratioRows(load, turns, comparisons) {
 }
 
 /** Verbs in the order of a job, so that each finds as many jobs as it needs. */
-const VERBS = ['create', 'poll', 'ack', 'complete', 'emptyPoll'];
+const VERBS = ['create', 'poll', 'ack', 'progress', 'complete', 'purge', 'emptyPoll'];
 
 /** Read how often Redis has run each command. */
 async function commandCalls(redis) {

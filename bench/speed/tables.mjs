@@ -7,6 +7,8 @@ const CONTESTANTS = {
   other: 'the other checkout',
   plainExpress: 'the same, plain Express',
   bullmq: 'BullMQ in process',
+  asynq: 'Asynq in process',
+  faktory: 'Faktory',
   bareRedis: 'bare node:http, our scripts',
   bareHttp: 'bare node:http, no Redis',
   scripts: 'our scripts, no HTTP',
@@ -14,6 +16,7 @@ const CONTESTANTS = {
 
 const PROCESSES = {
   api: { name: 'API process', color: COLORS.blue },
+  server: { name: 'Faktory server', color: COLORS.green },
   client: { name: 'client process', color: COLORS.purple },
   redis: { name: 'Redis', color: COLORS.orange },
   scheduler: { name: 'scheduler', color: COLORS.green },
@@ -23,11 +26,21 @@ const LOADS = {
   cycle: 'a job, four calls',
   create: 'create',
   emptyPoll: 'poll, empty',
-  idleFleet: 'poll, idle fleet',
+  cycleWithProgress: 'a job, five calls',
+  idleFleet: 'poll, idle fleet of 1 000',
+  smallFleet: 'poll, idle fleet of 200',
   cycleByFifties: 'a job, by fifties',
 };
 
-const VERBS = { create: 'create', poll: 'poll', ack: 'ack', complete: 'complete', emptyPoll: 'poll, empty' };
+const VERBS = {
+  create: 'create',
+  poll: 'poll',
+  ack: 'ack',
+  progress: 'progress',
+  complete: 'complete',
+  purge: 'purge, of 100 jobs: for each',
+  emptyPoll: 'poll, empty',
+};
 
 const ofLoads = ({ cpu = [] }, ...loads) => cpu.filter(({ load }) => loads.includes(load));
 
@@ -41,6 +54,7 @@ const cycle = (results) =>
     ...Object.keys(PROCESSES).map(micros),
     // Without the scheduler, whose CPU is not for the measured jobs.
     figures('together, µs', ({ together }) => spread(together)),
+    figures('load generator, µs', ({ generator }) => spread(generator)),
   ]);
 
 /** Name the kinds of process in a ratio: of the one, and of the other where these differ. */
@@ -106,13 +120,24 @@ const redisShare = (results) =>
     ],
   );
 
+/** Workers of each fleet. */
+const FLEETS = { idleFleet: 1_000, smallFleet: 200 };
+
 const idleFleet = (results) =>
-  markdownTable(ofLoads(results, 'idleFleet'), [
-    who('1 000 workers that poll once a second'),
+  markdownTable(ofLoads(results, 'idleFleet', 'smallFleet'), [
+    figures('workers that poll once a second', (row) => figure(FLEETS[row.load])),
+    who(''),
     micros('api'),
     micros('redis'),
-    figures('of a core, API', ({ api: [median] }) => percent(median / 1_000)),
+    figures('of a core, API', (row) => percent((row.api[0] * FLEETS[row.load]) / 1e6)),
   ]);
+
+/** What a report of progress adds to a job. */
+const progress = (results) =>
+  markdownTable(
+    ofLoads(results, 'cycle', 'cycleWithProgress').filter((row) => row.who === 'yardmaster'),
+    [load('CPU per job'), micros('api'), micros('redis'), figures('together, µs', (row) => spread(row.together))],
+  );
 
 /** List the commands in a script, with their numbers. */
 const commandsOf = ({ commands }) =>
@@ -147,5 +172,6 @@ export const tables = {
   'redis-share': redisShare,
   scripts,
   'idle-fleet': idleFleet,
+  progress,
 };
 export const charts = { 'job-cost': jobCost };
