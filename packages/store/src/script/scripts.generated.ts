@@ -401,7 +401,7 @@ end`,
   return at > 0 and tonumber(job.attempt) == 0 and at or nil
 end`,
   isStartCutShort: `local function isStartCutShort(limit, within, steppedAt)
-  return limit - within * 1000 < steppedAt
+  return steppedAt > 0 and limit - within * 1000 < steppedAt
 end`,
   isStartOver: `local function isStartOver(job, startBy, within, nowMs)
   local limit = startLimit(job, startBy)
@@ -576,7 +576,7 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: 'be46d7f2a1c734af3121d983e318c76776f8d0b5',
+  name: 'expire', sha1: 'cad02b7931e83bfcebc2518cc49f4bc822dbd1de',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
@@ -635,7 +635,7 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '22dde7602e6a7cc9eae88711a830dabc2c448dfe',
+  name: 'promote', sha1: '5c81120c5692dc8d2547362ce8c8abfc98d4bd54',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
   text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
@@ -809,7 +809,7 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '9228c55d0f427a8c6d7e37287c952de6bd7fe8c6',
+  name: 'release', sha1: 'bd3d2732d8c05312cec6815afaaffe109b24d122',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
   text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]

@@ -8,7 +8,7 @@ end
 -- Check whether a step of Redis' clock came in the time that a job has to start. A sweep then lets that time begin again.
 --   within   startWithinSeconds of its record
 local function isStartCutShort(limit, within, steppedAt)
-  return limit - within * 1000 < steppedAt
+  return steppedAt > 0 and limit - within * 1000 < steppedAt
 end
 
 -- Check whether it is too late for the first ack of a job.
