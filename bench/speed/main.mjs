@@ -40,7 +40,7 @@ const LOADS = {
   // The cost of a thousand idle workers that poll once a second. While others have their turns, V8 releases most memory for new
   // objects. The polls of the lead let it allocate this memory again.
   idleFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 4_000, clients: 1_000, lead: 4_000 } },
-  smallFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 800, clients: 200, lead: 4_000 } },
+  smallFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 800, clients: 200, lead: 800 } },
   cycleWithProgress: { who: ['yardmaster'], comparisons: [] },
   cycleByFifties: {
     who: ['yardmaster', 'plainExpress'],
