@@ -11,7 +11,7 @@ const AXIS = 48;
 const FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif";
 
 /** Colours that people with colour blindness can distinguish; white text is readable on each. */
-export const COLORS = { blue: '#0969da', orange: '#bc4c00', purple: '#8250df', green: '#1a7f37' };
+export const COLORS = { blue: '#0969da', orange: '#bc4c00', purple: '#8250df', green: '#1a7f37', red: '#cf222e' };
 
 const document = domino.createDocument('');
 

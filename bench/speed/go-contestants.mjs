@@ -54,12 +54,13 @@ function startTurns(name, env) {
   const lines = createInterface({ input: program.child.stdout });
   // The client of Faktory writes its log there, too.
   lines.on('line', (line) => line.startsWith('{') && results.emit('result', line));
+  program.child.once('exit', () => results.emit('error', new Error(`${name} has ended`)));
+  results.on('error', () => undefined); // It ends between two runs when the benchmark stops it.
   return {
     ...program,
     async run({ jobs, clients, payloadBytes }) {
       program.child.stdin.write(`${JSON.stringify({ jobs, clients, payloadBytes })}\n`);
-      const [line] = await Promise.race([once(results, 'result'), once(program.child, 'exit')]);
-      if (typeof line !== 'string') throw new Error(`${name} has ended`);
+      const [line] = await once(results, 'result'); // It throws when the program ends.
       return JSON.parse(line);
     },
   };

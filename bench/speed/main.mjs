@@ -4,9 +4,8 @@
 //
 // Measure the CPU of a job, and compare it with contestants that take turns: BullMQ and Asynq, each in one process; a Faktory
 // server; a bare node:http server without Redis; one that only calls the scripts; the API as an ordinary Express app; the
-// scripts in pipelines. --against
-// compares only with another checkout; --profile writes a CPU profile of the API into a folder; --guard exits with 1 when a call
-// takes too much CPU of the API, relative to the bare server.
+// scripts in pipelines. --against compares only with another checkout; --profile writes a CPU profile of the API into a folder;
+// --guard exits with 1 when a call takes too much CPU of the API, relative to the bare server.
 import { resolve } from 'node:path';
 import { print, readOptions } from '../report/command-line.mjs';
 import { machineOf } from '../report/machine.mjs';

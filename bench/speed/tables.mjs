@@ -16,7 +16,7 @@ const CONTESTANTS = {
 
 const PROCESSES = {
   api: { name: 'API process', color: COLORS.blue },
-  server: { name: 'Faktory server', color: COLORS.green },
+  server: { name: 'Faktory server', color: COLORS.red },
   client: { name: 'client process', color: COLORS.purple },
   redis: { name: 'Redis', color: COLORS.orange },
   scheduler: { name: 'scheduler', color: COLORS.green },
