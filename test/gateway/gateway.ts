@@ -84,14 +84,17 @@ async function startInProcess(
     context,
     async untilReceived() {
       // A message on another channel comes over the same connection, after all that was published before it.
-      const received = new Promise<void>((resolve) => {
-        const ignore = () => undefined;
-        context.subscriptions.add('marker', { message: () => resolve(), lost: ignore, subscribed: ignore });
+      let resolve = () => {};
+      const received = new Promise<void>((then) => {
+        resolve = then;
       });
+      const ignore = () => undefined;
+      const marker = { message: () => resolve(), lost: ignore, subscribed: ignore };
+      context.subscriptions.add('marker', marker);
       await until(() => context.subscriptions.isSubscribed('marker'));
       await redis.publish('marker', 'x');
       await received;
-      context.subscriptions.remove('marker');
+      context.subscriptions.remove('marker', marker);
     },
     stop: () => httpService.stop(10_000),
   };

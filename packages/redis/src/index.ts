@@ -6,6 +6,7 @@ export { QueuedTimeout, TimeoutQueue } from './fast/timeout-queue.js';
 export { keepAlive, responds } from './keepalive.js';
 export { checkFilesOf } from './options.js';
 export { ClusterSubscriptions } from './pubsub/cluster.js';
+export { type SharedSubscriptions, shareSubscriptions } from './pubsub/shared.js';
 export { ConnectionSubscriptions, type Listener, publish, type Subscriptions } from './pubsub/single.js';
 export { onceReachable, retryUnavailable } from './retry.js';
 export { fieldsOf, keyLocationsOf, keysOf, membersOf } from './scan.js';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { onceReachable, type Subscriptions } from '@yardmaster/redis';
+import { onceReachable, type SharedSubscriptions, shareSubscriptions } from '@yardmaster/redis';
 import { type Config, ConfigError, type Logger, type Service } from '@yardmaster/runtime';
 import { Authenticator, createStore, hasKeys, prepareRedis, type Store } from '@yardmaster/store';
 import { createRejectedKeyReport, type KeyCheck } from './authorize.js';
@@ -44,7 +44,7 @@ export interface ServerContext extends Service, KeyCheck {
   store: Store;
   /** Whether clients of emit.run get what they know from there: the mode COMPAT=emit. */
   isEmit: boolean;
-  subscriptions: Subscriptions;
+  subscriptions: SharedSubscriptions;
   /** Return the address of a request's client, behind trusted proxies. */
   addressOf(req: IncomingMessage): string;
   /** Metrics that the process publishes at /metrics. */
@@ -69,7 +69,7 @@ export function createServerContext(
   const redisTimeoutMs = Math.ceil(config.REDIS_TIMEOUT_SECONDS * 1000);
   const connections = createConnections(config.REDIS_URL, log, redisTimeoutMs);
   const metrics = createMetrics();
-  const subscriptions = countedSubscriptions(connections.subscriptions, metrics.registry);
+  const subscriptions = shareSubscriptions(countedSubscriptions(connections.subscriptions, metrics.registry));
   for (const [use, isConnected] of Object.entries(connections.states)) metrics.connected(use, isConnected);
   const settings = {
     keyPrefix: config.KEY_PREFIX,

@@ -1,5 +1,5 @@
 import { CLOSE_CODES } from '@yardmaster/protocol';
-import type { Listener, Subscriptions } from '@yardmaster/redis';
+import type { Listener, SharedSubscriptions } from '@yardmaster/redis';
 import type { Logger } from '@yardmaster/runtime';
 import type { ReleaseStack } from '../admission/capacity.js';
 import { OutgoingMessage, readPublished } from '../messages.js';
@@ -7,7 +7,7 @@ import type { Session } from '../sockets/session.js';
 
 export interface ChannelOptions {
   channel: string;
-  subscriptions: Subscriptions;
+  subscriptions: SharedSubscriptions;
   log: Logger;
   /** Called when the last session releases the channel, which is then unsubscribed. */
   onUnused: () => void;
@@ -32,7 +32,7 @@ export abstract class Channel implements Listener {
     if (this.#retained++ === 0) subscriptions.add(channel, this);
     return () => {
       if (--this.#retained > 0) return;
-      subscriptions.remove(channel);
+      subscriptions.remove(channel, this);
       onUnused();
     };
   }

@@ -1,4 +1,4 @@
-import type { Subscriptions } from '@yardmaster/redis';
+import type { Listener, SharedSubscriptions } from '@yardmaster/redis';
 import type { Logger, Service } from '@yardmaster/runtime';
 import { within } from '@yardmaster/server';
 import { PARTITION_TAGS, relayCallbacks, type Store } from '@yardmaster/store';
@@ -18,7 +18,7 @@ export interface Relay extends Service {
 
 export interface RelayOptions {
   store: Store;
-  subscriptions: Subscriptions;
+  subscriptions: SharedSubscriptions;
   dispatcher: CallbackDispatcher;
   log: Logger;
 }
@@ -30,7 +30,11 @@ export interface RelayOptions {
 export function createRelay({ store, subscriptions, dispatcher, log }: RelayOptions): Relay {
   const woken = new Set<string>();
   const running = new Map<string, Promise<void>>();
-  const channels = PARTITION_TAGS.map((tag) => [tag, store.keys.pendingChannel(tag)] as const);
+  const nothing = () => undefined; // The next sweep finds the callbacks whose message was missed.
+  const channels = PARTITION_TAGS.map((tag): [string, Listener] => [
+    store.keys.pendingChannel(tag),
+    { message: () => wake(tag), lost: nothing, subscribed: nothing },
+  ]);
 
   async function runOnce(partition: string): Promise<void> {
     // While the dispatcher is full, callbacks stay due in Redis, where other schedulers find them.
@@ -64,13 +68,10 @@ export function createRelay({ store, subscriptions, dispatcher, log }: RelayOpti
     wake,
     runOnce,
     async start() {
-      const nothing = () => undefined; // The next sweep finds the callbacks whose message was missed.
-      for (const [tag, channel] of channels) {
-        subscriptions.add(channel, { message: () => wake(tag), lost: nothing, subscribed: nothing });
-      }
+      for (const [channel, listener] of channels) subscriptions.add(channel, listener);
     },
     async stop(withinMs) {
-      for (const [, channel] of channels) subscriptions.remove(channel);
+      for (const [channel, listener] of channels) subscriptions.remove(channel, listener);
       woken.clear();
       await within(withinMs, Promise.all(running.values()));
     },

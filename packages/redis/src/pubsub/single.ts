@@ -154,7 +154,7 @@ export interface Listener {
   subscribed(): void;
 }
 
-/** The channels that this process subscribes to, one listener each. */
+/** The channels that this process subscribes to, one listener each; see shareSubscriptions for more. */
 export interface Subscriptions {
   /** Subscribe to a channel, as soon as there is a connection. */
   add(channel: string, listener: Listener): void;

@@ -67,7 +67,7 @@ export class Authenticator {
    *
    * @returns when the channel is subscribed for the first time
    */
-  listen(subscriptions: Subscriptions): Promise<void> {
+  listen(subscriptions: Pick<Subscriptions, 'add'>): Promise<void> {
     return new Promise((resolve) => {
       subscriptions.add(this.#store.keys.revocations, {
         message: (keyId) => this.#forget(keyId),
