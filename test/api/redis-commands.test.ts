@@ -42,14 +42,15 @@ const ofJob = (name: string, ...rest: [Prepare, string, unknown?]): Row => [
 ];
 const none = async () => '';
 const JOBS = `POST /spaces/${SPACE}/jobs`;
-const CREATE = 'evalsha 1, hset 1, publish 2, time 1, zadd 5, zincrby 1';
+const CREATE = 'evalsha 1, hset 1, publish 3, time 1, zadd 5, zincrby 1';
+const FOR_LATER = 'evalsha 1, hset 2, publish 2, time 1, zadd 4, zincrby 1';
 const POLL = 'evalsha 1, hmget 1, hset 1, publish 2, rpushx 1, time 1, zadd 2, zpopmin 1, zrem 2';
 const POLL_50 = 'evalsha 1, hmget 50, hset 50, publish 100, rpushx 50, time 1, zadd 100, zpopmin 50, zrem 100';
 const MOVED = 'evalsha 1, hmget 1, hset 1, publish 2, rpushx 1, time 1';
 const KILLED = 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1';
 const HEARTBEAT = 'evalsha 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 1, zrem 1';
-const RETRIED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 4, zrem 2';
-const RELEASED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 3, zrem 2';
+const RETRIED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 4, zrem 2';
+const RELEASED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 3, zrem 2';
 const DEAD = 'evalsha 1, hmget 3, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1';
 const OWING = 'evalsha 1, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 3, zrem 1';
 const REDELIVERED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 1, time 1, zadd 1';
@@ -57,7 +58,7 @@ const LOGS = 'evalsha 1, hget 1, hmget 1, publish 2, rpush 1, time 1';
 const STATISTICS = 'evalsha 1, hget 2, time 1, zcard 11, zrange 2, zrevrange 1';
 const LATER = { name: 'work', delaySeconds: 60 };
 const LATER_AGAIN = 'evalsha 1, hdel 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 2';
-const RESCHEDULED = 'evalsha 1, hdel 1, hmget 1, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 4, zrem 3';
+const RESCHEDULED = 'evalsha 1, hdel 1, hmget 1, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 4, zrem 3';
 const PUT_OFF = 'evalsha 1, hmget 1, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 4';
 const everything = { name: 'work', payload: { n: 1 }, maxRetries: 1, timeoutSeconds: 5, ...callback };
 
@@ -105,7 +106,7 @@ const CALLS: Row[] = [
   ofJob('release', job('running'), RELEASED, { reason: 'x' }),
   ofJob('kill, of a pending job', job('pending'), `${KILLED.replace('hmget 2', 'hmget 1')}, zadd 2, zrem 3`),
   ofJob('kill, of a running job', job('running'), `${KILLED}, zadd 2, zrem 1`),
-  ['create, for later', JOBS, none, CREATE.replace('hset 1', 'hset 2').replace('zadd 5', 'zadd 4'), LATER],
+  ['create, for later', JOBS, none, FOR_LATER, LATER],
   ['create, with priority', JOBS, none, CREATE, { name: 'work', priority: 5 }],
   ofJob('fail, with a delay', job('running'), LATER_AGAIN, { error: 'x', retryAfterSeconds: 60 }),
   ofJob('release, with a delay', job('running'), LATER_AGAIN, { delaySeconds: 60 }),

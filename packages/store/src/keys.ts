@@ -55,6 +55,8 @@ export function keyMap(prefix: string) {
     /** Channels, not keys: PublishedMessage as JSON. */
     jobChannel: (jobId: string) => `${base(partitionOfJob(jobId))}stream:job:${jobId}`,
     spaceChannel: (spaceId: string) => `${base(partitionOf(spaceId))}stream:space:${spaceId}`,
+    /** Channel: the name of a job of this space that can be claimed now. */
+    wakeChannel: (spaceId: string) => `${base(partitionOf(spaceId))}wake:${spaceId}`,
     meta: `${prefix}:meta`,
     apiKeys: `${prefix}:{keys}:records`,
     /** Channel: the id of an API key that was just revoked. */

@@ -13,3 +13,8 @@ local function publish(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
 end
+
+-- Announce that a job can be claimed to the processes that have waiting polls of its space.
+local function wake(job)
+  redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name)
+end

@@ -12,11 +12,12 @@ local function moveToStatusIndex(job, to)
   redis.call('ZADD', index .. to, job.order, job.id)
 end
 
--- Add a claimable job to its two queues: its space's, and its space's for its name.
+-- Add a claimable job to its two queues: its space's, and its space's for its name. Wake a poll that waits for it.
 local function enqueue(job, order)
   local queue = job.base .. 'space:' .. job.space .. '/queue'
   redis.call('ZADD', queue, order, job.id)
   redis.call('ZADD', queue .. '/' .. job.name, order, job.id)
+  wake(job)
 end
 
 local function dequeue(job)
