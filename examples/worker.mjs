@@ -13,8 +13,7 @@ async function call(path, body = {}, token = undefined) {
 }
 
 for (;;) {
-  const { jobs } = await call('/spaces/demo/jobs/poll', { types: ['resize'] });
-  if (jobs.length === 0) await sleep(1_000);
+  const { jobs } = await call('/spaces/demo/jobs/poll', { types: ['resize'], waitSeconds: 20 });
   for (const { id, payload, deliveryToken } of jobs) {
     const report = (verb, body) => call(`/jobs/${id}/${verb}`, body, deliveryToken);
     await report('ack');

@@ -67,6 +67,7 @@ const MAX_RETRIES = 'must be an integer between 0 and 100';
 const TIMEOUT = 'must be a number above 0 and at most 86400';
 const CALLBACK_URL = 'must be an http or https URL without user name and password';
 const COUNT = 'must be an integer of at least 1';
+const WAIT = 'must be a number of at least 0';
 const FILTER = 'must be a string or an array of strings';
 const FILTER_LIST = 'must be an array of strings';
 const PERCENT = 'must be between 0 and 100';
@@ -231,6 +232,7 @@ const REFUSED: Record<string, Fault[]> = {
   ],
   'Poll for Jobs': [
     ...values('count', COUNT, [0, -1, 1.5, '5', 'abc', null, true, [], {}]),
+    ...values('waitSeconds', WAIT, [-1, -0.1, '5', null, true, [], {}]),
     fault('{"count":1e400}', `count ${COUNT}`),
     ...filterFaults('type', FILTER, [5, null, true, {}]),
     ...filterFaults('name', FILTER, [5, null, true, {}]),
@@ -397,6 +399,7 @@ const TAKEN: Record<string, object[]> = {
   ],
   'Poll for Jobs': [
     ...[{}, { count: 1e20 }, { types: [] }, { type: 'x' }, { type: names(100) }, { names: ['x'], name: 'y' }],
+    ...[{ waitSeconds: 0 }, { waitSeconds: 0.01 }],
   ],
   'Report Progress': [
     ...[
@@ -599,12 +602,25 @@ describe('queries', () => {
     expect((await service.call('GET', `/spaces/target/jobs?${query}`)).status).toBe(200);
   });
 
+  const MAY_WAIT = ['Create Job', 'Get Job'].map(endpointOf);
+  const waits = ['-1', 'x', '', '1e1', '%201', '.5', '1.'].map((value) => [value, `waitSeconds ${WAIT}`]);
+  it.each([...waits, ['1&waitSeconds=2', 'waitSeconds must appear exactly once']])(
+    'refuses waitSeconds=%s in a query',
+    async (value, error) => {
+      for (const endpoint of MAY_WAIT) {
+        const path = `${endpoint.path}?waitSeconds=${value}`;
+        expect(summary(await callEndpoint(service, { ...endpoint, path }, target))).toEqual(refusal(error as string));
+      }
+    },
+  );
+
   // Queries of logs are tested in test/logs.
   const notOfLogs = ENDPOINTS.filter(({ name }) => !name.endsWith('Logs'));
   it.each(notOfLogs)('tests a refused value of every field in the query and the body of $name', (endpoint) => {
     const { name, path } = endpoint;
     const inQuery = wrong.filter(([query = '']) => query.startsWith(`${path.split('/').at(-1)}?`)).flat();
-    const errors = REFUSED[name]?.flatMap((row) => row.errors) ?? inQuery;
+    const waiting = MAY_WAIT.includes(endpoint) ? waits.flat() : [];
+    const errors = [...(REFUSED[name]?.flatMap((row) => row.errors) ?? inQuery), ...waiting];
     const isRefused = (field: string) => errors.some((error) => new RegExp(`^${field} `).test(error));
     expect(fieldsOf(contract.operation(endpoint).operation).filter((field) => !isRefused(field))).toEqual([]);
   });

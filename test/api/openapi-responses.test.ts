@@ -2,13 +2,14 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from '@jest/globals';
 import { STATUSES } from '@yardmaster/protocol';
 import type { CallOptions, HttpResponse } from '../support/http.js';
-import { jobIn } from '../support/jobs.js';
+import { createJob, jobIn } from '../support/jobs.js';
 import { Contract, type Part } from '../support/openapi.js';
 import { withRedis } from '../support/own-redis.js';
 import { sendRaw, withRaw } from '../support/raw-client.js';
 import { startService, withService } from '../support/service.js';
 import { ADMIN_KEY } from '../support/shared-service.js';
 import { until } from '../support/until.js';
+import { untilWaiting } from '../waiting/api.js';
 import {
   askingRedis,
   callEndpoint,
@@ -67,6 +68,7 @@ it.each(ENDPOINTS)('responds to each example of $name with a success as document
   // In a space of its own, because an example has a unique key.
   for (const [n, example] of examplesOf(endpoint).entries()) {
     const target = await targetFor(service, endpoint, `examples-${n}`);
+    if (endpoint.name === 'Poll for Jobs') await createJob(service, target.spaceId, { name: 'resize' });
     await expectResponse(endpoint, target, example, endpoint.success ?? 200);
   }
 });
@@ -191,6 +193,26 @@ it('responds as documented while the most allowed requests are in flight', async
     });
   } finally {
     await busy.stop();
+  }
+});
+
+it('responds as documented while as many calls wait as may', async () => {
+  const full = await startService({ WAITERS_PER_PROCESS: '1' }, { redis, app: 'api' });
+  try {
+    const jobId = await jobIn(full, 'running', 'waiting');
+    const waiting = full.call('GET', `/jobs/${jobId}?waitSeconds=20`);
+    await untilWaiting(full, 1);
+    const target = { ...UNKNOWN, jobId };
+    for (const name of ['Poll for Jobs', 'Get Job', 'Create Job']) {
+      const endpoint = endpointOf(name);
+      const path = name === 'Poll for Jobs' ? endpoint.path : `${endpoint.path}?waitSeconds=20`;
+      const body = { ...(endpoint.body as object), waitSeconds: 20 };
+      expectDocumented(endpoint, await callEndpoint(full, { ...endpoint, path }, target, { body }), 429);
+    }
+    await full.call('POST', `/jobs/${jobId}/kill`);
+    expectDocumented(endpointOf('Get Job'), await waiting, 200);
+  } finally {
+    await full.stop();
   }
 });
 

@@ -80,12 +80,15 @@ const ENDING: ErrorCode[] = [...WORKER, ...BODY];
 
 /** Further codes of each operation. They are repeated here on purpose, from the reference and the docs of the store's verbs. */
 const REFUSALS: Record<string, ErrorCode[]> = {
-  'Create Job': [...BODY, 'JOB_NOT_UNIQUE', 'IDEMPOTENCY_MISMATCH', 'STORAGE_FULL', 'STORAGE_UNSAFE'],
+  'Create Job': [
+    ...BODY,
+    ...(['JOB_NOT_UNIQUE', 'IDEMPOTENCY_MISMATCH', 'TOO_MANY_WAITERS', 'STORAGE_FULL', 'STORAGE_UNSAFE'] as const),
+  ],
   'List Jobs': [],
-  'Poll for Jobs': BODY,
+  'Poll for Jobs': [...BODY, 'TOO_MANY_WAITERS'],
   'Get Space Statistics': [],
   'Claim Specific Job': JOB,
-  'Get Job': JOB,
+  'Get Job': [...JOB, 'TOO_MANY_WAITERS'],
   'Get Job Progress': JOB,
   'Get Job Logs': JOB,
   'Acknowledge Job': [...WORKER, 'JOB_NOT_DELIVERED'],
@@ -167,7 +170,7 @@ it('documents whole numbers as integers, and only measured values as fractions',
   const places = fractionsIn(contract.document).map((at) => /(\w+)(\/(anyOf|oneOf)\/\d+)?$/.exec(at)?.[1]);
   expect([...new Set(places)].sort()).toEqual([
     ...['delaySeconds', 'factor', 'items', 'jitter', 'maxDelaySeconds', 'maxRunSeconds', 'oldestPendingAgeSeconds'],
-    ...['percent', 'retryAfterSeconds', 'startWithinSeconds', 'timeoutSeconds'],
+    ...['percent', 'retryAfterSeconds', 'schema', 'startWithinSeconds', 'timeoutSeconds', 'waitSeconds'],
   ]);
 });
 

@@ -90,6 +90,7 @@ const CALLS: Row[] = [
   ['poll 50', 'POST /spaces/poll-50/jobs/poll', pending('poll-50', 53), POLL_50, { count: 50 }],
   ['empty poll', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, time 1, zpopmin 1', { count: 1 }],
   ['empty poll, by name', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, time 1, zpopmin 1', { types: ['work'] }],
+  ['poll that may wait', 'POST /spaces/wait/jobs/poll', pending('wait', 1), POLL, { waitSeconds: 20 }],
   ofJob('claim', job('pending'), `${MOVED}, zadd 2, zrem 3`),
   ofJob('ack', job('delivered'), `${MOVED}, zadd 2, zrem 1`),
   ofJob('ack, after a delivery time-out', unacked, `${MOVED.replace('hmget', 'hdel 1, hmget')}, zadd 2, zrem 1`),

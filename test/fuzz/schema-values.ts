@@ -35,6 +35,9 @@ const anyJson = fc.oneof(
   fc.constantFrom(0, -1.5, 1e21, true, false, null, 2 ** 53, 1e-7),
 );
 
+/** A longer wait would stop the run for up to 20 s. */
+const shortWait = fc.constantFrom(0, 0.001, 0.02);
+
 const anyTime = fc.constantFrom('2026-01-31T10:30:04.784Z', '2020-02-28T00:00:00+05:30', '2199-12-31T23:59:59Z');
 
 function textLike({ format, pattern, minLength = 0, maxLength = 1e6 }: Schema): Draw {
@@ -50,7 +53,10 @@ function objectLike({ properties, required = [], additionalProperties = {}, prop
     const key = valueLike({ type: 'string', ...(propertyNames as Schema) }) as fc.Arbitrary<string>;
     return fc.dictionary(key, valueLike(additionalProperties as Schema), { maxKeys: 4, noNullPrototype: true });
   }
-  const fields = Object.entries(properties).map(([name, schema]) => [name, valueLike(schema as Schema)]);
+  const fields = Object.entries(properties).map(([name, schema]) => [
+    name,
+    name === 'waitSeconds' ? shortWait : valueLike(schema as Schema),
+  ]);
   return fc.record(Object.fromEntries(fields), { requiredKeys: required as never[], noNullPrototype: true });
 }
 

@@ -27,6 +27,7 @@ def map_case(context, case):
     never_repeat_a_key(case)
     write_whole_tokens(case)
     name_headers_once(case)
+    wait_shortly(case)
     return case
 
 
@@ -49,6 +50,14 @@ def write_whole_tokens(case):
     for name, value in list((case.headers or {}).items()):
         if name.lower() == "x-delivery-token" and str(value) == "0":
             case.headers[name] = "0.0"
+
+
+def wait_shortly(case):
+    """A call that waits would take up to 20 s."""
+    for values in (case.query, case.body):
+        if isinstance(values, dict) and re.fullmatch(r"\d+(\.\d+)?", str(values.get("waitSeconds", ""))):
+            is_text = isinstance(values["waitSeconds"], str)
+            values["waitSeconds"] = "0.01" if is_text else 0.01
 
 
 def name_headers_once(case):

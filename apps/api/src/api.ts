@@ -6,6 +6,7 @@ import {
   type HttpService,
   overloadMetrics,
   protectServer,
+  redisBudgetMs,
   SERVER_CONTEXT_VARIABLES,
   SERVER_OPTIONS,
   type ServerContext,
@@ -18,6 +19,7 @@ import { bypassExpress, createHttpServer } from './http-server.js';
 import { RedisQueue } from './limits/redis-queue.js';
 import { createRouter } from './router.js';
 import { createServing, logRequests } from './serve.js';
+import { createWaiting } from './waiting/waiting.js';
 
 /**
  * How long the API trusts a cached key, milliseconds. A revoked key must be useless after 5 s, also when the announcement
@@ -31,6 +33,7 @@ export const API_VARIABLES = [
   ...SERVER_CONTEXT_VARIABLES,
   ...HTTP_SERVICE_VARIABLES,
   'MAX_IN_FLIGHT',
+  'WAITERS_PER_PROCESS',
   'MAX_BODY_BYTES',
   'MAX_PAYLOAD_BYTES',
   'MAX_EVENT_BYTES',
@@ -57,15 +60,20 @@ export interface ApiServerOptions {
 
 /** Create the HTTP server of the API on a server context. */
 export function createApiServer({ context, config, log, streams, isLive = () => true }: ApiServerOptions) {
-  const { store, authenticator, addressOf, reportRejectedKey, isEmit } = context;
+  const { store, authenticator, addressOf, reportRejectedKey, isEmit, subscriptions, stopping } = context;
   const sizes = sizesOf(config);
   const { requests } = context.metrics;
   const redisQueue = new RedisQueue(carriedOutWithinMs(store));
+  const waiting = createWaiting({
+    ...{ keys: store.keys, subscriptions, requests, stopping, max: config.WAITERS_PER_PROCESS },
+    atRedis: (work) =>
+      redisQueue.withSlot({ isUrgent: false, owner: '', withinMs: redisBudgetMs(store), run: () => work(store) }),
+  });
   const { serve, refuse } = createServing({
-    ...{ store, authenticator, addressOf, reportRejectedKey, isEmit, log, sizes, redisQueue, requests },
+    ...{ store, authenticator, addressOf, reportRejectedKey, isEmit, log, sizes, redisQueue, waiting, requests },
     maxInFlight: config.MAX_IN_FLIGHT,
     callbackMasters: config.CALLBACK_SIGNING_SECRET ?? [],
-    onOverloaded: overloadMetrics(context.metrics, redisQueue),
+    onOverloaded: overloadMetrics(context.metrics, redisQueue, waiting.waits),
   });
   const limits = { sizes, kept: store.settings };
   const router = createRouter(endpointsOf({ serve, health: { context, isLive }, limits }));

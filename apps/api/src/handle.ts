@@ -11,11 +11,14 @@ import type { Request, Response } from 'express';
 import { readJson } from './body/body.js';
 import { checkSize, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
-import type { RedisQueue, RedisSlot } from './limits/redis-queue.js';
+import { withReadSlots } from './limits/read-slots.js';
+import type { RedisQueue } from './limits/redis-queue.js';
 import { requestHeader } from './request-header.js';
 import { streamUrlFor } from './routes/emit.js';
 import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
 import { reportUnknownFields } from './unknown-fields.js';
+import { waitAfter, waitsInBody, waitsInQuery } from './waiting/request.js';
+import type { Waiting } from './waiting/waiting.js';
 
 /** Values of the parameters of a path. */
 export interface Params {
@@ -28,6 +31,12 @@ export interface Params {
 interface Exchange {
   req: Request;
   res: Response;
+}
+
+/** What a request is responded with: the status and headers only if they differ from the row's. */
+export interface Responded {
+  body: unknown;
+  head: ResponseHead | undefined;
 }
 
 /** Dependencies of all endpoints; every request shares them. */
@@ -43,12 +52,12 @@ export interface RouteDependencies extends KeyCheck {
   /** How long Redis may take over one request, milliseconds. */
   budgetMs: number;
   redisQueue: RedisQueue;
+  waiting: Waiting;
 }
 
 /**
  * Serve one request for one endpoint. The contract sets the order of the checks: path, key, scope, body, job.
  *
- * @returns the body of the response, and its status and headers if they differ from the row's
  * @throws YardmasterError; any other error is a bug
  */
 export async function handle(
@@ -56,7 +65,7 @@ export async function handle(
   { spaceId, jobId = '', keyId = '' }: Params,
   { req, res }: Exchange,
   deps: RouteDependencies,
-): Promise<{ body: unknown; head: ResponseHead | undefined }> {
+): Promise<Responded> {
   const { store, authenticator, callbackMasters } = deps;
   if (spaceId !== undefined) validate(spaceIdSchema, spaceId, 'spaceId');
 
@@ -86,16 +95,25 @@ export async function handle(
     keyId,
     input: undefined,
     header: route.header === undefined ? null : requestHeader(req, route.header),
+    waits: null,
     streamUrlOf: deps.isEmit ? (id) => streamUrlFor(req.headers, id) : null,
   };
   // Express would parse the URL of every request.
-  if (req.url.includes('?')) checkParameters(Object.keys(req.query), route.parameters);
+  if (req.url.includes('?')) {
+    checkParameters(Object.keys(req.query), route.parameters);
+    if (route.waitSecondsIn === 'query') call.waits = waitsInQuery({ req, res, deps, caller });
+  }
   // A request without input, such as every ack, does not have to wait for it.
   if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, { req, res }, deps);
-  const body = await (route.readBody
-    ? serveReader(route, route.readBody, { req, res, deps, call, leftMs })
-    : runHandler(route, call, leftMs, deps));
-  return { body, head: call.head };
+  if (route.waitSecondsIn === 'body') call.waits = waitsInBody(call.input, { req, res, deps, caller });
+  const response: Responded = {
+    body: await (route.readBody
+      ? serveReader(route, route.readBody, { req, res, deps, call, leftMs })
+      : runHandler(route, call, leftMs, deps)),
+    head: call.head,
+  };
+  if (call.waits !== null) await waitAfter(route, call, response);
+  return response;
 }
 
 /** Read the input of a request: its query, or its body as JSON. */
@@ -126,20 +144,6 @@ function runHandler(route: Route, call: Call, withinMs: number, { redisQueue }: 
     },
   });
 }
-
-/** How many milliseconds before the limit a long read ends as OVERLOADED, so that it does not end as UNAVAILABLE. */
-const RESPOND_BEFORE_MS = 200;
-
-/** Return a store whose long reads release their slot at Redis while they wait for a read slot, and end in time. */
-const withReadSlots = (store: Store, { release, endsAt }: RedisSlot): Store => {
-  const releasing =
-    (withReadSlot: Store['withReadSlot']): Store['withReadSlot'] =>
-    (owner, work) => {
-      release();
-      return withReadSlot(owner, work, endsAt - RESPOND_BEFORE_MS);
-    };
-  return { ...store, withReadSlot: releasing(store.withReadSlot), withSearchSlot: releasing(store.withSearchSlot) };
-};
 
 /** Serve a request whose row reads its body itself, and may reserve budget for the body until the request is done. */
 async function serveReader(

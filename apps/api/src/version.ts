@@ -4,4 +4,12 @@ import { readFileSync } from 'node:fs';
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
 /** What this release does beyond the first one, so that a client knows what an older service would ignore. */
-export const FEATURES = ['idempotency', 'unique', 'delivery-token', 'release', 'schedule', 'retry'] as const;
+export const FEATURES = [
+  'idempotency',
+  'unique',
+  'delivery-token',
+  'release',
+  'schedule',
+  'retry',
+  'long-poll',
+] as const;

@@ -30,6 +30,7 @@ export const ERRORS = {
   IDEMPOTENCY_MISMATCH: { status: 422, message: 'Idempotency-Key was used with another body' },
   UPGRADE_REQUIRED: { status: 426, message: 'This is a stream: connect to it with WebSocket' },
   TOO_MANY_STREAMS: { status: 429, message: 'Too many streams are open' },
+  TOO_MANY_WAITERS: { status: 429, message: 'Too many calls are waiting; send the call again, or without waitSeconds' },
   INTERNAL: { status: 500, message: 'Internal error' },
   UNAVAILABLE: { status: 503, message: 'Storage did not respond; the outcome of this request is unknown' },
   OVERLOADED: { status: 503, message: 'Server is busy; nothing was done, send the request again' },

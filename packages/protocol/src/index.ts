@@ -11,6 +11,7 @@ export * from './jobs/statuses.js';
 export * from './jobs/timing.js';
 export * from './jobs/transitions.js';
 export * from './jobs/unique.js';
+export * from './jobs/wait.js';
 export * from './key.js';
 export * from './limits.js';
 export * from './logs/logs.js';

@@ -11,6 +11,7 @@ export const LIMITS = {
   pollMax: 50,
   /** Our choice: one poll reads one queue per name, and a script loops over at most 100 things. */
   pollNames: 100,
+  waitSecondsMax: 20,
   maxRetriesDefault: 3,
   maxRetriesMax: 100,
   timeoutSecondsDefault: 300,

@@ -23,15 +23,9 @@ interface Variable<T, D extends string | null> {
   schema: z.ZodType<T, string>;
 }
 
-const row = <T, D extends string | null>(
-  byDefault: D,
-  meaning: string,
-  schema: z.ZodType<T, string>,
-): Variable<T, D> => ({
-  default: byDefault,
-  meaning,
-  schema,
-});
+function row<T, D extends string | null>(byDefault: D, meaning: string, schema: z.ZodType<T, string>): Variable<T, D> {
+  return { default: byDefault, meaning, schema };
+}
 
 /** Fewest characters of an admin key, so that it cannot be guessed even when a person has made it up. */
 export const ADMIN_KEY_LENGTH = 32;
@@ -99,6 +93,11 @@ export const VARIABLES = {
   MAX_IN_FLIGHT: row(
     '2000',
     'Requests that one process of the API serves at once; others get 503 before anything is done',
+    integer(1, 1_000_000),
+  ),
+  WAITERS_PER_PROCESS: row(
+    '10000',
+    'Calls with `waitSeconds` that wait at once in one process of the API; others that would have to wait get 429',
     integer(1, 1_000_000),
   ),
   ALLOW_EVICTION: row(

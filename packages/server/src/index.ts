@@ -1,6 +1,6 @@
 export { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey } from './authorize.js';
 export { redisBudgetMs, within } from './deadline.js';
-export { onceResponded, setOwner } from './http/connection.js';
+export { closeAfter, onceResponded, setOwner } from './http/connection.js';
 export { createOutageLog } from './http/outage-log.js';
 export { type Health, PROBES, respondToCheck, respondToProbe } from './http/probes.js';
 export { rawResponse } from './http/refusal.js';
@@ -9,7 +9,8 @@ export { endResponse, errorBody, internalError, sendEmpty, sendError, sendJson, 
 export { protectServer, SERVER_OPTIONS } from './http/server.js';
 export { attachStreams, type Streams } from './http/upgrade.js';
 export { type Background, createHttpService, HTTP_SERVICE_VARIABLES, type HttpService } from './http-service.js';
-export { overloadMetrics, type RequestMetrics, setRoute, UNKNOWN_ROUTE } from './metrics/http.js';
+export { type RequestMetrics, setRoute, UNKNOWN_ROUTE } from './metrics/http.js';
+export { overloadMetrics } from './metrics/overload.js';
 export { createMetrics, type Metrics, sharedRead } from './metrics/registry.js';
 export { runApp } from './run-app.js';
 export { createServerContext, SERVER_CONTEXT_VARIABLES, type ServerContext } from './server-context.js';

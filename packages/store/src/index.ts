@@ -32,6 +32,7 @@ export { createJob, isPlain } from './jobs/create/create.js';
 export { createFullJob, type FullCreation } from './jobs/create/create-full.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
 export { killJob } from './jobs/kill.js';
+export { hasClaimable, readStatus } from './jobs/probe.js';
 export { getJob, getProgress, listJobs } from './jobs/read/read.js';
 export { readSince, type Since } from './jobs/read/since.js';
 export { readSnapshot, type Snapshot } from './jobs/read/snapshot.js';

@@ -11,6 +11,7 @@ import { makeDue } from '../../support/schedulers.js';
 import { withService } from '../../support/service.js';
 import { StreamClient } from '../../support/stream-client.js';
 import { until } from '../../support/until.js';
+import { idsOf, poll, untilWaiting, withApi } from '../../waiting/api.js';
 
 const KINDS: [kind: string, start: () => Promise<{ url: string; stop(): Promise<void> }>][] = [
   ['TLS with user and password', startTlsRedis],
@@ -28,6 +29,8 @@ describe.each(KINDS)('the service on %s', (_, start) => {
   const redis = during(start, ({ stop }) => stop());
   const receiver = withReceiver();
   const service = withService({ CALLBACK_ALLOW_PRIVATE: 'true' }, { redis });
+
+  const withoutChecks = withApi(service, { redis, hasChecks: false });
 
   it('runs jobs of most partitions from creation to completion', async () => {
     const ids = await Promise.all(
@@ -93,6 +96,21 @@ describe.each(KINDS)('the service on %s', (_, start) => {
 
     const posted = receiver.requestsTo('/ended').map(({ body }) => JSON.parse(body.toString()).jobId);
     expect(posted.sort()).toEqual([...completed].sort());
+  });
+
+  it('wakes waiting polls of most partitions, and calls that wait for the end of a job', async () => {
+    const api = withoutChecks;
+    const spaces = SPACES.slice(0, 30).map((name) => `${name}-polled`);
+    const polls = spaces.map((spaceId) => poll(api, spaceId));
+    await untilWaiting(api, spaces.length);
+    const created = await Promise.all(spaces.map((spaceId) => createJob(service, spaceId)));
+    expect((await Promise.all(polls)).map(idsOf)).toEqual(created.map(({ id }) => [id]));
+
+    const { subscriptions } = api.context;
+    const ends = created.map(({ id }) => api.call('GET', `/jobs/${id}?waitSeconds=20`));
+    await until(() => created.every(({ id }) => subscriptions.isSubscribed(service.store.keys.jobChannel(id))));
+    for (const { id } of created) await service.call('POST', `/jobs/${id}/kill`);
+    expect((await Promise.all(ends)).map(({ body }) => body.status)).toEqual(spaces.map(() => 'killed'));
   });
 
   it('counts the jobs of a space, and shows the backlog at /metrics', async () => {

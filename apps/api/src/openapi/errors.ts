@@ -69,6 +69,7 @@ export function refusalsOf(route: Route): ErrorCode[] {
   if (route.header === 'idempotency-key') codes.add('IDEMPOTENCY_MISMATCH');
   if (route.path.includes(':jobId')) codes.add('JOB_NOT_FOUND');
   if (route.path.includes(':keyId')) codes.add('KEY_NOT_FOUND');
+  if (route.waitSecondsIn !== undefined) codes.add('TOO_MANY_WAITERS');
   if (readsBody(route)) codes.add('TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   if (trigger !== undefined) for (const code of refusedTransitions(trigger)) codes.add(code);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
@@ -155,5 +156,5 @@ function errorResponse(codes: readonly ErrorCode[], examples?: Record<string, un
 
 function headersOfStatus(status: number): Record<string, unknown> {
   if (status === 405) return { allow: refTo('headers', 'Allow') };
-  return status === 503 ? { 'retry-after': refTo('headers', 'RetryAfter') } : {};
+  return status === 503 || status === 429 ? { 'retry-after': refTo('headers', 'RetryAfter') } : {};
 }

@@ -1,4 +1,4 @@
-import { logBatch, logEntryInputs, spaceId } from '@yardmaster/protocol';
+import { logBatch, logEntryInputs, spaceId, waitQuery } from '@yardmaster/protocol';
 import { z } from 'zod';
 import type { SizeLimits } from '../body/sizes.js';
 import { type HeaderName, REQUEST_HEADERS } from '../request-header.js';
@@ -55,12 +55,12 @@ export const PARAMETERS = {
 export const templateOf = (path: string) => path.replace(/:(\w+)/g, '{$1}');
 
 /** Return the `parameters` of an operation: those of its path, its query and its headers. */
-export function parametersOf({ path, query, header }: Route): unknown[] {
+export function parametersOf({ path, query, header, waitSecondsIn }: Route): unknown[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
-  const ofQuery = query === undefined ? [] : queryParameters(jsonSchemaOf(query));
+  const queries = [query, waitSecondsIn === 'query' ? waitQuery : undefined].filter((one) => one !== undefined);
   return [
     ...[...names, ...(header === undefined ? [] : [header])].map((name) => refTo('parameters', name)),
-    ...ofQuery,
+    ...queries.flatMap((one) => queryParameters(jsonSchemaOf(one))),
   ];
 }
 

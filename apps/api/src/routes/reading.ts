@@ -1,4 +1,12 @@
-import { jobList, jobWithEvents, latestProgress, listJobsQuery, spaceStats, statsQuery } from '@yardmaster/protocol';
+import {
+  isTerminal,
+  jobList,
+  jobWithEvents,
+  latestProgress,
+  listJobsQuery,
+  spaceStats,
+  statsQuery,
+} from '@yardmaster/protocol';
 import { getJob, getProgress, getStats, listJobs } from '@yardmaster/store';
 import { COMPLETED, EVENTS, JOB_ID, LISTED, PROGRESS, REPORTED, STATS } from './examples.js';
 import { type Route, route } from './route.js';
@@ -13,9 +21,12 @@ export const READING: readonly Route[] = [
     isLong: true,
     tag: 'Reading',
     summary: 'Get a job with its history',
+    description: 'With `waitSeconds`, the call waits for the end of a job that has not ended.',
+    waitSecondsIn: 'query',
     response: jobWithEvents,
     examples: { response: { 'A completed job': { ...COMPLETED, events: EVENTS } } },
     handler: ({ store, caller, jobId }) => getJob(store, caller, jobId),
+    wait: ({ jobId }, { status }, waits) => (isTerminal(status) ? null : waits.forEnd(jobId, false)),
   }),
   route({
     operation: 'getProgress',

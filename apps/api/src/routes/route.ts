@@ -12,6 +12,7 @@ import type { z } from 'zod';
 import type { SizeLimitName, SizeLimits } from '../body/sizes.js';
 import type { InflateBudget } from '../limits/inflate-budget.js';
 import type { HeaderName } from '../request-header.js';
+import type { CallWaits } from '../waiting/call-waits.js';
 
 /** Groups of operations in the OpenAPI document, in the order in which a newcomer needs them. */
 export const TAGS = {
@@ -51,6 +52,11 @@ interface Row<B, A, E> {
   isLocal?: true;
   /** Whether it may be a long read, which waits for a read slot. Default false. */
   isLong?: true;
+  /**
+   * Where a call says how long it may wait, in `waitSeconds`: a field of its body, or a parameter of its query. Default:
+   * it does not wait.
+   */
+  waitSecondsIn?: 'body' | 'query';
   /** Status of a success. Default 200. */
   status?: 201;
   /** Schema of the body of a success. The handler does not compile when it returns another type. */
@@ -67,6 +73,13 @@ interface Row<B, A, E> {
   links?: { parameter: 'jobId' | 'keyId'; from: string };
   /** @returns the body of the response */
   handler(call: Call<B>): Promise<NoInfer<A | E>>;
+  /**
+   * Waits, after the handler and without a slot at Redis. It must not keep the input of the call.
+   *
+   * @param first what the handler has returned
+   * @returns the body of the response; null when there is nothing to wait for
+   */
+  wait?(call: Call<B>, first: NoInfer<A | E>, waits: CallWaits): Promise<NoInfer<A | E>> | null;
 }
 
 /** A row, and what its schemas know. */
@@ -84,7 +97,10 @@ export function route<B, A, E = never>(row: Row<B, A, E>): Route {
   return {
     ...(row as unknown as Row<unknown, unknown, unknown>),
     fields,
-    parameters: parameters instanceof Map ? [...parameters.keys()] : [],
+    parameters: [
+      ...(parameters instanceof Map ? parameters.keys() : []),
+      ...(row.waitSecondsIn === 'query' ? ['waitSeconds'] : []),
+    ],
   };
 }
 
@@ -113,6 +129,8 @@ export interface Call<B = unknown> {
   input: B;
   /** Value of the row's request header; null without it. */
   header: string | null;
+  /** What the call may wait for; null when it does not wait. */
+  waits: CallWaits | null;
   /** Return the URL of the stream of a job, for its creation with COMPAT=emit; null in any other mode. */
   streamUrlOf: ((jobId: string) => string) | null;
   /** Head of the response, where it differs from that of the row. An error has a head of its own. */

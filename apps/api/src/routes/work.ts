@@ -7,8 +7,9 @@ import {
   pollRequest,
   releaseRequest,
 } from '@yardmaster/protocol';
-import { ackJob, claimJob, completeJob, failJob, pollJobs, releaseJob } from '@yardmaster/store';
+import { ackJob, claimJob, completeJob, failJob, releaseJob } from '@yardmaster/store';
 import { CLAIMED, COMPLETED } from './examples.js';
+import { pollFirst, waitForJobs } from './poll.js';
 import { DONE, done, eventSize, payloadSize, type Route, route, workerOf } from './route.js';
 
 /** Endpoints with which workers claim, start and end jobs. */
@@ -21,8 +22,9 @@ export const WORK: readonly Route[] = [
     tag: 'Work',
     summary: 'Poll for jobs',
     description:
-      'Claims pending jobs of a space, the oldest first, each for this caller only. The caller must ack them within the delivery window. The body may be absent.',
+      'Claims pending jobs of a space, the oldest first, each for this caller only. The caller must ack them within the delivery window. With `waitSeconds`, the call waits for the first job when none is pending. The body may be absent.',
     body: pollRequest,
+    waitSecondsIn: 'body',
     response: polledJobs,
     trigger: 'poll',
     examples: {
@@ -30,10 +32,12 @@ export const WORK: readonly Route[] = [
         'One job of any name': {},
         'Up to ten jobs of two names': { count: 10, types: ['resize', 'crop'] },
         'In the older spelling': { name: 'resize' },
+        'Wait for a job': { types: ['resize'], waitSeconds: 20 },
       },
       response: { 'A job': { jobs: [CLAIMED] }, 'No pending job': { jobs: [] } },
     },
-    handler: async ({ store, spaceId, input }) => ({ jobs: await pollJobs(store, spaceId, input) }),
+    handler: pollFirst,
+    wait: waitForJobs,
   }),
   route({
     operation: 'claimJob',

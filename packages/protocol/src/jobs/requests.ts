@@ -19,6 +19,7 @@ import { isJsonObject, type JsonObject } from '../schema/json.js';
 import { STATUSES, TERMINAL_STATUSES } from './statuses.js';
 import { delaySeconds, timing, withSchedule } from './timing.js';
 import { uniqueRequest } from './unique.js';
+import { pollWait } from './wait.js';
 
 const FILTER_RULE = 'must be a string or an array of strings';
 const LIST_RULE = 'must be an array of strings';
@@ -122,11 +123,12 @@ export const pollRequest = z
       type: nameOrNames.optional().describe('Used only without `types`'),
       names: filterNames().optional().describe('Used only without `types` and `type`'),
       name: nameOrNames.optional().describe('Used only without the other three fields'),
+      waitSeconds: pollWait,
     },
     anObject,
   )
-  .transform(({ count, types, type, names, name: olderName }) => ({
-    count,
+  .transform(({ types, type, names, name: olderName, ...others }) => ({
+    ...others,
     names: [...new Set(types ?? type ?? names ?? olderName ?? [])],
   }))
   .meta({ id: 'Poll' });

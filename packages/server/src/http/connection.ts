@@ -104,6 +104,12 @@ export function currentResponseOf(socket: Duplex): ServerResponse | null {
   return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
+/** Close a connection after a response, unless others follow it, which would be lost. */
+export function closeAfter(res: ServerResponse): void {
+  const { size, waiting } = openResponsesOf(res.req.socket);
+  if (size + waiting === 1) res.shouldKeepAlive = false;
+}
+
 /**
  * Call back once every earlier request on a socket has its response. Bytes written before that would be taken for the
  * response to the first of them, or end up in the middle of it.

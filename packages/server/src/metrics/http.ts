@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { currentResponseOf, openResponsesOf } from '../http/connection.js';
 import { FastHistogram, type Series } from './fast.js';
 
@@ -22,7 +22,13 @@ const NO_RESPONSE = 499;
 const ROUTE = Symbol('pattern of the path');
 const STARTED_AT = Symbol('when the head of the request came, by performance.now()');
 
-type ObservedResponse = ServerResponse & { [ROUTE]?: string; [STARTED_AT]?: number };
+const WAITS_SINCE = Symbol('since when its call waits, by performance.now(); absent while it does not');
+
+type ObservedResponse = ServerResponse & {
+  [ROUTE]?: string;
+  [STARTED_AT]?: number;
+  [WAITS_SINCE]?: number | undefined;
+};
 
 /** Record which route a response is for: the pattern of the path. The path itself would make a series for each job. */
 export function setRoute(res: ServerResponse, route: string): void {
@@ -42,6 +48,10 @@ export interface RequestMetrics {
    * response is not counted, because any client can have many of those.
    */
   inFlight: number;
+  /** Count a request as waiting and not as being served. Its duration does not contain the time that it waits. */
+  beginWait(res: ServerResponse): void;
+  /** Count a request as being served again. */
+  endWait(res: ServerResponse): void;
   /** Record that the server, not the app, responded to input on a socket, because the input is no valid request. */
   refused(socket: Duplex, status: number): void;
   /**
@@ -84,7 +94,8 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   function settle(res: ObservedResponse, status: number): void {
     if (!openResponsesOf(res.req.socket)?.delete(res)) return;
     onEnded(res);
-    observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, res[STARTED_AT] as number);
+    const waitedMs = res[WAITS_SINCE] === undefined ? 0 : performance.now() - res[WAITS_SINCE];
+    observe(res.req.method, res[ROUTE] ?? NO_ROUTE, status, (res[STARTED_AT] as number) + waitedMs);
   }
 
   // Do not listen to `finish`, because Node listens to it, too. The array of the two listeners is made where V8 has
@@ -97,6 +108,15 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
 
   return {
     inFlight: 0,
+    beginWait(res: ObservedResponse) {
+      this.inFlight--;
+      res[WAITS_SINCE] = performance.now();
+    },
+    endWait(res: ObservedResponse) {
+      this.inFlight++;
+      (res[STARTED_AT] as number) += performance.now() - (res[WAITS_SINCE] as number);
+      res[WAITS_SINCE] = undefined;
+    },
     watch(server, listener) {
       onEnded = listener;
       // When a response waits behind another one, Node does not report that its client is gone.
@@ -130,46 +150,4 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
       return done;
     },
   };
-}
-
-/** State of the queue in front of Redis in this process, in requests. */
-export interface QueueState {
-  readonly underWay: number;
-  readonly limit: number;
-  readonly waiting: number;
-}
-
-/**
- * Show how busy the process is.
- *
- * @returns a function that counts a request that was refused because the process is busy
- */
-export function overloadMetrics(
-  { registry, requests }: { registry: Registry; requests: RequestMetrics },
-  queue: QueueState,
-): () => void {
-  const registers = [registry];
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge('yardmaster_http_requests_in_flight', 'Requests that are being served.', () => requests.inFlight);
-  gauge('yardmaster_redis_requests', 'Requests that are at Redis.', () => queue.underWay);
-  gauge('yardmaster_redis_requests_limit', 'Requests that may be at Redis at once.', () => queue.limit);
-  gauge(
-    'yardmaster_redis_requests_waiting',
-    'Requests that wait because the limit of requests at Redis is reached.',
-    () => queue.waiting,
-  );
-  const refused = new Counter({
-    name: 'yardmaster_overloaded_total',
-    help: 'Requests that were refused as OVERLOADED; nothing was done.',
-    registers,
-  });
-  return () => refused.inc();
 }

@@ -13,7 +13,11 @@ import { claimedJobOf } from './read/record.js';
  *   pending again after the delivery window
  * @see spec §4.3
  */
-export async function pollJobs(store: Store, spaceId: string, { count, names }: PollRequest): Promise<ClaimedJob[]> {
+export async function pollJobs(
+  store: Store,
+  spaceId: string,
+  { count, names }: Pick<PollRequest, 'count' | 'names'>,
+): Promise<ClaimedJob[]> {
   const { deliveryTimeoutMs, eventsPerJob } = store.settings;
   const { jobs: rows } = await runScript(store, poll, {
     keys: { queue: store.keys.queue(spaceId) },

@@ -1,0 +1,135 @@
+import type { ServerResponse } from 'node:http';
+import type { ClaimedJob, JobWithEvents } from '@yardmaster/protocol';
+import { ANY_SPACE, type Caller, getJob, releaseJob, type Store } from '@yardmaster/store';
+import { ifUnsent } from './caller.js';
+import type { EndWaiter } from './job-watch.js';
+import type { PollWaiter } from './poll-queue.js';
+import type { AtRedis, Waiting } from './waiting.js';
+
+/** Reason in the history of a job whose worker was gone before it got the job. */
+const UNSENT = 'the connection of the worker was closed before the response was sent';
+
+export interface CallWaitsOptions {
+  waiting: Waiting;
+  res: ServerResponse;
+  /** How long the call may wait; above 0. */
+  seconds: number;
+  caller: Caller;
+  /** Runs a part of the call at Redis, if the caller's key is still valid. */
+  atRedis: AtRedis;
+  /** Runs what the server does by itself, before calls that are not urgent. */
+  atRedisFirst: AtRedis;
+}
+
+/** The poll that a call repeats while it waits. */
+export interface RepeatedPoll {
+  spaceId: string;
+  /** Names of jobs to claim; empty for any. */
+  names: readonly string[];
+  count: number;
+  poll(store: Store): Promise<ClaimedJob[]>;
+}
+
+/** What a single call with `waitSeconds` may wait for, once it has done its work and has its first outcome. */
+export class CallWaits {
+  readonly #options: CallWaitsOptions;
+
+  constructor(options: CallWaitsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the call may wait, or needs no room because the process is about to end. */
+  get hasRoom(): boolean {
+    const { waits } = this.#options.waiting;
+    return waits.hasRoom || waits.areOver;
+  }
+
+  /**
+   * Whether a poll may wait without a first poll, which would find nothing as far as this process knows. So a fleet whose
+   * workers poll again after each wait asks Redis nothing.
+   */
+  needsNoFirstPoll(spaceId: string, names: readonly string[]): boolean {
+    const { waits, knownSpace } = this.#options.waiting;
+    return waits.hasRoom && !waits.areOver && knownSpace(spaceId)?.isEmptyFor(names) === true;
+  }
+
+  /**
+   * Wait for the first jobs of a poll that has found none.
+   *
+   * @returns the jobs; empty when the wait is over
+   * @throws TOO_MANY_WAITERS, UNAUTHENTICATED
+   */
+  async forJobs({ spaceId, names, count, poll }: RepeatedPoll): Promise<ClaimedJob[]> {
+    const { waiting, atRedis } = this.#options;
+    if (this.#isOver) return [];
+    const jobs = await new Promise<ClaimedJob[]>((resolve, reject) => {
+      const state = { isPolled: false, isOver: false };
+      const waiter: PollWaiter = {
+        ...{ ...state, names, count, poll: () => atRedis(poll) },
+        ...this.#begin(resolve, reject, () => waiting.ofSpace(spaceId).end(waiter)),
+      };
+      waiting.ofSpace(spaceId).add(waiter);
+    });
+    this.releaseUnlessSent(jobs);
+    return jobs;
+  }
+
+  /**
+   * Wait for the end of a job.
+   *
+   * @param hasEnded whether that is known already
+   * @returns the job with its history, as it is when it has ended or when the wait is over
+   * @throws TOO_MANY_WAITERS, UNAUTHENTICATED, JOB_NOT_FOUND; OVERLOADED, UNAVAILABLE when it cannot be read at the end
+   */
+  async forEnd(jobId: string, hasEnded: boolean): Promise<JobWithEvents> {
+    const { waiting, atRedis, caller } = this.#options;
+    const read = () => atRedis((store) => getJob(store, caller, jobId));
+    if (hasEnded || this.#isOver) return read();
+    return new Promise((resolve, reject) => {
+      const state = { isReading: false, mustReadAgain: false, isOver: false };
+      const waiter: EndWaiter = {
+        ...{ ...state, read },
+        ...this.#begin(resolve, reject, () => waiting.ofJob(jobId).end(waiter)),
+      };
+      waiting.ofJob(jobId).add(waiter);
+    });
+  }
+
+  /**
+   * Release claimed jobs at once when the connection closes before the system has their response. If that fails, they
+   * are pending again after their delivery window.
+   */
+  releaseUnlessSent(jobs: readonly ClaimedJob[]): void {
+    if (jobs.length === 0) return;
+    const { res, atRedisFirst } = this.#options;
+    const claimed = jobs.map(({ id, deliveryToken }) => ({ id, deliveryToken })); // Not their payloads.
+    ifUnsent(res, () => {
+      for (const { id, deliveryToken } of claimed) {
+        const run = (store: Store) => releaseJob(store, { ...ANY_SPACE, deliveryToken }, id, { reason: UNSENT });
+        atRedisFirst(run).catch(() => undefined);
+      }
+    });
+  }
+
+  /** Whether the call must not begin to wait. */
+  get #isOver(): boolean {
+    const { waiting, res } = this.#options;
+    return waiting.waits.areOver || res.req.socket.destroyed;
+  }
+
+  /** Begin a wait that ends when its promise is settled. */
+  #begin<T>(resolve: (value: T) => void, reject: (error: unknown) => void, onOver: () => void) {
+    const { waiting, res, seconds } = this.#options;
+    const end = waiting.waits.begin({ res, seconds }, onOver);
+    return {
+      resolve(value: T) {
+        end();
+        resolve(value);
+      },
+      reject(error: unknown) {
+        end();
+        reject(error);
+      },
+    };
+  }
+}

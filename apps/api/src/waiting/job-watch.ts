@@ -1,0 +1,95 @@
+import { isTerminal, type JobWithEvents, type Status } from '@yardmaster/protocol';
+import { isTransient } from './transient.js';
+import { Watch, type WatchOptions } from './watch.js';
+
+/** A call that waits for the end of a job. */
+export interface EndWaiter {
+  /** Read the job for the caller. */
+  read(): Promise<JobWithEvents>;
+  resolve(job: JobWithEvents): void;
+  reject(error: unknown): void;
+  /** Whether its time is over, so that it gets the job as it is. */
+  isOver: boolean;
+  isReading: boolean;
+  /** Whether the job may have ended since its read began. */
+  mustReadAgain: boolean;
+}
+
+export interface JobWatchOptions extends WatchOptions {
+  /** Read the status of the job; null when it does not exist any more. */
+  readStatus(): Promise<Status | null>;
+}
+
+/** Status of a published event. The name before it cannot contain quotes, see publish.lua, and the data come after it. */
+const STATUS = /"status":"(\w+)"/;
+
+/** The channel of a job, and the calls that wait for the job's end. */
+export class JobWatch extends Watch {
+  readonly #readStatus: JobWatchOptions['readStatus'];
+  readonly #waiters = new Set<EndWaiter>();
+
+  constructor(options: JobWatchOptions) {
+    super(options);
+    this.#readStatus = options.readStatus;
+  }
+
+  /** Make a call wait. The job may have ended since the call has read it. */
+  add(waiter: EndWaiter): void {
+    this.#waiters.add(waiter);
+    if (this.isSubscribed) void this.check();
+  }
+
+  /** Respond to a call whose time is over with the job as it is. */
+  end(waiter: EndWaiter): void {
+    waiter.isOver = true;
+    this.#waiters.delete(waiter);
+    if (!waiter.isReading) void this.#look(waiter);
+  }
+
+  message(text: string): void {
+    if (isTerminal(STATUS.exec(text)?.[1] ?? null)) this.#lookAll();
+  }
+
+  subscribed(): void {
+    void this.check();
+  }
+
+  protected get isUsed(): boolean {
+    return this.#waiters.size > 0;
+  }
+
+  protected async check(): Promise<void> {
+    // When it cannot be read, the next check tries again.
+    const status = await this.#readStatus().catch(() => undefined);
+    if (status === null || (status !== undefined && isTerminal(status))) this.#lookAll();
+  }
+
+  #lookAll(): void {
+    for (const waiter of this.#waiters) {
+      if (waiter.isReading) waiter.mustReadAgain = true;
+      else void this.#look(waiter);
+    }
+  }
+
+  /** Read the job for a call, and respond when the job has ended or the call's time is over. */
+  async #look(waiter: EndWaiter): Promise<void> {
+    waiter.isReading = true;
+    try {
+      do {
+        waiter.mustReadAgain = false;
+        const job = await waiter.read();
+        if (isTerminal(job.status) || waiter.isOver) return this.#settle(waiter, () => waiter.resolve(job));
+      } while (waiter.mustReadAgain);
+    } catch (error) {
+      // Otherwise the next check tries again.
+      if (waiter.isOver || !isTransient(error)) this.#settle(waiter, () => waiter.reject(error));
+    } finally {
+      waiter.isReading = false;
+    }
+  }
+
+  #settle(waiter: EndWaiter, respond: () => void): void {
+    this.#waiters.delete(waiter);
+    respond();
+  }
+}

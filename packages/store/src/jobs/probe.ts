@@ -1,0 +1,34 @@
+import type { Status } from '@yardmaster/protocol';
+import { call } from '../call.js';
+import type { Store } from '../store.js';
+
+// Reads for calls that wait, in case the message that they wait for was lost. Each is one cheap command.
+
+/** Most queues that one command looks at. */
+const QUEUES_AT_ONCE = 1_000;
+
+/**
+ * Check whether a space has a job that can be claimed. It claims nothing.
+ *
+ * @param names of jobs; none for any
+ * @throws UNAVAILABLE
+ */
+export async function hasClaimable(store: Store, spaceId: string, names: readonly string[]): Promise<boolean> {
+  const queue = store.keys.queue(spaceId);
+  const queues = names.length === 0 ? [queue] : names.map((name) => `${queue}/${name}`);
+  for (let i = 0; i < queues.length; i += QUEUES_AT_ONCE) {
+    // Redis has no empty sorted sets.
+    if ((await call(store, 'exists', store.redis.exists(...queues.slice(i, i + QUEUES_AT_ONCE)))) > 0) return true;
+  }
+  return false;
+}
+
+/**
+ * Read the status of a job.
+ *
+ * @returns null when there is no such job
+ * @throws UNAVAILABLE
+ */
+export async function readStatus(store: Store, jobId: string): Promise<Status | null> {
+  return (await call(store, 'hget', store.redis.hget(store.keys.job(jobId), 'status'))) as Status | null;
+}
