@@ -55,9 +55,13 @@ def write_whole_tokens(case):
 def wait_shortly(case):
     """A call that waits would take up to 20 s."""
     for values in (case.query, case.body):
-        if isinstance(values, dict) and re.fullmatch(r"\d+(\.\d+)?", str(values.get("waitSeconds", ""))):
-            is_text = isinstance(values["waitSeconds"], str)
-            values["waitSeconds"] = "0.01" if is_text else 0.01
+        if not isinstance(values, dict):
+            continue
+        seconds = values.get("waitSeconds")
+        if isinstance(seconds, str) and re.fullmatch(r"\d+(\.\d+)?", seconds):
+            values["waitSeconds"] = "0.01"
+        elif isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0:
+            values["waitSeconds"] = "0.01" if values is case.query else 0.01
 
 
 def name_headers_once(case):
