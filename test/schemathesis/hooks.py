@@ -58,7 +58,7 @@ def wait_shortly(case):
         if not isinstance(values, dict):
             continue
         seconds = values.get("waitSeconds")
-        if isinstance(seconds, str) and re.fullmatch(r"\d+(\.\d+)?", seconds):
+        if isinstance(seconds, str) and re.fullmatch(r"\d+(\.\d+)?(e[+-]?\d+)?", seconds):
             values["waitSeconds"] = "0.01"
         elif isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0:
             values["waitSeconds"] = "0.01" if values is case.query else 0.01
