@@ -20,8 +20,8 @@ export interface WaitingApiOptions {
   /** Default: the Redis that test files share. */
   redis?: { readonly url: string };
   /**
-   * Whether calls that wait may look in Redis for what no message has told them. Default true; without, a test fails when
-   * there is no message.
+   * Whether waiting calls also check Redis at intervals. Default true. With false they depend on messages alone, so a test
+   * fails when a message is missing.
    */
   hasChecks?: boolean;
 }

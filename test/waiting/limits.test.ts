@@ -139,7 +139,7 @@ it('releases jobs at once when the connection closes before all of the response 
   await own.stop();
 });
 
-it('responds to all waiting calls when it is told to stop, and lets no other wait', async () => {
+it('responds to all waiting calls when the process stops, and lets no new call wait', async () => {
   const spaceId = newSpace();
   const id = await jobIn(service, 'running', spaceId);
   const stopped = await startApi(service);
