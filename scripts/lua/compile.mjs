@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 
 const BUILT_IN =
-  /^(unpack|tonumber|tostring|type|ipairs|pcall|error|select|function|and|or|not|if|elseif|while|return|in)$/;
+  /^(unpack|tonumber|tostring|type|ipairs|pairs|next|pcall|error|select|function|and|or|not|if|elseif|while|return|in)$/;
 
 /** Drop comments and blank lines: comments are for the reader of the source, not for Redis. */
 const bare = (source) => source.replaceAll(/^\s*(--.*)?\n| +-- .*$/gm, '');
@@ -15,32 +15,86 @@ export const declarations = (source) =>
     .split(/^(?=local )/m)
     .map((code) => [/^local (?:function )?(\w+)/.exec(code)?.[1], code.trimEnd()]);
 
+/** Split code into pieces: outside of branches, a condition, its branch, outside, … A branch is an `if` on several lines. */
+const piecesOf = (code) => code.split(/^(if .* then\n)([\s\S]*?)(?=^(?:else|end))/m);
+const isBranch = (_, i) => i % 3 === 2;
+const withoutBranches = (code) =>
+  piecesOf(code)
+    .filter((_, i) => !isBranch(_, i))
+    .join('');
+
 /** Return the names of shared declarations that some code needs, each after those that it needs itself. */
 function neededBy(code, shared, found = [], open = []) {
-  for (const name of namesIn(code)) {
-    if (!shared.has(name) || found.includes(name) || shared.get(name) === code) continue;
+  for (const name of namesIn(withoutBranches(code))) {
+    if (!shared.has(name) || found.includes(name) || open.at(-1) === name) continue;
     if (open.includes(name)) throw new Error(`shared Lua in a circle: ${[...open, name].join(' → ')}`);
-    neededBy(shared.get(name), shared, found, [...open, name]);
+    neededBy(bodyOf(shared.get(name)), shared, found, [...open, name]);
     found.push(name);
   }
   return found;
 }
 
+/** So many branches that need a declaration share one. */
+const OFTEN = 4;
+
+/** A shared declaration is its text, or a script that others call as a function. */
+const bodyOf = (declaration) => declaration.body ?? declaration;
+
 /**
  * Put the shared declarations that some code needs before it, as `{ use: name }`. Redis makes a function again at
  * each call of its script, which was 1.5 % of the cost of a job's life, so one that only a branch at the top level needs
- * is declared in that branch. A branch is an `if` on several lines.
+ * is declared in that branch.
+ *
+ * @param declared names that are declared where the code stands
  */
-function withShared(code, shared) {
-  const pieces = code.split(/^(if .* then\n)([\s\S]*?)(?=^(?:else|end))/m); // code, a condition, its branch, code, …
-  const isBranch = (_, i) => i % 3 === 2;
-  const always = neededBy(pieces.filter((_, i) => !isBranch(_, i)).join(''), shared);
-  const declared = (names) => names.map((use) => ({ use }));
-  const parts = pieces.flatMap((piece, i) => {
+function withShared(code, shared, declared = []) {
+  const known = [...declared];
+  const declarationsFor = (piece) =>
+    neededBy(piece, shared, [...known])
+      .slice(known.length)
+      .flatMap((name) => declarationOf(name, shared, known));
+  const ofBranches = piecesOf(code)
+    .filter(isBranch)
+    .flatMap((branch) => neededBy(branch, shared));
+  const often = [...new Set(ofBranches)].filter((name) => ofBranches.filter((it) => it === name).length >= OFTEN);
+  const always = declarationsFor(`${code}\n${often.join(' ')}`);
+  const parts = piecesOf(code).flatMap((piece, i) => {
     if (!isBranch(piece, i)) return piece;
-    return [...declared(neededBy(piece, shared, [...always]).slice(always.length)), piece];
+    return withShared(piece, shared, known);
   });
-  return [...declared(always), ...parts];
+  return [...always, ...parts];
+}
+
+/** Declare one name, of which all that it needs is declared already, and add it to `known`. */
+function declarationOf(name, shared, known) {
+  const { params, body } = shared.get(name);
+  const parts = body === undefined ? [{ use: name }] : scriptAsFunction(name, params, withShared(body, shared, known));
+  known.push(name);
+  return parts;
+}
+
+const scriptAsFunction = (name, params, parts) => [`local function ${name}(${params.join(', ')})\n`, ...parts, 'end\n'];
+
+/**
+ * Read a script as a function that other scripts can call: create_full.lua is `createFullScript`. It gets the keys and the
+ * arguments in the order of the header, and returns the reply. So a script for several jobs does what the scripts for one
+ * job do.
+ */
+export function callable(file, source) {
+  const { keys, args, rest } = inputsOf(source);
+  const name = basename(file, '.lua').replaceAll(/_(.)/g, (_, letter) => letter.toUpperCase());
+  return [`${name}Script`, { params: [...keys, ...args, ...(rest ? [rest] : [])], body: bare(source) }];
+}
+
+/** Read the lines of a header that begin with a word, each as its words. */
+const header = (source, word) =>
+  [...source.matchAll(new RegExp(`^-- ${word} (.+)$`, 'gm'))].map(([, text]) => text.split(/\s+/));
+
+function inputsOf(source) {
+  const [keys] = header(source, 'KEYS');
+  const [inputs] = header(source, 'ARGV');
+  const args = inputs?.filter((input) => !input.endsWith('...'));
+  return { keys, args, rest: inputs?.find((input) => input.endsWith('...'))?.slice(0, -3) ?? null };
 }
 
 /** Lua that names the inputs of a script. */
@@ -60,17 +114,12 @@ export function compile(file, source, shared) {
   const fail = (message) => {
     throw new Error(`${file}: ${message}`);
   };
-  const header = (word) =>
-    [...source.matchAll(new RegExp(`^-- ${word} (.+)$`, 'gm'))].map(([, text]) => text.split(/\s+/));
-  const [keys] = header('KEYS');
-  const [inputs] = header('ARGV');
-  const replies = header('REPLY');
-  if (!keys || !inputs || replies.length === 0) fail('the header must have KEYS, ARGV and REPLY');
-  const args = inputs.filter((input) => !input.endsWith('...'));
-  const rest = inputs.find((input) => input.endsWith('...'))?.slice(0, -3) ?? null;
+  const { keys, args, rest } = inputsOf(source);
+  const replies = header(source, 'REPLY');
+  if (!keys || !args || replies.length === 0) fail('the header must have KEYS, ARGV and REPLY');
 
   const body = bare(source);
-  const words = [...replies.map(([word]) => word), ...header('ERRORS').flat()];
+  const words = [...replies.map(([word]) => word), ...header(source, 'ERRORS').flat()];
   for (const [, word] of body.matchAll(/return \{ '([A-Z_]+)'/g)) if (!words.includes(word)) fail(`declare ${word}`);
   const own = new Set([...body.matchAll(/local (?:function )?(\w+)/g)].map(([, it]) => it));
   for (const name of own) if (shared.has(name)) fail(`${name} is the name of a shared function`);

@@ -10,8 +10,9 @@
 //   -- ARGV base count names...   arguments; the last may be a list
 //   -- REPLY OK seq:number name?  one line for each outcome, with the values that follow its word
 //   -- ERRORS JOB_NOT_FOUND       codes of errors that it returns, see run-script.ts
+//   -- WITH later                 folders of lua/ whose functions stand for those of the same name, see VARIANTS
 //
-// A value is a text, a `:number` or a `:Status`, or with `[]` a list; `?` when it, or an element of the list, may be
+// A value is a text, a `:number` or a `:Status`, or with `[]` a list, `[][]` one of lists; `?` when it, or an element of the list, may be
 // null. `...` stands for all values that are left. From this the module has the typed call and the decoder of the reply.
 //
 // The functions in the folders named lua/ are shared: a script contains those that it uses, found by their names, as
@@ -20,7 +21,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RECORD_DEFAULTS, STATUSES, TRANSITIONS } from '../../packages/protocol/dist/index.js';
-import { compile, declarations } from './compile.mjs';
+import { callable, compile, declarations } from './compile.mjs';
 
 const root = fileURLToPath(new URL('../../packages/', import.meta.url));
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
@@ -32,6 +33,9 @@ const luaFiles = (folder) =>
     .sort()
     .map((file) => `${folder}/${file.replaceAll('\\', '/')}`);
 const isShared = (file) => file.includes('/lua/');
+/** Folders of lua/ with functions that only the scripts get which ask for them, in place of those of the same name. */
+const VARIANTS = ['collected', 'later'];
+const variantOf = (file) => VARIANTS.find((variant) => file.includes(`/lua/${variant}/`));
 const DEFAULTS = new Map(
   Object.entries(RECORD_DEFAULTS).map(([field, value]) => [
     `DEFAULT_${field.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`,
@@ -57,10 +61,12 @@ function constants() {
 
 /** TypeScript that decodes one value of a reply, e.g. `updatedAt:number?` at 7. */
 function decoded(value, at) {
-  const [, name, type = 'string', isNullable, isList, isRest] = /^(\w+)(?::(\w+))?(\?)?(\[\])?(\.\.\.)?$/.exec(value);
+  const [, name, type = 'string', isNullable, isList, isRest] = /^(\w+)(?::(\w+))?(\?)?((?:\[\])*)(\.\.\.)?$/.exec(
+    value,
+  );
   const raw = isRest ? `r.slice(${at})` : `r[${at}]`;
   const element = isNullable ? `(${type} | null)` : type;
-  if (type !== 'number') return `${name}: ${raw} as ${element}${isList ? '[]' : ''}${isRest ? '[]' : ''}`;
+  if (type !== 'number') return `${name}: ${raw} as ${element}${isList}${isRest ? '[]' : ''}`;
   if (isList) return `${name}: (${raw} as unknown[]).map(Number)`;
   return isNullable ? `${name}: ${raw} === null ? null : Number(${raw})` : `${name}: Number(${raw})`;
 }
@@ -80,9 +86,12 @@ function decoder(replies) {
 
 const escaped = (text) => text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${');
 
-function entry({ name, keys, args, rest, replies, parts }, { shared, imported }) {
+function entry({ name, keys, args, rest, replies, parts, shared }, { imported, variants }) {
   const text = parts.map((part) => (part.use ? `${shared.get(part.use)}\n` : part)).join('');
-  const packageOf = (use) => (imported.has(use) ? 'store' : 'lua');
+  const packageOf = (use) => {
+    const variant = VARIANTS.find((it) => variants[it].get(use) === shared.get(use));
+    return variant ?? (imported.has(use) ? 'store' : 'lua');
+  };
   const template = parts
     .map((part) => (part.use ? `\${${packageOf(part.use)}.${part.use}}\\n` : escaped(part)))
     .join('');
@@ -95,9 +104,9 @@ function entry({ name, keys, args, rest, replies, parts }, { shared, imported })
 `;
 }
 
-const sharedOf = (folder) =>
+const sharedOf = (folder, variant = undefined) =>
   luaFiles(folder)
-    .filter(isShared)
+    .filter((file) => isShared(file) && variantOf(file) === variant)
     .flatMap((file) => declarations(read(file)));
 
 /**
@@ -106,19 +115,35 @@ const sharedOf = (folder) =>
  * @param ofStore the shared Lua of the store, for a package that imports it
  */
 function generate(folder, own, ofStore = []) {
-  const [shared, imported] = [new Map([...ofStore, ...own]), new Map(ofStore)];
-  const scripts = luaFiles(folder)
-    .filter((file) => !isShared(file))
-    .map((file) => compile(file, read(file), shared));
+  const imported = new Map(ofStore);
+  const twice = own.find(([name]) => imported.has(name));
+  if (twice) throw new Error(`packages/${folder} declares ${twice[0]}, which the store declares as well`);
+  const variants = Object.fromEntries(VARIANTS.map((variant) => [variant, new Map(sharedOf(folder, variant))]));
+  const files = luaFiles(folder).filter((file) => !isShared(file));
+  const functions = new Map([...ofStore, ...own, ...files.map((file) => callable(file, read(file)))]);
+  const scripts = files.map((file) => {
+    const source = read(file);
+    const asked = /^-- WITH (.+)$/m.exec(source)?.[1].split(' ') ?? [];
+    const shared = new Map([...functions, ...asked.flatMap((variant) => [...variants[variant]])]);
+    return { ...compile(file, source, shared), shared };
+  });
   const usesStatus = scripts.some(({ replies }) => replies.flat().some((value) => value.includes(':Status')));
-  const functions = own.map(([name, code]) => `  ${name}: \`${escaped(code)}\`,\n`);
+  const textsOf = (declared) => [...declared].map(([name, code]) => `  ${name}: \`${escaped(code)}\`,\n`).join('');
   return `// Made by scripts/lua/module.mjs from the .lua files of packages/${folder}. Do not edit: edit those, and build.
 ${usesStatus ? "import type { Status } from '@yardmaster/protocol';\n" : ''}${ofStore.length > 0 ? "import { lua as store } from '@yardmaster/store';\n" : ''}
 /** Shared Lua, by name. */
 export const lua = {
-${functions.join('')}};
-
-${scripts.map((script) => entry(script, { shared, imported })).join('\n')}`;
+${textsOf(own)}};
+${VARIANTS.filter((variant) => variants[variant].size > 0)
+  .map(
+    (variant) => `
+/** Shared Lua that stands for that of the same name in scripts WITH ${variant}. */
+const ${variant} = {
+${textsOf(variants[variant])}};
+`,
+  )
+  .join('')}
+${scripts.map((script) => entry(script, { imported, variants })).join('\n')}`;
 }
 
 const store = [...constants(), ...sharedOf('store/src')];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jobStatus } from './schema/response-fields.js';
+import { count, jobStatus } from './schema/response-fields.js';
 
 /**
  * Every error that a caller can get: code → HTTP status and default sentence. The code is the same word in the Lua
@@ -57,7 +57,11 @@ export const errorResponse = z
     jobStatus: jobStatus.optional().describe('Status the job has now; on every 409'),
     hint: z.string().optional().describe('What happened before, when that is known; on a 409 of an ack'),
     jobId: z.string().optional().describe('Job that has the unique key; only with `JOB_NOT_UNIQUE`'),
-    details: z.array(faultDetail).optional().describe('Only when several fields are wrong'),
+    stored: count.optional().describe('Jobs of a list that were created or found before it was refused; absent for 0'),
+    details: z
+      .array(faultDetail)
+      .optional()
+      .describe('Only when several fields are wrong, or a field of a job in a list'),
   })
   .meta({ id: 'Error' });
 

@@ -6,6 +6,8 @@ export const LIMITS = {
   spaceIdCharacters: 128,
   listDefault: 50,
   listMax: 100,
+  /** Jobs that one call creates. */
+  createMax: 1_000,
   pollDefault: 1,
   /** Two statements of the specification disagree (50 and 10); the contract says 50. */
   pollMax: 50,
@@ -14,6 +16,11 @@ export const LIMITS = {
   waitSecondsMax: 20,
   maxRetriesDefault: 3,
   maxRetriesMax: 100,
+  /** Outcomes in one call to settle, and in one poll. */
+  settleMax: 100,
+  pollSettleMax: 50,
+  ackWithinSecondsMax: 3_600,
+  workerIdCharacters: 128,
   timeoutSecondsDefault: 300,
   timeoutSecondsMax: 86_400,
   /** 366 days. */

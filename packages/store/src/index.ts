@@ -27,9 +27,11 @@ export {
   releaseJob,
   type Worker,
 } from './jobs/attempt/attempt.js';
-export { claimJob, pollJobs } from './jobs/claim.js';
+export { claimJob, pollJobs } from './jobs/claim/claim.js';
+export { takeTurn } from './jobs/claim/turn.js';
 export { createJob, isPlain } from './jobs/create/create.js';
 export { createFullJob, type FullCreation } from './jobs/create/create-full.js';
+export { createJobs, type ManyCreated, type PackedJob, packJob } from './jobs/create/create-many.js';
 export { idempotencySecretOf } from './jobs/create/idempotency.js';
 export { killJob } from './jobs/kill.js';
 export { hasClaimable, readStatus } from './jobs/probe.js';

@@ -35,6 +35,7 @@ const listed = {
     .optional()
     .describe('How long the job may wait for its first ack; absent without a limit'),
   priority: z.number().meta({ type: 'integer' }).optional().describe('Head start in seconds; absent without one'),
+  workerId: z.string().optional().describe('Of the worker that has the job, when its poll named it'),
   unique: unique.optional().describe('Absent for a job without a unique key'),
   createdAt: instant,
   updatedAt: instant.describe('Time of the latest event or keepalive; it does not change after the job has ended'),
@@ -73,6 +74,25 @@ export const knownJob = z
   .meta({ id: 'KnownJob' });
 export type KnownJob = z.output<typeof knownJob>;
 
+/** A job in the response to the creation of several. */
+export const jobSummary = z
+  .object({
+    id: jobIdField,
+    spaceId: z.string(),
+    name: z.string(),
+    status: jobStatus,
+    createdAt: instant,
+    realtimeUrl,
+  })
+  .meta({ id: 'JobSummary' });
+export type JobSummary = z.output<typeof jobSummary>;
+
+/** Response of Create Job to a list of jobs. */
+export const createdJobs = z
+  .array(jobSummary)
+  .describe('The jobs in the order of the request; one that occupies a unique key stands for the job that has it')
+  .meta({ id: 'CreatedJobs' });
+
 /** Response of Create Job. */
 export const createdJob = z.union([job, knownJob]).meta({ id: 'CreatedJob' });
 
@@ -107,11 +127,6 @@ export const claimedJob = z
   })
   .meta({ id: 'ClaimedJob' });
 export type ClaimedJob = z.output<typeof claimedJob>;
-
-/** Response of Poll for Jobs (spec §4.3). */
-export const polledJobs = z
-  .object({ jobs: z.array(claimedJob).describe('Oldest first; empty without a pending job') })
-  .meta({ id: 'PolledJobs' });
 
 /** Response of Claim Specific Job (spec §4.4). */
 export const claimOutcome = z

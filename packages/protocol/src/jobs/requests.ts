@@ -19,7 +19,6 @@ import { isJsonObject, type JsonObject } from '../schema/json.js';
 import { STATUSES, TERMINAL_STATUSES } from './statuses.js';
 import { delaySeconds, timing, withSchedule } from './timing.js';
 import { uniqueRequest } from './unique.js';
-import { pollWait } from './wait.js';
 
 const FILTER_RULE = 'must be a string or an array of strings';
 const LIST_RULE = 'must be an array of strings';
@@ -43,7 +42,8 @@ export const nameOrNames = describeAs(checkedNames, z.union([nameFilter, z.array
 // Request bodies and queries, one schema each. Unknown fields are ignored everywhere. The output of a schema is the
 // input of the store's verbs.
 
-const anObject = { error: 'must be an object' };
+/** Error of a body that is no object. */
+export const anObject = { error: 'must be an object' };
 
 const ENDS_RULE = `must be a list of ${TERMINAL_STATUSES.join(', ')}, with at least one of them`;
 const END_RULE = `must be one of ${TERMINAL_STATUSES.join(', ')}`;
@@ -85,6 +85,14 @@ export const createJobRequest = withSchedule(
 ).meta({ id: 'CreateJob' });
 export type CreateJobRequest = z.output<typeof createJobRequest>;
 
+/** Body of Create Job for several jobs (contract-2 §3). It only describes: each job is checked by itself. */
+export const createJobsRequest = z
+  .array(createJobRequest)
+  .min(1)
+  .max(LIMITS.createMax)
+  .describe('Jobs to create, in this order; `unique.onConflict` must not be `reject`')
+  .meta({ id: 'CreateJobs' });
+
 /** Query of List Jobs (spec §4.2). */
 export const listJobsQuery = z.object({
   status: z
@@ -97,42 +105,6 @@ export const listJobsQuery = z.object({
   offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0).describe('Jobs to skip, from the newest'),
 });
 export type ListJobsQuery = z.output<typeof listJobsQuery>;
-
-const COUNT_RULE = 'must be an integer of at least 1';
-const pollCount = z
-  .number({ error: COUNT_RULE })
-  // `.int()` is not used, because it also refuses numbers above 2^53. Such a number counts as 50.
-  .refine((count) => Number.isInteger(count) && count >= 1, { error: COUNT_RULE })
-  .meta({ type: 'integer', minimum: 1 });
-
-const ANY_NAME = 'an empty list means any name';
-
-/**
- * Body of Poll for Jobs (spec §4.3); an absent body counts as `{}`.
- *
- * The output's `names` are the first filter that is present (types, type, names, name), empty without a filter.
- */
-export const pollRequest = z
-  .object(
-    {
-      count: pollCount
-        .transform((count) => Math.min(count, LIMITS.pollMax))
-        .default(LIMITS.pollDefault)
-        .describe(`Jobs to claim; above ${LIMITS.pollMax} is served as ${LIMITS.pollMax}`),
-      types: filterNames().optional().describe(`Names of jobs to claim; ${ANY_NAME}`),
-      type: nameOrNames.optional().describe('Used only without `types`'),
-      names: filterNames().optional().describe('Used only without `types` and `type`'),
-      name: nameOrNames.optional().describe('Used only without the other three fields'),
-      waitSeconds: pollWait,
-    },
-    anObject,
-  )
-  .transform(({ types, type, names, name: olderName, ...others }) => ({
-    ...others,
-    names: [...new Set(types ?? type ?? names ?? olderName ?? [])],
-  }))
-  .meta({ id: 'Poll' });
-export type PollRequest = z.output<typeof pollRequest>;
 
 /** Body of Checkpoint and of Custom Event (spec §4.10, §4.11): any JSON; an absent body is null. */
 export const dataRequest = jsonValue;

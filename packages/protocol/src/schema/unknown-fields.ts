@@ -7,9 +7,10 @@ import { invalidRequest } from './validate.js';
 
 /**
  * The fields that a JSON value may have: of an object, by name; of an array or an object with free keys, those of each
- * value. Null for a value in which every field is allowed, or whose schema refuses unknown fields.
+ * value; of an object of one of several kinds, those of the kind that a field names. Null for a value in which every field is allowed, or whose schema refuses unknown fields.
  */
-export type KnownFields = Map<string, KnownFields> | { each: KnownFields } | null;
+export type KnownFields = FieldsOfOneKind | { by: string; kinds: Map<unknown, FieldsOfOneKind> };
+type FieldsOfOneKind = Map<string, KnownFields> | { each: KnownFields } | null;
 
 /** Read the known fields from a schema. Do it once for each schema, because it visits all of the schema. */
 export function knownFieldsOf(schema: z.core.$ZodType): KnownFields {
@@ -29,6 +30,7 @@ export function knownFieldsOf(schema: z.core.$ZodType): KnownFields {
     case 'pipe':
       return knownFieldsOf(def.in) ?? knownFieldsOf(def.out);
     case 'union': {
+      if ('discriminator' in def) return byKind(def as z.core.$ZodDiscriminatedUnionDef);
       // A string or an object. Between two kinds of objects, it is unclear which one a client means.
       const [known = null, ...others] = def.options.map(knownFieldsOf).filter((one) => one !== null);
       return others.length === 0 ? known : null;
@@ -36,6 +38,13 @@ export function knownFieldsOf(schema: z.core.$ZodType): KnownFields {
     default:
       return null;
   }
+}
+
+function byKind({ discriminator: by, options }: z.core.$ZodDiscriminatedUnionDef): KnownFields {
+  const kinds = options.flatMap((option) =>
+    [...(option._zod.propValues?.[by] ?? [])].map((kind) => [kind, knownFieldsOf(option) as FieldsOfOneKind] as const),
+  );
+  return { by, kinds: new Map(kinds) };
 }
 
 function eachOf(schema: z.core.$ZodType): KnownFields {
@@ -57,8 +66,10 @@ export interface UnknownName {
  *
  * @param at path of the value; '' for the whole
  */
-export function findUnknownFields(known: KnownFields, value: unknown, found: UnknownName[], at = ''): void {
-  if (known === null || typeof value !== 'object' || value === null) return;
+export function findUnknownFields(fields: KnownFields, value: unknown, found: UnknownName[], at = ''): void {
+  if (typeof value !== 'object' || value === null) return;
+  const known = fieldsOf(fields, value);
+  if (known === null) return;
   const isList = Array.isArray(value);
   if (!(known instanceof Map)) {
     const pathOf = (key: string) => (isList ? `${at}[${key}]` : pathTo(at, key));
@@ -70,6 +81,12 @@ export function findUnknownFields(known: KnownFields, value: unknown, found: Unk
       else if (inside !== null) findUnknownFields(inside, value[name as never], found, pathTo(at, name));
     }
   }
+}
+
+/** Return the known fields of a value by its kind, when values of several kinds can stand there. */
+function fieldsOf(known: KnownFields, value: object): FieldsOfOneKind {
+  if (known === null || !('by' in known)) return known;
+  return known.kinds.get(value[known.by as never]) ?? null;
 }
 
 /** Add an unknown name to `found`, unless it has as many as a response lists. */

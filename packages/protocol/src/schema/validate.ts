@@ -29,10 +29,15 @@ export function faultsOf(issues: readonly z.core.$ZodIssue[], nameOf: (field: st
   });
 }
 
-/** Create the refusal of a request with faults: one sentence for the first, and `details` when there are several. */
-export function invalidRequest(faults: readonly FaultDetail[]): YardmasterError {
+/**
+ * Create the refusal of a request with faults: one sentence for the first, and `details` when there are several.
+ *
+ * @param isListed whether `details` lists a single fault as well
+ */
+export function invalidRequest(faults: readonly FaultDetail[], { isListed = false } = {}): YardmasterError {
   const details = faults.slice(0, LIMITS.faultDetails);
-  return new YardmasterError('INVALID_REQUEST', details[0]?.message, details.length > 1 ? { details } : {});
+  const hasDetails = isListed || details.length > 1;
+  return new YardmasterError('INVALID_REQUEST', details[0]?.message, hasDetails ? { details } : {});
 }
 
 /**

@@ -12,9 +12,10 @@ local nowMs = now()
 local markedAt = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
 
 local function reopenIfAhead(id)
-  local job, deliveredAt, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'maxRunSeconds', 'runBy')
+  local job, deliveredAt, maxRunSeconds, runBy, ackWithinMs =
+    loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'maxRunSeconds', 'runBy', 'ackWithinMs')
   if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end -- A stray entry.
-  local ms = windowMs(job, deliveryTimeoutMs)
+  local ms = windowMs(job, stored(ackWithinMs) or deliveryTimeoutMs)
   local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
   -- A heartbeat after the step has opened the window again, but does not change when the attempt must end.
   local isRunAhead = job.status == 'running' and stored(maxRunSeconds) and stored(runBy)

@@ -24,10 +24,10 @@ local steppedAt = lastStep(base, nowMs)
 -- Process one job that is due, and return which count that adds to.
 --   n   its number in this step
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority =
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority')
-  if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs')
+  if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0) -- the clock may have stepped in between
@@ -37,8 +37,7 @@ local function expireOne(id, due, n)
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
-    -- Multiples of the golden ratio are spread evenly.
-    local again = { retry = retry, priority = priority, random = (random + n * 0.6180339887498949) % 1 }
+    local again = { retry = retry, priority = priority, random = spread(random, n) }
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]

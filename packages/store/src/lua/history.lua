@@ -2,24 +2,37 @@
 -- keeps the newest `eventsPerJob` events, counting `created`, which is derived from the job and so never dropped. An
 -- entry does not contain its seq, which is its position in the list, after `created` (1) and the dropped events. It
 -- also leaves out data that follows from the record: empty data, and the data of `completed`, which is the job's
--- result. There is no list as long as all of it follows from the record, see impliedEntries.
+-- result. There is no list as long as all of it follows from the record, see impliedEntries. A new job has none.
 local function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
-  local length = redis.call('RPUSHX', history, entry)
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
   if length == 0 then
     if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
     local entries = impliedEntries(job.key, job.status)
     entries[#entries + 1] = entry
     length = redis.call('RPUSH', history, unpack(entries))
   end
+  return formatInteger(keepNewest(job, history, length, eventsPerJob))
+end
+
+-- Append that a job was delivered and acked at once. Return the seq of the delivery.
+local function appendDelivery(job, at, eventsPerJob)
+  local history = job.key .. ':events'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, '["delivered",' .. at .. ']', '["acked",' .. at .. ']')
+  if length == 0 then return 2 end -- They follow from the record.
+  return keepNewest(job, history, length, eventsPerJob) - 1
+end
+
+-- Drop the oldest events of a history with too many, and return the seq of the last event.
+local function keepNewest(job, history, length, eventsPerJob)
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', formatInteger(job.eventsDropped + excess))
   end
-  return formatInteger(1 + job.eventsDropped + length)
+  return 1 + job.eventsDropped + length
 end
 
 -- Record an event of a job, and the status that it leads to. First write the history, because it may begin with values
@@ -36,6 +49,6 @@ end
 local function recordReturn(job, at, type, status, data, eventsPerJob, ...)
   local seq = appendEvent(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt', 'runBy')
+  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt', 'runBy', 'workerId', 'ackWithinMs')
   publish(job, seq, type, status, at, data)
 end

@@ -18,6 +18,18 @@ local function loadJob(key, base, id, ...)
   return job, unpack(v, 9, 8 + select('#', ...))
 end
 
+-- Read a whole record, for a script that needs most of it. A field is a field of the result, or nil.
+local function loadWhole(key, base, id)
+  local job = {
+    key = key, base = base, id = id, attempt = DEFAULT_ATTEMPT, maxRetries = DEFAULT_MAX_RETRIES,
+    timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, eventsDropped = 0,
+  }
+  local v = redis.call('HGETALL', key)
+  for i = 1, #v, 2 do job[v[i]] = v[i + 1] end
+  job.isNew = job.updatedAt == nil
+  return job
+end
+
 -- Return the error code when this caller must not touch the job, else nil. keySpaceId '' means every space.
 local function refusalFor(status, space, keySpaceId)
   if not status then return 'JOB_NOT_FOUND' end

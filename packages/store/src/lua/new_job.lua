@@ -15,7 +15,7 @@ local function addJob(job, nowMs, micros, fields, waits)
   redis.call('ZADD', base .. 'space:' .. space .. '/status/' .. status, order, id)
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name) -- as text, because printing a number takes time
   enterWaiting(job, nowMs, scheduledFor, order, waits.options)
-  publish(job, '1', 'created', status, formatInteger(math.floor(order / 1024)), 'null')
+  publishCreation(job, status, order)
   return order, scheduledFor
 end
 

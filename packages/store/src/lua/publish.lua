@@ -3,15 +3,36 @@ local function quote(text)
   return '"' .. string.gsub(text, '[%c"\\]', function(c) return string.format('\\u%04x', string.byte(c)) end) .. '"'
 end
 
--- Publish an event to the watchers of the job and of its space; see the published messages in the protocol.
+-- Build the message of an event; see the published messages in the protocol.
 --   seq    'null' for a message that is not in the history
 --   at     epoch ms as text
 --   data   JSON text
-local function publish(job, seq, type, status, at, data)
-  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+local function eventMessage(job, seq, type, status, at, data)
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
+end
+
+-- Publish an event to the watchers of the job and of its space.
+local function publish(job, seq, type, status, at, data)
+  local message = eventMessage(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end
+
+-- Publish that a job was created, to the watchers of its space. It has none itself before it exists.
+local function publishCreation(job, status, order)
+  local at = formatInteger(math.floor(order / 1024))
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, eventMessage(job, '1', 'created', status, at, 'null'))
+end
+
+-- Publish the creation of several jobs, if anybody watches their space.
+--   entries  order and id of each job
+local function publishCreations(base, space, names, entries)
+  local channel = base .. 'stream:space:' .. space
+  if redis.call('PUBSUB', 'NUMSUB', channel)[2] == 0 then return end
+  for i, name in ipairs(names) do
+    publishCreation({ base = base, space = space, name = name, id = entries[2 * i] }, 'pending', entries[2 * i - 1])
+  end
 end
 
 -- Announce that a job can be claimed to the processes that have waiting polls of its space.

@@ -116,14 +116,16 @@ export const SLOT_MOVING = 'SLOT_MOVING';
 const variants = new Map<string, ScriptText>();
 
 /**
- * Return the text of a script for this Redis. On a cluster, it publishes to the shard of its slot, because PUBLISH
- * would send every event to every node. It also has a guard against a slot that is being moved.
+ * Return the text of a script for this Redis. On a cluster, it publishes to the shard of its slot, and counts the
+ * subscribers there, because PUBLISH would send every event to every node. It also has a guard against a slot that is
+ * being moved.
  */
 export function textOn(redis: RedisClient, script: ScriptText): ScriptText {
   if (!(redis instanceof Cluster)) return script;
   const known = variants.get(script.sha1);
   if (known !== undefined) return known;
-  const text = SLOT_GUARD + script.text.replaceAll("redis.call('PUBLISH',", "redis.call('SPUBLISH',");
+  const text =
+    SLOT_GUARD + script.text.replaceAll("call('PUBLISH',", "call('SPUBLISH',").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");
   const variant = { sha1: createHash('sha1').update(text).digest('hex'), text };
   variants.set(script.sha1, variant);
   return variant;

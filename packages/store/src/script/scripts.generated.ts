@@ -6,13 +6,23 @@ export const lua = {
   STATUSES: `local STATUSES = { 'scheduled', 'pending', 'delivered', 'running', 'completed', 'dead', 'killed' }`,
   IS_STATUS: `local IS_STATUS = { scheduled = true, pending = true, delivered = true, running = true, completed = true, dead = true, killed = true }`,
   STATUS_AFTER: `local STATUS_AFTER = { callback_sent = '', callback_failed = '', ready = 'pending', dead = 'dead dead dead dead dead dead', delivered = 'delivered delivered', acked = 'running', delivery_timeout = 'pending', progress = 'running', checkpoint = 'running', event = 'running', completed = 'completed', retried = 'pending scheduled pending scheduled', released = 'pending scheduled', killed = 'killed', replaced = 'pending scheduled', rescheduled = 'pending scheduled' }`,
-  markDelivered: `local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+  markDelivered: `local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob, ...)
   moveToStatusIndex(job, 'delivered')
   openWindow(job, nowMs, deliveryMs(job, deliveryTimeoutMs))
-  recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
+  recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at, ...)
 end`,
-  claimedJob: `local function claimedJob(job, payload, checkpoint, takeBacks)
-  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint, takeBacks }
+  markRunning: `local function markRunning(job, nowMs, at, _, eventsPerJob, ...)
+  startAttempt(job, nowMs, job.unique, job.maxRunSeconds, job.startBy, job.deliveryTimeouts)
+  local seq = appendDelivery(job, at, eventsPerJob)
+  redis.call('HSET', job.key, 'status', 'running', 'updatedAt', at, 'deliveredAt', at, 'startedAt', at,
+    'attempt', formatInteger(job.attempt + 1), ...)
+  publish(job, formatInteger(seq), 'delivered', 'delivered', at, 'null')
+  publish(job, formatInteger(seq + 1), 'acked', 'running', at, 'null')
+end`,
+  appendClaimed: `local function appendClaimed(values, job)
+  local n = #values
+  values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
+  values[n + 6], values[n + 7], values[n + 8], values[n + 9] = job.order, job.payload or false, job.checkpoint or false, job.takeBacks or false
 end`,
   nextTakeBacks: `local function nextTakeBacks(takeBacks)
   return formatInteger(tonumber(stored(takeBacks) or 0) + 1)
@@ -24,31 +34,21 @@ end`,
   if not ms or ms == '0' or not string.find(stored(last) or '', '^%["delivery_timeout"') then return nil end
   return string.format('Job was not acked within %g s of its delivery and is pending again', ms / 1000)
 end`,
-  deliveryOf: `local function deliveryOf(job, token)
-  local attempt, takeBacks = string.match(token, '^(%d+)%.(%d+)$')
-  attempt, takeBacks = tonumber(attempt), tonumber(takeBacks)
-  local v = redis.call('HMGET', job.key, 'takeBacks', 'deliveryTimeouts')
-  local lastTakeBacks = tonumber(stored(v[1]) or 0)
-  local diedAcked = job.status == 'dead' and not stored(v[2]) and tonumber(job.attempt) > 0
+  tokenFields: `local function tokenFields(token)
+  if token ~= '' then return 'takeBacks', 'deliveryTimeouts' end
+end`,
+  deliveryOf: `local function deliveryOf(job, token, takeBacks, deliveryTimeouts)
+  local attempt, itsTakeBacks = string.match(token, '^(%d+)%.(%d+)$')
+  attempt, itsTakeBacks = tonumber(attempt), tonumber(itsTakeBacks)
+  local lastTakeBacks = tonumber(stored(takeBacks) or 0)
+  local diedAcked = job.status == 'dead' and not stored(deliveryTimeouts) and tonumber(job.attempt) > 0
   local wasAcked = job.status == 'running' or job.status == 'completed' or diedAcked
   local lastAttempt = tonumber(job.attempt) - (wasAcked and 1 or 0)
-  if takeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
-  if takeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
+  if itsTakeBacks > lastTakeBacks or attempt > lastAttempt then return 'unknown' end
+  if itsTakeBacks < lastTakeBacks or attempt < lastAttempt then return 'over' end
   local waits = job.status == 'pending' or job.status == 'scheduled'
   if job.status == 'dead' then waits = not stored(redis.call('HGET', job.key, 'deliveredAt')) end
   return waits and 'unknown' or 'current'
-end`,
-  replyToToken: `local function replyToToken(job, token, doneIn)
-  if job.status == 'killed' or job.status == 'pending' or job.status == 'scheduled' then return nil end
-  if deliveryOf(job, token) ~= 'current' then return { 'DELIVERY_LOST', job.status } end
-  if job.status == doneIn then return { 'UNCHANGED' } end
-  if job.status == 'completed' or job.status == 'dead' then return { 'JOB_NOT_RUNNING', job.status } end
-end`,
-  replyToGivingUp: `local function replyToGivingUp(job, token)
-  if job.status == 'killed' then return nil end
-  local delivery = deliveryOf(job, token)
-  if delivery == 'unknown' then return { 'DELIVERY_LOST', job.status } end
-  if delivery == 'over' or job.status == 'dead' then return { 'UNCHANGED' } end
 end`,
   makeDead: `local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   moveToStatusIndex(job, 'dead')
@@ -59,15 +59,6 @@ end`,
   if stored(v[3]) then freeUnique(job, v[3], 'expired') end
   recordEvent(job, formatInteger(nowMs), 'dead', 'dead', '{"error":' .. errorJson .. '}', eventsPerJob, 'error', errorJson, ...)
   return 'dead'
-end`,
-  retryDelayMs: `local function retryDelayMs(retry, attempt, random)
-  local delays, factor, longest, jitter = string.match(retry, '^(%S+) (%S+) (%S+) (%S+)$')
-  local seconds, n = 0, 0
-  for delay in string.gmatch(delays, '[^,]+') do
-    if n < tonumber(attempt) then seconds, n = delay, n + 1 end
-  end
-  seconds = seconds * factor ^ (attempt - 1) * (1 - jitter + 2 * jitter * random)
-  return math.ceil(math.min(seconds, tonumber(longest)) * 1000)
 end`,
   failAttempt: `local function failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
   if tonumber(job.attempt) > tonumber(job.maxRetries) then return makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs) end
@@ -91,6 +82,35 @@ end`,
     'deliveryTimeouts', count, 'takeBacks', nextTakeBacks(delivery.takeBacks), 'missedWindowMs', formatInteger(delivery.windowMs))
   return status
 end`,
+  spread: `local function spread(random, n)
+  return (random + n * 0.6180339887498949) % 1
+end`,
+  retryDelayMs: `local function retryDelayMs(retry, attempt, random)
+  local delays, factor, longest, jitter = string.match(retry, '^(%S+) (%S+) (%S+) (%S+)$')
+  local seconds, n = 0, 0
+  for delay in string.gmatch(delays, '[^,]+') do
+    if n < tonumber(attempt) then seconds, n = delay, n + 1 end
+  end
+  seconds = seconds * factor ^ (attempt - 1) * (1 - jitter + 2 * jitter * random)
+  return math.ceil(math.min(seconds, tonumber(longest)) * 1000)
+end`,
+  startAttempt: `local function startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+  moveToStatusIndex(job, 'running')
+  local runBy = nil
+  if stored(maxRunSeconds) then
+    runBy = startRun(job, nowMs, maxRunSeconds)
+  end
+  openWindow(job, nowMs, executionMs(job), runBy)
+  if stored(startBy) then
+    redis.call('ZREM', job.base .. 'due', job.id)
+    redis.call('HSET', job.key, 'startBy', '0')
+  end
+  if stored(unique) and string.find(unique, '^started ') then
+    freeUnique(job, unique)
+    redis.call('HSET', job.key, 'uniqueFreed', '1')
+  end
+  if stored(timeouts) then redis.call('HDEL', job.key, 'deliveryTimeouts') end
+end`,
   sweep: `local function sweep(set, before, limit, nowMs, processOne)
   local entries = redis.call('ZRANGEBYSCORE', set, '-inf', '(' .. formatInteger(before), 'WITHSCORES', 'LIMIT', 0, limit)
   local broken = {}
@@ -101,6 +121,18 @@ end`,
     end
   end
   return #entries / 2, broken
+end`,
+  replyToToken: `local function replyToToken(job, token, doneIn, ...)
+  if job.status == 'killed' or job.status == 'pending' or job.status == 'scheduled' then return nil end
+  if deliveryOf(job, token, ...) ~= 'current' then return { 'DELIVERY_LOST', job.status } end
+  if job.status == doneIn then return { 'UNCHANGED' } end
+  if job.status == 'completed' or job.status == 'dead' then return { 'JOB_NOT_RUNNING', job.status } end
+end`,
+  replyToGivingUp: `local function replyToGivingUp(job, token, ...)
+  if job.status == 'killed' then return nil end
+  local delivery = deliveryOf(job, token, ...)
+  if delivery == 'unknown' then return { 'DELIVERY_LOST', job.status } end
+  if delivery == 'over' or job.status == 'dead' then return { 'UNCHANGED' } end
 end`,
   executionMs: `local function executionMs(job)
   return math.ceil(tonumber(job.timeoutSeconds) * 1000)
@@ -195,23 +227,35 @@ end`,
   return string.format('"%04.0f-%02.0f-%02.0fT%02.0f:%02.0f:%02.0f.%03.0fZ"', year + era * 400 + (isNextYear and 1 or 0),
     isNextYear and month - 9 or month + 3, day, math.floor(ofDay / 3600000), math.floor(ofDay / 60000) % 60, math.floor(ofDay / 1000) % 60, ofDay % 1000)
 end`,
+  failureReply: `local function failureReply(failure)
+  return type(failure) == 'table' and failure or { err = failure }
+end`,
   appendEvent: `local function appendEvent(job, at, type, data, eventsPerJob)
   local history = job.key .. ':events'
   local kept = (data == 'null' or type == 'completed') and '' or ',' .. data
   local entry = '["' .. type .. '",' .. at .. kept .. ']'
-  local length = redis.call('RPUSHX', history, entry)
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, entry)
   if length == 0 then
     if type == 'delivered' then return '2' elseif type == 'acked' then return '3' elseif type == 'completed' then return '4' end
     local entries = impliedEntries(job.key, job.status)
     entries[#entries + 1] = entry
     length = redis.call('RPUSH', history, unpack(entries))
   end
+  return formatInteger(keepNewest(job, history, length, eventsPerJob))
+end`,
+  appendDelivery: `local function appendDelivery(job, at, eventsPerJob)
+  local history = job.key .. ':events'
+  local length = job.isNew and 0 or redis.call('RPUSHX', history, '["delivered",' .. at .. ']', '["acked",' .. at .. ']')
+  if length == 0 then return 2 end
+  return keepNewest(job, history, length, eventsPerJob) - 1
+end`,
+  keepNewest: `local function keepNewest(job, history, length, eventsPerJob)
   local excess = length - (tonumber(eventsPerJob) - 1)
   if excess > 0 then
     redis.call('LTRIM', history, excess, -1)
     redis.call('HSET', job.key, 'eventsDropped', formatInteger(job.eventsDropped + excess))
   end
-  return formatInteger(1 + job.eventsDropped + length)
+  return 1 + job.eventsDropped + length
 end`,
   recordEvent: `local function recordEvent(job, at, type, status, data, eventsPerJob, ...)
   local seq = appendEvent(job, at, type, data, eventsPerJob)
@@ -221,7 +265,7 @@ end`,
   recordReturn: `local function recordReturn(job, at, type, status, data, eventsPerJob, ...)
   local seq = appendEvent(job, at, type, data, eventsPerJob)
   redis.call('HSET', job.key, 'status', status, 'updatedAt', at, ...)
-  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt', 'runBy')
+  redis.call('HDEL', job.key, 'deliveredAt', 'startedAt', 'runBy', 'workerId', 'ackWithinMs')
   publish(job, seq, type, status, at, data)
 end`,
   impliedEntries: `local function impliedEntries(key, status)
@@ -249,9 +293,27 @@ end`,
   }
   return job, unpack(v, 9, 8 + select('#', ...))
 end`,
+  loadWhole: `local function loadWhole(key, base, id)
+  local job = {
+    key = key, base = base, id = id, attempt = '0', maxRetries = '3',
+    timeoutSeconds = '300', eventsDropped = 0,
+  }
+  local v = redis.call('HGETALL', key)
+  for i = 1, #v, 2 do job[v[i]] = v[i + 1] end
+  job.isNew = job.updatedAt == nil
+  return job
+end`,
   refusalFor: `local function refusalFor(status, space, keySpaceId)
   if not status then return 'JOB_NOT_FOUND' end
   if keySpaceId ~= '' and keySpaceId ~= space then return 'FORBIDDEN' end
+end`,
+  knownFull: `local knownFull`,
+  isMemoryFull: `local function isMemoryFull(base)
+  if knownFull == nil then
+    local reply = redis.pcall('RPUSHX', base .. 'none', '')
+    knownFull = type(reply) == 'table' and reply.err ~= nil
+  end
+  return knownFull
 end`,
   addJob: `local function addJob(job, nowMs, micros, fields, waits)
   local base, space, id = job.base, job.space, job.id
@@ -264,7 +326,7 @@ end`,
   redis.call('ZADD', base .. 'space:' .. space .. '/status/' .. status, order, id)
   redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', job.name)
   enterWaiting(job, nowMs, scheduledFor, order, waits.options)
-  publish(job, '1', 'created', status, formatInteger(math.floor(order / 1024)), 'null')
+  publishCreation(job, status, order)
   return order, scheduledFor
 end`,
   replaceJob: `local function replaceJob(job, nowMs, eventsPerJob, fields, waits)
@@ -314,11 +376,25 @@ end`,
   if not string.find(text, '[%c"\\\\]') then return '"' .. text .. '"' end
   return '"' .. string.gsub(text, '[%c"\\\\]', function(c) return string.format('\\\\u%04x', string.byte(c)) end) .. '"'
 end`,
-  publish: `local function publish(job, seq, type, status, at, data)
-  local message = '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
+  eventMessage: `local function eventMessage(job, seq, type, status, at, data)
+  return '{"seq":' .. seq .. ',"jobId":"' .. job.id .. '","jobName":' .. quote(job.name) .. ',"spaceId":"' .. job.space
     .. '","type":"' .. type .. '","status":"' .. status .. '","data":' .. data .. ',"at":' .. at .. '}'
+end`,
+  publish: `local function publish(job, seq, type, status, at, data)
+  local message = eventMessage(job, seq, type, status, at, data)
   redis.call('PUBLISH', job.base .. 'stream:job:' .. job.id, message)
   redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, message)
+end`,
+  publishCreation: `local function publishCreation(job, status, order)
+  local at = formatInteger(math.floor(order / 1024))
+  redis.call('PUBLISH', job.base .. 'stream:space:' .. job.space, eventMessage(job, '1', 'created', status, at, 'null'))
+end`,
+  publishCreations: `local function publishCreations(base, space, names, entries)
+  local channel = base .. 'stream:space:' .. space
+  if redis.call('PUBSUB', 'NUMSUB', channel)[2] == 0 then return end
+  for i, name in ipairs(names) do
+    publishCreation({ base = base, space = space, name = name, id = entries[2 * i] }, 'pending', entries[2 * i - 1])
+  end
 end`,
   wake: `local function wake(job)
   redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name)
@@ -452,6 +528,125 @@ end`,
 end`,
 };
 
+/** Shared Lua that stands for that of the same name in scripts WITH collected. */
+const collected = {
+  clock: `local clock`,
+  now: `local function now()
+  if not clock then
+    local time = redis.call('TIME')
+    local ms = math.floor(time[2] / 1000)
+    clock = { time[1] * 1000.0 + ms, time[1] .. string.format('%03d', ms), time[2] }
+  end
+  return clock[1], clock[2], clock[3]
+end`,
+  collected: `local collected = { messages = {}, woken = {} }`,
+  publish: `local function publish(job, ...)
+  collected.messages[#collected.messages + 1] = { job, ... }
+end`,
+  publishCreation: `local function publishCreation(job, status, order)
+  publish(job, '1', 'created', status, formatInteger(math.floor(order / 1024)), 'null')
+end`,
+  wake: `local function wake(job)
+  collected.woken[job.name] = true
+end`,
+  publishCollected: `local function publishCollected(base, space)
+  local messages, ofSpace, ofWake = collected.messages, base .. 'stream:space:' .. space, base .. 'wake:' .. space
+  local channels = { ofSpace, next(collected.woken) and ofWake or nil }
+  for _, message in ipairs(messages) do
+    local job = message[1]
+    if job.channel == nil then
+      job.channel = base .. 'stream:job:' .. job.id
+      channels[#channels + 1] = job.channel
+    end
+  end
+  if not messages[1] then return end
+  local counts, isWatched, isAnyWatched = redis.call('PUBSUB', 'NUMSUB', unpack(channels)), {}, false
+  for i = 2, #counts, 2 do
+    if counts[i] > 0 then isWatched[counts[i - 1]], isAnyWatched = true, true end
+  end
+  if not isAnyWatched then return end
+  for _, message in ipairs(messages) do
+    local channel = message[1].channel
+    if isWatched[channel] or isWatched[ofSpace] then
+      local text = eventMessage(unpack(message))
+      if isWatched[channel] then redis.call('PUBLISH', channel, text) end
+      if isWatched[ofSpace] then redis.call('PUBLISH', ofSpace, text) end
+    end
+  end
+  for name in pairs(isWatched[ofWake] and collected.woken or {}) do redis.call('PUBLISH', ofWake, name) end
+end`,
+};
+
+/** Shared Lua that stands for that of the same name in scripts WITH later. */
+const later = {
+  nextOrder: `local function nextOrder(base, space, moment)
+  local spaces = base .. 'spaces'
+  if not later.order then later.order = redis.direct('ZSCORE', spaces, space) or '0' end
+  later.order = formatInteger(math.max(later.order + 1, moment))
+  redis.call('ZADD', spaces, later.order, space)
+  return later.order
+end`,
+  later: `local later = { scores = {}, counts = {} }`,
+  writeSets: `local function writeSets(call, only)
+  for key, scores in pairs(later.scores) do
+    if not only or key == only then
+      local added, removed = {}, {}
+      for member, score in pairs(scores) do
+        if score then added[#added + 1], added[#added + 2] = score, member else removed[#removed + 1] = member end
+      end
+      if #removed > 0 then call('ZREM', key, unpack(removed)) end
+      if #added > 0 then call('ZADD', key, unpack(added)) end
+      later.scores[key] = nil
+    end
+  end
+end`,
+  redis: `local redis = {
+  pcall = redis.pcall,
+  direct = redis.call,
+  call = (function(call)
+    return function(command, ...)
+      local key, a, b = ...
+      if command == 'ZADD' or command == 'ZREM' then
+        local scores = later.scores[key] or {}
+        later.scores[key] = scores
+        if command == 'ZADD' then scores[b] = a else scores[a] = false end
+        if not later.isWritten and command == 'ZREM' then
+          later.isWritten, scores[a] = true, nil
+          return call(command, key, a)
+        end
+        return nil
+      elseif command == 'ZINCRBY' then
+        later.counts[key] = later.counts[key] or {}
+        later.counts[key][b] = (later.counts[key][b] or 0) + a
+        return nil
+      elseif later.scores[key] then
+        writeSets(call, key)
+      end
+      return call(command, ...)
+    end
+  end)(redis.call),
+}`,
+  takeFirst: `local function takeFirst(queue, wanted)
+  if wanted == 1 then return redis.call('ZPOPMIN', queue)[1] end
+  local heads = later.heads
+  if not heads or heads.at > #heads then
+    heads = redis.call('ZRANGE', queue, 0, wanted - 1)
+    heads.at = 1
+    later.heads = heads
+  end
+  local id = heads[heads.at]
+  heads.at = heads.at + 1
+  if id then redis.call('ZREM', queue, id) end
+  return id
+end`,
+  writeLater: `local function writeLater()
+  writeSets(redis.direct)
+  for key, counts in pairs(later.counts) do
+    for member, count in pairs(counts) do redis.direct('ZINCRBY', key, count, member) end
+  end
+end`,
+};
+
 export const begin_callback = {
   name: 'begin_callback', sha1: '10fbe33eab3ddf78f31858d960a71b9a939892aa',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'leaseMs', 'longestWaitMs'], rest: null,
@@ -473,10 +668,10 @@ return { 'OK', nowText, callback.attempts + 1, formatInteger(lease), fields }
 } as const;
 
 export const record_callback = {
-  name: 'record_callback', sha1: 'b874a095616a3b6a4510dd085d4349cafd78be6e',
+  name: 'record_callback', sha1: 'd28c49b09f5d8d01442f6701442a2ccdd816b1e9',
   keys: ['jobKey'], args: ['base', 'jobId', 'series', 'lease', 'eventType', 'data', 'retryMs', 'againMs', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const } : { outcome: 'NOT_PENDING' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.loadCallback}\n${lua.formatInteger}\n${lua.now}\n${lua.replaceEntry}\n${lua.postpone}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, series, lease, eventType, data, retryMs, againMs, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local job = loadJob(jobKey, base, jobId)
 local callback = loadCallback(job)
@@ -549,7 +744,7 @@ return { 'OK', #ids, { unpack(due) } }
 } as const;
 
 export const bring_back = {
-  name: 'bring_back', sha1: '570cc2fc1d33e701f7ebc7e9062117a25d45d20f',
+  name: 'bring_back', sha1: '0f3112b4a18407342afe3adc433173546c050700',
   keys: ['index'], args: ['base', 'afterOrder', 'limit', 'deliveryTimeoutMs'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), lastOrder: r[2] as string, reopened: Number(r[3]) }),
   text: `${lua.now}\n${lua.stored}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\nlocal index = KEYS[1]
@@ -557,9 +752,10 @@ local base, afterOrder, limit, deliveryTimeoutMs = ARGV[1], ARGV[2], ARGV[3], AR
 local nowMs = now()
 local markedAt = tonumber(stored(redis.call('GET', base .. 'stepped')) or 0)
 local function reopenIfAhead(id)
-  local job, deliveredAt, maxRunSeconds, runBy = loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'maxRunSeconds', 'runBy')
+  local job, deliveredAt, maxRunSeconds, runBy, ackWithinMs =
+    loadJob(base .. 'job:' .. id, base, id, 'deliveredAt', 'maxRunSeconds', 'runBy', 'ackWithinMs')
   if job.status ~= 'delivered' and job.status ~= 'running' then return 0 end
-  local ms = windowMs(job, deliveryTimeoutMs)
+  local ms = windowMs(job, stored(ackWithinMs) or deliveryTimeoutMs)
   local due = tonumber(stored(redis.call('ZSCORE', base .. 'deadlines', id)) or 0)
   local isRunAhead = job.status == 'running' and stored(maxRunSeconds) and stored(runBy)
     and tonumber(runBy) > nowMs + math.ceil(maxRunSeconds * 1000)
@@ -580,10 +776,10 @@ return { 'OK', #page / 2, page[#page] or afterOrder, reopened }
 } as const;
 
 export const expire = {
-  name: 'expire', sha1: '46ffd25681ecab4c3fe4418bf34f4c142e603206',
+  name: 'expire', sha1: 'ff0e0f0e8e2f3cbc97f2fd14022ea3252e0122af',
   keys: ['deadlines'], args: ['base', 'limit', 'maxDeliveries', 'eventsPerJob', 'retentionMs', 'deliveryTimeoutMs', 'dueBefore', 'random'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.windowMs}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.reopenIfCutShort}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.isStartOver}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.nextTakeBacks}\n${lua.failDelivery}\n${lua.spread}\n${lua.retryDelayMs}\n${lua.isoText}\n${lua.scheduledData}\n${lua.failAttempt}\n${lua.replaceEntry}\n${lua.purge}\n${lua.IS_STATUS}\n${lua.sweep}\nlocal deadlines = KEYS[1]
 local base, limit, maxDeliveries, eventsPerJob, retentionMs, deliveryTimeoutMs, dueBefore, random = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local nowMs = now()
 local DELIVERED = { pending = 1, dead = 2 }
@@ -593,10 +789,10 @@ local REOPENED = 9
 local counts, lagMs = { 0, 0, 0, 0, 0, 0, 0, 0, 0 }, nil
 local steppedAt = lastStep(base, nowMs)
 local function expireOne(id, due, n)
-  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority =
+  local job, timeouts, takeBacks, deliveredAt, unique, startBy, startWithin, maxRunSeconds, runBy, retry, priority, ackWithinMs =
     loadJob(base .. 'job:' .. id, base, id, 'deliveryTimeouts', 'takeBacks', 'deliveredAt', 'unique', 'startBy',
-      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority')
-  if reopenIfCutShort(job, due, steppedAt, nowMs, deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
+      'startWithinSeconds', 'maxRunSeconds', 'runBy', 'retry', 'priority', 'ackWithinMs')
+  if reopenIfCutShort(job, due, steppedAt, nowMs, stored(ackWithinMs) or deliveryTimeoutMs, { maxRunSeconds, runBy }) then return REOPENED end
   lagMs = lagMs or nowMs - due
   if job.status == 'delivered' then
     local ackWindowMs = math.max(due - (tonumber(stored(deliveredAt)) or due), 0)
@@ -606,7 +802,7 @@ local function expireOne(id, due, n)
   elseif job.status == 'running' then
     local errorJson = '"Job timed out after ' .. job.timeoutSeconds .. ' seconds without a heartbeat"'
     if stored(runBy) and due >= tonumber(runBy) then errorJson = '"Job ran longer than ' .. maxRunSeconds .. ' seconds"' end
-    local again = { retry = retry, priority = priority, random = (random + n * 0.6180339887498949) % 1 }
+    local again = { retry = retry, priority = priority, random = spread(random, n) }
     return FAILED[failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)]
   elseif PURGED[job.status or ''] then
     return purge(job, nowMs, unique) and PURGED[job.status]
@@ -639,10 +835,10 @@ return { 'OK', 1 }
 } as const;
 
 export const promote = {
-  name: 'promote', sha1: '762a7823a43c6fcad8467a5b8405fd23b01f648b',
+  name: 'promote', sha1: 'f84646ba53da862d884952a81b5b0b534e26a2b3',
   keys: ['due'], args: ['base', 'limit', 'eventsPerJob', 'retentionMs', 'dueBefore'], rest: null,
   decode: (r: unknown[]) => ({ examined: Number(r[1]), counts: (r[2] as unknown[]).map(Number), lagMs: Number(r[3]), broken: r[4] as string[] }),
-  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
+  text: `${lua.now}\n${lua.stored}\n${lua.lastStep}\n${lua.loadJob}\n${lua.wantsCallback}\n${lua.formatInteger}\n${lua.enqueueCallback}\n${lua.remindOfCallback}\n${lua.renewCallback}\n${lua.IS_STATUS}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.moveToStatusIndex}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.failStart}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.nextOrder}\n${lua.replaceEntry}\n${lua.sweep}\nlocal due = KEYS[1]
 local base, limit, eventsPerJob, retentionMs, dueBefore = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local nowMs, nowText = now()
 local READY = 1
@@ -690,16 +886,17 @@ return { 'OK', examined, { unpack(counts) }, lagMs, { unpack(broken) } }
 } as const;
 
 export const ack = {
-  name: 'ack', sha1: '0a1b71407e81897afa1980c7af016e5bca3e1342',
+  name: 'ack', sha1: '7444735be836dd93b0145893cf08484b4d147119',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.openWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local job, deliveryTimeouts, unique, maxRunSeconds, startBy = loadJob(jobKey, base, jobId, 'deliveryTimeouts', 'unique', 'maxRunSeconds', 'startBy')
+local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
+  loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'running')
+${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'running', takeBacks, timeouts)
   if reply then return reply end
 end
 if job.status ~= 'delivered' then
@@ -707,37 +904,24 @@ ${lua.missedWindow}\n  return { 'JOB_NOT_DELIVERED', job.status, missedWindow(jo
 end
 local nowMs, nowText = now()
 local attempt = formatInteger(job.attempt + 1)
-moveToStatusIndex(job, 'running')
-local runBy = nil
-if stored(maxRunSeconds) then
-${lua.startRun}\n  runBy = startRun(job, nowMs, maxRunSeconds)
-end
-openWindow(job, nowMs, executionMs(job), runBy)
-if stored(startBy) then
-  redis.call('ZREM', base .. 'due', jobId)
-  redis.call('HSET', jobKey, 'startBy', '0')
-end
-if stored(unique) and string.find(unique, '^started ') then
-${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique)
-  redis.call('HSET', jobKey, 'uniqueFreed', '1')
-end
-if stored(deliveryTimeouts) then redis.call('HDEL', jobKey, 'deliveryTimeouts') end
+startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
 recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
 return { 'OK', attempt }
 `,
 } as const;
 
 export const complete = {
-  name: 'complete', sha1: 'c2fe1eb83a1adcd6078a3da3fe640af842b4a277',
+  name: 'complete', sha1: '0ad9f871458600fedf4ad66eeb1f6f7207cbc649',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'result', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, attempt: Number(r[1]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local job, callbackUrl, callbackOn, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique')
+local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'completed')
+${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'completed', takeBacks, timeouts)
   if reply then return reply end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
@@ -756,16 +940,16 @@ return { 'OK', job.attempt }
 } as const;
 
 export const fail = {
-  name: 'fail', sha1: '7953298a3c62eca27eb9dd998a77e41ffbfce24d',
+  name: 'fail', sha1: '811463df949218b5ba72429a824d96975e936baf',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'errorJson', 'isRetryable', 'retryAfterMs', 'random', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, status: r[1] as Status, attempt: Number(r[2]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10]
-local job, retry, priority = loadJob(jobKey, base, jobId, 'retry', 'priority')
+local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken)
+${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
   if reply then return reply end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
@@ -781,27 +965,27 @@ return { 'OK', status, job.attempt }
 } as const;
 
 export const heartbeat = {
-  name: 'heartbeat', sha1: '40131adc79dce4434a135aa282921a966d042532',
+  name: 'heartbeat', sha1: 'aa25b607c77280796c9ea22805c921448079195a',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'kind', 'data', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ attempt: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.now}\n${lua.knownFull}\n${lua.isMemoryFull}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local job, runBy = loadJob(jobKey, base, jobId, 'runBy')
+local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if deliveryToken ~= '' then
-${lua.deliveryOf}\n${lua.replyToToken}\n  local refused = replyToToken(job, deliveryToken)
+${lua.deliveryOf}\n${lua.replyToToken}\n  local refused = replyToToken(job, deliveryToken, nil, takeBacks, timeouts)
   if refused then return refused end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 local nowMs, nowText = now()
-local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
-local isFull = type(reply) == 'table' and reply.err ~= nil
+local isFull = kind ~= 'keepalive' and isMemoryFull(base)
 reopenWindow(job, nowMs, executionMs(job), runBy)
-if kind == 'keepalive' then return { 'OK', job.attempt } end
 if isFull then return { 'STORAGE_FULL' } end
-if kind == 'progress' then
+if kind == 'keepalive' then
+  redis.call('HSET', jobKey, 'updatedAt', nowText)
+elseif kind == 'progress' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
@@ -813,16 +997,17 @@ return { 'OK', job.attempt }
 } as const;
 
 export const release = {
-  name: 'release', sha1: '81237229abd019c9dd919bc71dfae5e33786c491',
+  name: 'release', sha1: '192ce29246a160ad4df7340fcfe2d44e417c5ea1',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryToken', 'reason', 'delay', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, before: r[1] as Status, after: r[2] as Status, attempt: Number(r[3]) } : { outcome: 'UNCHANGED' as const }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-local job, takeBacks, priority, startWithin, startBy = loadJob(jobKey, base, jobId, 'takeBacks', 'priority', 'startWithinSeconds', 'startBy')
+local job, takeBacks, timeouts, priority, startWithin, startBy =
+  loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken)
+${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
   if reply then return reply end
 end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
@@ -842,12 +1027,12 @@ return { 'OK', job.status, status, formatInteger(attempts + 1) }
 } as const;
 
 export const claim = {
-  name: 'claim', sha1: '9d5b8d76f49f40ad796f6aac587c717f85e19b97',
+  name: 'claim', sha1: 'eae64b899c25ec4669656374c612d88db49e3e21',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: null,
-  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r[1] as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal jobKey = KEYS[1]
+  decode: (r: unknown[]) => (r[0] === 'OK' ? { outcome: 'OK' as const, job: r.slice(1) as (string | null)[] } : { outcome: 'NOT_PENDING' as const, status: r[1] as Status }),
+  text: `${lua.loadWhole}\n${lua.refusalFor}\n${lua.now}\n${lua.isTooLate}\n${lua.dequeue}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.appendClaimed}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local job, payload, checkpoint, takeBacks = loadJob(jobKey, base, jobId, 'payload', 'checkpoint', 'takeBacks')
+local job = loadWhole(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
@@ -855,15 +1040,421 @@ local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
-return { 'OK', claimedJob(job, payload, checkpoint, takeBacks) }
+local values = {}
+appendClaimed(values, job)
+return { 'OK', unpack(values) }
+`,
+} as const;
+
+export const poll = {
+  name: 'poll', sha1: 'db7bc80d6ab8e383890ac4d24347b147d603aa4e',
+  keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
+  decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.oldestFirst}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
+local base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local names = { unpack(ARGV, 9) }
+local nowMs, nowText = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local wanted = tonumber(count)
+local queues = { #names == 0 and queue or nil }
+for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
+local more = {}
+if workerId ~= '' then more = { 'workerId', workerId } end
+if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
+local mark = markDelivered
+if isAcked ~= '' then
+${lua.startRun}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
+end
+local values, claimed = {}, 0
+for _ = 1, wanted + 50 do
+  if claimed == wanted then break end
+  local id
+  if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
+  if not id then break end
+  local job = loadWhole(base .. 'job:' .. id, base, id)
+  if job.status == 'pending' then
+    redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
+    mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
+    appendClaimed(values, job)
+    claimed = claimed + 1
+  end
+end
+return { 'OK', unpack(values) }
+`,
+} as const;
+
+export const turn = {
+  name: 'turn', sha1: 'ac2ff92ec90695e17cffd979be08f0a327c4a6f9',
+  keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
+  decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
+  text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
+local base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
+local inputs = { unpack(ARGV, 14) }
+if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
+local settle = {}
+if string.find(actions, 'ack', 1, true) then
+${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\nlocal function ackScript(jobKey, base, jobId, keySpaceId, deliveryToken, eventsPerJob)
+local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
+  loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'running', takeBacks, timeouts)
+  if reply then return reply end
+end
+if job.status ~= 'delivered' then
+${lua.missedWindow}\n  return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) }
+end
+local nowMs, nowText = now()
+local attempt = formatInteger(job.attempt + 1)
+startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
+return { 'OK', attempt }
+end
+  function settle.ack(key, id, token) return ackScript(key, base, id, space, token, eventsPerJob) end
+end
+if string.find(actions, 'heartbeat', 1, true) then
+${lua.knownFull}\n${lua.isMemoryFull}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\nlocal function heartbeatScript(jobKey, base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob)
+local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local refused = replyToToken(job, deliveryToken, nil, takeBacks, timeouts)
+  if refused then return refused end
+end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+local isFull = kind ~= 'keepalive' and isMemoryFull(base)
+reopenWindow(job, nowMs, executionMs(job), runBy)
+if isFull then return { 'STORAGE_FULL' } end
+if kind == 'keepalive' then
+  redis.call('HSET', jobKey, 'updatedAt', nowText)
+elseif kind == 'progress' then
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
+elseif kind == 'checkpoint' then
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+else
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
+end
+return { 'OK', job.attempt }
+end
+  isMemoryFull(base)
+  function settle.heartbeat(key, id, token, kind, data) return heartbeatScript(key, base, id, space, token, kind, data, eventsPerJob) end
+end
+if string.find(actions, 'complete', 1, true) then
+${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
+local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'completed', takeBacks, timeouts)
+  if reply then return reply end
+end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+moveToStatusIndex(job, 'completed')
+if stored(unique) then
+${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
+end
+startRetention(job, nowMs, retentionMs)
+if stored(callbackUrl) then
+${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
+end
+recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
+return { 'OK', job.attempt }
+end
+  function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
+end
+if string.find(actions, 'fail', 1, true) then
+${lua.spread}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${lua.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
+local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
+  if reply then return reply end
+end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, status = now(), nil
+if isRetryable == '0' then
+  status = makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
+else
+  local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
+  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
+end
+return { 'OK', status, job.attempt }
+end
+  function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
+    random = spread(random, 1)
+    return failScript(key, base, id, space, token, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
+  end
+end
+if string.find(actions, 'release', 1, true) then
+${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${lua.nextOrder}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal function releaseScript(jobKey, base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs)
+local job, takeBacks, timeouts, priority, startWithin, startBy =
+  loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
+  if reply then return reply end
+end
+if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
+if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
+${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+end
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
+recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
+  'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
+return { 'OK', job.status, status, formatInteger(attempts + 1) }
+end
+  function settle.release(key, id, token, reason, delay) return releaseScript(key, base, id, space, token, reason, delay, eventsPerJob, retentionMs) end
+end
+local values, names = {}, { unpack(inputs, 1, nameCount) }
+for i = nameCount + 1, #inputs, 6 do
+  local id, token, action, a, b, c = unpack(inputs, i, i + 5)
+  local ok, outcome = pcall(settle[action], base .. 'job:' .. id, id, token, a, b, c)
+  if not ok then outcome = { 'UNAVAILABLE' } end
+  values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
+end
+if count ~= '0' then
+${lua.oldestFirst}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.markDelivered}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
+local nowMs, nowText = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local wanted = tonumber(count)
+local queues = { #names == 0 and queue or nil }
+for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
+local more = {}
+if workerId ~= '' then more = { 'workerId', workerId } end
+if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
+local mark = markDelivered
+if isAcked ~= '' then
+${lua.startRun}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
+end
+local values, claimed = {}, 0
+for _ = 1, wanted + 50 do
+  if claimed == wanted then break end
+  local id
+  if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
+  if not id then break end
+  local job = loadWhole(base .. 'job:' .. id, base, id)
+  if job.status == 'pending' then
+    redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
+    mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
+    appendClaimed(values, job)
+    claimed = claimed + 1
+  end
+end
+return { 'OK', unpack(values) }
+end
+  local jobs = pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
+  for i = 2, #jobs do values[#values + 1] = jobs[i] end
+end
+publishCollected(base, space)
+return { 'OK', unpack(values) }
+`,
+} as const;
+
+export const turn_many = {
+  name: 'turn_many', sha1: 'a84fd8674973279d625b297882fa7c906587f59e',
+  keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
+  decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
+  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
+${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nif isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
+local settle = {}
+if string.find(actions, 'ack', 1, true) then
+${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\nlocal function ackScript(jobKey, base, jobId, keySpaceId, deliveryToken, eventsPerJob)
+local job, unique, maxRunSeconds, startBy, timeouts, takeBacks =
+  loadJob(jobKey, base, jobId, 'unique', 'maxRunSeconds', 'startBy', 'deliveryTimeouts', tokenFields(deliveryToken))
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'running', takeBacks, timeouts)
+  if reply then return reply end
+end
+if job.status ~= 'delivered' then
+${lua.missedWindow}\n  return { 'JOB_NOT_DELIVERED', job.status, missedWindow(job) }
+end
+local nowMs, nowText = now()
+local attempt = formatInteger(job.attempt + 1)
+startAttempt(job, nowMs, unique, maxRunSeconds, startBy, timeouts)
+recordEvent(job, nowText, 'acked', 'running', 'null', eventsPerJob, 'startedAt', nowText, 'attempt', attempt)
+return { 'OK', attempt }
+end
+  function settle.ack(key, id, token) return ackScript(key, base, id, space, token, eventsPerJob) end
+end
+if string.find(actions, 'heartbeat', 1, true) then
+${lua.knownFull}\n${lua.isMemoryFull}\n${lua.openWindow}\n${lua.reopenWindow}\n${lua.executionMs}\nlocal function heartbeatScript(jobKey, base, jobId, keySpaceId, deliveryToken, kind, data, eventsPerJob)
+local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local refused = replyToToken(job, deliveryToken, nil, takeBacks, timeouts)
+  if refused then return refused end
+end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+local isFull = kind ~= 'keepalive' and isMemoryFull(base)
+reopenWindow(job, nowMs, executionMs(job), runBy)
+if isFull then return { 'STORAGE_FULL' } end
+if kind == 'keepalive' then
+  redis.call('HSET', jobKey, 'updatedAt', nowText)
+elseif kind == 'progress' then
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
+elseif kind == 'checkpoint' then
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)
+else
+  recordEvent(job, nowText, kind, 'running', data, eventsPerJob)
+end
+return { 'OK', job.attempt }
+end
+  isMemoryFull(base)
+  function settle.heartbeat(key, id, token, kind, data) return heartbeatScript(key, base, id, space, token, kind, data, eventsPerJob) end
+end
+if string.find(actions, 'complete', 1, true) then
+${lua.startRetention}\nlocal function completeScript(jobKey, base, jobId, keySpaceId, deliveryToken, result, eventsPerJob, retentionMs)
+local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToToken}\n  local reply = replyToToken(job, deliveryToken, 'completed', takeBacks, timeouts)
+  if reply then return reply end
+end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+moveToStatusIndex(job, 'completed')
+if stored(unique) then
+${lua.uniqueEntry}\n${lua.freeUnique}\n  freeUnique(job, unique, 'expired')
+end
+startRetention(job, nowMs, retentionMs)
+if stored(callbackUrl) then
+${lua.wantsCallback}\n${lua.enqueueCallback}\n  if wantsCallback('completed', callbackUrl, callbackOn) then enqueueCallback(job, nowMs) end
+end
+recordEvent(job, nowText, 'completed', 'completed', result, eventsPerJob, 'result', result)
+return { 'OK', job.attempt }
+end
+  function settle.complete(key, id, token, result) return completeScript(key, base, id, space, token, result, eventsPerJob, retentionMs) end
+end
+if string.find(actions, 'fail', 1, true) then
+${lua.spread}\n${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.retryDelayMs}\n${later.nextOrder}\n${lua.startLimit}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.scheduledData}\n${lua.recordReturn}\n${lua.failAttempt}\nlocal function failScript(jobKey, base, jobId, keySpaceId, deliveryToken, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
+local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
+  if reply then return reply end
+end
+if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, status = now(), nil
+if isRetryable == '0' then
+  status = makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs)
+else
+  local again = { retry = retry, priority = priority, delayMs = tonumber(retryAfterMs), random = random }
+  status = failAttempt(job, nowMs, errorJson, eventsPerJob, retentionMs, again)
+end
+return { 'OK', status, job.attempt }
+end
+  function settle.fail(key, id, token, errorJson, isRetryable, retryAfterMs)
+    random = spread(random, 1)
+    return failScript(key, base, id, space, token, errorJson, isRetryable, retryAfterMs, random, eventsPerJob, retentionMs)
+  end
+end
+if string.find(actions, 'release', 1, true) then
+${lua.startLimit}\n${lua.isStartCutShort}\n${lua.lastStep}\n${lua.isStartOver}\n${lua.timeOf}\n${later.nextOrder}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.recordReturn}\n${lua.isoText}\n${lua.scheduledData}\n${lua.nextTakeBacks}\nlocal function releaseScript(jobKey, base, jobId, keySpaceId, deliveryToken, reason, delay, eventsPerJob, retentionMs)
+local job, takeBacks, timeouts, priority, startWithin, startBy =
+  loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
+local refusal = refusalFor(job.status, job.space, keySpaceId)
+if refusal then return { refusal } end
+if deliveryToken ~= '' then
+${lua.deliveryOf}\n${lua.replyToGivingUp}\n  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
+  if reply then return reply end
+end
+if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
+if job.status ~= 'delivered' and job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
+local nowMs, nowText = now()
+local attempts = tonumber(job.attempt) - (job.status == 'running' and 1 or 0)
+if job.status == 'delivered' and isStartOver(job, startBy, startWithin, nowMs) then
+${lua.startRetention}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.wantsCallback}\n${lua.enqueueCallback}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.makeDead}\n${lua.failStart}\n  failStart(job, nowMs, startWithin, eventsPerJob, retentionMs)
+  return { 'OK', job.status, 'dead', formatInteger(attempts + 1) }
+end
+local scheduledFor = timeOf(delay, nowMs)
+local status = returnToWaiting(job, nowMs, scheduledFor, job.order, { priority, startWithin, startBy })
+recordReturn(job, nowText, 'released', status, '{"reason":' .. reason .. scheduledData(scheduledFor), eventsPerJob,
+  'attempt', formatInteger(attempts), 'takeBacks', nextTakeBacks(takeBacks))
+return { 'OK', job.status, status, formatInteger(attempts + 1) }
+end
+  function settle.release(key, id, token, reason, delay) return releaseScript(key, base, id, space, token, reason, delay, eventsPerJob, retentionMs) end
+end
+local values, names = {}, { unpack(inputs, 1, nameCount) }
+for i = nameCount + 1, #inputs, 6 do
+  local id, token, action, a, b, c = unpack(inputs, i, i + 5)
+  local ok, outcome = pcall(settle[action], base .. 'job:' .. id, id, token, a, b, c)
+  if not ok then outcome = { 'UNAVAILABLE' } end
+  values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
+end
+if count ~= '0' then
+${lua.oldestFirst}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.markDelivered}\n${later.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
+local nowMs, nowText = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local wanted = tonumber(count)
+local queues = { #names == 0 and queue or nil }
+for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
+local more = {}
+if workerId ~= '' then more = { 'workerId', workerId } end
+if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
+local mark = markDelivered
+if isAcked ~= '' then
+${lua.startRun}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
+end
+local values, claimed = {}, 0
+for _ = 1, wanted + 50 do
+  if claimed == wanted then break end
+  local id
+  if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
+  if not id then break end
+  local job = loadWhole(base .. 'job:' .. id, base, id)
+  if job.status == 'pending' then
+    redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
+    mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
+    appendClaimed(values, job)
+    claimed = claimed + 1
+  end
+end
+return { 'OK', unpack(values) }
+end
+  local jobs = pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
+  for i = 2, #jobs do values[#values + 1] = jobs[i] end
+end
+publishCollected(base, space)
+return { 'OK', unpack(values) }
+end
+${later.writeLater}\n${lua.failureReply}\nlocal queue = KEYS[1]
+local base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
+local inputs = { unpack(ARGV, 14) }
+local ok, reply = pcall(turnScript, queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs,
+  random, notAfter, nameCount, inputs)
+writeLater()
+return ok and reply or failureReply(reply)
 `,
 } as const;
 
 export const create = {
-  name: 'create', sha1: '8110e22cedfa10fd16f87b8b85fb394ba2ba1eb8',
+  name: 'create', sha1: 'de8615d5022d3634563a732ed84acc0defa44f30',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter'], rest: 'fields',
   decode: (r: unknown[]) => ({ order: r[1] as string }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local fields = { unpack(ARGV, 6) }
 local nowMs, _, micros = now()
@@ -876,16 +1467,16 @@ redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
 redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', name)
 enqueue(created, order)
-publish(created, '1', 'created', 'pending', formatInteger(math.floor(order / 1024)), 'null')
+publishCreation(created, 'pending', order)
 return { 'OK', order }
 `,
 } as const;
 
 export const create_full = {
-  name: 'create_full', sha1: 'bae31c5041297fd78385036e3cbe1dd9dc95b749',
+  name: 'create_full', sha1: '619f85d35ced3b1be2902d9af5ade9f02208b7b4',
   keys: ['jobKey'], args: ['base', 'jobId', 'space', 'name', 'notAfter', 'fingerprint', 'unique', 'eventsPerJob', 'replayed', 'shown', 'delay', 'priority', 'startWithin'], rest: 'fields',
   decode: (r: unknown[]) => (r[0] === 'CREATED' ? { outcome: 'CREATED' as const, order: r[1] as string, scheduledFor: r[2] as string } : r[0] === 'REPLAYED' ? { outcome: 'REPLAYED' as const, values: r[1] as (string | null)[] } : r[0] === 'RETURNED' ? { outcome: 'RETURNED' as const, id: r[1] as string, values: r[2] as (string | null)[] } : r[0] === 'REPLACED' ? { outcome: 'REPLACED' as const, id: r[1] as string, values: r[2] as (string | null)[], before: r[3] as Status } : { outcome: 'NOT_UNIQUE' as const, id: r[1] as string, status: r[2] as Status }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.publish}\n${lua.addJob}\nlocal jobKey = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.addJob}\nlocal jobKey = KEYS[1]
 local base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[12], ARGV[13]
 local fields = { unpack(ARGV, 14) }
 local nowMs, nowText, micros = now()
@@ -905,7 +1496,7 @@ local job = { key = jobKey, base = base, id = jobId, space = space, name = name 
 local other, isOccupied
 if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
 if isOccupied then
-${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
+${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.publish}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
   if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
   local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
   if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
@@ -923,11 +1514,134 @@ return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 `,
 } as const;
 
+export const create_many = {
+  name: 'create_many', sha1: '32f2b833aaab1ef4ef78387a1057ace1cea3f25c',
+  keys: ['queue'], args: ['base', 'space', 'notAfter', 'isKeyed'], rest: 'jobs',
+  decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.stored}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.failureReply}\nlocal queue = KEYS[1]
+local base, space, notAfter, isKeyed = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local jobs = { unpack(ARGV, 5) }
+local nowMs, _, micros = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local prefix, order = base .. 'space:' .. space .. '/', nil
+local outcomes, names, entries, entriesOf = {}, {}, {}, {}
+local function replayed(jobKey, id, fingerprint)
+  local v = redis.call('HMGET', jobKey, 'status', 'fingerprint', 'order')
+  if not stored(v[1]) then return nil end
+  if stored(v[2]) ~= fingerprint then return 'IDEMPOTENCY_MISMATCH' end
+  return 'REPLAYED ' .. id .. ' ' .. v[1] .. ' ' .. v[3]
+end
+local function createOne(jobKey, id, name, first, last)
+  order = order and formatInteger(order + 1) or nextOrder(base, space, nowMs * 1024 + math.floor(micros % 1000 * 1.024))
+  redis.call('HSET', jobKey, 'status', 'pending', 'space', space, 'name', name, 'order', order, unpack(jobs, first, last))
+  local ofName = entriesOf[name] or {}
+  entriesOf[name] = ofName
+  entries[#entries + 1], entries[#entries + 2], names[#names + 1] = order, id, name
+  ofName[#ofName + 1], ofName[#ofName + 2] = order, id
+  return order
+end
+local function createAll()
+  local i, outcome = 1, nil
+  while jobs[i] and outcome ~= 'IDEMPOTENCY_MISMATCH' do
+    local id, name, first, last = jobs[i], jobs[i + 1], i + 3, i + 2 + jobs[i + 2]
+    local jobKey = base .. 'job:' .. id
+    outcome = isKeyed ~= '' and replayed(jobKey, id, jobs[first + 1]) or createOne(jobKey, id, name, first, last)
+    outcomes[#outcomes + 1] = outcome
+    i = last + 1
+  end
+end
+local ok, failure = pcall(createAll)
+if entries[1] then
+${lua.wake}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
+  for _, index in ipairs({ prefix .. 'jobs', prefix .. 'status/pending', queue }) do redis.call('ZADD', index, unpack(entries)) end
+  for name, ofName in pairs(entriesOf) do
+    redis.call('ZADD', queue .. '/' .. name, unpack(ofName))
+    redis.call('ZINCRBY', prefix .. 'names', #ofName / 2, name)
+    wake({ base = base, space = space, name = name })
+  end
+  publishCreations(base, space, names, entries)
+end
+if not ok then return failureReply(failure) end
+return { 'OK', table.concat(outcomes, '\\n') }
+`,
+} as const;
+
+export const create_many_full = {
+  name: 'create_many_full', sha1: '8705f75d52d13e6c49b7fcb04a86390d4dd41819',
+  keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob'], rest: 'jobs',
+  decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
+  text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, fields)
+local nowMs, nowText, micros = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+local waits = { delay = delay, options = { priority ~= '' and priority, startWithin ~= '' and startWithin } }
+local function valuesOf(key, fieldNames)
+  local names = {}
+  for field in string.gmatch(fieldNames, '%S+') do names[#names + 1] = field end
+  return redis.call('HMGET', key, unpack(names))
+end
+if fingerprint ~= '' then
+  local v = redis.call('HMGET', jobKey, 'status', 'fingerprint')
+  if stored(v[1]) and stored(v[2]) ~= fingerprint then return { 'IDEMPOTENCY_MISMATCH' } end
+  if stored(v[1]) then return { 'REPLAYED', valuesOf(jobKey, replayed) } end
+end
+local job = { key = jobKey, base = base, id = jobId, space = space, name = name }
+local other, isOccupied
+if unique ~= '' then other, isOccupied = uniqueHolder(job, unique, nowMs) end
+if isOccupied then
+${lua.claimOrder}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.moveToStatusIndex}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.recordEvent}\n${lua.replaceJob}\n  local onConflict = string.match(unique, '^%l+ (%l+)')
+  if onConflict == 'reject' then return { 'NOT_UNIQUE', other.id, other.status } end
+  local isReplaced = onConflict == 'replace' and (other.status == 'pending' or other.status == 'scheduled')
+  if not isReplaced then return { 'RETURNED', other.id, valuesOf(other.key, shown) } end
+  replaceJob(other, nowMs, eventsPerJob, fields, waits)
+  return { 'REPLACED', other.id, valuesOf(other.key, shown), other.status }
+end
+if fingerprint ~= '' then fields[#fields + 1], fields[#fields + 2] = 'fingerprint', fingerprint end
+local order, scheduledFor = addJob(job, nowMs, micros, fields, waits)
+if unique ~= '' then
+  local index, field = uniqueEntry(job, unique)
+  redis.call('HSET', index, field, jobId)
+  if other then redis.call('HSET', other.key, 'uniqueFreed', '1') end
+end
+return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
+end
+${later.writeLater}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.failureReply}\nlocal queue = KEYS[1]
+local base, space, notAfter, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local jobs = { unpack(ARGV, 5) }
+if isTooLate(now(), notAfter) then return { 'TOO_LATE' } end
+later.isWritten = true
+local outcomes = {}
+local function createAll()
+  local i, outcome = 1, nil
+  while jobs[i] and outcome ~= 'IDEMPOTENCY_MISMATCH' do
+    local id, name, fingerprint, unique, delay, priority, startWithin, count = unpack(jobs, i, i + 7)
+    local last, shown = i + 7 + count, 'status order'
+    local reply = createFullScript(base .. 'job:' .. id, base, id, space, name, '', fingerprint, unique, eventsPerJob, shown,
+      shown, delay, priority, startWithin, { unpack(jobs, i + 8, last) })
+    outcome = reply[1]
+    if outcome == 'CREATED' then
+      outcome = reply[2] .. (reply[3] ~= '' and '+' or '')
+    elseif outcome == 'REPLAYED' then
+      outcome = 'REPLAYED ' .. id .. ' ' .. table.concat(reply[2], ' ')
+    elseif outcome ~= 'IDEMPOTENCY_MISMATCH' then
+      outcome = outcome .. ' ' .. reply[2] .. ' ' .. table.concat(reply[3], ' ') .. ' ' .. (reply[4] or '')
+    end
+    outcomes[#outcomes + 1] = outcome
+    i = last + 1
+  end
+end
+local ok, failure = pcall(createAll)
+writeLater()
+publishCollected(base, space)
+if not ok then return failureReply(failure) end
+return { 'OK', table.concat(outcomes, '\\n') }
+`,
+} as const;
+
 export const kill = {
-  name: 'kill', sha1: 'bb9c559fc2224bcce3ef95f89cbaf05f2f1720fa',
+  name: 'kill', sha1: '64a1abe6b14ecb9c168e5f60dd141a6581508801',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'reason', 'eventsPerJob', 'retentionMs'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.startRetention}\n${lua.wantsCallback}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, reason, eventsPerJob, retentionMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, unique, startBy, callbackUrl, callbackOn = loadJob(jobKey, base, jobId, 'unique', 'startBy', 'callbackUrl', 'callbackOn')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -950,36 +1664,6 @@ ${lua.enqueueCallback}\n${lua.remindOfCallback}\n  redis.call('HSET', jobKey, 'k
 end
 recordEvent(job, nowText, 'killed', 'killed', '{"reason":' .. reason .. '}', eventsPerJob)
 return { 'OK', job.status }
-`,
-} as const;
-
-export const poll = {
-  name: 'poll', sha1: 'ee2d972e9ccd2eac388cd0ba3e9def81e70442c9',
-  keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter'], rest: 'names',
-  decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[][] }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.oldestFirst}\n${lua.takeFirst}\n${lua.stored}\n${lua.loadJob}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.claimedJob}\nlocal queue = KEYS[1]
-local base, count, deliveryTimeoutMs, eventsPerJob, notAfter = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local names = { unpack(ARGV, 6) }
-local nowMs, nowText = now()
-if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
-local wanted = tonumber(count)
-local queues = { #names == 0 and queue or nil }
-for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
-local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
-local claimed = {}
-for _ = 1, wanted + 50 do
-  if #claimed == wanted then break end
-  local id
-  if takeOldest then id = takeOldest() else id = takeFirst(queues[1]) end
-  if not id then break end
-  local job, payload, checkpoint, takeBacks = loadJob(base .. 'job:' .. id, base, id, 'payload', 'checkpoint', 'takeBacks')
-  if job.status == 'pending' then
-    redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id)
-    markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
-    claimed[#claimed + 1] = claimedJob(job, payload, checkpoint, takeBacks)
-  end
-end
-return { 'OK', unpack(claimed) }
 `,
 } as const;
 
@@ -1094,10 +1778,10 @@ return { 'OK', seq, logSeq, formatInteger(now()), v[3], v[4], v[5], v[6], v[7] }
 } as const;
 
 export const reschedule = {
-  name: 'reschedule', sha1: 'fa3f4a88ccbca658ad9acd0fa4e3d806f4ce7004',
+  name: 'reschedule', sha1: '96ac8a80d2f2932f57c7753f3f087e1b70229e7c',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'delay', 'priority', 'eventsPerJob'], rest: null,
   decode: (r: unknown[]) => ({ before: r[1] as Status, after: r[2] as Status }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.appendEvent}\n${lua.quote}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.dequeue}\n${lua.leaveWaiting}\n${lua.startLimit}\n${lua.timeOf}\n${lua.moveToStatusIndex}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${lua.returnToWaiting}\n${lua.isoText}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, delay, priority, eventsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local job, priorityNow, startWithin, startBy = loadJob(jobKey, base, jobId, 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
@@ -1127,10 +1811,10 @@ return { 'OK', job.status, status }
 } as const;
 
 export const append_logs = {
-  name: 'append_logs', sha1: '1991f660f827a75dd5ef8d1aae474be90ffea4ef',
+  name: 'append_logs', sha1: 'f8d9303ed3eb5a98537834677a62547af04cbb46',
   keys: ['jobKey'], args: ['base', 'jobId', 'keySpaceId', 'logsPerJob'], rest: 'entries',
   decode: (r: unknown[]) => ({ lastSeq: Number(r[1]) }),
-  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.publish}\nlocal jobKey = KEYS[1]
+  text: `${lua.stored}\n${lua.loadJob}\n${lua.refusalFor}\n${lua.now}\n${lua.formatInteger}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\nlocal jobKey = KEYS[1]
 local base, jobId, keySpaceId, logsPerJob = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local entries = { unpack(ARGV, 5) }
 local job = loadJob(jobKey, base, jobId)

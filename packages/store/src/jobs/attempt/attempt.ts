@@ -2,7 +2,7 @@ import type { FailRequest, JsonValue, Progress, ReleaseRequest } from '@yardmast
 import { runScript } from '../../script/run-script.js';
 import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
 import { type Caller, jobScriptInputs, type Store } from '../../store.js';
-import { delayOf, msOfSeconds } from '../timing.js';
+import { failArgs, releaseArgs, reportEffect } from './outcomes.js';
 
 // The life of one attempt, as its worker reports it. A call with a delivery token has an effect only for the worker of
 // that delivery, and at most one: it may be sent again.
@@ -20,11 +20,6 @@ function attemptInputs(store: Store, worker: Worker, jobId: string) {
   return { keys, args: { deliveryToken: worker.deliveryToken ?? '', eventsPerJob, ...args } };
 }
 
-/** Report a call without a token that took effect in an attempt after the first: an earlier worker may have made it. */
-function reportUnfenced(store: Store, { deliveryToken }: Worker, attempt: number): void {
-  if (attempt > 1 && !deliveryToken) store.observer.unfenced();
-}
-
 /**
  * Move a delivered job to running and open its execution window.
  *
@@ -33,9 +28,7 @@ function reportUnfenced(store: Store, { deliveryToken }: Worker, attempt: number
  */
 export async function ackJob(store: Store, worker: Worker, jobId: string): Promise<void> {
   const reply = await runScript(store, ack, attemptInputs(store, worker, jobId));
-  if (reply.outcome === 'UNCHANGED') return;
-  reportUnfenced(store, worker, reply.attempt);
-  store.observer.moved('delivered', 'running', 1);
+  reportEffect(store, worker, 'ack', reply);
 }
 
 /** A worker's call that opens the execution window again, and the data that comes with it. */
@@ -56,8 +49,8 @@ export type Heartbeat =
 export async function heartbeatJob(store: Store, worker: Worker, jobId: string, beat: Heartbeat): Promise<void> {
   const { keys, args } = attemptInputs(store, worker, jobId);
   const data = beat.kind === 'keepalive' ? '' : JSON.stringify(beat.data);
-  const { attempt } = await runScript(store, heartbeat, { keys, args: { kind: beat.kind, data, ...args } });
-  reportUnfenced(store, worker, attempt);
+  const reply = await runScript(store, heartbeat, { keys, args: { kind: beat.kind, data, ...args } });
+  reportEffect(store, worker, beat.kind, reply);
 }
 
 /**
@@ -73,9 +66,7 @@ export async function completeJob(store: Store, worker: Worker, jobId: string, r
     keys,
     args: { result: JSON.stringify(result), retentionMs, ...args },
   });
-  if (reply.outcome === 'UNCHANGED') return;
-  reportUnfenced(store, worker, reply.attempt);
-  store.observer.moved('running', 'completed', 1);
+  reportEffect(store, worker, 'complete', reply);
 }
 
 /**
@@ -96,17 +87,13 @@ export async function failJob(
   const reply = await runScript(store, fail, {
     keys,
     args: {
-      errorJson: JSON.stringify(error),
-      isRetryable: retryable ? '1' : '0',
-      retryAfterMs: retryAfterSeconds === null ? '' : msOfSeconds(retryAfterSeconds),
+      ...failArgs({ error, retryable, retryAfterSeconds }),
       random: store.random(),
       retentionMs,
       ...args,
     },
   });
-  if (reply.outcome === 'UNCHANGED') return;
-  reportUnfenced(store, worker, reply.attempt);
-  store.observer.moved('running', reply.status, 1);
+  reportEffect(store, worker, 'fail', reply);
 }
 
 /**
@@ -124,13 +111,9 @@ export async function releaseJob(
 ): Promise<void> {
   const { keys, args } = attemptInputs(store, worker, jobId);
   const { retentionMs } = store.settings;
-  const delay = delayOf({ scheduledFor: null, delaySeconds });
   const reply = await runScript(store, release, {
     keys,
-    args: { reason: JSON.stringify(reason), delay, retentionMs, ...args },
+    args: { ...releaseArgs({ reason, delaySeconds }), retentionMs, ...args },
   });
-  if (reply.outcome === 'UNCHANGED') return;
-  reportUnfenced(store, worker, reply.attempt);
-  store.observer.moved(reply.before, reply.after, 1);
-  if (reply.after !== 'dead') store.observer.released();
+  reportEffect(store, worker, 'release', reply);
 }

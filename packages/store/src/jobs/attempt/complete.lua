@@ -7,11 +7,12 @@
 -- End a running job with its result, and enqueue its callback.
 --   deliveryToken  see replyToToken
 --   result         JSON text
-local job, callbackUrl, callbackOn, unique = loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique')
+local job, callbackUrl, callbackOn, unique, takeBacks, timeouts =
+  loadJob(jobKey, base, jobId, 'callbackUrl', 'callbackOn', 'unique', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-  local reply = replyToToken(job, deliveryToken, 'completed')
+  local reply = replyToToken(job, deliveryToken, 'completed', takeBacks, timeouts)
   if reply then return reply end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end

@@ -11,11 +11,11 @@
 --   retryAfterMs   until the next attempt; '' for what the job's `retry` says
 --   random         see retryDelayMs
 --   status         of the job now
-local job, retry, priority = loadJob(jobKey, base, jobId, 'retry', 'priority')
+local job, retry, priority, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'retry', 'priority', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-  local reply = replyToGivingUp(job, deliveryToken)
+  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
   if reply then return reply end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end

@@ -8,26 +8,24 @@
 --   deliveryToken  see replyToToken
 --   kind           progress, checkpoint, event or keepalive
 --   data           JSON text; not used for keepalive
-local job, runBy = loadJob(jobKey, base, jobId, 'runBy')
+local job, runBy, takeBacks, timeouts = loadJob(jobKey, base, jobId, 'runBy', tokenFields(deliveryToken))
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end
 if deliveryToken ~= '' then
-  local refused = replyToToken(job, deliveryToken)
+  local refused = replyToToken(job, deliveryToken, nil, takeBacks, timeouts)
   if refused then return refused end
 end
 if job.status ~= 'running' then return { 'JOB_NOT_RUNNING', job.status } end
 
 local nowMs, nowText = now()
--- This first write also tests whether memory is full, because a full Redis refuses it. reopenWindow works on a full
--- Redis as well, so that a job whose worker is alive does not time out.
-local reply = redis.pcall('HSET', jobKey, 'updatedAt', nowText)
-local isFull = type(reply) == 'table' and reply.err ~= nil
-reopenWindow(job, nowMs, executionMs(job), runBy)
-if kind == 'keepalive' then return { 'OK', job.attempt } end
+local isFull = kind ~= 'keepalive' and isMemoryFull(base)
+reopenWindow(job, nowMs, executionMs(job), runBy) -- on a full Redis, too: a job whose worker is alive must not time out
 if isFull then return { 'STORAGE_FULL' } end
 
-if kind == 'progress' then
+if kind == 'keepalive' then
+  redis.call('HSET', jobKey, 'updatedAt', nowText)
+elseif kind == 'progress' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'progress', data, 'progressAt', nowText)
 elseif kind == 'checkpoint' then
   recordEvent(job, nowText, kind, 'running', data, eventsPerJob, 'checkpoint', data)

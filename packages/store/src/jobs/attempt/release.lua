@@ -11,11 +11,12 @@
 --   delay          see timeOf
 --   before, after  status that the job had, and has now
 --   attempt        number of the attempt that was given up, or would have started
-local job, takeBacks, priority, startWithin, startBy = loadJob(jobKey, base, jobId, 'takeBacks', 'priority', 'startWithinSeconds', 'startBy')
+local job, takeBacks, timeouts, priority, startWithin, startBy =
+  loadJob(jobKey, base, jobId, 'takeBacks', 'deliveryTimeouts', 'priority', 'startWithinSeconds', 'startBy')
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if deliveryToken ~= '' then
-  local reply = replyToGivingUp(job, deliveryToken)
+  local reply = replyToGivingUp(job, deliveryToken, takeBacks, timeouts)
   if reply then return reply end
 end
 if job.status == 'killed' then return { 'JOB_KILLED', 'killed' } end

@@ -21,5 +21,5 @@ redis.call('ZADD', base .. 'space:' .. space .. '/jobs', order, jobId)
 redis.call('ZADD', base .. 'space:' .. space .. '/status/pending', order, jobId)
 redis.call('ZINCRBY', base .. 'space:' .. space .. '/names', '1', name) -- as text, because printing a number takes time
 enqueue(created, order)
-publish(created, '1', 'created', 'pending', formatInteger(math.floor(order / 1024)), 'null')
+publishCreation(created, 'pending', order)
 return { 'OK', order }

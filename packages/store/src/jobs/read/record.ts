@@ -31,6 +31,7 @@ import { uniqueOfStored } from '../unique.js';
  * | `eventsDropped`, `logsDropped` | events and log entries that were dropped, the oldest first |
  * | `fingerprint` | of the request, see create/idempotency.ts; of a job with an idempotency key |
  * | `startBy` | until when it must be acked for the first time; 0 once it was; see lua/waiting/waiting.lua |
+ * | `ackWithinMs` | delivery window of its delivery, when the poll asked for one |
  * | `runBy` | when its attempt must end, of a running job with `maxRunSeconds` |
  * | `killReason` | JSON text, for the callback of a killed job |
  * | `uniqueFreed` | 1 once an ack, or the next job with the unique key, has freed it |
@@ -57,6 +58,7 @@ export const LISTED_FIELDS = [
   'maxRunSeconds',
   'startWithinSeconds',
   'priority',
+  'workerId',
 ] as const;
 
 /** Fields of the record that make up a job, in the order in which create_full.lua reads them. */
@@ -120,10 +122,16 @@ export function listedJobOf(id: string, record: JobRecord): ListedJob {
     ...(record.maxRunSeconds ? { maxRunSeconds: Number(record.maxRunSeconds) } : {}),
     ...(record.startWithinSeconds ? { startWithinSeconds: Number(record.startWithinSeconds) } : {}),
     ...(record.priority ? { priority: Number(record.priority) } : {}),
+    ...workerOf(record),
     ...(unique && { unique }),
     createdAt,
     updatedAt,
   };
+}
+
+/** Return the worker that has a job. The record of a job that has ended still names the last one. */
+function workerOf({ workerId, status }: JobRecord): Pick<Job, 'workerId'> {
+  return workerId && (status === 'delivered' || status === 'running') ? { workerId } : {};
 }
 
 /** Build the job that a record describes, with its callback. */
@@ -139,8 +147,17 @@ export function jobOf(id: string, record: JobRecord): Job {
   };
 }
 
-/** Build the claimed job from the flat list of claimedJob in Lua. */
-export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
+/** How many values appendClaimed in Lua returns for each job. */
+const CLAIMED_VALUES = 9;
+
+/** Build claimed jobs from the values of appendClaimed in Lua. */
+export function claimedJobsOf(values: readonly (string | null)[]): ClaimedJob[] {
+  const jobs: ClaimedJob[] = [];
+  for (let i = 0; i < values.length; i += CLAIMED_VALUES) jobs.push(claimedJobOf(values.slice(i, i + CLAIMED_VALUES)));
+  return jobs;
+}
+
+function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
   const [id, name, timeoutSeconds, maxRetries, attemptsBefore, order, payload, checkpoint, takeBacks] = flat;
   return {
     id: id as string,
@@ -152,6 +169,6 @@ export function claimedJobOf(flat: readonly (string | null)[]): ClaimedJob {
     createdAt: isoOfOrder(order as string),
     checkpoint: parseJson(checkpoint),
     attempt: Number(attemptsBefore) + 1,
-    deliveryToken: `${attemptsBefore}.${takeBacks ?? 0}`,
+    deliveryToken: `${attemptsBefore}.${takeBacks || 0}`,
   };
 }

@@ -1,11 +1,25 @@
 -- Make a pending job that has left its queues delivered, for the caller that claims it, and open its delivery window.
-local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob)
+-- Further fields of the record may follow (name, value, …).
+local function markDelivered(job, nowMs, at, deliveryTimeoutMs, eventsPerJob, ...)
   moveToStatusIndex(job, 'delivered')
   openWindow(job, nowMs, deliveryMs(job, deliveryTimeoutMs))
-  recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at)
+  recordEvent(job, at, 'delivered', 'delivered', 'null', eventsPerJob, 'deliveredAt', at, ...)
 end
 
--- Return a delivered job as a flat list; claimedJobOf in the store reads it in this order.
-local function claimedJob(job, payload, checkpoint, takeBacks)
-  return { job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt, job.order, payload, checkpoint, takeBacks }
+-- Make a pending job that has left its queues delivered and running at once, for the caller that claims it. Further fields
+-- of the record may follow.
+local function markRunning(job, nowMs, at, _, eventsPerJob, ...)
+  startAttempt(job, nowMs, job.unique, job.maxRunSeconds, job.startBy, job.deliveryTimeouts)
+  local seq = appendDelivery(job, at, eventsPerJob)
+  redis.call('HSET', job.key, 'status', 'running', 'updatedAt', at, 'deliveredAt', at, 'startedAt', at,
+    'attempt', formatInteger(job.attempt + 1), ...)
+  publish(job, formatInteger(seq), 'delivered', 'delivered', at, 'null')
+  publish(job, formatInteger(seq + 1), 'acked', 'running', at, 'null')
+end
+
+-- Append the values of a claimed job to a list; claimedJobsOf in the store reads them in this order.
+local function appendClaimed(values, job)
+  local n = #values
+  values[n + 1], values[n + 2], values[n + 3], values[n + 4], values[n + 5] = job.id, job.name, job.timeoutSeconds, job.maxRetries, job.attempt
+  values[n + 6], values[n + 7], values[n + 8], values[n + 9] = job.order, job.payload or false, job.checkpoint or false, job.takeBacks or false
 end

@@ -11,19 +11,6 @@ local function makeDead(job, nowMs, errorJson, eventsPerJob, retentionMs, ...)
   return 'dead'
 end
 
--- Return how long to wait before the attempt after this one, in ms.
---   retry    `<delays> <factor> <maxDelaySeconds> <jitter>`, see storedRetryOf
---   random   at least 0 and below 1: the caller draws it, because Redis' own random numbers are the same in each script
-local function retryDelayMs(retry, attempt, random)
-  local delays, factor, longest, jitter = string.match(retry, '^(%S+) (%S+) (%S+) (%S+)$')
-  local seconds, n = 0, 0
-  for delay in string.gmatch(delays, '[^,]+') do
-    if n < tonumber(attempt) then seconds, n = delay, n + 1 end
-  end
-  seconds = seconds * factor ^ (attempt - 1) * (1 - jitter + 2 * jitter * random)
-  return math.ceil(math.min(seconds, tonumber(longest)) * 1000)
-end
-
 -- End an attempt that failed: while retries remain the job waits again, at the end of the queue or for a delay; otherwise
 -- it is dead, with its callback. `errorJson` is JSON text. Return the status that the job has now.
 --   again   retry and priority of the record; delayMs until the next attempt, nil for what `retry` says; and random, see

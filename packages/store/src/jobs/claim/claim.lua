@@ -1,13 +1,13 @@
 -- KEYS jobKey
 -- ARGV base jobId keySpaceId deliveryTimeoutMs eventsPerJob notAfter
--- REPLY OK job?[]
+-- REPLY OK job?...
 -- REPLY NOT_PENDING status:Status
 -- ERRORS TOO_LATE JOB_NOT_FOUND FORBIDDEN
 --
 -- Claim this job if it is pending.
 --   notAfter  see isTooLate
---   job       see claimedJob
-local job, payload, checkpoint, takeBacks = loadJob(jobKey, base, jobId, 'payload', 'checkpoint', 'takeBacks')
+--   job       its values, see appendClaimed
+local job = loadWhole(jobKey, base, jobId)
 local refusal = refusalFor(job.status, job.space, keySpaceId)
 if refusal then return { refusal } end
 if job.status ~= 'pending' then return { 'NOT_PENDING', job.status } end
@@ -16,4 +16,6 @@ local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 dequeue(job)
 markDelivered(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob)
-return { 'OK', claimedJob(job, payload, checkpoint, takeBacks) }
+local values = {}
+appendClaimed(values, job)
+return { 'OK', unpack(values) }

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { LIMITS } from '../limits.js';
+import { boundedText, integerBetween } from '../schema/fields.js';
+import { claimedJob } from './job.js';
+import { anObject, filterNames, nameOrNames } from './requests.js';
+import { settled, settleList } from './settle.js';
+import { pollWait } from './wait.js';
+
+const COUNT_RULE = 'must be an integer of at least 1';
+const pollCount = z
+  .number({ error: COUNT_RULE })
+  // `.int()` is not used, because it also refuses numbers above 2^53. Such a number counts as 50.
+  .refine((count) => Number.isInteger(count) && count >= 1, { error: COUNT_RULE })
+  .meta({ type: 'integer', minimum: 1 });
+
+const ANY_NAME = 'an empty list means any name';
+
+/**
+ * Body of Poll for Jobs (spec §4.3); an absent body counts as `{}`.
+ *
+ * The output's `names` are the first filter that is present (types, type, names, name), empty without a filter.
+ */
+export const pollRequest = z
+  .object(
+    {
+      count: pollCount
+        .transform((count) => Math.min(count, LIMITS.pollMax))
+        .default(LIMITS.pollDefault)
+        .describe(`Jobs to claim; above ${LIMITS.pollMax} is served as ${LIMITS.pollMax}`),
+      types: filterNames().optional().describe(`Names of jobs to claim; ${ANY_NAME}`),
+      type: nameOrNames.optional().describe('Used only without `types`'),
+      names: filterNames().optional().describe('Used only without `types` and `type`'),
+      name: nameOrNames.optional().describe('Used only without the other three fields'),
+      waitSeconds: pollWait,
+      settle: settleList(LIMITS.pollSettleMax)
+        .optional()
+        .describe('Outcomes of other jobs of the space, settled first'),
+      autoAck: z
+        .boolean({ error: 'must be a boolean' })
+        .default(false)
+        .describe('Ack the jobs at once: their attempts start, without a delivery window. Needs the scope jobs:ack'),
+      ackWithinSeconds: integerBetween(1, LIMITS.ackWithinSecondsMax)
+        .nullable()
+        .default(null)
+        .describe('Delivery window of the jobs of this poll; default that of the service'),
+      workerId: boundedText(LIMITS.workerIdCharacters)
+        .nullable()
+        .default(null)
+        .describe('Shown on the jobs while their attempts last'),
+    },
+    anObject,
+  )
+  .transform(({ types, type, names, name: olderName, ...others }) => ({
+    ...others,
+    names: [...new Set(types ?? type ?? names ?? olderName ?? [])],
+  }))
+  .meta({ id: 'Poll' });
+export type PollRequest = z.output<typeof pollRequest>;
+
+/** Response of Poll for Jobs (spec §4.3). */
+export const polledJobs = z
+  .object({
+    jobs: z.array(claimedJob).describe('Oldest first; empty without a pending job'),
+    settled: z.array(settled).optional().describe('In the order of `settle`; absent without it'),
+  })
+  .meta({ id: 'PolledJobs' });
+export type PolledJobs = z.output<typeof polledJobs>;

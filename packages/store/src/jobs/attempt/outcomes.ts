@@ -1,0 +1,75 @@
+import type { Action, FailRequest, Outcome, ReleaseRequest, Status } from '@yardmaster/protocol';
+import { ack, complete, fail, heartbeat, release } from '../../script/scripts.generated.js';
+import type { Store } from '../../store.js';
+import { delayOf, msOfSeconds } from '../timing.js';
+import type { Worker } from './attempt.js';
+
+/** An outcome without its job. */
+export type Report = OmitJob<Outcome>;
+type OmitJob<O> = O extends Outcome ? Omit<O, 'jobId' | 'deliveryToken'> : never;
+
+/** Return the script of an action, and its own arguments, in the order in which turn.lua passes them on. */
+export function scriptOf(report: Report) {
+  switch (report.action) {
+    case 'ack':
+      return { script: ack, args: {} };
+    case 'keepalive':
+      return { script: heartbeat, args: { kind: 'keepalive', data: '' } };
+    case 'progress': {
+      const { percent, message, subProgress } = report;
+      const data = JSON.stringify({ percent, message, subProgress });
+      return { script: heartbeat, args: { kind: 'progress', data } };
+    }
+    case 'checkpoint':
+    case 'event':
+      return { script: heartbeat, args: { kind: report.action, data: JSON.stringify(report.data) } };
+    case 'complete':
+      return { script: complete, args: { result: JSON.stringify(report.result) } };
+    case 'fail':
+      return { script: fail, args: failArgs(report) };
+    case 'release':
+      return { script: release, args: releaseArgs(report) };
+  }
+}
+
+/** Arguments of fail.lua. */
+export const failArgs = ({ error, retryable, retryAfterSeconds }: FailRequest) => ({
+  errorJson: JSON.stringify(error),
+  isRetryable: retryable ? '1' : '0',
+  retryAfterMs: retryAfterSeconds === null ? '' : msOfSeconds(retryAfterSeconds),
+});
+
+/** Arguments of release.lua. */
+export const releaseArgs = ({ reason, delaySeconds }: ReleaseRequest) => ({
+  reason: JSON.stringify(reason),
+  delay: delayOf({ scheduledFor: null, delaySeconds }),
+});
+
+/** Decoded reply of a script of an attempt. */
+interface Effect {
+  outcome?: string;
+  attempt?: number;
+  status?: Status;
+  before?: Status;
+  after?: Status;
+}
+
+/** Report to the observer what a worker's call has changed. */
+export function reportEffect(
+  { observer }: Store,
+  { deliveryToken }: Pick<Worker, 'deliveryToken'>,
+  action: Action,
+  effect: Effect,
+): void {
+  if (effect.outcome === 'UNCHANGED') return;
+  const { attempt = 1, status, before, after } = effect;
+  // Without a token, a call in an attempt after the first may have been made by an earlier worker.
+  if (attempt > 1 && !deliveryToken) observer.unfenced();
+  if (action === 'ack') observer.moved('delivered', 'running', 1);
+  else if (action === 'complete') observer.moved('running', 'completed', 1);
+  else if (status !== undefined) observer.moved('running', status, 1);
+  else if (before !== undefined && after !== undefined) {
+    observer.moved(before, after, 1);
+    if (after !== 'dead') observer.released();
+  }
+}

@@ -1,0 +1,77 @@
+import type { ClaimedJob, ClaimOutcome, PollRequest } from '@yardmaster/protocol';
+import { runScript } from '../../script/run-script.js';
+import { claim, poll } from '../../script/scripts.generated.js';
+import { type Caller, jobScriptInputs, notAfterOf, type Store } from '../../store.js';
+import { claimedJobsOf } from '../read/record.js';
+
+/** How jobs are claimed, beyond which ones. */
+export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
+
+/** Options of a script that claims nothing. */
+export const CLAIM_NOTHING: ClaimOptions = {};
+
+/** Build the arguments that all scripts share which poll. */
+export function claimArgs({ settings }: Store, { autoAck, ackWithinSeconds, workerId }: ClaimOptions) {
+  return {
+    deliveryTimeoutMs: settings.deliveryTimeoutMs,
+    isAcked: autoAck ? '1' : '',
+    ackWithinMs: ackWithinSeconds ? ackWithinSeconds * 1_000 : '',
+    workerId: workerId ?? '',
+  };
+}
+
+/** Report claimed jobs to the observer. */
+export function reportClaimed({ observer }: Store, poll: ClaimOptions | null, count: number): void {
+  if (poll === null) return;
+  if (count > 0) observer.moved('pending', poll.autoAck ? 'running' : 'delivered', count);
+  observer.delivered('poll', count);
+}
+
+/**
+ * Claim up to `count` pending jobs of a space, oldest first, each for this caller only.
+ *
+ * @param request `names` empty means any name
+ * @returns the jobs, delivered now, or running with `autoAck`; empty when none is pending
+ * @throws OVERLOADED; UNAVAILABLE, after which jobs may be delivered although no worker has received them: they are
+ *   pending again after the delivery window
+ * @see spec §4.3
+ */
+export async function pollJobs(
+  store: Store,
+  spaceId: string,
+  request: Pick<PollRequest, 'count' | 'names'> & ClaimOptions,
+): Promise<ClaimedJob[]> {
+  const { jobs: values } = await runScript(store, poll, {
+    keys: { queue: store.keys.queue(spaceId) },
+    args: {
+      base: store.keys.baseOfSpace(spaceId),
+      count: request.count,
+      eventsPerJob: store.settings.eventsPerJob,
+      notAfter: notAfterOf(store),
+      ...claimArgs(store, request),
+    },
+    rest: request.names,
+  });
+  const jobs = claimedJobsOf(values);
+  reportClaimed(store, request, jobs.length);
+  return jobs;
+}
+
+/**
+ * Claim this job for the caller if it is pending.
+ *
+ * @throws JOB_NOT_FOUND, FORBIDDEN, OVERLOADED, UNAVAILABLE
+ * @see spec §4.4
+ */
+export async function claimJob(store: Store, caller: Caller, jobId: string): Promise<ClaimOutcome> {
+  const { deliveryTimeoutMs, eventsPerJob } = store.settings;
+  const { keys, args } = jobScriptInputs(store, caller, jobId);
+  const reply = await runScript(store, claim, {
+    keys,
+    args: { deliveryTimeoutMs, eventsPerJob, notAfter: notAfterOf(store), ...args },
+  });
+  store.observer.delivered('claim', reply.outcome === 'OK' ? 1 : 0);
+  if (reply.outcome === 'NOT_PENDING') return { claimed: false, reason: 'not_pending', status: reply.status };
+  store.observer.moved('pending', 'delivered', 1);
+  return { claimed: true, job: claimedJobsOf(reply.job)[0] as ClaimedJob };
+}

@@ -1,0 +1,45 @@
+-- KEYS queue
+-- ARGV base count deliveryTimeoutMs eventsPerJob notAfter isAcked ackWithinMs workerId names...
+-- REPLY OK jobs?...
+-- ERRORS TOO_LATE
+--
+-- Claim up to `count` pending jobs of one space, oldest first over all requested names.
+--   queue        the space's queue; the queue of a name is <queue>/<name>
+--   count        1 to 50
+--   notAfter     see isTooLate
+--   isAcked      '1' to ack the jobs at once, '' otherwise
+--   ackWithinMs  their delivery window, instead of `deliveryTimeoutMs`; '' for that
+--   workerId     to be shown on the jobs; '' for none
+--   names        job names, at most 100; none for any
+--   jobs         the values of all of them, see appendClaimed
+local nowMs, nowText = now()
+if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
+
+local wanted = tonumber(count)
+local queues = { #names == 0 and queue or nil }
+for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
+local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
+
+local more = {}
+if workerId ~= '' then more = { 'workerId', workerId } end
+if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
+local mark = markDelivered
+if isAcked ~= '' then
+  mark = markRunning
+end
+
+local values, claimed = {}, 0
+for _ = 1, wanted + 50 do -- 50 to spare for entries without a pending job
+  if claimed == wanted then break end
+  local id
+  if takeOldest then id = takeOldest() else id = takeFirst(queues[1], wanted) end
+  if not id then break end
+  local job = loadWhole(base .. 'job:' .. id, base, id)
+  if job.status == 'pending' then -- otherwise the entry is stray, and is gone from the queue now
+    redis.call('ZREM', #names == 0 and queue .. '/' .. job.name or queue, id) -- the job's other queue
+    mark(job, nowMs, nowText, deliveryTimeoutMs, eventsPerJob, unpack(more))
+    appendClaimed(values, job)
+    claimed = claimed + 1
+  end
+end
+return { 'OK', unpack(values) } -- a constructor, see list.lua

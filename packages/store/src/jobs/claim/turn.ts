@@ -1,0 +1,113 @@
+import {
+  type ClaimedJob,
+  ERRORS,
+  type ErrorCode,
+  type Outcome,
+  type PollRequest,
+  type Settled,
+  type Status,
+  YardmasterError,
+} from '@yardmaster/protocol';
+import { isJobId, partitionOf, partitionOfJob } from '../../partition.js';
+import { runScript } from '../../script/run-script.js';
+import { turn, turn_many } from '../../script/scripts.generated.js';
+import { notAfterOf, type Store } from '../../store.js';
+import { reportEffect, scriptOf } from '../attempt/outcomes.js';
+import { claimedJobsOf } from '../read/record.js';
+import { CLAIM_NOTHING, type ClaimOptions, claimArgs, reportClaimed } from './claim.js';
+
+/** What a worker wants in one call: outcomes to settle, and then jobs to claim. */
+export interface TurnRequest {
+  settle: readonly Outcome[];
+  /** Jobs to claim; null for none. */
+  poll: (Pick<PollRequest, 'count' | 'names'> & ClaimOptions) | null;
+  /** Return why the caller must not do this action; null if it may. */
+  refusalOf: (outcome: Outcome) => YardmasterError | null;
+}
+
+/** From so many jobs on, one script that writes sorted sets together costs less, see turn_many.lua. */
+const MANY = 5;
+
+/**
+ * Settle jobs of a space, in order, and then claim pending ones, all in one step. An outcome that is refused does not
+ * affect the others.
+ *
+ * @throws UNAVAILABLE, after which any of it may be done; OVERLOADED, STORAGE_FULL when nothing was done
+ * @see contract-2 §3
+ */
+export async function takeTurn(
+  store: Store,
+  spaceId: string,
+  { settle, poll, refusalOf }: TurnRequest,
+): Promise<{ settled: Settled[]; jobs: ClaimedJob[] }> {
+  const refused = settle.map((outcome) => refusalOf(outcome) ?? refusalOfId(outcome, spaceId));
+  const sent = settle.filter((_, i) => refused[i] === null);
+  if (sent.length === 0 && poll === null)
+    return { settled: settle.map((it, i) => unsettled(it, refused[i])), jobs: [] };
+
+  const values = await sendTurn(store, spaceId, sent, poll);
+  const replies = values.slice(0, sent.length);
+  let next = 0;
+  const settled = settle.map((outcome, i) => {
+    const refusal = refused[i];
+    return refusal ? unsettled(outcome, refusal) : settledOf(store, outcome, replies[next++]);
+  });
+  const jobs = claimedJobsOf(values.slice(sent.length) as (string | null)[]);
+  reportClaimed(store, poll, jobs.length);
+  return { settled, jobs };
+}
+
+async function sendTurn(store: Store, spaceId: string, sent: readonly Outcome[], poll: TurnRequest['poll']) {
+  const items = sent.map((outcome) => ({ outcome, ...scriptOf(outcome) }));
+  const { eventsPerJob, retentionMs } = store.settings;
+  const { names = [], count = 0 } = poll ?? {};
+  const script = sent.length + count < MANY ? turn : turn_many;
+  const { values } = await runScript(store, script, {
+    keys: { queue: store.keys.queue(spaceId) },
+    args: {
+      base: store.keys.baseOfSpace(spaceId),
+      space: spaceId,
+      actions: [...new Set(items.map((item) => item.script.name))].join(' '),
+      ...claimArgs(store, poll ?? CLAIM_NOTHING),
+      count,
+      eventsPerJob,
+      retentionMs,
+      random: store.random(),
+      notAfter: poll === null ? '' : notAfterOf(store),
+      nameCount: names.length,
+    },
+    rest: [
+      ...names,
+      ...items.flatMap(({ outcome: { jobId, deliveryToken }, script: { name }, args }) => {
+        const [a = '', b = '', c = ''] = Object.values<string | number>(args);
+        return [jobId, deliveryToken ?? '', name, a, b, c];
+      }),
+    ],
+  });
+  return values as unknown[];
+}
+
+/** Refuse an id without reading the job: one that cannot be an id, or that is of another partition. */
+function refusalOfId({ jobId }: Outcome, spaceId: string): YardmasterError | null {
+  if (!isJobId(jobId)) return new YardmasterError('JOB_NOT_FOUND');
+  return partitionOfJob(jobId) === partitionOf(spaceId) ? null : new YardmasterError('FORBIDDEN');
+}
+
+const unsettled = ({ jobId }: Outcome, refusal: YardmasterError | null | undefined): Settled => {
+  const { code, message, extras } = refusal as YardmasterError;
+  return { jobId, success: false, error: message, code, ...extras } as Settled;
+};
+
+/** Read the reply to one outcome: its attempt, or the reply of the script of its action. */
+function settledOf(store: Store, outcome: Outcome, reply: unknown): Settled {
+  const values = typeof reply === 'string' ? ['OK', reply] : (reply as string[]);
+  const [word, status, hint] = values as [string, ...(string | undefined)[]];
+  if (word in ERRORS) {
+    if (word === 'STORAGE_FULL') store.observer.failed('full');
+    if (word === 'UNAVAILABLE') store.observer.failed('other'); // a record that is not valid
+    const extras = { ...(status && { jobStatus: status as Status }), ...(hint && { hint }) };
+    return unsettled(outcome, new YardmasterError(word as ErrorCode, undefined, extras));
+  }
+  reportEffect(store, outcome, outcome.action, scriptOf(outcome).script.decode(values));
+  return { jobId: outcome.jobId, success: true };
+}

@@ -1,0 +1,163 @@
+import { type CreateJobRequest, type JobSummary, type Status, YardmasterError } from '@yardmaster/protocol';
+import { keyedJobId, newJobId } from '../../partition.js';
+import { runScript } from '../../script/run-script.js';
+import { create_many, create_many_full } from '../../script/scripts.generated.js';
+import { notAfterOf, onBulk, type Store } from '../../store.js';
+import { isoOfOrder } from '../../time.js';
+import { delayOf } from '../timing.js';
+import { storedUniqueOf } from '../unique.js';
+import { fieldsOf, isPlain } from './create.js';
+import { fingerprintOf, idempotencySecretOf } from './idempotency.js';
+import { partlyStored } from './partly-stored.js';
+
+/** Jobs that one script creates, so that no other call waits long behind it. */
+const JOBS_AT_ONCE = 100;
+
+/** Characters of their fields after which no further job is added to a script. */
+const CHARACTERS_AT_ONCE = 256 * 1_024;
+
+/** Characters of fields above which a script goes to the bulk connection, where no ack waits behind it. */
+const BULK_CHARACTERS = 64 * 1_024;
+
+/** A job to be created, as text: parsed JSON takes up to forty times the memory of its text. */
+export interface PackedJob {
+  name: string;
+  /** Names and values of the fields of its record, in turn. */
+  fields: readonly (string | number)[];
+  characters: number;
+  /** Of the request; '' without an idempotency key. */
+  fingerprint: string;
+  /** Arguments unique, delay, priority and startWithin of create_full.lua; null for a job that needs none. */
+  options: readonly (string | number)[] | null;
+}
+
+/**
+ * Write a request as createJobs takes it.
+ *
+ * @param request one without `reject` in `unique`
+ * @param body the request as its caller sent it, before defaults of the service; null without an idempotency key
+ */
+export function packJob(spaceId: string, request: CreateJobRequest, body: CreateJobRequest | null): PackedJob {
+  const fields = fieldsOf(request);
+  const unique = request.unique === null ? '' : storedUniqueOf(request.unique);
+  if (unique !== '') fields.push('unique', unique);
+  return {
+    name: request.name,
+    fields,
+    characters: fields.reduce<number>((sum, field) => sum + String(field).length, request.name.length),
+    fingerprint: body === null ? '' : fingerprintOf(spaceId, body),
+    options: isPlain(request)
+      ? null
+      : [unique, delayOf(request), request.priority || '', request.startWithinSeconds ?? ''],
+  };
+}
+
+/** How createJobs creates its jobs. */
+export interface ManyOptions {
+  /** Null for none. */
+  idempotencyKey: string | null;
+  /** Calls a function that runs one script, once it is its turn. */
+  inTurn: <T>(run: () => Promise<T>) => Promise<T>;
+}
+
+/** Jobs that were created or found, in the order of their requests. */
+export interface ManyCreated {
+  jobs: JobSummary[];
+  /** Whether earlier calls with this idempotency key created all of them. */
+  isReplay: boolean;
+}
+
+/**
+ * Create jobs in order, at most a hundred with each script. The outcome of each job is that of createFullJob.
+ *
+ * @throws STORAGE_UNSAFE; IDEMPOTENCY_MISMATCH, STORAGE_FULL, OVERLOADED, UNAVAILABLE, and these with `stored` when some
+ *   jobs were created or found before
+ * @see contract-2 §3
+ */
+export async function createJobs(
+  store: Store,
+  spaceId: string,
+  packed: readonly PackedJob[],
+  { idempotencyKey: key, inTurn }: ManyOptions,
+): Promise<ManyCreated> {
+  if (!store.storage.isSafe) throw new YardmasterError('STORAGE_UNSAFE');
+  const jobs: JobSummary[] = [];
+  let replayed = 0;
+  try {
+    const secret = key === null ? null : await idempotencySecretOf(store);
+    const idOf = (i: number) => (secret === null ? newJobId(spaceId) : keyedJobId(secret, spaceId, key as string, i));
+    for (const chunk of chunksOf(packed)) {
+      const ids = chunk.map((_, i) => idOf(jobs.length + i));
+      const lines = await inTurn(() => createChunk(store, spaceId, chunk, ids));
+      for (const [i, line] of lines.entries()) {
+        if (line === 'IDEMPOTENCY_MISMATCH') throw new YardmasterError(line);
+        const { name } = chunk[i] as PackedJob;
+        const { before, isReplay, ...found } = readLine(line, ids[i] as string);
+        if (isReplay) replayed++;
+        else if (before !== found.status) store.observer.moved(before, found.status, 1);
+        const { id, status, order } = found;
+        jobs.push({ id, spaceId, name, status, createdAt: isoOfOrder(order) });
+      }
+    }
+  } catch (error) {
+    throw partlyStored(error, jobs.length, key !== null);
+  }
+  return { jobs, isReplay: replayed === jobs.length };
+}
+
+/** Divide jobs into portions for one script each. */
+function* chunksOf(jobs: readonly PackedJob[]): Generator<PackedJob[]> {
+  let chunk: PackedJob[] = [];
+  let characters = 0;
+  for (const job of jobs) {
+    if (chunk.length === JOBS_AT_ONCE || (chunk.length > 0 && characters + job.characters > CHARACTERS_AT_ONCE)) {
+      yield chunk;
+      chunk = [];
+      characters = 0;
+    }
+    chunk.push(job);
+    characters += job.characters;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** Create jobs with one script. @returns a line for each, see create_many.lua and create_many_full.lua */
+async function createChunk(store: Store, spaceId: string, jobs: PackedJob[], ids: string[]): Promise<string[]> {
+  const isLarge = jobs.reduce((sum, { characters }) => sum + characters, 0) > BULK_CHARACTERS;
+  const on = isLarge ? onBulk(store) : store;
+  const keys = { queue: store.keys.queue(spaceId) };
+  const shared = { base: store.keys.baseOfSpace(spaceId), space: spaceId, notAfter: notAfterOf(store) };
+  const isKeyed = jobs[0]?.fingerprint !== '';
+  if (jobs.every(({ options }) => options === null)) {
+    const rest = jobs.flatMap(({ name, fields, fingerprint }, i) => {
+      const all = isKeyed ? ['fingerprint', fingerprint, ...fields] : fields;
+      return [ids[i] as string, name, all.length, ...all];
+    });
+    const args = { ...shared, isKeyed: isKeyed ? '1' : '' };
+    return (await runScript(on, create_many, { keys, args, rest })).outcomes.split('\n');
+  }
+  const rest = jobs.flatMap(({ name, fields, fingerprint, options }, i) => {
+    return [ids[i] as string, name, fingerprint, ...(options ?? NO_OPTIONS), fields.length, ...fields];
+  });
+  const args = { ...shared, eventsPerJob: store.settings.eventsPerJob };
+  return (await runScript(on, create_many_full, { keys, args, rest })).outcomes.split('\n');
+}
+
+const NO_OPTIONS = ['', '', '', ''];
+
+/** Read the line of a job that was created with this id or found. */
+function readLine(line: string, newId: string) {
+  const [word = '', id = newId, status, order = word, before] = line.split(' ');
+  if (status !== undefined) {
+    // Another outcome than REPLACED changed no status.
+    return { id, order, status: status as Status, before: (before || status) as Status, isReplay: word === 'REPLAYED' };
+  }
+  const isScheduled = word.endsWith('+');
+  return {
+    id,
+    order: isScheduled ? word.slice(0, -1) : word,
+    status: isScheduled ? ('scheduled' as const) : ('pending' as const),
+    before: 'none' as const,
+    isReplay: false,
+  };
+}
