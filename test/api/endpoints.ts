@@ -26,10 +26,16 @@ export const MADE = `made by ${basename(expect.getState().testPath ?? '')}`;
 
 const HALF = { percent: 50, message: 'half' };
 
+/** The scopes of the outcomes that a worker can settle, and an outcome that any of these calls accepts. */
+const OUTCOME_SCOPES: Scope[] = [
+  ...(['jobs:ack', 'jobs:keepalive', 'jobs:progress', 'jobs:event', 'jobs:complete', 'jobs:fail'] as const),
+];
+const ACK = { jobId: 'nope', action: 'ack' };
+
 type Row = [name: string, call: string, scopes: Scope[], rest?: Pick<Endpoint, 'on' | 'body' | 'success'>];
 
 /**
- * Every endpoint of §4, and those of the contract: keys, statistics, redelivery, callback secrets. The list is repeated
+ * Every endpoint of §4, and those of the contract: settle, keys, statistics, redelivery, callback secrets. The list is repeated
  * here on purpose, because a test must not compare the product's table with itself.
  */
 const ROWS: Row[] = [
@@ -37,6 +43,7 @@ const ROWS: Row[] = [
   ['List Jobs', 'GET /spaces/:spaceId/jobs', ['jobs:read']],
   ['Get Space Statistics', 'GET /spaces/:spaceId/stats', ['jobs:read']],
   ['Poll for Jobs', 'POST /spaces/:spaceId/jobs/poll', ['jobs:poll'], { body: { count: 1 } }],
+  ['Settle Jobs', 'POST /spaces/:spaceId/jobs/settle', OUTCOME_SCOPES, { body: { outcomes: [ACK] } }],
   ['Claim Specific Job', 'POST /jobs/:jobId/claim', ['jobs:poll']],
   ['Get Job', 'GET /jobs/:jobId', ['jobs:read']],
   ['Get Job Progress', 'GET /jobs/:jobId/progress', ['jobs:read:progress', 'jobs:read']],
@@ -104,7 +111,7 @@ export function callEndpoint(
  * process has cached.
  */
 export const askingRedis = ({ name }: Endpoint): CallOptions =>
-  name === 'Get Callback Secrets' ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` } : {};
+  ['Get Callback Secrets', 'Settle Jobs'].includes(name) ? { key: `ym_${'a'.repeat(16)}_${'f'.repeat(64)}` } : {};
 
 /** Return everything that a refused call could have changed, without the changes of other tests on a shared service. */
 export async function stateOf(service: TestService, { spaceId, jobId, keyId }: Target): Promise<unknown[]> {

@@ -112,6 +112,8 @@ const UNIQUE_FAULTS: [unique: object, error: string][] = [
 const IN_SENTENCES =
   /well-formed|required with until|2030-02-30|nest deeper|beyond the range|bytes in all|is repeated|in the future|__proto__|:99999|"(Host|Content-Length|TRANSFER-ENCODING)":|"count":1e400|01 00:00/;
 
+const OUTCOMES = 'must be an array of objects';
+
 const work = { name: 'work' };
 const half = { percent: 50, message: 'half' };
 const reader = { name: MADE, scopes: ['jobs:read'] };
@@ -230,10 +232,21 @@ const REFUSED: Record<string, Fault[]> = {
       `callbackHeaders.a ${STRING}`,
     ),
   ],
+  'Settle Jobs': [
+    fault({}, 'outcomes is required'),
+    ...values('outcomes', OUTCOMES, [5, 'x', null, true, {}]),
+    fault({ outcomes: Array(101).fill({ jobId: 'x', action: 'ack' }) }, 'outcomes must have at most 100 outcomes'),
+  ],
   'Poll for Jobs': [
     ...values('count', COUNT, [0, -1, 1.5, '5', 'abc', null, true, [], {}]),
     ...values('waitSeconds', WAIT, [-1, -0.1, '5', null, true, [], {}]),
     fault('{"count":1e400}', `count ${COUNT}`),
+    ...values('settle', OUTCOMES, [5, 'x', null, true, {}]),
+    fault({ settle: Array(51).fill({ jobId: 'x', action: 'ack' }) }, 'settle must have at most 50 outcomes'),
+    ...values('autoAck', 'must be a boolean', [0, 'true', null]),
+    ...values('ackWithinSeconds', 'must be an integer between 1 and 3600', [0, -1, 1.5, 3601, '5', true]),
+    ...values('workerId', STRING, [5, true, {}]),
+    ...values('workerId', NAME, ['', 'x'.repeat(129)]),
     ...filterFaults('type', FILTER, [5, null, true, {}]),
     ...filterFaults('name', FILTER, [5, null, true, {}]),
     ...filterFaults('types', FILTER_LIST, [5, null, true, {}, 'work']),
@@ -352,7 +365,9 @@ const NO_OBJECTS = ['null', '[]', '5', '"text"', 'true', '[{"name":"work"}]'].ma
 );
 
 describe.each(Object.entries(REFUSED))('%s', (name, rows) => {
-  const all = rows === ANY_JSON ? rows : [...NO_OBJECTS, ...rows];
+  // Create Job takes a list of jobs, see test/batch.
+  const noObjects = NO_OBJECTS.filter(({ text }) => name !== 'Create Job' || !text.startsWith('['));
+  const all = rows === ANY_JSON ? rows : [...noObjects, ...rows];
   const faults = all.map((row) => ({ ...row, title: `${short(row.text)}: ${row.errors[0]}` }));
 
   it.each(faults)('refuses $title', async ({ text, errors }) => {

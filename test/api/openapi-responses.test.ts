@@ -26,7 +26,7 @@ import {
 // Other tests check which response it must be.
 
 const redis = withRedis();
-const limits = { MAX_BODY_BYTES: '2048', MAX_LOG_WIRE_BYTES: '2048' };
+const limits = { MAX_BODY_BYTES: '2048', MAX_BATCH_BYTES: '2048', MAX_LOG_WIRE_BYTES: '2048' };
 // The stored data are not checked at the end, because a test damages them.
 const service = withService(limits, { redis, app: 'api', check: false });
 let contract: Contract;

@@ -86,6 +86,7 @@ const REFUSALS: Record<string, ErrorCode[]> = {
   ],
   'List Jobs': [],
   'Poll for Jobs': [...BODY, 'TOO_MANY_WAITERS'],
+  'Settle Jobs': BODY,
   'Get Space Statistics': [],
   'Claim Specific Job': JOB,
   'Get Job': [...JOB, 'TOO_MANY_WAITERS'],
@@ -186,7 +187,9 @@ it('documents bodies without a type only where any JSON is allowed', () => {
   const { components, paths } = contract.document;
   const ofComponents = openSchemas(components.schemas).map((at) => at.replace('/properties', ''));
   const ofJobs = ['/Job/result', '/ListedJob/result', '/JobWithEvents/result', '/JobEvent/data'];
-  expect(ofComponents.sort()).toEqual(['/Completion/result', ...ofJobs, '/ClaimedJob/checkpoint'].sort());
+  const ofOutcomes = ['/CompleteOutcome/result', '/CheckpointOutcome/data', '/EventOutcome/data'];
+  const expected = ['/Completion/result', ...ofJobs, '/ClaimedJob/checkpoint', ...ofOutcomes];
+  expect(ofComponents.sort()).toEqual(expected.sort());
   const ofBodies = openSchemas(paths).map((at) => /jobId\}\/(\w+)\/post\/requestBody/.exec(at)?.[1] ?? at);
   expect(ofBodies).toEqual(['checkpoint', 'event']);
 });

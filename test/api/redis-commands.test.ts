@@ -42,13 +42,14 @@ const ofJob = (name: string, ...rest: [Prepare, string, unknown?]): Row => [
 ];
 const none = async () => '';
 const JOBS = `POST /spaces/${SPACE}/jobs`;
-const CREATE = 'evalsha 1, hset 1, publish 3, time 1, zadd 5, zincrby 1';
-const FOR_LATER = 'evalsha 1, hset 2, publish 2, time 1, zadd 4, zincrby 1';
-const POLL = 'evalsha 1, hmget 1, hset 1, publish 2, rpushx 1, time 1, zadd 2, zpopmin 1, zrem 2';
-const POLL_50 = 'evalsha 1, hmget 50, hset 50, publish 100, rpushx 50, time 1, zadd 100, zpopmin 50, zrem 100';
+const CREATE = 'evalsha 1, hset 1, publish 2, time 1, zadd 5, zincrby 1';
+const FOR_LATER = 'evalsha 1, hset 2, publish 1, time 1, zadd 4, zincrby 1';
+const POLL = 'evalsha 1, hgetall 1, hset 1, publish 2, time 1, zadd 2, zpopmin 1, zrem 2';
+const POLL_50 = 'evalsha 1, hgetall 50, hset 50, publish 100, time 1, zadd 100, zpopmin 50, zrem 100';
+const CLAIM = 'evalsha 1, hgetall 1, hset 1, publish 2, time 1, zadd 2, zrem 3';
 const MOVED = 'evalsha 1, hmget 1, hset 1, publish 2, rpushx 1, time 1';
 const KILLED = 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 1, time 1';
-const HEARTBEAT = 'evalsha 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 1, zrem 1';
+const HEARTBEAT = 'evalsha 1, hmget 2, hset 1, publish 2, rpush 1, rpushx 2, time 1, zadd 1, zrem 1';
 const RETRIED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 4, zrem 2';
 const RELEASED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 3, zrem 2';
 const DEAD = 'evalsha 1, hmget 3, hset 1, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 1';
@@ -56,10 +57,29 @@ const OWING = 'evalsha 1, hmget 1, hset 1, publish 3, rpushx 1, time 1, zadd 3, 
 const REDELIVERED = 'evalsha 1, hdel 1, hmget 2, hset 1, publish 1, time 1, zadd 1';
 const LOGS = 'evalsha 1, hget 1, hmget 1, publish 2, rpush 1, time 1';
 const STATISTICS = 'evalsha 1, hget 2, time 1, zcard 11, zrange 2, zrevrange 1';
+const TURN = 'evalsha 1, hgetall 1, hmget 1, hset 2, pubsub 1, rpushx 1, time 1, zadd 4, zpopmin 1, zrem 3';
+const SETTLE_50 = 'evalsha 1, hmget 50, hset 50, pubsub 1, rpushx 50, time 1, zadd 2, zrem 2';
+const TURNS = 'POST /spaces/turns/jobs';
+let toSettle: { jobId: string; action: string }[] = [];
+/** Start the attempts of jobs that the next call completes. */
+const running = async (count: number) => {
+  const ids = await Promise.all(Array.from({ length: count }, () => jobIn(service, 'running', 'turns')));
+  toSettle = ids.map((jobId) => ({ jobId, action: 'complete' }));
+  return '';
+};
+const turn = async () => {
+  await running(1);
+  return pending('turns', 1)();
+};
+const fifty = () => running(50);
+const ofTurn = () => ({ settle: toSettle });
+const ofFifty = () => ({ outcomes: toSettle });
 const LATER = { name: 'work', delaySeconds: 60 };
 const LATER_AGAIN = 'evalsha 1, hdel 1, hmget 2, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 2';
 const RESCHEDULED = 'evalsha 1, hdel 1, hmget 1, hset 1, publish 3, rpush 1, rpushx 1, time 1, zadd 4, zrem 3';
 const PUT_OFF = 'evalsha 1, hmget 1, hset 2, publish 2, rpush 1, rpushx 1, time 1, zadd 2, zrem 4';
+const listOf = (count: number, fields = {}) =>
+  Array.from({ length: count }, () => ({ name: 'work', payload: { n: 1 }, ...fields }));
 const everything = { name: 'work', payload: { n: 1 }, maxRetries: 1, timeoutSeconds: 5, ...callback };
 
 /**
@@ -85,13 +105,37 @@ const CALLS: Row[] = [
     'evalsha 1, hget 1, hmget 2, time 1',
     { name: 'work', unique: { key: 'k2' } },
   ],
+  ['create, a list of 1', JOBS, none, 'evalsha 1, hset 1, publish 1, pubsub 1, time 1, zadd 6, zincrby 1', listOf(1)],
+  [
+    'create, a list of 100',
+    JOBS,
+    none,
+    'evalsha 1, hset 100, publish 1, pubsub 1, time 1, zadd 6, zincrby 1',
+    listOf(100),
+  ],
+  [
+    'create, a list of 101',
+    JOBS,
+    none,
+    'evalsha 2, hset 101, publish 2, pubsub 2, time 2, zadd 12, zincrby 2',
+    listOf(101),
+  ],
+  [
+    'create, a list of 100 with priority',
+    JOBS,
+    none,
+    'evalsha 1, hset 100, pubsub 1, time 1, zadd 5, zincrby 1, zscore 1',
+    listOf(100, { priority: 5 }),
+  ],
   ['poll 1', 'POST /spaces/poll/jobs/poll', pending('poll', 3), POLL, { count: 1 }],
   ['poll 1, by name', 'POST /spaces/by-name/jobs/poll', pending('by-name', 3), POLL, { types: ['work'] }],
   ['poll 50', 'POST /spaces/poll-50/jobs/poll', pending('poll-50', 53), POLL_50, { count: 50 }],
   ['empty poll', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, time 1, zpopmin 1', { count: 1 }],
   ['empty poll, by name', 'POST /spaces/empty/jobs/poll', none, 'evalsha 1, time 1, zpopmin 1', { types: ['work'] }],
   ['poll that may wait', 'POST /spaces/wait/jobs/poll', pending('wait', 1), POLL, { waitSeconds: 20 }],
-  ofJob('claim', job('pending'), `${MOVED}, zadd 2, zrem 3`),
+  ['turn: complete one job, and claim one', `${TURNS}/poll`, turn, TURN, ofTurn],
+  ['settle: complete 50 jobs', `${TURNS}/settle`, fifty, SETTLE_50, ofFifty],
+  ofJob('claim', job('pending'), CLAIM),
   ofJob('ack', job('delivered'), `${MOVED}, zadd 2, zrem 1`),
   ofJob('ack, after a delivery time-out', unacked, `${MOVED.replace('hmget', 'hdel 1, hmget')}, zadd 2, zrem 1`),
   ofJob('progress', job('running'), HEARTBEAT, { percent: 1, message: 'x' }),
@@ -119,12 +163,11 @@ const CALLS: Row[] = [
   ['statistics of 500 jobs', 'GET /spaces/many/stats', pending('many', 500), STATISTICS],
 ];
 
-/** The calls of workers that send a delivery token, with the one command that it takes. */
+/** The calls of workers that send a delivery token, which takes no command more. */
 const CALLS_WITH_TOKEN: Row[] = CALLS.flatMap(([name, call, prepare, commands, body]) => {
   const [verb = ''] = name.split(/,| with/);
   if (!['ack', 'progress', 'keepalive', 'checkpoint', 'event', 'complete', 'fail', 'release'].includes(verb)) return [];
-  const more = commands.replace(/hmget (\d+)/, (_, n) => `hmget ${Number(n) + 1}`);
-  return [[`${name}, with a token`, call, prepare, more, body]];
+  return [[`${name}, with a token`, call, prepare, commands, body]];
 });
 
 /** What the connections of the API send by themselves, and what this test sends. */
@@ -172,7 +215,10 @@ it.each([...CALLS, ...CALLS_WITH_TOKEN])('runs only the listed commands in one r
   const count = async () => {
     const [method, path] = call.replace(':jobId', await prepare()).split(' ') as [string, string];
     return commandsOf(async () => {
-      const { status } = await service.call(method, path, { body, headers });
+      const { status } = await service.call(method, path, {
+        body: typeof body === 'function' ? body() : body,
+        headers,
+      });
       expect([200, 201]).toContain(status);
     });
   };

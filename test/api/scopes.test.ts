@@ -9,6 +9,7 @@ import { until } from '../support/until.js';
 import { callEndpoint, ENDPOINTS, stateOf, targetFor, UNKNOWN } from './endpoints.js';
 
 const READS = ['List Jobs', 'Get Space Statistics', 'Get Job', 'Get Job Logs', 'Get Job Progress'];
+const SETTLE = 'Settle Jobs';
 const EVENTS = ['Checkpoint', 'Custom Event', 'Append Logs'];
 
 /** §5.4: endpoints by scope, where §4 has scopes by endpoint. */
@@ -17,17 +18,17 @@ const GRANTS: Record<Scope, readonly string[]> = {
   'jobs:read': READS,
   'jobs:read:progress': ['Get Job Progress'],
   'jobs:poll': ['Poll for Jobs', 'Claim Specific Job'],
-  'jobs:ack': ['Acknowledge Job'],
-  'jobs:progress': ['Report Progress'],
-  'jobs:event': EVENTS,
-  'jobs:complete': ['Complete Job'],
-  'jobs:fail': ['Fail Job', 'Release Job'],
+  'jobs:ack': ['Acknowledge Job', SETTLE],
+  'jobs:progress': ['Report Progress', SETTLE],
+  'jobs:event': [...EVENTS, SETTLE],
+  'jobs:complete': ['Complete Job', SETTLE],
+  'jobs:fail': ['Fail Job', 'Release Job', SETTLE],
   'jobs:kill': ['Kill Job'],
-  'jobs:keepalive': ['Keepalive'],
+  'jobs:keepalive': ['Keepalive', SETTLE],
   'jobs:worker': [
     ...READS,
     ...['Poll for Jobs', 'Claim Specific Job', 'Acknowledge Job', 'Report Progress', 'Keepalive'],
-    ...[...EVENTS, 'Complete Job', 'Fail Job', 'Release Job'],
+    ...[...EVENTS, 'Complete Job', 'Fail Job', 'Release Job', SETTLE],
   ],
   'keys:manage': ['Get Callback Secrets', 'Create Key', 'List Keys', 'Revoke Key'],
 };

@@ -2,7 +2,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import type { Route } from '@yardmaster/api';
 import fc from 'fast-check';
 import { mutated, textOf } from './json-text.js';
-import { fieldsOf, readsBody, validInput } from './schema-values.js';
+import { fieldsOf, inLists, readsBody, validInput } from './schema-values.js';
 
 /** A body of a request, and how it is encoded. */
 export interface Body {
@@ -81,8 +81,8 @@ export function bodiesFor(route: Route) {
       const isLines = route.readBody !== undefined && Array.isArray(value) && lineEnd !== null;
       return isLines ? bodyOf(value.map(textOf).join(lineEnd), true) : bodyOf(textOf(value));
     });
-  const usual = written(values);
-  const json = written(mutated(values, fieldsOf(route)));
+  const usual = written(inLists(route, values));
+  const json = written(inLists(route, mutated(values, fieldsOf(route))));
   const compressed = fc
     .tuple(fc.oneof(usual, json), fc.constantFrom(...GZIPS), fc.constantFrom('gzip', 'gzip', 'GZIP'))
     .map(([body, gzip, coding]): Body => ({ ...body, ...(gzip(body.wire) as { wire: Buffer }), coding }));

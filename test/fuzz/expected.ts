@@ -1,21 +1,14 @@
 import { ROUTES, type Route } from '@yardmaster/api';
-import { ERRORS, type ErrorCode, LIMITS, logBatch } from '@yardmaster/protocol';
+import { logBatch } from '@yardmaster/protocol';
 import type { z } from 'zod';
 import type { Body } from './bodies.js';
 import { IDEMPOTENCY_KEY } from './framings.js';
 import { attempt, parsed } from './json-text.js';
 import { isBound, keyRefusal } from './keys.js';
+import { checked, invalid, type Outcome, type Reading, readValue, refusal, WIRE } from './read-value.js';
 import type { FuzzRequest } from './request.js';
 import { readsBody } from './schema-values.js';
 import { refusalIn } from './twins.js';
-
-/** A correct response. */
-export interface Outcome {
-  status: number;
-  code: ErrorCode | null;
-  /** Possible beginnings of the message; empty where the code is enough. */
-  at: readonly string[];
-}
 
 export interface Expected {
   /** Null where several readings of the request are valid: any response that obeys the rules is correct. */
@@ -26,44 +19,15 @@ export interface Expected {
   value?: unknown;
 }
 
-const refusal = (code: ErrorCode, ...at: string[]): Outcome => ({ status: ERRORS[code].status, code, at });
-const invalid = (...at: string[]) => refusal('INVALID_REQUEST', ...at);
 const only = (...outcomes: Outcome[]): Expected => ({ outcomes, route: null });
 const ANY: Expected = { outcomes: null, route: null };
 
-const WIRE = 1_048_576;
-
-/** Parts with their own limit, in bytes of JSON, by operation (contract §3); '' for the whole body. */
-const PARTS: Record<string, [part: string, limit: number]> = {
-  ...{ createJob: ['payload', 262_144], completeJob: ['result', 262_144], failJob: ['error', 65_536] },
-  ...{
-    releaseJob: ['reason', 65_536],
-    killJob: ['reason', 65_536],
-    reportProgress: ['', 65_536],
-    checkpointJob: ['', 65_536],
-    recordEvent: ['', 65_536],
-  },
-};
 const LOG_BATCH = 5_242_880;
+const LIST = 5_242_880;
 const MOST_LOGS = 1_000;
 
 /** From this length on, a part of a batch of logs may be too large, or be broken after that part; test/logs covers those. */
 const LONG_LOGS = 8_000;
-
-/** If there are several faults, any of them may be reported; null where several readings are valid. */
-type Reading = { faults: Outcome[]; value?: unknown } | null;
-
-/** Parse a value by the schema of an endpoint, into `accepted`. Null when the schema throws. */
-function checked(schema: z.ZodType, value: unknown, whole: string) {
-  const outcome = attempt(() => schema.safeParse(value))?.value;
-  const faults = outcome?.error?.issues.map((issue) => invalid(beginningOf(issue, whole)));
-  return outcome ? { value, accepted: outcome.data, faults: faults ?? [] } : null;
-}
-
-function beginningOf(issue: z.core.$ZodIssue, whole: string): string {
-  if (issue.code === 'unrecognized_keys') return `unknown field ${issue.keys[0]?.slice(0, LIMITS.faultPathCharacters)}`;
-  return issue.path.length === 0 ? whole : String(issue.path[0]);
-}
 
 /** Return whether a key has expired already: the service uses the clock of Redis, which is that of this machine. */
 function isExpired({ operation }: Route, value: unknown): boolean {
@@ -74,17 +38,6 @@ function isExpired({ operation }: Route, value: unknown): boolean {
 /** Decode UTF-8, including a byte order mark; null if the bytes are invalid. */
 const decoded = (bytes: Buffer) =>
   attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
-
-function readValue({ body, operation, absentBody }: Route, text: string): Reading {
-  const json = text === '' ? { value: absentBody === null ? null : {} } : parsed(text);
-  if (json === null) return { faults: [invalid('body')] };
-  const reading = checked(body as z.ZodType, json.value, 'body');
-  if (reading === null || reading.faults.length > 0) return reading;
-  const [part, limit] = PARTS[operation] ?? ['', WIRE];
-  const measured = part === '' ? reading.accepted : (reading.accepted as Record<string, unknown>)[part];
-  const isLarge = Buffer.byteLength(JSON.stringify(measured)) > limit;
-  return { ...reading, faults: isLarge ? [refusal('TOO_LARGE', part || 'body')] : [] };
-}
 
 /** Read a batch of logs. test/logs checks which entry is wrong and how the response names it. */
 function readLogs(text: string, isLines: boolean): Reading {
@@ -104,7 +57,9 @@ function readBody(route: Route, body: Body | null): Reading {
   // A body of no bytes is no body, regardless of its headers.
   if (body === null || body.wire.length === 0) return read('');
   const { wire, text, isLines } = body;
-  const isLarge = wire.length > WIRE || (text?.length ?? 0) > (route.readBody ? LOG_BATCH : WIRE);
+  const isList = route.list !== undefined && /^[ \t\r\n]*\[/.test(text?.toString('latin1') ?? '');
+  const most = isList ? LIST : WIRE;
+  const isLarge = wire.length > most || (text?.length ?? 0) > (route.readBody ? LOG_BATCH : most);
   if (isLarge) return { faults: [refusal('TOO_LARGE', 'body')] };
   const said = text && decoded(text);
   // Broken gzip may exceed a limit before it is found to be broken.

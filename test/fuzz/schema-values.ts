@@ -87,8 +87,16 @@ function schemaOf({ body, query, readBody }: Route): Schema {
   return schema === undefined ? {} : jsonSchemaOf(schema);
 }
 
-/** Draw a body, or the fields of a query, that an endpoint accepts. */
+/** Draw a body, or the fields of a query, that an endpoint accepts; of a list of jobs, one job. */
 export const validInput = (route: Route): Draw => valueLike(schemaOf(route));
+
+/** Draw a value, or a list with it if an endpoint takes lists. */
+export function inLists(route: Route, one: Draw): Draw {
+  if (route.list === undefined) return one;
+  const others = fc.array(validInput(route), { maxLength: 3 });
+  const list = fc.tuple(others, one, fc.nat(3)).map(([items, item, at]) => items.toSpliced(at, 0, item));
+  return fc.oneof({ arbitrary: one, weight: 3 }, { arbitrary: list, weight: 1 });
+}
 
 /** List the fields that an endpoint reads. */
 export const fieldsOf = (route: Route): string[] => Object.keys(schemaOf(route).properties ?? {});

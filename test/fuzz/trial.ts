@@ -102,6 +102,12 @@ function createComplaints(value: unknown, response: Json): string[] {
 
 const LARGEST = { percent: 100, maxRetries: 100, timeoutSeconds: 86_400 };
 
+/** Check that the response to a list shows the jobs of the list. */
+function listComplaints(items: unknown[], jobs: Json): string[] {
+  const namesOf = (list: unknown) => JSON.stringify((list as { name: string }[]).map(({ name }) => name));
+  return namesOf(items) === namesOf(jobs) ? [] : [`a list of ${namesOf(items)} became ${namesOf(jobs)}`];
+}
+
 /** Check accepted values by the limits of the specification, independent of the schemas. */
 const limitComplaints = (value: Json): string[] =>
   Object.entries(LARGEST)
@@ -116,12 +122,14 @@ async function readBack(
 ): Promise<string[]> {
   const { route, value } = expected;
   const served = route !== null && response.status < 300 ? { route, value, response: response.text } : null;
-  const complaints = served ? limitComplaints(Object(value)) : [];
+  const complaints = served ? [value].flat().flatMap((it) => limitComplaints(Object(it))) : [];
   if (twin) return [...complaints, ...(await twinComplaints(service, twin, served))];
   // With 200 the response is another job, which has the unique key.
   if (served?.route.status !== 201 || response.status === 200) return complaints;
   const body = JSON.parse(response.text);
-  if (served.route.operation === 'createJob') return [...complaints, ...createComplaints(value, body)];
+  if (served.route.operation === 'createJob') {
+    return [...complaints, ...(Array.isArray(value) ? listComplaints(value, body) : createComplaints(value, body))];
+  }
   // Delete the key, because the list of keys would grow with the run.
   await service.call('DELETE', `/keys/${body.id}`);
   return complaints;

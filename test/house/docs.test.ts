@@ -25,6 +25,12 @@ it('shows the worker of examples/worker.mjs in the README', () => {
   expect(read('examples/worker.mjs').replace(/^\/\/ .*\n/, '')).toBe(shown);
 });
 
+it('shows the workers of examples/ in docs/workers.md', () => {
+  const shown = [...read('docs/workers.md').matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+  const files = ['worker-loop', 'worker-turn'].map((name) => read(`examples/${name}.mjs`).replace(/^\/\/ .*\n/, ''));
+  expect(shown).toEqual(files);
+});
+
 it('quotes in the README only figures that the linked page has', () => {
   const [, promises = ''] = /^## What you may rely on\n(.*?)^## /ms.exec(read('README.md')) ?? [];
   const rows = [...promises.matchAll(/^\| \[.+?\]\((docs\/\w+\.md)#.+?\) \| (.+) \|$/gm)];

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CreateJobRequest, isTerminal, type Job, type Status } from '@yardmaster/protocol';
-import type { FullCreation } from '@yardmaster/store';
+import type { FullCreation, ManyCreated } from '@yardmaster/store';
 import { create } from './delivering.js';
 import { recordEvent } from './history.js';
 import { jobOf, shownOptions } from './reading.js';
@@ -29,6 +29,27 @@ export function createKeyed(world: World, given: KeyedCreate & { id: string }): 
   const job = create(world, given);
   (world.jobs.get(given.id) as ModelJob).idempotencyKey = idempotencyKey;
   return { outcome: 'created', job };
+}
+
+export interface ManyCreate {
+  space: string;
+  requests: CreateJobRequest[];
+  idempotencyKey: string | null;
+}
+
+/** Key of one job of a list; that of the first is the key of the list. */
+export const keyOfItem = (key: string | null, i: number) => (key === null || i === 0 ? key : `${key}\0${i}`);
+
+/** @param ids chosen by the store, as for createKeyed */
+export function createMany(world: World, given: ManyCreate & { ids: string[] }): ManyCreated {
+  const { space, requests, idempotencyKey, ids } = given;
+  const all = requests.map((request, i) =>
+    createKeyed(world, { space, request, idempotencyKey: keyOfItem(idempotencyKey, i), id: ids[i] as string }),
+  );
+  return {
+    jobs: all.map(({ job: { id, spaceId, name, status, createdAt } }) => ({ id, spaceId, name, status, createdAt })),
+    isReplay: all.every(({ outcome }) => outcome === 'replayed'),
+  };
 }
 
 /** Return a request without members that are at their defaults, for a comparison. */

@@ -28,6 +28,7 @@ def map_case(context, case):
     write_whole_tokens(case)
     name_headers_once(case)
     wait_shortly(case)
+    never_reject_in_a_list(case)
     return case
 
 
@@ -64,16 +65,28 @@ def wait_shortly(case):
             values["waitSeconds"] = "0.01" if values is case.query else 0.01
 
 
+def jobs_in(body):
+    """The objects of a body, which may be a list of jobs."""
+    return [item for item in (body if isinstance(body, list) else [body]) if isinstance(item, dict)]
+
+
 def name_headers_once(case):
     """Two names of `callbackHeaders` that differ only in upper and lower case are refused."""
-    headers = case.body.get("callbackHeaders") if isinstance(case.body, dict) else None
-    if not isinstance(headers, dict):
-        return
-    seen = set()
-    for name in list(headers):
-        if name.lower() in seen:
-            del headers[name]
-        seen.add(name.lower())
+    for job in jobs_in(case.body):
+        headers = job.get("callbackHeaders")
+        seen = set()
+        for name in list(headers) if isinstance(headers, dict) else []:
+            if name.lower() in seen:
+                del headers[name]
+            seen.add(name.lower())
+
+
+def never_reject_in_a_list(case):
+    """A list of jobs with `reject` in a unique key is refused."""
+    for job in jobs_in(case.body) if isinstance(case.body, list) else []:
+        unique = job.get("unique")
+        if isinstance(unique, dict) and unique.get("onConflict") == "reject":
+            unique["onConflict"] = "return"
 
 
 def expire_later(case):

@@ -35,6 +35,7 @@ export const API_VARIABLES = [
   'MAX_IN_FLIGHT',
   'WAITERS_PER_PROCESS',
   'MAX_BODY_BYTES',
+  'MAX_BATCH_BYTES',
   'MAX_PAYLOAD_BYTES',
   'MAX_EVENT_BYTES',
   'MAX_LOG_ENTRIES',
@@ -87,6 +88,7 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
 
 const sizesOf = (config: ApiConfig): SizeLimits => ({
   bodyBytes: config.MAX_BODY_BYTES,
+  batchBytes: config.MAX_BATCH_BYTES,
   payloadBytes: config.MAX_PAYLOAD_BYTES,
   eventBytes: config.MAX_EVENT_BYTES,
   logWireBytes: config.MAX_LOG_WIRE_BYTES,

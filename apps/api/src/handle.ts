@@ -9,7 +9,9 @@ import { authenticate, authorize, cachedPrincipal, type KeyCheck, presentedKey, 
 import type { Store } from '@yardmaster/store';
 import type { Request, Response } from 'express';
 import { readJson } from './body/body.js';
-import { checkSize, type SizeLimits } from './body/sizes.js';
+import { readOneOrItems, runList } from './body/list.js';
+import { checkOutcomes, readOutcomes } from './body/outcomes.js';
+import { checkSizes, type SizeLimits } from './body/sizes.js';
 import type { InflateBudget } from './limits/inflate-budget.js';
 import { withReadSlots } from './limits/read-slots.js';
 import type { RedisQueue } from './limits/redis-queue.js';
@@ -47,6 +49,7 @@ export interface RouteDependencies extends KeyCheck {
   isEmit: boolean;
   sizes: SizeLimits;
   inflateBudget: InflateBudget;
+  batchBudget: InflateBudget;
   /** Return the address of a request's client. */
   addressOf(req: Request): string;
   /** How long Redis may take over one request, milliseconds. */
@@ -104,16 +107,25 @@ export async function handle(
     if (route.waitSecondsIn === 'query') call.waits = waitsInQuery({ req, res, deps, caller });
   }
   // A request without input, such as every ack, does not have to wait for it.
-  if (route.body !== undefined || route.query !== undefined) call.input = await inputOf(route, { req, res }, deps);
+  const readBody = readerOf(route, call);
+  if (readBody === undefined && (route.body !== undefined || route.query !== undefined)) {
+    call.input = await inputOf(route, { req, res }, deps);
+  }
   if (route.waitSecondsIn === 'body') call.waits = waitsInBody(call.input, { req, res, deps, caller });
   const response: Responded = {
-    body: await (route.readBody
-      ? serveReader(route, route.readBody, { req, res, deps, call, leftMs })
+    body: await (readBody
+      ? serveReader(route, readBody, { req, res, deps, call, leftMs })
       : runHandler(route, call, leftMs, deps)),
     head: call.head,
   };
   if (call.waits !== null) await waitAfter(route, call, response);
   return response;
+}
+
+/** Return the reader of a body that is more than one small JSON value; undefined for any other body. */
+function readerOf(route: Route, call: Call): Route['readBody'] {
+  if (route.list !== undefined) return readOneOrItems(route, call);
+  return route.settlesIn === 'outcomes' ? readOutcomes(route) : route.readBody;
 }
 
 /** Read the input of a request: its query, or its body as JSON. */
@@ -125,17 +137,16 @@ async function inputOf(route: Route, { req, res }: Exchange, deps: RouteDependen
   findUnknownFields(route.fields, value, unknown);
   reportUnknownFields(req, res, unknown);
   const input = validate(route.body, value);
-  for (const { path, limit } of route.sizeRules ?? []) {
-    const part = path === null ? input : (input as Record<string, unknown>)[path];
-    checkSize(path ?? 'body', part, deps.sizes[limit], bytes);
-  }
+  checkSizes(route.sizeRules, { input, bytes }, deps.sizes);
+  if (route.settlesIn !== undefined) checkOutcomes(route.settlesIn, { input, bytes }, deps.sizes);
   return input;
 }
 
 function runHandler(route: Route, call: Call, withinMs: number, { redisQueue }: RouteDependencies): Promise<unknown> {
   if (route.isLocal === true) return route.handler(call);
+  if (route.list !== undefined && Array.isArray(call.input)) return runList(route.list, call, withinMs, redisQueue);
   return redisQueue.withSlot({
-    isUrgent: route.isUrgent === true,
+    isUrgent: route.isUrgent === true || route.isUrgentWith?.(call.input) === true,
     owner: call.caller.keyId,
     withinMs,
     run: (slot) => {
@@ -152,8 +163,11 @@ async function serveReader(
   { req, res, deps, call, leftMs }: Exchange & { deps: RouteDependencies; call: Call; leftMs: number },
 ): Promise<unknown> {
   let release: () => void = () => undefined;
+  let isDone = false;
   const onDone: BodyBounds['onDone'] = (then) => {
-    release = then;
+    // A client may disconnect while its body waits for a budget.
+    if (isDone) then();
+    else release = then;
   };
   try {
     const unknown: UnknownName[] = [];
@@ -165,6 +179,7 @@ async function serveReader(
     return await runHandler(route, call, leftMs, deps);
   } finally {
     // Release here, not when the response closes: a response behind another one never closes after a disconnect.
+    isDone = true;
     release();
   }
 }

@@ -16,7 +16,7 @@ import { InflateBudget } from './limits/inflate-budget.js';
 import { ResponseBudget } from './limits/response-budget.js';
 import type { Route } from './routes/route.js';
 
-export interface ServingOptions extends Omit<RouteDependencies, 'inflateBudget' | 'budgetMs'> {
+export interface ServingOptions extends Omit<RouteDependencies, 'inflateBudget' | 'batchBudget' | 'budgetMs'> {
   log: Logger;
   /** Counts the requests that are being served. */
   requests: Pick<RequestMetrics, 'inFlight'>;
@@ -34,13 +34,21 @@ export interface Serving {
   refuse(thrown: unknown, req: Request, res: Response): void;
 }
 
+/** Bytes in memory at once: of batches of logs, and of lists of jobs that are larger than other bodies. */
+const MAX_LOG_BYTES = 16 * 1_048_576;
+const MAX_BATCHED_BYTES = 32 * 1_048_576;
+
 /** Create the functions that respond to requests, with their shared budgets. */
 export function createServing({ log, requests, maxInFlight, onOverloaded, ...given }: ServingOptions): Serving {
   const responseBudget = new ResponseBudget();
   const { store } = given;
   const budgetMs = redisBudgetMs(store);
-  const inflateBudget = new InflateBudget(budgetMs, store.observer.refusedLogs);
-  const deps = { ...given, budgetMs, inflateBudget };
+  const inflateBudget = new InflateBudget({
+    ...{ maxBytes: MAX_LOG_BYTES, maxWaitMs: budgetMs, what: 'logs' },
+    onRefused: store.observer.refusedLogs,
+  });
+  const batchBudget = new InflateBudget({ maxBytes: MAX_BATCHED_BYTES, maxWaitMs: budgetMs, what: 'large lists' });
+  const deps = { ...given, budgetMs, inflateBudget, batchBudget };
   const logOutage = createOutageLog(log);
   return {
     async serve(route, params, req, res) {

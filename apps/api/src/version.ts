@@ -12,4 +12,7 @@ export const FEATURES = [
   'schedule',
   'retry',
   'long-poll',
+  'batch',
+  'settle',
+  'turn',
 ] as const;

@@ -106,6 +106,7 @@ export const VARIABLES = {
     flag,
   ),
   MAX_BODY_BYTES: row('1048576', 'Largest request body, as sent and inflated', bytes),
+  MAX_BATCH_BYTES: row('5242880', 'Largest body that creates or settles several jobs, as sent and inflated', bytes),
   MAX_PAYLOAD_BYTES: row('262144', 'Largest `payload` and `result`, as JSON', bytes),
   MAX_EVENT_BYTES: row('65536', 'Largest progress, checkpoint, event and error, as JSON', bytes),
   MAX_LOG_ENTRIES: row('1000', 'Most entries in one batch of logs', integer(1, 5_000)),

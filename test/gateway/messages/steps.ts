@@ -39,6 +39,7 @@ export const announce =
     const at = await redisNow(store);
     const entry = JSON.stringify(data === null ? [type, at] : [type, at, data]);
     const seq = 1 + (await redis.rpush(`${store.keys.job(id)}:events`, entry));
+    await redis.hset(store.keys.job(id), 'updatedAt', at); // as each event does
     const message = JSON.stringify({ seq, jobId: id, jobName: JOB_NAME, spaceId, type, status, data, at });
     await redis.publish(store.keys.jobChannel(id), message);
     await redis.publish(store.keys.spaceChannel(spaceId), message);

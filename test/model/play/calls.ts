@@ -12,7 +12,7 @@ import * as attempts from '../attempts.js';
 import * as callbacks from '../callbacks.js';
 import { due, expire, markStep, promote, restoreDeadlines } from '../deadlines.js';
 import { claim, create, poll } from '../delivering.js';
-import { createKeyed, type KeyedCreate } from '../keyed.js';
+import { createKeyed, createMany, type KeyedCreate, type ManyCreate } from '../keyed.js';
 import * as logs from '../logs.js';
 import * as reading from '../reading.js';
 import { reschedule } from '../waiting.js';
@@ -34,6 +34,7 @@ interface OfWorker extends OfJob {
 export interface VerbInputs {
   create: { label: string; space: string; request: CreateJobRequest };
   createKeyed: { label: string } & KeyedCreate;
+  createMany: { label: string } & ManyCreate;
   poll: { space: string; count: number; names: string[] };
   claim: OfJob;
   ack: OfWorker;
@@ -84,6 +85,16 @@ const VERBS: { [V in Verb]: StoreAndModel<VerbInputs[V]> } = {
   createKeyed: {
     perform: (at, it) => store.createFullJob(at, it.space, it.request, it.idempotencyKey),
     predict: (world, input, stored) => createKeyed(world, { ...input, id: (stored as store.FullCreation).job?.id }),
+  },
+  createMany: {
+    perform: (at, { space, requests, idempotencyKey }) => {
+      const packed = requests.map((it) => store.packJob(space, it, idempotencyKey === null ? null : it));
+      return store.createJobs(at, space, packed, { idempotencyKey, inTurn: (run) => run() });
+    },
+    predict: (world, input, stored) => {
+      const { jobs = [] } = stored as Partial<store.ManyCreated>;
+      return createMany(world, { ...input, ids: jobs.map(({ id }) => id) });
+    },
   },
   poll: { perform: (at, { space, ...request }) => store.pollJobs(at, space, request), predict: poll },
   claim: { perform: (at, it) => store.claimJob(at, of(it), it.job), predict: claim },

@@ -1,7 +1,7 @@
 import { type LogsMode, STATUSES, type Status } from '@yardmaster/protocol';
 import { partitionOf } from '@yardmaster/store';
 import type { Random } from '../../support/random.js';
-import { isWaiting, type KeyedCreate } from '../keyed.js';
+import { isWaiting, type KeyedCreate, type ManyCreate } from '../keyed.js';
 import { promoteAt } from '../waiting.js';
 import type { ModelJob, World } from '../world.js';
 import type { Verb, VerbInputs } from './calls.js';
@@ -42,6 +42,7 @@ export const WEIGHTS: Record<Exclude<Verb, 'markStep' | 'bringBack'>, number> = 
   ...{
     create: 4,
     createKeyed: 6,
+    createMany: 2,
     poll: 12,
     claim: 5,
     ack: 10,
@@ -135,7 +136,7 @@ const IDEMPOTENCY_KEYS = ['one', 'two'];
 
 /** Draw a create with keys; often one that was made before, or one that replaces a job that waits. */
 function keyedCreateOf({ random, world, isTimed }: Drawing): KeyedCreate {
-  const made = [...world.jobs.values()].filter(({ idempotencyKey }) => idempotencyKey !== null);
+  const made = [...world.jobs.values()].filter(({ idempotencyKey: key }) => key !== null && !key.includes('\0'));
   if (made.length > 0 && random.chance(0.3)) {
     const { spaceId, firstRequest, idempotencyKey } = random.of(made);
     return { space: spaceId, request: firstRequest, idempotencyKey };
@@ -153,6 +154,19 @@ function keyedCreateOf({ random, world, isTimed }: Drawing): KeyedCreate {
   return { space: spaceId, request: { ...request, name: its.name, unique: replacing }, idempotencyKey };
 }
 
+/** Draw a list of creates: all without options, or some with. Its idempotency key is new. */
+function manyCreateOf(drawing: Drawing): ManyCreate {
+  const { random, isTimed, at } = drawing;
+  const isPlain = random.chance(0.4);
+  const first = keyedCreateOf(drawing);
+  const requests = Array.from({ length: random.between(1, 4) }, (_, i) => {
+    if (isPlain || random.chance(0.3)) return requestOf(random, isTimed ? plainOptionsOf(random) : {});
+    const { unique, ...request } = i === 0 ? first.request : keyedCreateOf(drawing).request;
+    return { ...request, unique: unique && { ...unique, onConflict: random.of(['return', 'replace'] as const) } };
+  });
+  return { space: first.space, requests, idempotencyKey: random.chance(0.5) ? null : `many-${at}` };
+}
+
 /** Draw the input of a verb. */
 export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => VerbInputs[V] } = {
   create: ({ random, at, isTimed }) => ({
@@ -161,6 +175,7 @@ export const DRAW_INPUT: { [V in keyof typeof WEIGHTS]: (drawing: Drawing) => Ve
     request: requestOf(random, isTimed ? plainOptionsOf(random) : {}),
   }),
   createKeyed: (drawing) => ({ label: `j${drawing.at}`, ...keyedCreateOf(drawing) }),
+  createMany: (drawing) => ({ label: `j${drawing.at}`, ...manyCreateOf(drawing) }),
   poll: ({ random, about }) => ({
     space: about?.spaceId ?? random.of([...SPACES, 'empty']),
     count: random.of([1, 1, 2, 5, 50]),

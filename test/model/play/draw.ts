@@ -32,7 +32,7 @@ function drawCall(drawing: Drawing, mark = ''): Call {
   const verb = random.weighted<keyof typeof WEIGHTS>(fitting ?? weightsOf(drawing));
   // A row of the table draws the input of its verb, which the type of the table cannot express.
   const call = { verb, ...DRAW_INPUT[verb](fitting ? { ...drawing, about } : drawing) } as Call;
-  return call.verb === 'create' || call.verb === 'createKeyed' ? { ...call, label: call.label + mark } : call;
+  return 'label' in call ? { ...call, label: call.label + mark } : call;
 }
 
 /** Return how likely each verb is when it may be about any job. */
@@ -43,6 +43,7 @@ function weightsOf({ world, isTimed }: Drawing): Record<keyof typeof WEIGHTS, nu
     reschedule: isTimed ? 3 * WEIGHTS.reschedule : 0,
     create: size < 3 ? 20 : size < MANY ? WEIGHTS.create : 1,
     // With more of them, jobs that wait are replaced.
+    createMany: size < MANY ? WEIGHTS.createMany : 1,
     createKeyed: size < 3 ? 20 : (isTimed ? 2 : 1) * WEIGHTS.createKeyed,
   };
 }

@@ -1,4 +1,4 @@
-import { type FullCreation, newJobId } from '@yardmaster/store';
+import { type FullCreation, type ManyCreated, newJobId } from '@yardmaster/store';
 import type { Call } from './calls.js';
 
 /**
@@ -21,6 +21,9 @@ export class IssuedIds {
   note(call: Call, value: unknown): void {
     if (call.verb === 'create') this.name(call.label, (value as { id: string }).id);
     if (call.verb === 'createKeyed') this.name(call.label, (value as FullCreation).job.id);
+    if (call.verb === 'createMany') {
+      for (const [i, { id }] of (value as ManyCreated).jobs.entries()) this.name(`${call.label}.${i}`, id);
+    }
     const { lease } = (value ?? {}) as { lease?: string };
     if (call.verb === 'begin' && lease !== undefined) this.leases.set(call.job, [...this.leasesOf(call.job), lease]);
   }

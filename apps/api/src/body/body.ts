@@ -1,13 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip, gunzip } from 'node:zlib';
 import { YardmasterError } from '@yardmaster/protocol';
+import { hasNoBody, readBytes } from './read-bytes.js';
 
 const inflateAll = promisify(gunzip);
-
-const hasNoBody = (req: IncomingMessage) =>
-  req.headers['transfer-encoding'] === undefined && (req.headers['content-length'] ?? '0') === '0';
 
 /** A body as the client sent it. */
 export interface RawBody<T extends string> {
@@ -30,7 +28,11 @@ export async function readRawBody<T extends string>(
   return hasNoBody(req) ? null : rawBodyOf(req, await readBytes(req, limit), types);
 }
 
-function rawBodyOf<T extends string>(req: IncomingMessage, bytes: Buffer, types: readonly T[]): RawBody<T> | null {
+export function rawBodyOf<T extends string>(
+  req: IncomingMessage,
+  bytes: Buffer,
+  types: readonly T[],
+): RawBody<T> | null {
   if (bytes.length === 0) return null; // A chunked body without chunks.
   const type = contentTypeOf(req.headers['content-type'], types);
   const encoding = (req.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
@@ -39,52 +41,6 @@ function rawBodyOf<T extends string>(req: IncomingMessage, bytes: Buffer, types:
   }
   return { bytes, type, isGzip: encoding === 'gzip' };
 }
-
-/** Most chunks before they are joined; a usual body has one chunk. */
-const MAX_CHUNKS = 1_024;
-
-/**
- * Collect a body. This is written by hand, because a library's promise, checks and listeners double the cost of Node's
- * own part.
- */
-function readBytes(req: IncomingMessage, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const onData = (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      // A buffer for each byte would take 400 times the memory of a body of such chunks.
-      if (chunks.length === MAX_CHUNKS) chunks.splice(0, MAX_CHUNKS, Buffer.concat(chunks, bytes));
-      if (bytes > limit) fail(tooLarge(limit));
-    };
-    const onEnd = () => {
-      leave();
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
-    };
-    // The client has disconnected and reads no response, but this is not a bug that must be logged.
-    const onClose = () => fail(new YardmasterError('INVALID_REQUEST', 'body ended before it was complete'));
-    const leave = () => {
-      req.off('data', onData);
-      req.off('end', onEnd);
-      req.off('close', onClose);
-    };
-    const fail = (error: YardmasterError) => {
-      leave();
-      req.pause();
-      reject(error);
-    };
-    // A body whose stated length is too large is refused without being read; `sendText` then reads and drops it.
-    if (Number(req.headers['content-length']) > limit) return fail(tooLarge(limit));
-    // The client disconnected, and 'close' was emitted, before this function was called.
-    if (req.destroyed) return onClose();
-    req.on('data', onData);
-    req.on('end', onEnd);
-    req.on('close', onClose);
-  });
-}
-
-const tooLarge = (limit: number) => new YardmasterError('TOO_LARGE', `body must be at most ${limit} bytes`);
 
 /**
  * Return the UTF-8 text of a body, inflated if it was compressed, in memory bounded by `limit`.
@@ -101,7 +57,8 @@ function checkUtf8(text: Buffer, limit: number): Buffer {
   return text;
 }
 
-const tooLargeInflated = (limit: number) =>
+/** Refusal of an inflated body. */
+export const tooLargeInflated = (limit: number) =>
   new YardmasterError('TOO_LARGE', `body must be at most ${limit} bytes inflated`);
 
 async function gunzipBounded(bytes: Buffer, limit: number): Promise<Buffer> {
@@ -110,9 +67,22 @@ async function gunzipBounded(bytes: Buffer, limit: number): Promise<Buffer> {
     return await inflateAll(bytes, { maxOutputLength: limit });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLargeInflated(limit);
-    throw new YardmasterError('INVALID_REQUEST', 'body must be valid gzip', {}, { cause: error });
+    throw invalidGzip(error);
   }
 }
+
+/** Return the first kilobytes of a compressed body. @throws INVALID_REQUEST */
+export async function inflateBegin(bytes: Buffer): Promise<Buffer> {
+  try {
+    for await (const begin of createGunzip().end(bytes)) return begin;
+  } catch (error) {
+    throw invalidGzip(error);
+  }
+  return Buffer.alloc(0);
+}
+
+const invalidGzip = (cause: unknown) =>
+  new YardmasterError('INVALID_REQUEST', 'body must be valid gzip', {}, { cause });
 
 /** Parse JSON. @throws INVALID_REQUEST */
 export function parseJson(text: string, name = 'body'): unknown {
@@ -124,8 +94,11 @@ export function parseJson(text: string, name = 'body'): unknown {
   }
 }
 
-const JSON_ONLY = ['application/json'] as const;
-const NO_JSON = { value: undefined, bytes: 0 };
+/** Content types of a JSON body. */
+export const JSON_ONLY = ['application/json'] as const;
+
+/** What an absent JSON body counts as. */
+export const NO_JSON = { value: undefined, bytes: 0 };
 
 /**
  * Read a request's JSON body, in memory bounded by `limit` on the wire and inflated.

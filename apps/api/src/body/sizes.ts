@@ -1,9 +1,12 @@
 import { YardmasterError } from '@yardmaster/protocol';
+import type { SizeRule } from '../routes/route.js';
 
 /** Size limits, which operators may change. */
 export interface SizeLimits {
   /** Whole body, on the wire and inflated. */
   bodyBytes: number;
+  /** Body that is a list of jobs, on the wire and inflated. */
+  batchBytes: number;
   /** `payload` and `result`, as JSON text. */
   payloadBytes: number;
   /** Progress, checkpoint, event and error, as JSON text. */
@@ -24,16 +27,30 @@ export type SizeLimitName = 'payloadBytes' | 'eventBytes';
 /** How many times longer JSON text may be than the text from which it was parsed: `1e20` is written as 21 digits. */
 const GROWTH = 6;
 
+/** A part of a request, and the size of the JSON text from which it was parsed. */
+export interface Measured {
+  input: unknown;
+  bytes: number;
+}
+
 /**
- * Refuse a value whose JSON text is over its limit.
+ * Refuse an input of which a part is over its limit, as JSON text.
  *
- * @param name name of the field, or `body`
- * @param bodyBytes size of the body that contained it. With a small body the value is not measured
+ * @param at path of the input in the body; '' for the whole body
  * @throws TOO_LARGE
  */
-export function checkSize(name: string, value: unknown, limit: number, bodyBytes: number): void {
-  if (bodyBytes * GROWTH <= limit) return;
-  if (Buffer.byteLength(JSON.stringify(value)) > limit) {
-    throw new YardmasterError('TOO_LARGE', `${name} must be at most ${limit} bytes of JSON`);
+export function checkSizes(
+  rules: readonly SizeRule[] = [],
+  { input, bytes }: Measured,
+  limits: SizeLimits,
+  at = '',
+): void {
+  for (const { path, limit } of rules) {
+    const most = limits[limit];
+    if (bytes * GROWTH <= most) continue;
+    const part = path === null ? input : (input as Record<string, unknown>)[path];
+    if (Buffer.byteLength(JSON.stringify(part)) <= most) continue;
+    const where = [at, path ?? ''].filter((step) => step !== '').join('.') || 'body';
+    throw new YardmasterError('TOO_LARGE', `${where} must be at most ${most} bytes of JSON`);
   }
 }

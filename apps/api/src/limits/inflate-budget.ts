@@ -5,27 +5,31 @@ import pLimit from 'p-limit';
 /** Batches inflated at once: Node has this many threads for inflating. */
 const MAX_PARALLEL = 4;
 
-/** Most bytes of inflated batches on their way to Redis; memory contains each batch several times. */
-const MAX_BYTES = 16 * 1_048_576;
+/** What a budget is for, and its size. */
+export interface BudgetOptions {
+  /** Most bytes of inflated batches on their way to Redis; memory contains each batch several times. */
+  maxBytes: number;
+  /** How long a batch waits for the budget. */
+  maxWaitMs: number;
+  /** What the batches contain, for the refusal. */
+  what: string;
+  /** Called for each batch that waited too long. */
+  onRefused?: () => void;
+}
 
 /**
- * Byte budget of batches of logs that are not stored yet. Gzip inflates a megabyte from the connection, or only a few
- * kilobytes, to five megabytes in memory. While the budget is used up, the next batches wait as they were sent.
+ * Byte budget of batches that are not stored yet: of logs, or of jobs. Gzip inflates a megabyte from the connection, or
+ * only a few kilobytes, to five megabytes in memory. While the budget is used up, the next batches wait as they were sent.
  */
 export class InflateBudget {
   readonly #semaphore = pLimit(MAX_PARALLEL);
   readonly #releases = new EventEmitter();
-  readonly #maxWaitMs: number;
-  readonly #onRefused: () => void;
+  readonly #options: BudgetOptions;
   #bytes = 0;
 
-  /**
-   * @param maxWaitMs how long a batch waits for the budget
-   * @param onRefused called for each batch that waited too long
-   */
-  constructor(maxWaitMs: number, onRefused: () => void) {
-    this.#maxWaitMs = maxWaitMs;
-    this.#onRefused = onRefused;
+  constructor(options: BudgetOptions) {
+    this.#options = options;
+    this.#releases.setMaxListeners(0); // One for each batch that waits.
   }
 
   /**
@@ -34,27 +38,45 @@ export class InflateBudget {
    * @throws OVERLOADED when the batch waited too long; any error of `inflate`
    */
   acquire(inflate: () => Promise<Buffer>): Promise<{ batch: Buffer; release: () => void }> {
-    const deadline = performance.now() + this.#maxWaitMs;
+    const deadline = this.#deadline();
     return this.#semaphore(async () => {
-      while (this.#bytes > MAX_BYTES) await this.#waitForRelease(deadline - performance.now());
+      while (this.#bytes > this.#options.maxBytes) await this.#waitForRelease(deadline);
       const batch = await inflate();
-      const { length } = batch; // The closure that releases it must not keep the batch.
-      this.#bytes += length;
-      return { batch, release: () => this.#release(length) };
+      return { batch, release: this.#count(batch.length) };
     });
   }
 
-  async #waitForRelease(ms: number): Promise<void> {
+  /**
+   * Count bytes of a batch before they arrive, until the returned function is called.
+   *
+   * @throws OVERLOADED when there was no room for them in time
+   */
+  async reserve(bytes: number): Promise<() => void> {
+    const deadline = this.#deadline();
+    while (this.#bytes > 0 && this.#bytes + bytes > this.#options.maxBytes) await this.#waitForRelease(deadline);
+    return this.#count(bytes);
+  }
+
+  #deadline(): number {
+    return performance.now() + this.#options.maxWaitMs;
+  }
+
+  async #waitForRelease(deadline: number): Promise<void> {
+    const ms = Math.max(0, Math.ceil(deadline - performance.now()));
     try {
-      await once(this.#releases, 'release', { signal: AbortSignal.timeout(Math.max(0, Math.ceil(ms))) });
+      await once(this.#releases, 'release', { signal: AbortSignal.timeout(ms) });
     } catch {
-      this.#onRefused();
-      throw new YardmasterError('OVERLOADED', 'Server is busy storing logs; nothing was stored, retry later');
+      this.#options.onRefused?.();
+      const { what } = this.#options;
+      throw new YardmasterError('OVERLOADED', `Server is busy storing ${what}; nothing was stored, retry later`);
     }
   }
 
-  #release(bytes: number): void {
-    this.#bytes -= bytes;
-    this.#releases.emit('release');
+  #count(bytes: number): () => void {
+    this.#bytes += bytes;
+    return () => {
+      this.#bytes -= bytes;
+      this.#releases.emit('release');
+    };
   }
 }

@@ -12,7 +12,7 @@ import {
   refusalsOf,
   STRICTNESS_HEADERS,
 } from './errors.js';
-import { PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
+import { oneOrListOf, PARAMETERS, parametersOf, requestBodyOf, templateOf } from './request.js';
 import { JSON_TYPE, jsonSchemaOf, namedExamples, schemasIn } from './schemas.js';
 
 const KEY = 'apiKey';
@@ -81,12 +81,13 @@ function operationOf(route: Route, routes: readonly Route[], sizes: SizeLimits):
 
 /** Return the responses to requests that are not refused. */
 function successes(route: Route, routes: readonly Route[]): Record<string, unknown> {
-  const { status = 200, response, response200, examples, links } = route;
+  const { status = 200, response, response200, examples, links, list } = route;
+  const shown = namedExamples({ ...examples.response, ...list?.examples.response });
   const headers = { ...REQUEST_ID_HEADER, ...(readsBody(route) ? STRICTNESS_HEADERS : {}) };
   const usual = {
     description: status === 201 ? 'Created' : 'Done',
     headers: { ...headers, ...(route.header === 'idempotency-key' ? REPLAYED_HEADER : {}) },
-    content: { [JSON_TYPE]: { schema: jsonSchemaOf(response), examples: namedExamples(examples.response) } },
+    content: { [JSON_TYPE]: { schema: oneOrListOf(response, list?.response), examples: shown } },
     ...(links === undefined ? {} : { links: linksTo(links, routes) }),
   };
   if (response200 === undefined) return { [status]: usual };
@@ -116,6 +117,7 @@ export interface Limits {
 export function descriptionOf({ sizes, kept }: Limits): string {
   const rows = [
     ['a body, on the wire and inflated', `${sizes.bodyBytes} bytes`],
+    ['a list of jobs to create, on the wire and inflated', `${sizes.batchBytes} bytes`],
     ['`payload`, `result`', `${sizes.payloadBytes} bytes of JSON`],
     ['progress, checkpoint, event, `error`, `reason`', `${sizes.eventBytes} bytes of JSON`],
     ['a batch of logs on the wire', `${sizes.logWireBytes} bytes`],

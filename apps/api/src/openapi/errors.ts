@@ -29,7 +29,7 @@ export const HEADERS = {
     schema: { type: 'string' },
   },
   IdempotentReplayed: {
-    description: 'Sent when an earlier call with this `Idempotency-Key` created the job',
+    description: 'Sent when an earlier call with this `Idempotency-Key` created the job, or all jobs of the list',
     schema: { type: 'string', enum: ['true'] },
   },
   Allow: { description: 'Methods that the path allows', required: true, schema: { type: 'string' } },

@@ -28,7 +28,7 @@ const HEADER_PARAMETERS = {
   'idempotency-key': inHeader(
     'idempotency-key',
     'Idempotency-Key',
-    'A new random text for each job: the same key and body create no second job, as long as the first is kept',
+    'A new random text for each job or list of jobs: the same key and body create no second job, as long as the first is kept',
   ),
   'x-delivery-token': {
     ...inHeader(
@@ -77,7 +77,8 @@ export function requestBodyOf(route: Route, sizes: SizeLimits): Record<string, u
   const { request = {} } = route.examples;
   if (route.readBody !== undefined) return logsBody(request, sizes);
   if (route.body === undefined) return null;
-  const content = { [JSON_TYPE]: { schema: jsonSchemaOf(route.body), examples: namedExamples(request) } };
+  const examples = namedExamples({ ...request, ...route.list?.examples.request });
+  const content = { [JSON_TYPE]: { schema: oneOrListOf(route.body, route.list?.body), examples } };
   return { description: sizesOf(route, sizes), required: !isOptional(route), content };
 }
 
@@ -86,13 +87,20 @@ function isOptional({ body, absentBody }: Route): boolean {
   return body?.safeParse(absentBody === null ? null : {}).success === true;
 }
 
-function sizesOf({ sizeRules = [] }: Route, sizes: SizeLimits): string {
+/** Return the schema of a value, or of that value or a list. */
+export function oneOrListOf(one: z.ZodType, list: z.ZodType | undefined): JsonSchema {
+  return list === undefined ? jsonSchemaOf(one) : { oneOf: [jsonSchemaOf(one), jsonSchemaOf(list)] };
+}
+
+function sizesOf({ sizeRules = [], list }: Route, sizes: SizeLimits): string {
   const parts = sizeRules.map(({ path, limit }) => {
     const part = path === null ? 'The value' : `\`${path}\``;
     return `${part} is at most ${sizes[limit]} bytes of JSON.`;
   });
   const whole = `At most ${sizes.bodyBytes} bytes, on the wire and inflated.`;
-  return [whole, ...parts, 'It may be compressed, with `content-encoding: gzip`.'].join(' ');
+  const ofList =
+    list === undefined ? [] : [`A list: at most ${sizes.batchBytes} bytes, and ${list.max} ${list.what}s.`];
+  return [whole, ...ofList, ...parts, 'It may be compressed, with `content-encoding: gzip`.'].join(' ');
 }
 
 /**

@@ -37,8 +37,10 @@ export function schemasIn(parts: unknown): Record<string, JsonSchema> {
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const id = schema.meta()?.id;
   if (id !== undefined) return refTo('schemas', id);
-  const { $schema: _, ...json } = z.toJSONSchema(schema, OPTIONS);
-  return forGenerators(json);
+  const { $schema: _, $defs: __, ...json } = z.toJSONSchema(schema, OPTIONS);
+  // Schemas with an id, of which it consists, are in the document already.
+  const { $ref } = refTo('schemas', '');
+  return forGenerators(JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', `"${$ref}`)));
 }
 
 /** Return a reference into the document's own components. */

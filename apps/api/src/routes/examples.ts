@@ -3,6 +3,7 @@ import type {
   ClaimedJob,
   Job,
   JobEvent,
+  JobSummary,
   ListedJob,
   LogEntry,
   Progress,
@@ -47,6 +48,11 @@ export const PENDING: Job = {
   createdAt: CREATED,
   updatedAt: CREATED,
 };
+
+export const SUMMARIES: JobSummary[] = [
+  { id: JOB_ID, spaceId: SPACE_ID, name: 'resize', status: 'pending', createdAt: CREATED },
+  { id: '36vq2m4xkz7c3bnd5e6ahtw7yfu2', spaceId: SPACE_ID, name: 'crop', status: 'pending', createdAt: CREATED },
+];
 
 export const COMPLETED: Job = {
   ...PENDING,
@@ -133,3 +139,14 @@ export const API_KEY: ApiKey = {
   expiresAt: null,
   createdAt: CREATED,
 };
+
+/** An outcome that a worker settles. */
+export const OUTCOME = {
+  jobId: CLAIMED.id,
+  deliveryToken: CLAIMED.deliveryToken,
+  action: 'complete',
+  result: COMPLETED.result,
+};
+
+/** A poll that settles an outcome first. */
+export const TURN = { types: ['resize'], waitSeconds: 20, autoAck: true, workerId: 'w-17', settle: [OUTCOME] };

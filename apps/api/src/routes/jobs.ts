@@ -1,21 +1,8 @@
-import {
-  type CreateJobRequest,
-  createdJob,
-  createJobRequest,
-  doneResponse,
-  isTerminal,
-  type Job,
-  job,
-  type KnownJob,
-  killRequest,
-  rescheduleRequest,
-  YardmasterError,
-} from '@yardmaster/protocol';
-import { createFullJob, createJob, isPlain, killJob, redeliverCallback, rescheduleJob } from '@yardmaster/store';
-import type { CallWaits } from '../waiting/call-waits.js';
-import { withEmitDefaults } from './emit.js';
+import { createdJob, createJobRequest, doneResponse, job, killRequest, rescheduleRequest } from '@yardmaster/protocol';
+import { killJob, redeliverCallback, rescheduleJob } from '@yardmaster/store';
+import { create, JOB_LIST, waitForEnd } from './create.js';
 import { PENDING } from './examples.js';
-import { type Call, DONE, done, eventSize, payloadSize, type Route, route } from './route.js';
+import { DONE, done, eventSize, payloadSize, type Route, route } from './route.js';
 
 /** Endpoints of producers and operators. */
 export const JOBS: readonly Route[] = [
@@ -27,10 +14,11 @@ export const JOBS: readonly Route[] = [
     tag: 'Jobs',
     summary: 'Create a job',
     description:
-      'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it. With the header `Idempotency-Key` the call can be sent again without a second job. With `unique` the job is created only if no other job occupies that key. With `scheduledFor` or `delaySeconds` the job becomes claimable later. With `waitSeconds`, the call waits for the end of the job, and needs the scope `jobs:read` too.',
+      'Puts a job at the end of the queue of its space. A space exists as soon as a job is created in it. With the header `Idempotency-Key` the call can be sent again without a second job. With `unique` the job is created only if no other job occupies that key. With `scheduledFor` or `delaySeconds` the job becomes claimable later. With `waitSeconds`, the call waits for the end of the job, and needs the scope `jobs:read` too. A list creates its jobs in order; an error half-way has `stored`, how many exist then.',
     waitSecondsIn: 'query',
     header: 'idempotency-key',
     body: createJobRequest,
+    list: JOB_LIST,
     sizeRules: payloadSize('payload'),
     status: 201,
     response: job,
@@ -124,40 +112,3 @@ export const JOBS: readonly Route[] = [
     handler: ({ store, caller, jobId }) => done(redeliverCallback(store, caller, jobId)),
   }),
 ];
-
-/** Create a job; with COMPAT=emit, the response has the URL of its stream. */
-function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
-  const { streamUrlOf, input, waits } = call;
-  if (waits?.hasRoom === false) throw new YardmasterError('TOO_MANY_WAITERS');
-  if (streamUrlOf === null) return createOrFind(call, input);
-  return createOrFind(call, withEmitDefaults(input)).then((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
-}
-
-/**
- * Wait for the end of a job that was created or found. The caller may read it, see `handle`; so it gets the result, too.
- * When others have taken the last room meanwhile, it gets the job at once, because a refusal would say that nothing was
- * done.
- */
-function waitForEnd({ streamUrlOf }: Call, { id, status }: Job | KnownJob, waits: CallWaits): Promise<Job> | null {
-  if (!waits.hasRoom) return null;
-  const ended = waits.forEnd(id, isTerminal(status));
-  return ended.then(({ events: _events, ...job }) =>
-    streamUrlOf === null ? job : { ...job, realtimeUrl: streamUrlOf(id) },
-  );
-}
-
-/** Create a job, or respond with the job that an earlier call or another producer has created. */
-async function createOrFind(call: Call<CreateJobRequest>, request: CreateJobRequest): Promise<Job | KnownJob> {
-  const { store, caller, spaceId, input, header: idempotencyKey } = call;
-  if (idempotencyKey === null && isPlain(request)) return createJob(store, spaceId, request);
-  const { outcome, job } = await createFullJob(store, spaceId, request, idempotencyKey, input);
-  if (outcome === 'created') return job;
-  if (outcome === 'replayed') {
-    call.head = { headers: { 'idempotent-replayed': 'true' } };
-    return job;
-  }
-  call.head = { status: 200 };
-  if (caller.grants.has('jobs:read')) return job;
-  const { id, name, status, createdAt } = job;
-  return { id, name, status, createdAt };
-}

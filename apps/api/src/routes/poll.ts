@@ -1,32 +1,61 @@
-import type { ClaimedJob, PollRequest } from '@yardmaster/protocol';
-import { pollJobs, type Store } from '@yardmaster/store';
+import {
+  ACTION_SCOPES,
+  type Outcome,
+  type PolledJobs,
+  type PollRequest,
+  type Scope,
+  type Settled,
+  type YardmasterError,
+} from '@yardmaster/protocol';
+import { authorize } from '@yardmaster/server';
+import { pollJobs, type Store, takeTurn } from '@yardmaster/store';
 import type { CallWaits } from '../waiting/call-waits.js';
 import type { Call } from './route.js';
 
-/** Response of Poll for Jobs. */
-export interface Polled {
-  jobs: ClaimedJob[];
-}
-
-/** Poll for the first time. */
-export async function pollFirst(call: Call<PollRequest>): Promise<Polled> {
-  const { store, spaceId, input, waits } = call;
-  return waits?.needsNoFirstPoll(spaceId, input.names) ? { jobs: [] } : poll(store, call);
-}
-
-/** Poll once. */
-async function poll(store: Store, { spaceId, input }: Pick<Call<PollRequest>, 'spaceId' | 'input'>): Promise<Polled> {
-  return { jobs: await pollJobs(store, spaceId, input) };
+/** Settle outcomes, if the call has any, and poll for the first time. */
+export async function pollFirst(call: Call<PollRequest>): Promise<PolledJobs> {
+  const { store, spaceId, input, caller, waits } = call;
+  if (input.autoAck) authorize(caller, ['jobs:ack']);
+  const { settle, ...request } = input;
+  if (settle !== undefined && settle.length > 0) {
+    const { jobs, settled } = await takeTurn(store, spaceId, { settle, poll: request, refusalOf: refusalFor(call) });
+    return { jobs, settled };
+  }
+  const jobs = waits?.needsNoFirstPoll(spaceId, request.names) ? [] : await pollJobs(store, spaceId, request);
+  return settle === undefined ? { jobs } : { jobs, settled: [] };
 }
 
 /** Wait for jobs after a first poll, unless it has something to report. */
-export function waitForJobs(call: Call<PollRequest>, first: Polled, waits: CallWaits): Promise<Polled> | null {
-  if (first.jobs.length > 0) {
-    waits.releaseUnlessSent(first.jobs);
-    return null;
-  }
-  const { spaceId, input } = call;
-  const again = async (store: Store) => (await poll(store, { spaceId, input })).jobs;
-  const waiting = waits.forJobs({ spaceId, names: input.names, count: input.count, poll: again });
+export function waitForJobs(call: Call<PollRequest>, first: PolledJobs, waits: CallWaits): Promise<PolledJobs> | null {
+  if (first.jobs.length > 0) waits.releaseUnlessSent(first.jobs);
+  if (first.jobs.length > 0 || first.settled?.some(({ success }) => !success)) return null;
+  const hasSettled = first.settled !== undefined && first.settled.length > 0;
+  if (hasSettled && !waits.hasRoom) return null; // A refusal would say that nothing was done.
+  const { settle: _done, ...request } = call.input;
+  const { spaceId } = call;
+  const again = (store: Store) => pollJobs(store, spaceId, request);
+  const waiting = waits.forJobs({ spaceId, names: request.names, count: request.count, poll: again });
   return waiting.then((jobs) => ({ ...first, jobs }));
+}
+
+/** Return a function that checks an outcome: its action needs a scope. */
+function refusalFor({ caller }: Call): (outcome: Outcome) => YardmasterError | null {
+  return ({ action }) => {
+    try {
+      authorize(caller, [ACTION_SCOPES[action]]);
+      return null;
+    } catch (refusal) {
+      return refusal as YardmasterError;
+    }
+  };
+}
+
+/** Scopes of which a call to settle needs one. */
+export const SETTLE_SCOPES = [...new Set(Object.values(ACTION_SCOPES))] as [Scope, ...Scope[]];
+
+/** Settle outcomes. */
+export async function settle(call: Call<{ outcomes: Outcome[] }>): Promise<{ results: Settled[] }> {
+  const { store, spaceId, input } = call;
+  const turn = { settle: input.outcomes, poll: null, refusalOf: refusalFor(call) };
+  return { results: (await takeTurn(store, spaceId, turn)).settled };
 }

@@ -9,6 +9,7 @@ import {
 } from '@yardmaster/protocol';
 import type { Authenticator, Principal, Store, Worker } from '@yardmaster/store';
 import type { z } from 'zod';
+import type { ListRow } from '../body/list-row.js';
 import type { SizeLimitName, SizeLimits } from '../body/sizes.js';
 import type { InflateBudget } from '../limits/inflate-budget.js';
 import type { HeaderName } from '../request-header.js';
@@ -24,7 +25,7 @@ export const TAGS = {
 } as const;
 
 /** One endpoint: everything that the router, the checks, the handler and the OpenAPI document need. */
-interface Row<B, A, E> {
+interface Row<B, A, E, P, L> {
   /** Name in the OpenAPI document (`operationId`). */
   operation: string;
   method: 'GET' | 'POST' | 'DELETE';
@@ -41,6 +42,8 @@ interface Row<B, A, E> {
   absentBody?: null;
   /** Schema of the query. */
   query?: z.ZodType<B>;
+  /** How it serves a body that is a list of such values. Without it, `body` decides about a list. */
+  list?: ListRow<B, P, L>;
   /** Reads the body instead of `body`. */
   readBody?: (req: IncomingMessage, bounds: BodyBounds) => Promise<B>;
   sizeRules?: readonly SizeRule[];
@@ -48,6 +51,10 @@ interface Row<B, A, E> {
   header?: HeaderName;
   /** Whether it goes to Redis before all that is not urgent, because running jobs depend on it. Default false. */
   isUrgent?: true;
+  /** Whether a call with this input goes to Redis before all that is not urgent, where not every call does. */
+  isUrgentWith?(input: B): boolean;
+  /** Field of the body that is a list of outcomes. With `outcomes`, the body may be as large as a list of jobs. */
+  settlesIn?: 'outcomes' | 'settle';
   /** Whether its response needs no Redis. Default false. */
   isLocal?: true;
   /** Whether it may be a long read, which waits for a read slot. Default false. */
@@ -83,7 +90,7 @@ interface Row<B, A, E> {
 }
 
 /** A row, and what its schemas know. */
-export interface Route extends Row<unknown, unknown, unknown> {
+export interface Route extends Row<unknown, unknown, unknown, unknown, unknown> {
   /** Fields of its JSON body. */
   fields: KnownFields;
   /** Parameters of its query. */
@@ -91,11 +98,11 @@ export interface Route extends Row<unknown, unknown, unknown> {
 }
 
 /** Tie a row's handler to its schemas; the table can then contain rows of all kinds. */
-export function route<B, A, E = never>(row: Row<B, A, E>): Route {
+export function route<B, A, E = never, P = never, L = never>(row: Row<B, A, E, P, L>): Route {
   const fields = row.body === undefined ? null : knownFieldsOf(row.body);
   const parameters = row.query === undefined ? null : knownFieldsOf(row.query);
   return {
-    ...(row as unknown as Row<unknown, unknown, unknown>),
+    ...(row as unknown as Row<unknown, unknown, unknown, unknown, unknown>),
     fields,
     parameters: [
       ...(parameters instanceof Map ? parameters.keys() : []),
@@ -125,7 +132,7 @@ export interface Call<B = unknown> {
   jobId: string;
   /** API key in the path; '' where the path has none. */
   keyId: string;
-  /** Output of the schema of the body or the query, or of `readBody`. */
+  /** Output of the schema of the body or the query, or of `readBody`; for a list, what is kept of its items. */
   input: B;
   /** Value of the row's request header; null without it. */
   header: string | null;
@@ -133,6 +140,8 @@ export interface Call<B = unknown> {
   waits: CallWaits | null;
   /** Return the URL of the stream of a job, for its creation with COMPAT=emit; null in any other mode. */
   streamUrlOf: ((jobId: string) => string) | null;
+  /** For a list: runs one step at Redis once it is its turn, so that other calls come between the steps. */
+  inTurn?: <T>(run: () => Promise<T>) => Promise<T>;
   /** Head of the response, where it differs from that of the row. An error has a head of its own. */
   head?: ResponseHead;
 }
@@ -148,6 +157,8 @@ export interface ResponseHead {
 export interface BodyBounds {
   sizes: SizeLimits;
   inflateBudget: InflateBudget;
+  /** For lists that are larger than other bodies. */
+  batchBudget: InflateBudget;
   /** Set the function to be called when the request is done, however it ends. */
   onDone: (release: () => void) => void;
   /** Gets the unknown fields of the body. */

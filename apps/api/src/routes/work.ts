@@ -6,10 +6,12 @@ import {
   polledJobs,
   pollRequest,
   releaseRequest,
+  settleRequest,
+  settleResponse,
 } from '@yardmaster/protocol';
 import { ackJob, claimJob, completeJob, failJob, releaseJob } from '@yardmaster/store';
-import { CLAIMED, COMPLETED } from './examples.js';
-import { pollFirst, waitForJobs } from './poll.js';
+import { CLAIMED, COMPLETED, OUTCOME, PENDING, TURN } from './examples.js';
+import { pollFirst, SETTLE_SCOPES, settle, waitForJobs } from './poll.js';
 import { DONE, done, eventSize, payloadSize, type Route, route, workerOf } from './route.js';
 
 /** Endpoints with which workers claim, start and end jobs. */
@@ -22,8 +24,10 @@ export const WORK: readonly Route[] = [
     tag: 'Work',
     summary: 'Poll for jobs',
     description:
-      'Claims pending jobs of a space, the oldest first, each for this caller only. The caller must ack them within the delivery window. With `waitSeconds`, the call waits for the first job when none is pending. The body may be absent.',
+      'Claims pending jobs of a space, the oldest first, each for this caller only. The caller must ack them within the delivery window. With `waitSeconds`, the call waits for the first job when none is pending. With `settle`, it first does what the calls for these actions do, in order, and in the same step. The body may be absent.',
     body: pollRequest,
+    settlesIn: 'settle',
+    isUrgentWith: ({ settle = [] }) => settle.length > 0,
     waitSecondsIn: 'body',
     response: polledJobs,
     trigger: 'poll',
@@ -33,11 +37,48 @@ export const WORK: readonly Route[] = [
         'Up to ten jobs of two names': { count: 10, types: ['resize', 'crop'] },
         'In the older spelling': { name: 'resize' },
         'Wait for a job': { types: ['resize'], waitSeconds: 20 },
+        'Complete a job, and get the next one': TURN,
       },
-      response: { 'A job': { jobs: [CLAIMED] }, 'No pending job': { jobs: [] } },
+      response: {
+        'A job': { jobs: [CLAIMED] },
+        'No pending job': { jobs: [] },
+        'A job was completed': { jobs: [], settled: [{ jobId: CLAIMED.id, success: true }] },
+      },
     },
     handler: pollFirst,
     wait: waitForJobs,
+  }),
+  route({
+    operation: 'settleJobs',
+    method: 'POST',
+    path: '/api/v1/spaces/:spaceId/jobs/settle',
+    scopes: SETTLE_SCOPES,
+    isUrgent: true,
+    tag: 'Work',
+    summary: 'Settle jobs',
+    description:
+      'Does what the calls for these actions do, in order, in one step. Each outcome needs the scope of its action. One that is refused does not affect the others; an invalid one refuses the whole call, and nothing is done.',
+    body: settleRequest,
+    settlesIn: 'outcomes',
+    response: settleResponse,
+    examples: {
+      request: { 'Two jobs': { outcomes: [OUTCOME, { jobId: PENDING.id, action: 'keepalive' }] } },
+      response: {
+        'One was refused': {
+          results: [
+            { jobId: CLAIMED.id, success: true },
+            {
+              jobId: PENDING.id,
+              success: false,
+              error: 'Job is not running',
+              code: 'JOB_NOT_RUNNING',
+              jobStatus: 'pending',
+            },
+          ],
+        },
+      },
+    },
+    handler: settle,
   }),
   route({
     operation: 'claimJob',

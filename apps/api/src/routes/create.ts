@@ -1,0 +1,94 @@
+import {
+  type CreateJobRequest,
+  createdJobs,
+  createJobsRequest,
+  type FaultDetail,
+  isTerminal,
+  type Job,
+  type JobSummary,
+  type KnownJob,
+  LIMITS,
+  YardmasterError,
+} from '@yardmaster/protocol';
+import { createFullJob, createJob, createJobs, isPlain, type PackedJob, packJob } from '@yardmaster/store';
+import type { ListRow } from '../body/list-row.js';
+import type { CallWaits } from '../waiting/call-waits.js';
+import { withEmitDefaults } from './emit.js';
+import { PENDING, SUMMARIES } from './examples.js';
+import type { Call } from './route.js';
+
+/** Create a job; with COMPAT=emit, the response has the URL of its stream. */
+export function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
+  const { streamUrlOf, input, waits } = call;
+  if (waits?.hasRoom === false) throw new YardmasterError('TOO_MANY_WAITERS');
+  if (streamUrlOf === null) return createOrFind(call, input);
+  return createOrFind(call, withEmitDefaults(input)).then((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
+}
+
+/**
+ * Wait for the end of a job that was created or found. The caller may read it, see `handle`; so it gets the result, too.
+ * When others have taken the last room meanwhile, it gets the job at once, because a refusal would say that nothing was
+ * done.
+ */
+export function waitForEnd(
+  { streamUrlOf }: Call,
+  { id, status }: Job | KnownJob,
+  waits: CallWaits,
+): Promise<Job> | null {
+  if (!waits.hasRoom) return null;
+  const ended = waits.forEnd(id, isTerminal(status));
+  return ended.then(({ events: _events, ...job }) =>
+    streamUrlOf === null ? job : { ...job, realtimeUrl: streamUrlOf(id) },
+  );
+}
+
+/** Create a job, or respond with the job that an earlier call or another producer has created. */
+async function createOrFind(call: Call<CreateJobRequest>, request: CreateJobRequest): Promise<Job | KnownJob> {
+  const { store, caller, spaceId, input, header: idempotencyKey } = call;
+  if (idempotencyKey === null && isPlain(request)) return createJob(store, spaceId, request);
+  const { outcome, job } = await createFullJob(store, spaceId, request, idempotencyKey, input);
+  if (outcome === 'created') return job;
+  if (outcome === 'replayed') {
+    call.head = { headers: REPLAYED };
+    return job;
+  }
+  call.head = { status: 200 };
+  if (caller.grants.has('jobs:read')) return job;
+  const { id, name, status, createdAt } = job;
+  return { id, name, status, createdAt };
+}
+
+const REPLAYED = { 'idempotent-replayed': 'true' };
+
+/** How Create Job serves a list of jobs. */
+export const JOB_LIST: ListRow<CreateJobRequest, PackedJob, JobSummary[]> = {
+  max: LIMITS.createMax,
+  what: 'job',
+  body: createJobsRequest,
+  response: createdJobs,
+  examples: {
+    request: { 'Several jobs': [{ name: 'resize', payload: PENDING.payload }, { name: 'crop' }] },
+    response: { 'The jobs': SUMMARIES },
+  },
+  faultsOf,
+  pack,
+  handler: createMany,
+};
+
+/** A call that creates several jobs cannot be refused for one of them, because those before it exist by then. */
+function faultsOf({ unique }: CreateJobRequest): FaultDetail[] {
+  if (unique?.onConflict !== 'reject') return [];
+  return [{ path: 'unique.onConflict', message: 'must be return or replace in a list of jobs' }];
+}
+
+function pack(request: CreateJobRequest, { spaceId, header, streamUrlOf }: Call): PackedJob {
+  return packJob(spaceId, streamUrlOf === null ? request : withEmitDefaults(request), header === null ? null : request);
+}
+
+async function createMany(call: Call<PackedJob[]>): Promise<JobSummary[]> {
+  const { store, spaceId, input, header: idempotencyKey, inTurn = (run) => run(), streamUrlOf, waits } = call;
+  if (waits !== null) throw new YardmasterError('INVALID_REQUEST', 'waitSeconds must be absent with a list of jobs');
+  const { jobs, isReplay } = await createJobs(store, spaceId, input, { idempotencyKey, inTurn });
+  if (isReplay) call.head = { headers: REPLAYED };
+  return streamUrlOf === null ? jobs : jobs.map((job) => ({ ...job, realtimeUrl: streamUrlOf(job.id) }));
+}

@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals';
+import { jobIn } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import { type Item, poll, read, settle } from './settle.js';
+
+const service = withService();
+const SPACE = 'items';
+const running = (spaceId = SPACE) => jobIn(service, 'running', spaceId);
+const complete = (jobId: string, rest = {}): Item => ({ jobId, action: 'complete', ...rest });
+
+/** Both calls that settle: the name of the list in the body, and the call. */
+const CALLS = [
+  ['outcomes', settle, 100],
+  [
+    'settle',
+    (api: typeof service, spaceId: string, list: unknown, options = {}) =>
+      poll(api, spaceId, { settle: list }, options),
+    50,
+  ],
+] as const;
+
+const refusal = (jobId: string, code: string, error: string) => ({ jobId, success: false, error, code });
+
+it.each([3, 100])('returns %s results in order, whatever becomes of the jobs', async (count) => {
+  const ours = await Promise.all(Array.from({ length: count - 2 }, () => running()));
+  const other = await running('elsewhere');
+  const [nobody, nonsense] = [`${ours[0]?.slice(0, 2)}${'a'.repeat(26)}`, 'nonsense'];
+  const ids = [other, nonsense, ...ours.slice(0, -1), nobody];
+  const { status, body } = await settle(
+    service,
+    SPACE,
+    ids.map((id) => complete(id)),
+  );
+  expect(status).toBe(200);
+  expect(body.results).toEqual([
+    refusal(other, 'FORBIDDEN', 'The API key is bound to another space'),
+    refusal(nonsense, 'JOB_NOT_FOUND', 'Job not found'),
+    ...ours.slice(0, -1).map((jobId) => ({ jobId, success: true })),
+    refusal(nobody, 'JOB_NOT_FOUND', 'Job not found'),
+  ]);
+  expect((await read(service, other)).status).toBe('running');
+  for (const id of ours.slice(0, -1)) expect((await read(service, id)).status).toBe('completed');
+});
+
+describe('a job that is not of the space', () => {
+  it.each([1, 6])('is refused as FORBIDDEN, of the same partition or not, beside %s others', async (count) => {
+    const { store } = service;
+    const home = store.keys.baseOfSpace(SPACE);
+    const names = Array.from({ length: 20_000 }, (_, i) => `space-${i}`);
+    const neighbour = names.find((name) => store.keys.baseOfSpace(name) === home) as string;
+    const stranger = names.find((name) => store.keys.baseOfSpace(name) !== home) as string;
+    const foreign = [await running(neighbour), await running(stranger)];
+    const ours = await Promise.all(Array.from({ length: count }, () => running()));
+    const { body } = await settle(
+      service,
+      SPACE,
+      [...foreign, ...ours].map((id) => complete(id)),
+    );
+    expect(body.results.map(({ code }: { code?: string }) => code)).toEqual([
+      'FORBIDDEN',
+      'FORBIDDEN',
+      ...ours.map(() => undefined),
+    ]);
+    for (const id of foreign) expect((await read(service, id)).status).toBe('running');
+  });
+});
+
+describe.each(CALLS)('a call with %s', (list, call, max) => {
+  const FAULTS: [what: string, item: unknown, path: string, rule?: RegExp][] = [
+    ['no jobId', { action: 'ack' }, '.jobId'],
+    ['a jobId that is no text', { jobId: 5, action: 'ack' }, '.jobId', /must be a string/],
+    ['no action', { jobId: 'a' }, '.action', /must be one of ack, keepalive/],
+    ['an unknown action', { jobId: 'a', action: 'kill' }, '.action', /must be one of ack, keepalive/],
+    ['an action of every object', { jobId: 'a', action: 'constructor' }, '.action'],
+    ['no object', 'complete', ''],
+    ['null', null, ''],
+    ['a list', [], ''],
+    ['a token that no claim returns', { jobId: 'a', action: 'ack', deliveryToken: '1' }, '.deliveryToken'],
+    ['a token that is no text', { jobId: 'a', action: 'ack', deliveryToken: 1 }, '.deliveryToken', /must be a string/],
+    ['a failure without an error', { jobId: 'a', action: 'fail' }, '.error'],
+    ['progress above 100', { jobId: 'a', action: 'progress', percent: 101, message: 'x' }, '.percent'],
+    ['progress without a message', { jobId: 'a', action: 'progress', percent: 1 }, '.message'],
+    [
+      'a stage without a message',
+      { jobId: 'a', action: 'progress', percent: 1, message: 'x', subProgress: { b: {} } },
+      '.subProgress.b.percent',
+    ],
+    ['a reason that is no text', { jobId: 'a', action: 'release', reason: 5 }, '.reason', /must be a string/],
+    ['a negative delay', { jobId: 'a', action: 'release', delaySeconds: -1 }, '.delaySeconds'],
+    ['a flag that is no boolean', { jobId: 'a', action: 'fail', error: 'x', retryable: 'no' }, '.retryable'],
+  ];
+
+  it.each(FAULTS)('is refused with 400 for %s, and does nothing', async (_, item, path, rule = /must|is required/) => {
+    const id = await running();
+    const { status, body } = await call(service, SPACE, [complete(id), item, complete(id)]);
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    const named = `${list}[1]${path}`;
+    expect(body.error.startsWith(`${named} `)).toBe(true);
+    expect(body.error).toMatch(rule);
+    for (const { path: each } of body.details ?? []) expect(each).toMatch(named.slice(0, list.length + 3));
+    expect((await read(service, id)).status).toBe('running');
+  });
+
+  it(`takes ${max} outcomes and refuses more, doing nothing`, async () => {
+    const id = await running();
+    const many = (count: number) => Array.from({ length: count }, () => ({ jobId: id, action: 'keepalive' }));
+    const { status, body } = await call(service, SPACE, [complete(id), ...many(max)]);
+    expect(status).toBe(400);
+    expect(body.error).toBe(`${list} must have at most ${max} outcomes`);
+    expect((await read(service, id)).status).toBe('running');
+    const accepted = await call(service, SPACE, many(max));
+    expect(accepted.body[list === 'settle' ? 'settled' : 'results']).toEqual(
+      Array(max).fill({ jobId: id, success: true }),
+    );
+  });
+
+  it.each([null, {}, 'complete', 5])('refuses a list that is %j', async (value) => {
+    const { status, body } = await call(service, SPACE, value);
+    expect({ status, error: body.error }).toEqual({ status: 400, error: `${list} must be an array of objects` });
+  });
+
+  const UNKNOWN: [item: object, field: string, hint: string | null][] = [
+    [{ action: 'ack', deliveryTokn: '0.0' }, 'deliveryTokn', 'deliveryToken'],
+    [{ action: 'ack', result: 1 }, 'result', null],
+    [{ action: 'keepalive', data: 1 }, 'data', null],
+    [{ action: 'progress', percent: 1, message: 'x', mesage: 1 }, 'mesage', 'message'],
+    [
+      { action: 'progress', percent: 1, message: 'x', subProgress: { b: { percent: 1, message: 'x', x: 1 } } },
+      'subProgress.b.x',
+      null,
+    ],
+    [{ action: 'checkpoint', dat: 1 }, 'dat', 'data'],
+    [{ action: 'event', result: 1 }, 'result', null],
+    [{ action: 'complete', resul: 1 }, 'resul', 'result'],
+    [{ action: 'fail', error: 'x', retriable: false }, 'retriable', 'retryable'],
+    [{ action: 'release', delaySecond: 1 }, 'delaySecond', 'delaySeconds'],
+  ];
+
+  it.each(UNKNOWN)('lists the unknown field of %j, or refuses it', async (item, field, hint) => {
+    const id = await running();
+    const items = [
+      { jobId: id, action: 'keepalive', data: undefined },
+      { jobId: id, ...item },
+    ];
+    const path = `${list}[1].${field}`;
+    const suggestion = hint === null ? '' : `, did you mean ${hint}?`;
+    const strict = await call(service, SPACE, items, { headers: { prefer: 'handling=strict' } });
+    expect(strict).toMatchObject({ status: 400, body: { error: `unknown field ${path}${suggestion}` } });
+    const { status, headers } = await call(service, SPACE, items);
+    expect({ status, ignored: headers['x-ignored-fields'] }).toEqual({ status: 200, ignored: path });
+  });
+
+  it('lists no field inside free JSON', async () => {
+    const free = { a: { b: [{ c: 1 }] } };
+    const id = await running();
+    const items = [
+      { jobId: id, action: 'checkpoint', data: free },
+      { jobId: id, action: 'event', data: free },
+      { jobId: id, action: 'progress', percent: 1, message: 'x', subProgress: { data: { percent: 1, message: 'x' } } },
+      { jobId: id, action: 'complete', result: free },
+      { jobId: id, action: 'fail', error: free },
+    ];
+    const { status, headers } = await call(service, SPACE, items, { headers: { prefer: 'handling=strict' } });
+    expect({ status, ignored: headers['x-ignored-fields'] }).toEqual({ status: 200, ignored: undefined });
+  });
+});
