@@ -5,19 +5,22 @@ import { createJob } from '../support/jobs.js';
 import { ADMIN_KEY, withService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-const EXAMPLE = fileURLToPath(new URL('../../examples/worker.mjs', import.meta.url));
+const pathOf = (example: string) => fileURLToPath(new URL(`../../examples/${example}`, import.meta.url));
 
 // Of its own, because the worker claims any such job of the space.
 const service = withService({}, { isOwn: true });
 afterAll(endAll);
 
-it('completes a job by the worker that the README shows', async () => {
-  const { id } = await createJob(service, 'demo', { name: 'resize', payload: { image: 'cat.png', width: 320 } });
-  const env = { YARDMASTER_URL: service.url, YARDMASTER_API_KEY: ADMIN_KEY };
-  const worker = runCommand(process.execPath, [EXAMPLE], env);
-  await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'completed');
-  expect((await service.call('GET', `/jobs/${id}`)).body).toMatchObject({ attemptNumber: 1, result: { width: 320 } });
-  worker.child.kill();
-  await worker.exit();
-  expect([worker.out(), worker.err()]).toEqual(['', '']);
-});
+it.each(['worker.mjs', 'worker-loop.mjs', 'worker-turn.mjs'])(
+  'completes a job by the worker of examples/%s',
+  async (example) => {
+    const { id } = await createJob(service, 'demo', { name: 'resize', payload: { image: 'cat.png', width: 320 } });
+    const env = { YARDMASTER_URL: service.url, YARDMASTER_API_KEY: ADMIN_KEY };
+    const worker = runCommand(process.execPath, [pathOf(example)], env);
+    await until(async () => (await service.call('GET', `/jobs/${id}`)).body.status === 'completed');
+    expect((await service.call('GET', `/jobs/${id}`)).body).toMatchObject({ attemptNumber: 1, result: { width: 320 } });
+    worker.child.kill();
+    await worker.exit();
+    expect([worker.out(), worker.err()]).toEqual(['', '']);
+  },
+);
