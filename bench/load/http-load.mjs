@@ -36,8 +36,31 @@ async function live(connection, ask, n, whileRunning = () => undefined) {
   }
 }
 
+const jobsIn = (text) => JSON.parse(text).jobs;
+
+/**
+ * Create some jobs with one call, and settle those that the client has with the poll that claims the next ones.
+ *
+ * @param held jobs that the client has
+ */
+async function takeTurn({ connection, ask, n, held }, size, hasProgress = false) {
+  if (n % size !== 0) return;
+  await connection.must(size === 1 ? ask.create(n) : ask.createMany(n, size));
+  const next = jobsIn(await connection.must(ask.turn(n, held.splice(0), size)));
+  held.push(...next);
+  if (hasProgress && next.length > 0) await connection.must(ask.settleProgress(n, next));
+}
+
 /** Kinds of load: the calls of one client for job number n. `ask` makes the requests. */
 const KINDS = {
+  /** A job in two calls. */
+  turn: (job) => takeTurn(job, 1),
+  turnWithProgress: (job) => takeTurn(job, 1, true),
+  /** Jobs in two calls for ten, or for fifty. */
+  batch10: (job) => takeTurn(job, 10),
+  batch10WithProgress: (job) => takeTurn(job, 10, true),
+  batch50: (job) => takeTurn(job, 50),
+  batch50WithProgress: (job) => takeTurn(job, 50, true),
   /** A job in four calls. */
   cycle: ({ connection, ask, n }) => live(connection, ask, n),
   /** A job with a report of progress. */
@@ -64,7 +87,12 @@ const KINDS = {
   },
 };
 
-const PROGRESS = JSON.stringify({ percent: 50, message: 'half' });
+const HALF = { percent: 50, message: 'half' };
+const PROGRESS = JSON.stringify(HALF);
+const COMPLETION = { result: { ok: true } };
+
+const outcomesOf = (held, action, fields) =>
+  held.map(({ id, deliveryToken }) => ({ jobId: id, deliveryToken, action, ...fields }));
 
 /** Make functions that return the texts of requests. */
 function asking({ url, key, payloadBytes, spaces, names }) {
@@ -78,7 +106,7 @@ function asking({ url, key, payloadBytes, spaces, names }) {
     return written.get(id);
   };
   const payload = payloadOf(payloadBytes);
-  const result = JSON.stringify({ result: { ok: true } });
+  const result = JSON.stringify(COMPLETION);
   const types = (n) => (names > 1 ? { types: [nameOf(n)] } : {});
   return {
     create: (n) =>
@@ -89,6 +117,18 @@ function asking({ url, key, payloadBytes, spaces, names }) {
       once(`poll ${spaceOf(n)} ${nameOf(n)} ${count}`, () =>
         to(`/spaces/${spaceOf(n)}/jobs/poll`, JSON.stringify({ count, ...types(n) })),
       ),
+    createMany: (n, size) =>
+      once(`create ${size} ${spaceOf(n)} ${nameOf(n)}`, () =>
+        to(`/spaces/${spaceOf(n)}/jobs`, JSON.stringify(Array(size).fill({ name: nameOf(n), payload }))),
+      ),
+    turn: (n, held, count) => {
+      const settle = outcomesOf(held, 'complete', COMPLETION);
+      return to(`/spaces/${spaceOf(n)}/jobs/poll`, JSON.stringify({ count, ...types(n), autoAck: true, settle }));
+    },
+    settleProgress: (n, held) =>
+      to(`/spaces/${spaceOf(n)}/jobs/settle`, JSON.stringify({ outcomes: outcomesOf(held, 'progress', HALF) })),
+    settleAll: (n, held) =>
+      to(`/spaces/${spaceOf(n)}/jobs/settle`, JSON.stringify({ outcomes: outcomesOf(held, 'complete', COMPLETION) })),
     ack: (id) => to(`/jobs/${id}/ack`),
     progress: (id) => to(`/jobs/${id}/progress`, PROGRESS),
     complete: (id) => to(`/jobs/${id}/complete`, result),
@@ -108,7 +148,14 @@ serve({
     const began = performance.now();
     await Promise.all(
       connections.map(async (connection, client) => {
-        while (next < jobs) await KINDS[kind]({ connection, ask, n: next++, client });
+        const held = [];
+        let n = 0;
+        while (next < jobs) {
+          n = next++;
+          await KINDS[kind]({ connection, ask, n, client, held });
+        }
+        // What it still has counts as well.
+        if (held.length > 0) await connection.must(ask.settleAll(n, held));
       }),
     );
     return { seconds: (performance.now() - began) / 1000 };

@@ -1,4 +1,4 @@
-// BullMQ in one process that adds jobs and works on them, without HTTP; as many concurrent additions and jobs as clients.
+// BullMQ in one process that adds jobs, one by one or fifty at once, and works on them, without HTTP; as many concurrent additions and jobs as clients.
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { payloadOf, serve } from '../load/worker.mjs';
@@ -21,18 +21,24 @@ function workWith(concurrency) {
 }
 
 serve({
-  async run({ jobs, clients, payloadBytes }) {
+  async run({ kind, jobs, clients, payloadBytes }) {
     workWith(clients);
     const payload = payloadOf(payloadBytes);
     left = jobs;
     const done = new Promise((resolve) => {
       onDone = resolve;
     });
+    const size = kind === 'batch50' ? 50 : 1;
+    const many = Array(size).fill({ name: 'name-0', data: payload });
+    const add = () => (size === 1 ? queue.add('name-0', payload) : queue.addBulk(many));
     let next = 0;
     const began = performance.now();
     await Promise.all(
       Array.from({ length: clients }, async () => {
-        while (next++ < jobs) await queue.add('name-0', payload);
+        while (next < jobs) {
+          next += size;
+          await add();
+        }
       }),
     );
     await done;

@@ -66,10 +66,29 @@ const STARTERS = {
   scripts: (run) => startInProcess('scripts', run),
 };
 
+/** Contestants that are another one with another kind of load. */
+const VARIANTS = {
+  turn: ['yardmaster', 'turn'],
+  turnWithProgress: ['yardmaster', 'turnWithProgress'],
+  batch10: ['yardmaster', 'batch10'],
+  batch10WithProgress: ['yardmaster', 'batch10WithProgress'],
+  batch50: ['yardmaster', 'batch50'],
+  batch50WithProgress: ['yardmaster', 'batch50WithProgress'],
+  withProgress: ['yardmaster', 'cycleWithProgress'],
+  bullmqBulk: ['bullmq', 'batch50'],
+};
+
+/** Start a contestant, or make a variant of one that was started. */
+async function contestantOf(name, options, started) {
+  const [of, kind] = VARIANTS[name] ?? [name];
+  started[of] ??= await STARTERS[of](options);
+  return kind === undefined ? started[of] : { ...started[of], run: (load) => started[of].run({ ...load, kind }) };
+}
+
 /**
  * Start contestants.
  *
- * @param names of STARTERS
+ * @param names of STARTERS and VARIANTS
  * @param options.persistence of each contestant's Redis
  * @param options.payload bytes
  * @param options.apis number of API processes; `flags` of Node for them
@@ -88,8 +107,8 @@ export async function startContestants(names, { persistence, ...options }) {
     for (const one of started.toReversed()) await one.stop();
   };
   try {
-    const contestants = {};
-    for (const name of names) contestants[name] = await STARTERS[name]({ ...options, own, redis, load });
+    const [contestants, origins] = [{}, {}];
+    for (const name of names) contestants[name] = await contestantOf(name, { ...options, own, redis, load }, origins);
     return { contestants, stop };
   } catch (error) {
     await stop();

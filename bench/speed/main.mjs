@@ -33,6 +33,24 @@ const LOADS = {
       ['bareRedis', 'bullmq', ['api', 'client', 'redis']],
     ],
   },
+  /** Ways to live a job, against each other and against the two ways of BullMQ. */
+  loops: {
+    who: [
+      ...['yardmaster', 'turn', 'batch10', 'batch50', 'bullmq', 'bullmqBulk', 'faktory', 'asynq'],
+      ...['withProgress', 'turnWithProgress', 'batch10WithProgress', 'batch50WithProgress'],
+    ],
+    comparisons: [
+      ['turn', 'bullmq', ['api', 'client', 'redis']],
+      ['turn', 'faktory', ['api', 'server', 'redis']],
+      ['turn', 'asynq', ['api', 'client', 'redis']],
+      ['batch50', 'bullmqBulk', ['api', 'client', 'redis']],
+      ...['turn', 'batch10', 'batch50'].flatMap((way) => [
+        [way, 'yardmaster', ['api', 'redis']],
+        [way, 'yardmaster', ['redis']],
+      ]),
+    ],
+    differs: { kind: 'cycle' },
+  },
   // One call is cheap, so there are as many calls as in a cycle.
   create: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, callsPerJob: 4 },
   emptyPoll: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, callsPerJob: 4 },
@@ -88,7 +106,7 @@ function loadsToMeasure() {
     'create',
     'emptyPoll',
     'idleFleet',
-    ...(against ? [] : ['smallFleet', 'cycleWithProgress', 'scripts']),
+    ...(against ? [] : ['smallFleet', 'cycleWithProgress', 'loops', 'scripts']),
   ];
 }
 const chosen = loadsToMeasure();

@@ -6,6 +6,14 @@ const CONTESTANTS = {
   yardmaster: 'Yardmaster over HTTP',
   other: 'the other checkout',
   plainExpress: 'the same, plain Express',
+  turn: 'Yardmaster, two calls',
+  batch10: 'Yardmaster, two calls for 10 jobs',
+  batch50: 'Yardmaster, two calls for 50 jobs',
+  withProgress: 'four calls, and progress',
+  turnWithProgress: 'two calls, and progress',
+  batch10WithProgress: 'two for 10, and progress for all',
+  batch50WithProgress: 'two for 50, and progress for all',
+  bullmqBulk: 'BullMQ in process, addBulk of 50',
   bullmq: 'BullMQ in process',
   asynq: 'Asynq in process',
   faktory: 'Faktory',
@@ -30,6 +38,7 @@ const LOADS = {
   idleFleet: 'poll, idle fleet of 1 000',
   smallFleet: 'poll, idle fleet of 200',
   cycleByFifties: 'a job, by fifties',
+  loops: 'a job',
 };
 
 const VERBS = {
@@ -139,6 +148,15 @@ const progress = (results) =>
     [load('CPU per job'), micros('api'), micros('redis'), figures('together, µs', (row) => spread(row.together))],
   );
 
+/** Ways to live a job: one call for each step, or fewer. */
+const loops = (results) =>
+  markdownTable(ofLoads(results, 'loops'), [
+    who('CPU per job'),
+    ...['api', 'server', 'client', 'redis'].map(micros),
+    figures('together, µs', ({ together }) => spread(together)),
+    figures('load generator, µs', ({ generator }) => spread(generator)),
+  ]);
+
 /** List the commands in a script, with their numbers. */
 const commandsOf = ({ commands }) =>
   Object.entries(commands)
@@ -173,5 +191,6 @@ export const tables = {
   scripts,
   'idle-fleet': idleFleet,
   progress,
+  loops,
 };
 export const charts = { 'job-cost': jobCost };
