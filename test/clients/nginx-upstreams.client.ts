@@ -135,12 +135,12 @@ describe('refusal by nginx itself', () => {
     });
   });
 
-  it('returns 413 with the limit for a body over 2 MB', async () => {
+  it('returns 413 with the limit for a body over 6 MB', async () => {
     const { client } = await httpService(await startProcess('only', responds));
-    const { status, body: response } = await client.call('POST', PATH, { raw: 'x'.repeat(2_100_000) });
+    const { status, body: response } = await client.call('POST', PATH, { raw: 'x'.repeat(6_300_000) });
     expect({ status, response }).toEqual({
       status: 413,
-      response: { error: 'body must be at most 2097152 bytes', code: 'TOO_LARGE' },
+      response: { error: 'body must be at most 6291456 bytes', code: 'TOO_LARGE' },
     });
   });
 
