@@ -1047,10 +1047,10 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const poll = {
-  name: 'poll', sha1: 'db7bc80d6ab8e383890ac4d24347b147d603aa4e',
+  name: 'poll', sha1: 'd4ef2b5bd12e2bc62a4e029ca62ae4a4035c0047',
   keys: ['queue'], args: ['base', 'count', 'deliveryTimeoutMs', 'eventsPerJob', 'notAfter', 'isAcked', 'ackWithinMs', 'workerId'], rest: 'names',
   decode: (r: unknown[]) => ({ jobs: r.slice(1) as (string | null)[] }),
-  text: `${lua.now}\n${lua.isTooLate}\n${lua.oldestFirst}\n${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
+  text: `${lua.now}\n${lua.isTooLate}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal queue = KEYS[1]
 local base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local names = { unpack(ARGV, 9) }
 local nowMs, nowText = now()
@@ -1058,13 +1058,19 @@ if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
-local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
+local takeOldest
+if #queues > 1 then
+${lua.oldestFirst}\n  takeOldest = oldestFirst(queues, math.ceil(wanted / #queues))
+end
 local more = {}
 if workerId ~= '' then more = { 'workerId', workerId } end
 if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
-local mark = markDelivered
+local mark
+if isAcked == '' then
+${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.recordEvent}\n${lua.markDelivered}\n  mark = markDelivered
+end
 if isAcked ~= '' then
-${lua.startRun}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
+${lua.moveToStatusIndex}\n${lua.stored}\n${lua.formatInteger}\n${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.keepNewest}\n${lua.appendDelivery}\n${lua.quote}\n${lua.eventMessage}\n${lua.publish}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed = {}, 0
 for _ = 1, wanted + 50 do
@@ -1085,7 +1091,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: 'ac2ff92ec90695e17cffd979be08f0a327c4a6f9',
+  name: 'turn', sha1: '000fb2f27534d1aaa1cedc84422eb99923578fd0',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
@@ -1226,19 +1232,25 @@ for i = nameCount + 1, #inputs, 6 do
   values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
 end
 if count ~= '0' then
-${lua.oldestFirst}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.markDelivered}\n${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
+${lua.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
 local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
-local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
+local takeOldest
+if #queues > 1 then
+${lua.oldestFirst}\n  takeOldest = oldestFirst(queues, math.ceil(wanted / #queues))
+end
 local more = {}
 if workerId ~= '' then more = { 'workerId', workerId } end
 if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
-local mark = markDelivered
+local mark
+if isAcked == '' then
+${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.markDelivered}\n  mark = markDelivered
+end
 if isAcked ~= '' then
-${lua.startRun}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
+${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed = {}, 0
 for _ = 1, wanted + 50 do
@@ -1265,7 +1277,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'a84fd8674973279d625b297882fa7c906587f59e',
+  name: 'turn_many', sha1: 'e0ed989bb6caba1b5ed2dbbe58dff766081fd7a2',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
@@ -1404,19 +1416,25 @@ for i = nameCount + 1, #inputs, 6 do
   values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
 end
 if count ~= '0' then
-${lua.oldestFirst}\n${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.markDelivered}\n${later.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
+${later.takeFirst}\n${lua.loadWhole}\n${lua.appendClaimed}\nlocal function pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, notAfter, isAcked, ackWithinMs, workerId, names)
 local nowMs, nowText = now()
 if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
-local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
+local takeOldest
+if #queues > 1 then
+${lua.oldestFirst}\n  takeOldest = oldestFirst(queues, math.ceil(wanted / #queues))
+end
 local more = {}
 if workerId ~= '' then more = { 'workerId', workerId } end
 if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
-local mark = markDelivered
+local mark
+if isAcked == '' then
+${lua.openWindow}\n${lua.executionMs}\n${lua.deliveryMs}\n${lua.markDelivered}\n  mark = markDelivered
+end
 if isAcked ~= '' then
-${lua.startRun}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
+${lua.startRun}\n${lua.openWindow}\n${lua.executionMs}\n${lua.uniqueEntry}\n${lua.freeUnique}\n${lua.startAttempt}\n${lua.appendDelivery}\n${lua.markRunning}\n  mark = markRunning
 end
 local values, claimed = {}, 0
 for _ = 1, wanted + 50 do

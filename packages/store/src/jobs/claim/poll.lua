@@ -18,13 +18,19 @@ if isTooLate(nowMs, notAfter) then return { 'TOO_LATE' } end
 local wanted = tonumber(count)
 local queues = { #names == 0 and queue or nil }
 for i, name in ipairs(names) do queues[i] = queue .. '/' .. name end
-local takeOldest = #queues > 1 and oldestFirst(queues, math.ceil(wanted / #queues))
+local takeOldest
+if #queues > 1 then
+  takeOldest = oldestFirst(queues, math.ceil(wanted / #queues))
+end
 
 local more = {}
 if workerId ~= '' then more = { 'workerId', workerId } end
 if ackWithinMs ~= '' then deliveryTimeoutMs, more[#more + 1], more[#more + 2] = ackWithinMs, 'ackWithinMs', ackWithinMs end
-local mark = markDelivered
-if isAcked ~= '' then
+local mark
+if isAcked == '' then
+  mark = markDelivered
+end
+if isAcked ~= '' then -- not `else`, because only a condition declares the functions of its branch
   mark = markRunning
 end
 
