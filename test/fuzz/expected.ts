@@ -58,7 +58,7 @@ function readBody(route: Route, body: Body | null): Reading {
   if (body === null || body.wire.length === 0) return read('');
   const { wire, text, isLines } = body;
   const isList = route.list !== undefined && /^[ \t\r\n]*\[/.test(text?.toString('latin1') ?? '');
-  const most = isList ? LIST : WIRE;
+  const most = isList || route.settlesIn === 'outcomes' ? LIST : WIRE;
   const isLarge = wire.length > most || (text?.length ?? 0) > (route.readBody ? LOG_BATCH : most);
   if (isLarge) return { faults: [refusal('TOO_LARGE', 'body')] };
   const said = text && decoded(text);
