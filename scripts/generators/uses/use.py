@@ -42,7 +42,8 @@ create = document["paths"]["/api/v1/spaces/{spaceId}/jobs"]["post"]
 claim = document["paths"]["/api/v1/jobs/{jobId}/claim"]["post"]
 poll = document["paths"]["/api/v1/spaces/{spaceId}/jobs/poll"]["post"]
 for value in examples(create["requestBody"]):
-    same(CreateJob, value)
+    for one in value if isinstance(value, list) else [value]:
+        same(CreateJob, one)
 same(CreateJob, {"name": "resize", "payload": {"any": {"field": [1, None]}}, "callbackUrl": None})
 same(Failure, {"error": "disk full"})
 same(Failure, {"error": {"code": 28}})
