@@ -16,12 +16,11 @@ import type { Call } from './route.js';
 export async function pollFirst(call: Call<PollRequest>): Promise<PolledJobs> {
   const { store, spaceId, input, caller, waits } = call;
   if (input.autoAck) authorize(caller, ['jobs:ack']);
-  const { settle, ...request } = input;
+  const { settle } = input;
   if (settle !== undefined && settle.length > 0) {
-    const { jobs, settled } = await takeTurn(store, spaceId, { settle, poll: request, refusalOf: refusalFor(call) });
-    return { jobs, settled };
+    return takeTurn(store, spaceId, { settle, poll: input, refusalOf: refusalFor(call) });
   }
-  const jobs = waits?.needsNoFirstPoll(spaceId, request.names) ? [] : await pollJobs(store, spaceId, request);
+  const jobs = waits?.needsNoFirstPoll(spaceId, input.names) ? [] : await pollJobs(store, spaceId, input);
   return settle === undefined ? { jobs } : { jobs, settled: [] };
 }
 

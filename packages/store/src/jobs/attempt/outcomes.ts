@@ -8,27 +8,38 @@ import type { Worker } from './attempt.js';
 export type Report = OmitJob<Outcome>;
 type OmitJob<O> = O extends Outcome ? Omit<O, 'jobId' | 'deliveryToken'> : never;
 
-/** Return the script of an action, and its own arguments, in the order in which turn.lua passes them on. */
-export function scriptOf(report: Report) {
+/** The script of each action. */
+export const SCRIPT_OF = {
+  ack,
+  keepalive: heartbeat,
+  progress: heartbeat,
+  checkpoint: heartbeat,
+  event: heartbeat,
+  complete,
+  fail,
+  release,
+} as const;
+
+/** Return the arguments of an action's own, in the order of its script's header. */
+export function argsOf(report: Report): readonly (string | number)[] {
   switch (report.action) {
     case 'ack':
-      return { script: ack, args: {} };
+      return [];
     case 'keepalive':
-      return { script: heartbeat, args: { kind: 'keepalive', data: '' } };
+      return ['keepalive', ''];
     case 'progress': {
       const { percent, message, subProgress } = report;
-      const data = JSON.stringify({ percent, message, subProgress });
-      return { script: heartbeat, args: { kind: 'progress', data } };
+      return ['progress', JSON.stringify({ percent, message, subProgress })];
     }
     case 'checkpoint':
     case 'event':
-      return { script: heartbeat, args: { kind: report.action, data: JSON.stringify(report.data) } };
+      return [report.action, JSON.stringify(report.data)];
     case 'complete':
-      return { script: complete, args: { result: JSON.stringify(report.result) } };
+      return [JSON.stringify(report.result)];
     case 'fail':
-      return { script: fail, args: failArgs(report) };
+      return Object.values(failArgs(report));
     case 'release':
-      return { script: release, args: releaseArgs(report) };
+      return Object.values(releaseArgs(report));
   }
 }
 

@@ -7,9 +7,6 @@ import { claimedJobsOf } from '../read/record.js';
 /** How jobs are claimed, beyond which ones. */
 export type ClaimOptions = Partial<Pick<PollRequest, 'autoAck' | 'ackWithinSeconds' | 'workerId'>>;
 
-/** Options of a script that claims nothing. */
-export const CLAIM_NOTHING: ClaimOptions = {};
-
 /** Build the arguments that all scripts share which poll. */
 export function claimArgs({ settings }: Store, { autoAck, ackWithinSeconds, workerId }: ClaimOptions) {
   return {

@@ -7,6 +7,7 @@
 -- Settle jobs of one space, in order, and then poll it. Messages are published together at the end.
 --   actions   scripts of the items, with blanks in between; only their functions are declared
 --   count     jobs to claim, 0 to 50; the arguments after it are those of poll.lua
+--   random    see retryDelayMs; '' without an item that fails
 --   inputs    `nameCount` names of jobs, see poll.lua; then items of six values each: job id, delivery token, action and
 --             its three arguments
 --   values    for each item the reply of the script for its action, or of { 'OK', attempt } only the attempt; then the jobs,

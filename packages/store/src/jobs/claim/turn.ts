@@ -12,9 +12,9 @@ import { isJobId, partitionOf, partitionOfJob } from '../../partition.js';
 import { runScript } from '../../script/run-script.js';
 import { turn, turn_many } from '../../script/scripts.generated.js';
 import { notAfterOf, type Store } from '../../store.js';
-import { reportEffect, scriptOf } from '../attempt/outcomes.js';
+import { argsOf, reportEffect, SCRIPT_OF } from '../attempt/outcomes.js';
 import { claimedJobsOf } from '../read/record.js';
-import { CLAIM_NOTHING, type ClaimOptions, claimArgs, reportClaimed } from './claim.js';
+import { type ClaimOptions, claimArgs, reportClaimed } from './claim.js';
 
 /** What a worker wants in one call: outcomes to settle, and then jobs to claim. */
 export interface TurnRequest {
@@ -24,6 +24,9 @@ export interface TurnRequest {
   /** Return why the caller must not do this action; null if it may. */
   refusalOf: (outcome: Outcome) => YardmasterError | null;
 }
+
+/** A poll of a call that only settles. */
+const NOTHING: ClaimOptions & Pick<PollRequest, 'count' | 'names'> = { count: 0, names: [] };
 
 /** From so many jobs on, one script that writes sorted sets together costs less, see turn_many.lua. */
 const MANY = 5;
@@ -39,11 +42,12 @@ export async function takeTurn(
   store: Store,
   spaceId: string,
   { settle, poll, refusalOf }: TurnRequest,
-): Promise<{ settled: Settled[]; jobs: ClaimedJob[] }> {
+): Promise<{ jobs: ClaimedJob[]; settled: Settled[] }> {
   const refused = settle.map((outcome) => refusalOf(outcome) ?? refusalOfId(outcome, spaceId));
   const sent = settle.filter((_, i) => refused[i] === null);
-  if (sent.length === 0 && poll === null)
-    return { settled: settle.map((it, i) => unsettled(it, refused[i])), jobs: [] };
+  if (sent.length === 0 && poll === null) {
+    return { jobs: [], settled: settle.map((it, i) => unsettled(it, refused[i])) };
+  }
 
   const values = await sendTurn(store, spaceId, sent, poll);
   const replies = values.slice(0, sent.length);
@@ -54,35 +58,41 @@ export async function takeTurn(
   });
   const jobs = claimedJobsOf(values.slice(sent.length) as (string | null)[]);
   reportClaimed(store, poll, jobs.length);
-  return { settled, jobs };
+  return { jobs, settled };
 }
 
-async function sendTurn(store: Store, spaceId: string, sent: readonly Outcome[], poll: TurnRequest['poll']) {
-  const items = sent.map((outcome) => ({ outcome, ...scriptOf(outcome) }));
+/** Send the script of a call. @returns the reply to each outcome, and then the values of the claimed jobs */
+async function sendTurn(
+  store: Store,
+  spaceId: string,
+  outcomes: readonly Outcome[],
+  poll: TurnRequest['poll'],
+): Promise<unknown[]> {
   const { eventsPerJob, retentionMs } = store.settings;
-  const { names = [], count = 0 } = poll ?? {};
-  const script = sent.length + count < MANY ? turn : turn_many;
-  const { values } = await runScript(store, script, {
+  const { names, count } = poll ?? NOTHING;
+  const actions = new Set<string>();
+  const rest: (string | number)[] = [...names];
+  for (const outcome of outcomes) {
+    const { name } = SCRIPT_OF[outcome.action];
+    const [a = '', b = '', c = ''] = argsOf(outcome);
+    actions.add(name);
+    rest.push(outcome.jobId, outcome.deliveryToken ?? '', name, a, b, c);
+  }
+  const { values } = await runScript(store, outcomes.length + count < MANY ? turn : turn_many, {
     keys: { queue: store.keys.queue(spaceId) },
     args: {
       base: store.keys.baseOfSpace(spaceId),
       space: spaceId,
-      actions: [...new Set(items.map((item) => item.script.name))].join(' '),
-      ...claimArgs(store, poll ?? CLAIM_NOTHING),
+      actions: [...actions].join(' '),
       count,
+      ...claimArgs(store, poll ?? NOTHING),
       eventsPerJob,
       retentionMs,
-      random: store.random(),
+      random: actions.has('fail') ? store.random() : '',
       notAfter: poll === null ? '' : notAfterOf(store),
       nameCount: names.length,
     },
-    rest: [
-      ...names,
-      ...items.flatMap(({ outcome: { jobId, deliveryToken }, script: { name }, args }) => {
-        const [a = '', b = '', c = ''] = Object.values<string | number>(args);
-        return [jobId, deliveryToken ?? '', name, a, b, c];
-      }),
-    ],
+    rest,
   });
   return values as unknown[];
 }
@@ -108,6 +118,6 @@ function settledOf(store: Store, outcome: Outcome, reply: unknown): Settled {
     const extras = { ...(status && { jobStatus: status as Status }), ...(hint && { hint }) };
     return unsettled(outcome, new YardmasterError(word as ErrorCode, undefined, extras));
   }
-  reportEffect(store, outcome, outcome.action, scriptOf(outcome).script.decode(values));
+  reportEffect(store, outcome, outcome.action, SCRIPT_OF[outcome.action].decode(values));
   return { jobId: outcome.jobId, success: true };
 }
