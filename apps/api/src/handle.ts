@@ -171,8 +171,9 @@ async function serveReader(
   };
   try {
     const unknown: UnknownName[] = [];
+    const { sizes, inflateBudget, batchBudget } = deps;
     try {
-      call.input = await readBody(req, { ...deps, onDone, unknown });
+      call.input = await readBody(req, { sizes, inflateBudget, batchBudget, onDone, unknown });
     } finally {
       reportUnknownFields(req, res, unknown);
     }

@@ -12,8 +12,8 @@ import type { RedisQueue } from '../limits/redis-queue.js';
 import { partsOf, skipBlanks, textOf } from '../logs/json-parts.js';
 import type { BodyBounds, Call, Route } from '../routes/route.js';
 import { parseJson } from './body.js';
+import { isList, jsonIn, readLargeText } from './large-json.js';
 import type { ListRow } from './list-row.js';
-import { readOneOrList } from './one-or-list.js';
 import { checkSizes } from './sizes.js';
 
 /**
@@ -25,9 +25,9 @@ import { checkSizes } from './sizes.js';
 export const readOneOrItems =
   (route: Route, call: Call): NonNullable<Route['readBody']> =>
   async (req, bounds) => {
-    const body = await readOneOrList(req, bounds);
-    if (!('value' in body)) return packItems(body, route, call, bounds);
-    const { value = {}, bytes } = body;
+    const text = await readLargeText(req, bounds, isList);
+    if (isList(text)) return packItems(text, route, call, bounds);
+    const { value = {}, bytes } = jsonIn(text);
     findUnknownFields(route.fields, value, bounds.unknown);
     const input = validate(route.body as NonNullable<Route['body']>, value);
     checkSizes(route.sizeRules, { input, bytes }, bounds.sizes);
