@@ -18,7 +18,8 @@ const apis = [];
 for (let i = 0; i < options.processes; i++) apis.push(await startApp('api', { REDIS_URL: redis.url }));
 
 const ask = (url, path, body, method = 'POST') => requestText({ url, key: ADMIN_API_KEY, path, body, method });
-const POLL = JSON.stringify({ waitSeconds: 20 });
+const WAIT_MS = 20_000;
+const POLL = JSON.stringify({ waitSeconds: WAIT_MS / 1_000 });
 const CREATE = JSON.stringify({ name: 'work', payload: { text: 'x'.repeat(180) } });
 let isOver = false;
 
@@ -44,12 +45,12 @@ const polls = async () =>
   (await metricOf('yardmaster_polls_total\\{outcome="claimed"\\}')) +
   (await metricOf('yardmaster_polls_total\\{outcome="empty"\\}'));
 
-/** Measure the CPU of workers that wait and get no job. */
-async function measureIdle() {
-  const { waiters, seconds } = options;
-  for (let i = 0; i < waiters; i++) void work(apis[0], 'idle', () => undefined);
+/** Measure the CPU of a process with so many workers that wait, begin at different moments and get no job. */
+async function measureIdle(waiters) {
+  const { seconds } = options;
+  for (let i = 0; i < waiters; i++) delay((i * WAIT_MS) / waiters).then(() => work(apis[0], 'idle', () => undefined));
   await until(async () => (await waitingCalls()) === waiters);
-  await delay(5_000);
+  await delay(2 * WAIT_MS); // The code that they run is compiled then.
   const began = now();
   const spent = await startMeter({ api: [apis[0]], redis: [redis] });
   await delay(seconds * 1_000);
@@ -99,10 +100,13 @@ try {
   const machine = await machineOf(redis.redis);
   const { rows: latency, perJob } = await measureLatency();
   isOver = true;
-  for (const api of apis.splice(0)) await api.stop();
-  isOver = false;
-  apis.push(await startApp('api', { REDIS_URL: redis.url }));
-  const idle = [await measureIdle()];
+  const idle = [];
+  for (const waiters of [0, options.waiters]) {
+    for (const api of apis.splice(0)) await api.stop();
+    isOver = false;
+    apis.push(await startApp('api', { REDIS_URL: redis.url }));
+    idle.push(await measureIdle(waiters));
+  }
   const { processes, rate } = options;
   print({ machine, options, latency, polls: [{ processes, rate, perJob }], idle }, tables, json);
 } finally {

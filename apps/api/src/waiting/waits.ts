@@ -69,10 +69,23 @@ export class Waits {
       end();
       onOver();
     };
-    const timer = setTimeout(over, seconds * 1000);
+    const timer = setTimeout(over, msOf(seconds));
     const forget = onceGone(res.req.socket, over);
     this.#open.add(over);
     requests.beginWait(res);
     return end;
   }
+}
+
+/** Waits of at least so many seconds end together, at most a step earlier. */
+const LONG_SECONDS = 10;
+const STEP_MS = 1_000;
+
+/**
+ * Return how long a wait lasts. Calls of an idle fleet cost half as much when they come together, because a call that
+ * wakes a process that sleeps finds nothing in the processor's caches.
+ */
+function msOf(seconds: number): number {
+  const ms = seconds * 1000;
+  return seconds < LONG_SECONDS ? ms : ms - ((performance.now() + ms) % STEP_MS);
 }
