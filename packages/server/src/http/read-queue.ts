@@ -41,6 +41,8 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
   const others = new FairQueue<ReadPause>();
   let taken = 0;
   let isBusy = false;
+  let isTicking = true;
+  let hasResponded = false; // Since the last tick.
   let ended = 0; // Responses that have ended in this turn of the event loop.
   let before = performance.eventLoopUtilization();
 
@@ -53,11 +55,15 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
     }
   };
 
-  setInterval(() => {
+  const timer = setTimeout(() => {
     const now = performance.eventLoopUtilization();
     isBusy = performance.eventLoopUtilization(now, before).utilization > BUSY;
     before = now;
     readMore(isBusy ? PER_TICK_BUSY : PER_TICK);
+    // An idle process sleeps until its next response.
+    isTicking = isBusy || hasResponded || urgent.size + others.size > 0;
+    hasResponded = false;
+    if (isTicking) timer.refresh();
   }, TICK_MS).unref();
 
   /**
@@ -72,6 +78,12 @@ export function createReadQueue(requests: Pick<RequestMetrics, 'inFlight'>): (re
   }
 
   return ({ req }) => {
+    hasResponded = true;
+    if (!isTicking) {
+      isTicking = true;
+      before = performance.eventLoopUtilization();
+      timer.refresh();
+    }
     if (!isBusy || (requests.inFlight < AT_ONCE && urgent.size + others.size === 0)) return;
     const open = openResponsesOf(req.socket);
     // A request that has begun must arrive as a whole: a body that is not read would keep its request in the process.
