@@ -11,9 +11,10 @@ import * as latency from './latency/tables.mjs';
 import * as schedule from './schedule/tables.mjs';
 import * as soak from './soak/tables.mjs';
 import * as speed from './speed/tables.mjs';
+import * as waiting from './waiting/tables.mjs';
 
 /** Tables and charts by the name of the results' file. */
-const MADE = Object.entries({ speed, growth, latency, schedule, soak });
+const MADE = Object.entries({ speed, growth, latency, schedule, soak, waiting });
 
 const REGION = /(<!-- table:([\w-]+) -->)[\s\S]*?(<!-- \/table -->)/g;
 const IMAGE = /!\[[^\]]*\]\(performance\/([\w-]+)\.svg\)/g;
@@ -25,7 +26,7 @@ const read = (relative) => readFileSync(path(relative), 'utf8');
 const results = Object.fromEntries(MADE.map(([name]) => [name, JSON.parse(read(`bench/results/${name}.json`))]));
 
 function make(kind, name) {
-  const [bench, from] = MADE.find(([, made]) => Object.hasOwn(made[kind], name)) ?? [];
+  const [bench, from] = MADE.find(([, made]) => Object.hasOwn(made[kind] ?? {}, name)) ?? [];
   const made = from?.[kind][name](results[bench]);
   if (!made) throw new Error(`docs/performance.md names ${name}, for which there is no result`);
   return made;
