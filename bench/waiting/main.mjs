@@ -71,6 +71,8 @@ async function measureLatency() {
   const url = new URL(apis[0].url);
   const connections = await Promise.all(Array.from({ length: 64 }, () => Connection.open(url)));
   const send = async (request, into, dueAt) => {
+    // The server closes those that were not used for some seconds.
+    while (connections.length > 0 && !connections.at(-1).isOpen) connections.pop();
     const connection = connections.pop() ?? (await Connection.open(url));
     await connection.must(request);
     into.push(now() - dueAt);
