@@ -58,7 +58,6 @@ const LOADS = {
   // objects. The polls of the lead let it allocate this memory again.
   idleFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 4_000, clients: 1_000, lead: 4_000 } },
   smallFleet: { who: HTTP_SERVERS, comparisons: AGAINST_BARE, differs: { jobs: 800, clients: 200, lead: 800 } },
-  cycleWithProgress: { who: ['yardmaster'], comparisons: [] },
   cycleByFifties: {
     who: ['yardmaster', 'plainExpress'],
     comparisons: [['yardmaster', 'plainExpress', ['api', 'redis']]],
@@ -101,13 +100,7 @@ options.rounds ||= against ? 21 : 9;
 function loadsToMeasure() {
   if (options.only) return options.only.split(',');
   if (guard) return Object.keys(MOST);
-  return [
-    'cycle',
-    'create',
-    'emptyPoll',
-    'idleFleet',
-    ...(against ? [] : ['smallFleet', 'cycleWithProgress', 'loops', 'scripts']),
-  ];
+  return ['cycle', 'create', 'emptyPoll', 'idleFleet', ...(against ? [] : ['smallFleet', 'loops', 'scripts'])];
 }
 const chosen = loadsToMeasure();
 const unknown = chosen.filter((name) => !(name in LOADS) && name !== 'scripts');

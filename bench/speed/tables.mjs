@@ -34,7 +34,6 @@ const LOADS = {
   cycle: 'a job, four calls',
   create: 'create',
   emptyPoll: 'poll, empty',
-  cycleWithProgress: 'a job, five calls',
   idleFleet: 'poll, idle fleet of 1 000',
   smallFleet: 'poll, idle fleet of 200',
   cycleByFifties: 'a job, by fifties',
@@ -141,13 +140,6 @@ const idleFleet = (results) =>
     figures('of a core, API', (row) => percent((row.api[0] * FLEETS[row.load]) / 1e6)),
   ]);
 
-/** What a report of progress adds to a job. */
-const progress = (results) =>
-  markdownTable(
-    ofLoads(results, 'cycle', 'cycleWithProgress').filter((row) => row.who === 'yardmaster'),
-    [load('CPU per job'), micros('api'), micros('redis'), figures('together, µs', (row) => spread(row.together))],
-  );
-
 /** Ways to live a job: one call for each step, or fewer. */
 const loops = (results) =>
   markdownTable(ofLoads(results, 'loops'), [
@@ -190,7 +182,6 @@ export const tables = {
   'redis-share': redisShare,
   scripts,
   'idle-fleet': idleFleet,
-  progress,
   loops,
 };
 export const charts = { 'job-cost': jobCost };
