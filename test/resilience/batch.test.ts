@@ -34,11 +34,16 @@ const LIST = Array.from({ length: 1_000 }, (_, n) => ({ name: 'work', payload: {
 const createJobs = (space: string, body: object[]) =>
   service.call('POST', `/spaces/${space}/jobs`, { body, headers: { 'idempotency-key': 'cut' } });
 
-it.each(['lose reply', 'lose request'] as const)(
-  'stores each job of a list exactly once when connections %s again and again, and it is sent again with its key',
-  async (action) => {
-    const space = action.replace(' ', '-');
-    const create = () => createJobs(space, LIST);
+it.each([
+  ['lose reply', 'without options', {}],
+  ['lose request', 'without options', {}],
+  ['lose reply', 'with options', { priority: 1 }],
+] as const)(
+  'stores each job of a list exactly once when connections %s again and again, and it is sent again with its key: %s',
+  async (action, kind, options) => {
+    const space = `${action} ${kind}`.replaceAll(' ', '-');
+    const list = LIST.map((job) => ({ ...job, ...options }));
+    const create = () => createJobs(space, list);
     for (const chunk of [1, 4, 10]) {
       let seen = 0;
       const isChunk = (words: string[]) =>
