@@ -53,7 +53,14 @@ function open(
   const onClosed = (session: Session) => sessions.remove(session);
   const metrics = { sent: 0, closed: () => undefined };
   const ws = socket as unknown as WebSocket;
-  const session = new Session(ws, new PassThrough(), { visibility: 'full', keyId, onClosed, metrics, ...more });
+  const session = new Session(ws, new PassThrough(), {
+    visibility: 'full',
+    keyId,
+    filter: null,
+    onClosed,
+    metrics,
+    ...more,
+  });
   sessions.add(session);
   socket.terminate.mockImplementation(() => socket.emit('close', 1006));
   return { session, socket };

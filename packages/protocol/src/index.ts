@@ -20,7 +20,7 @@ export * from './logs/logs.js';
 export * from './logs/query.js';
 export * from './logs/query.js';
 export { describeAs, openApiSchemaOf } from './schema/describe.js';
-export { spaceId } from './schema/fields.js';
+export { nameFilter, spaceId } from './schema/fields.js';
 export * from './schema/json.js';
 export { doneResponse, instant, jobStatus } from './schema/response-fields.js';
 export * from './schema/unknown-fields.js';

@@ -1,4 +1,4 @@
-import { CLOSE_CODES, type StreamMessage } from '@yardmaster/protocol';
+import { CLOSE_CODES, type StreamMessage, spaceStreamType } from '@yardmaster/protocol';
 import { VERSION } from '../version.js';
 import { PARAMETERS } from './request.js';
 import { JSON_TYPE, type JsonSchema, namedSchemas, schemasIn } from './schemas.js';
@@ -99,32 +99,41 @@ const serverOf = (protocol: 'ws' | 'wss') => ({
   variables: { host: { default: '127.0.0.1:8080', description: 'Host and port of the service' } },
 });
 
-const TOKEN = { type: 'string', description: 'An API key' };
+const TOKEN: JsonSchema = { type: 'string', description: 'An API key' };
+
+/** Parameters of the query of a space stream, beside the token. */
+const FILTERS: Record<string, JsonSchema> = {
+  name: { type: 'string', description: 'Name of the jobs to show. It may repeat' },
+  type: { type: 'string', enum: spaceStreamType.options, description: 'Type of the events to show. It may repeat' },
+};
 
 interface Channel {
   parameter: keyof typeof PARAMETERS;
   description: string;
+  query: Record<string, JsonSchema>;
 }
 
 const JOB_CHANNEL: Channel = {
   parameter: 'jobId',
+  query: { token: TOKEN },
   description:
     'One job. With a token of the scope `jobs:read` it shows every event; with `jobs:read:progress`, or without a token, only the progress',
 };
 
 const SPACE_CHANNEL: Channel = {
   parameter: 'spaceId',
+  query: { token: TOKEN, ...FILTERS },
   description: 'All jobs of a space, with a token of the scope `jobs:read`',
 };
 
-function channelOf(address: string, { parameter, description }: Channel, messages: readonly Message[]) {
+function channelOf(address: string, { parameter, description, query }: Channel, messages: readonly Message[]) {
   return {
     address,
     description,
     parameters: { [parameter]: { description: PARAMETERS[parameter].description } },
     messages: Object.fromEntries(messages.map(({ id }) => [id, { $ref: `#/components/messages/${id}` }])),
     bindings: {
-      ws: { method: 'GET', query: { type: 'object', properties: { token: TOKEN } }, bindingVersion: '0.1.0' },
+      ws: { method: 'GET', query: { type: 'object', properties: query }, bindingVersion: '0.1.0' },
     },
   };
 }

@@ -7,6 +7,7 @@ import {
   YardmasterError,
 } from '@yardmaster/protocol';
 import { authenticate, authorize, type KeyCheck, UNKNOWN_ROUTE } from '@yardmaster/server';
+import { FILTERS, type Filter, filterOf } from './space-filter.js';
 
 const PREFIX = '/api/v1/realtime/';
 
@@ -65,6 +66,8 @@ export interface StreamCaller {
   /** The space that the key is bound to; null for a key of every space, and for an anonymous stream. */
   spaceId: string | null;
   scope: StreamScope;
+  /** Which events of a space the client has asked for; null for all. */
+  filter: Filter | null;
 }
 
 export interface CallerRules extends KeyCheck {
@@ -73,7 +76,7 @@ export interface CallerRules extends KeyCheck {
 }
 
 /** Parameters that the query of a stream may have. Clients of emit.run send the last two, see EmitSpaceChannel. */
-const PARAMETERS = { job: ['token'], space: ['token', 'since', 'streamInstanceId'] } as const;
+const PARAMETERS = { job: ['token'], space: ['token', ...FILTERS, 'since', 'streamInstanceId'] } as const;
 
 /**
  * Identify the client that requests a stream, by its token alone.
@@ -89,15 +92,18 @@ export async function callerOf(
   rules: CallerRules,
 ): Promise<StreamCaller> {
   checkParameters(query.keys(), PARAMETERS[subject.kind]);
+  const filter = subject.kind === 'space' ? filterOf(query) : null;
   const [token, ...more] = query.getAll('token');
   if (more.length > 0) throw new YardmasterError('INVALID_REQUEST', 'token must appear exactly once');
   if (token === undefined) {
-    if (subject.kind === 'job' && rules.anonymousStreams) return { keyId: null, spaceId: null, scope: 'progress' };
+    if (subject.kind === 'job' && rules.anonymousStreams) {
+      return { keyId: null, spaceId: null, scope: 'progress', filter };
+    }
     throw new YardmasterError('UNAUTHENTICATED');
   }
   const principal = await authenticate(rules, req, token);
   if (subject.kind === 'job') authorize(principal, ['jobs:read:progress', 'jobs:read']);
   else authorize(principal, ['jobs:read'], subject.spaceId);
   const { keyId, spaceId, grants } = principal;
-  return { keyId, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress' };
+  return { keyId, spaceId, scope: grants.has('jobs:read') ? 'full' : 'progress', filter };
 }

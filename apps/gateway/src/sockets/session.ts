@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { CLOSE_CODES, type InitMessage, type TerminalStatus } from '@yardmaster/protocol';
 import type { WebSocket } from 'ws';
+import type { Filter } from '../admission/space-filter.js';
 import { type ConnectedMessage, frameOf, type OutgoingMessage, type Visibility } from '../messages.js';
 import type { StreamMetrics } from '../metrics.js';
 import { SendBuffer } from './send-buffer.js';
@@ -32,6 +33,8 @@ export interface SessionOptions {
   visibility: Visibility;
   /** Id of the API key; null for an anonymous stream. */
   keyId: string | null;
+  /** Which events the client has asked for; null for all. */
+  filter: Filter | null;
   /** Called once when the socket of the session has closed. */
   onClosed: (session: Session) => void;
   metrics: StreamMetrics;
@@ -60,6 +63,7 @@ function closeCodeOf({ code = '' }: NodeJS.ErrnoException): number | null {
 export class Session {
   readonly visibility: Visibility;
   readonly keyId: string | null;
+  readonly #filter: Filter | null;
   readonly #ws: WebSocket;
   readonly #sendBuffer: SendBuffer;
   /** Source of numbers from 0 up to 1. */
@@ -74,10 +78,11 @@ export class Session {
   constructor(
     ws: WebSocket,
     socket: Duplex,
-    { visibility, keyId, onClosed, metrics, random = Math.random }: SessionOptions,
+    { visibility, keyId, filter, onClosed, metrics, random = Math.random }: SessionOptions,
   ) {
     this.visibility = visibility;
     this.keyId = keyId;
+    this.#filter = filter;
     this.#ws = ws;
     this.random = random;
     this.#sendBuffer = new SendBuffer(ws, socket, { onTooSlow: () => this.close(CLOSE_CODES.tooSlow), metrics });
@@ -111,9 +116,9 @@ export class Session {
     this.#sendBuffer.send(id, frameOf(message), { isProgress: false });
   }
 
-  /** Send an event if this client may see it. On a job stream, the caller must call `end` after the last event. */
+  /** Send an event if this client may see it and has asked for it. On a job stream, the caller must call `end` after the last event. */
   send(encoded: OutgoingMessage): void {
-    if (this.#isClosing) return;
+    if (this.#isClosing || this.#filter?.(encoded.event) === false) return;
     const frame = encoded.encodedFor(this.visibility);
     if (frame !== null) this.#sendBuffer.send(encoded.event.jobId, frame, encoded);
   }

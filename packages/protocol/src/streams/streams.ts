@@ -43,6 +43,13 @@ export function isStreamType(type: string): type is StreamType {
   return Object.hasOwn(STREAM_TYPES, type);
 }
 
+const SPACE_STREAM_TYPES = ['created', ...(Object.keys(STREAM_TYPES) as StreamType[])] as const;
+
+/** Type of an event that space streams send. */
+export const spaceStreamType = z.enum(SPACE_STREAM_TYPES, {
+  error: `must be one of ${SPACE_STREAM_TYPES.join(', ')}`,
+});
+
 const jobId = jobIdField;
 const timestamp = instant.describe(
   'When the event happened, or the moment that `init` describes, by the clock of Redis',
