@@ -18,6 +18,8 @@ import type { SizeLimits } from './body/sizes.js';
 import { bypassExpress, createHttpServer } from './http-server.js';
 import { RedisQueue } from './limits/redis-queue.js';
 import { createRouter } from './router.js';
+import { ROUTES } from './routes/index.js';
+import { TEST_CLOCK } from './routes/test-clock.js';
 import { createServing, logRequests } from './serve.js';
 import { createWaiting } from './waiting/waiting.js';
 
@@ -77,7 +79,8 @@ export function createApiServer({ context, config, log, streams, isLive = () => 
     onOverloaded: overloadMetrics(context.metrics, redisQueue, waiting.waits),
   });
   const limits = { sizes, kept: store.settings };
-  const router = createRouter(endpointsOf({ serve, health: { context, isLive }, limits }));
+  const routes = store.isClockManual ? [...ROUTES, TEST_CLOCK] : ROUTES;
+  const router = createRouter(endpointsOf({ routes, serve, health: { context, isLive }, limits }));
   const app = createApp({ router, refuse, corsOrigins: config.CORS_ORIGINS });
   // Only Express sets CORS headers.
   const bypass = config.CORS_ORIGINS === undefined ? bypassExpress(router, refuse) : undefined;

@@ -16,6 +16,7 @@ import { type Limits, openApiDocument } from './openapi/document.js';
 import { createDocumentHandler } from './openapi/handler.js';
 import type { Endpoint } from './router.js';
 import { ROUTES } from './routes/index.js';
+import type { Route } from './routes/route.js';
 import type { Serving } from './serve.js';
 import { FEATURES, VERSION } from './version.js';
 
@@ -56,6 +57,7 @@ export function createApp({ router, refuse, corsOrigins }: AppOptions): Express 
 }
 
 export interface EndpointOptions {
+  routes: readonly Route[];
   serve: Serving['serve'];
   /** State that the probes report. */
   health: Health;
@@ -64,8 +66,8 @@ export interface EndpointOptions {
 }
 
 /** Return all endpoints: the rows, and those without a key. */
-export function endpointsOf({ serve, health, limits }: EndpointOptions): Endpoint[] {
-  const rows = ROUTES.map((route): Endpoint => {
+export function endpointsOf({ routes, serve, health, limits }: EndpointOptions): Endpoint[] {
+  const rows = routes.map((route): Endpoint => {
     return { method: route.method, path: route.path, respond: (req, res, params) => serve(route, params, req, res) };
   });
   return [...rows, ...openEndpoints(health, limits)];

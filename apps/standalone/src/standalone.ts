@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { API_VARIABLES, createApiServer } from '@yardmaster/api';
 import { createStreams, STREAM_VARIABLES } from '@yardmaster/gateway';
 import { findRedisServer, PrivateRedis } from '@yardmaster/redis';
-import { type Config, compose, type Logger, type Service } from '@yardmaster/runtime';
+import { type Config, ConfigError, compose, type Logger, type Service } from '@yardmaster/runtime';
 import { CALLBACK_VARIABLES, createBackground, METRICS_VARIABLES } from '@yardmaster/scheduler';
 import { createHttpService, createServerContext, type HttpService } from '@yardmaster/server';
 import { adminKeyOf } from './admin-key.js';
@@ -14,6 +14,7 @@ export const STANDALONE_VARIABLES = [
   ...CALLBACK_VARIABLES,
   ...METRICS_VARIABLES,
   'DATA_DIR',
+  'CLOCK',
 ] as const;
 
 export type StandaloneConfig = Config<(typeof STANDALONE_VARIABLES)[number]>;
@@ -30,9 +31,16 @@ export interface StandaloneOptions {
 /**
  * Create the whole service in one process on one port. Without REDIS_URL it runs a redis-server of its own, and keeps
  * that server's data and its admin key in DATA_DIR.
+ *
+ * @throws ConfigError for a manual clock on a Redis that other processes may use
  */
 export function createStandalone(options: StandaloneOptions): Service {
-  const { REDIS_URL } = options.config;
+  const { REDIS_URL, CLOCK } = options.config;
+  if (REDIS_URL !== undefined && CLOCK === 'manual') {
+    throw new ConfigError([
+      'CLOCK must be redis when REDIS_URL is set, because its other clients follow the clock of Redis',
+    ]);
+  }
   if (REDIS_URL !== undefined) return createApp(options, () => REDIS_URL);
   const redis = createRedisService(options);
   // The key is made after Redis has started, because a data folder that another process uses is refused there.
@@ -81,7 +89,7 @@ function createApp({ config, log, print }: StandaloneOptions, redisUrl: () => st
 /** Create HTTP and streams on one port, with a scheduler, over the same connections to Redis. */
 function createAllInOne(given: StandaloneConfig & { REDIS_URL: string }, log: Logger): HttpService {
   const config = { ...given, CALLBACK_ALLOW_PRIVATE: given.CALLBACK_ALLOW_PRIVATE ?? isLoopback(given.HOST) };
-  const context = createServerContext(config, log);
+  const context = createServerContext(config, log, { isClockManual: config.CLOCK === 'manual' });
   const streams = createStreams({ context, config, log });
   const background = createBackground({ context, config, log });
   const server = createApiServer({ context, config, log, streams, isLive: background.isLive });

@@ -28,3 +28,4 @@ export * from './schema/validate.js';
 export * from './scopes.js';
 export { streamMessageSchema } from './streams/json-schema.js';
 export * from './streams/streams.js';
+export * from './test-clock.js';

@@ -43,6 +43,14 @@ export const VARIABLES = {
     redisUrl,
   ),
   DATA_DIR: row('.data', 'Standalone only: folder of its private Redis and its admin key', z.string()),
+  CLOCK: row(
+    'redis',
+    'Standalone only: `manual` for tests of programs, see docs/testing.md. Jobs then follow a clock that stands still until `POST /test/clock` advances it',
+    z.enum(['redis', 'manual'], { error: 'must be redis or manual' }) as unknown as z.ZodType<
+      'redis' | 'manual',
+      string
+    >,
+  ),
   REDIS_TIMEOUT_SECONDS: row(
     '1.5',
     'How long Redis may take for one command. A call that needs several may take 0.3 s more; its response is then 503',

@@ -37,6 +37,8 @@ export interface ServerContextOptions {
   keyCacheMs?: number;
   /** Time between two checks of Redis' settings, milliseconds. Default 30 000. */
   checkRedisEveryMs?: number;
+  /** Whether jobs follow a clock that is advanced by hand. The Redis must be a private one. Default false. */
+  isClockManual?: boolean;
 }
 
 /** A process' connections to Redis with its store, metrics and authenticator, shared by all its services. */
@@ -82,7 +84,10 @@ export function createServerContext(
     redisTimeoutMs,
   };
   const { redis, bulk, clock } = connections;
-  const store = createStore(redis, settings, { bulk, clock, observer: metrics.observer });
+  const store = createStore(redis, settings, {
+    ...{ bulk, clock, observer: metrics.observer },
+    isClockManual: options.isClockManual === true,
+  });
   const authenticator = new Authenticator(store, {
     adminKey: config.ADMIN_API_KEY,
     ...(options.keyCacheMs !== undefined && { cacheMs: options.keyCacheMs }),

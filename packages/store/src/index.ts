@@ -55,6 +55,7 @@ export {
   readRedisSettings,
   redisFaultsOf,
 } from './redis-settings.js';
+export { advanceClock } from './script/manual-clock.js';
 export { runScript } from './script/run-script.js';
 export { lua } from './script/scripts.generated.js';
 export { type Backlog, readBacklog } from './spaces/backlog.js';

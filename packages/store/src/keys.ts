@@ -9,6 +9,7 @@ import { partitionOf, partitionOfJob } from './partition.js';
  * | key | type | members | written by | goes |
  * |---|---|---|---|---|
  * | `ym:meta` | hash | partitions; format, see format.ts; idempotencySecret | first start; `yardmaster format raise` | never |
+ * | `ym:clock` | string | epoch ms, only where the clock is manual | first start; `POST /test/clock` | never |
  * | `ym:{pp}:job:<id>` | hash | the record, see record.ts | every transition | purge |
  * | `ym:{pp}:job:<id>:events` | list | `[type, ms, data]`, see lua/history.lua | events, once one does not follow from the record | purge |
  * | `ym:{pp}:job:<id>:logs` | list | `[ms, level, message, …]`, see logs.ts | append | purge |
@@ -58,6 +59,7 @@ export function keyMap(prefix: string) {
     /** Channel: the name of a job of this space that can be claimed now. */
     wakeChannel: (spaceId: string) => `${base(partitionOf(spaceId))}wake:${spaceId}`,
     meta: `${prefix}:meta`,
+    manualClock: `${prefix}:clock`,
     apiKeys: `${prefix}:{keys}:records`,
     /** Channel: the id of an API key that was just revoked. */
     revocations: `${prefix}:{keys}:revoked`,

@@ -4,6 +4,7 @@ import { Cluster, type Redis } from 'ioredis';
 import { readFormat } from './format.js';
 import { idempotencySecretOf } from './jobs/create/idempotency.js';
 import { PARTITIONS } from './partition.js';
+import { startManualClock } from './script/manual-clock.js';
 import { textOn } from './script/run-script.js';
 import * as generated from './script/scripts.generated.js';
 import type { Store } from './store.js';
@@ -55,6 +56,7 @@ export async function prepareRedis(store: Store): Promise<void> {
   }
 
   await readFormat(store);
+  if (store.isClockManual) await startManualClock(store);
   // On a full Redis it cannot be made; the first call that needs it tries again, and is refused while Redis is full.
   await idempotencySecretOf(store).catch((error: unknown) => {
     if (!(error instanceof YardmasterError && error.code === 'STORAGE_FULL')) throw error;
@@ -63,6 +65,6 @@ export async function prepareRedis(store: Store): Promise<void> {
   // A call that finds its script missing sends it again, and so falls behind later calls. So the scripts are loaded at
   // the start.
   const { lua: _shared, ...scripts } = generated;
-  const texts = Object.values(scripts).map((script) => textOn(store.redis, script).text);
+  const texts = Object.values(scripts).map((script) => textOn(store, script).text);
   await atEachPrimary(store.redis, (redis) => Promise.all(texts.map((text) => redis.script('LOAD', text))));
 }

@@ -78,6 +78,8 @@ export interface Store {
   idempotency: { secret: Buffer | null };
   observer: StoreObserver;
   clock: Clock;
+  /** Whether jobs follow a clock that is advanced by hand, see script/manual-clock.ts. */
+  isClockManual: boolean;
   /** Draw a number of at least 0 and below 1, for the jitter of retries. */
   random: () => number;
 }
@@ -90,6 +92,7 @@ export interface Store {
  * @param observer observer of the verbs; none when left out
  * @param clock by which calls get a deadline; none when left out
  * @param random for the jitter of retries; that of Node.js when left out
+ * @param isClockManual see Store; default false
  */
 export function createStore(
   redis: RedisClient,
@@ -99,7 +102,8 @@ export function createStore(
     observer = NO_OBSERVER,
     clock = NO_CLOCK,
     random = Math.random,
-  }: Partial<Pick<Store, 'bulk' | 'observer' | 'clock' | 'random'>> = {},
+    isClockManual = false,
+  }: Partial<Pick<Store, 'bulk' | 'observer' | 'clock' | 'random' | 'isClockManual'>> = {},
 ): Store {
   const all = { ...STORE_DEFAULTS, ...settings };
   // This stays below the budget of a request (`redisBudgetMs`), which would give no reason.
@@ -114,7 +118,8 @@ export function createStore(
     storage: { isSafe: true },
     idempotency: { secret: null },
     observer,
-    clock,
+    clock: isClockManual ? NO_CLOCK : clock,
+    isClockManual,
     random,
   };
 }

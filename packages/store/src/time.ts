@@ -3,12 +3,15 @@ import { call } from './call.js';
 import type { Store } from './store.js';
 
 /**
- * Read Redis' clock, epoch milliseconds: the only clock that jobs know. In a cluster, read the clock of any primary.
+ * Read Redis' clock, or the manual clock in its place, epoch milliseconds: the only clock that jobs know. In a cluster,
+ * read the clock of any primary.
  *
  * @throws UNAVAILABLE
  */
 export async function redisNow(store: Store): Promise<number> {
-  return msOf(await call(store, 'time', timeOf(store.redis)));
+  const { redis, keys, isClockManual } = store;
+  if (isClockManual) return Number(await call(store, 'get', redis.get(keys.manualClock)));
+  return msOf(await call(store, 'time', timeOf(redis)));
 }
 
 /** Convert the reply to TIME into epoch milliseconds. */

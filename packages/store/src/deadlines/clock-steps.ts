@@ -6,7 +6,7 @@ import { PARTITION_TAGS } from '../partition.js';
 import { runScript } from '../script/run-script.js';
 import { bring_back, mark_step } from '../script/scripts.generated.js';
 import type { Store } from '../store.js';
-import { msOf } from '../time.js';
+import { msOf, redisNow } from '../time.js';
 
 /** Jobs checked in one script, and spaces in one portion. */
 const BATCH = 100;
@@ -104,13 +104,13 @@ const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`;
  *   when none is
  */
 export async function readClocks(store: Store): Promise<{ clocks: Map<string, ClockReading>; fault: unknown }> {
-  const { redis, keys } = store;
+  const { redis, keys, isClockManual } = store;
   let fault: unknown = null;
   const readings = new Map<string, ClockReading>();
   const read = async (primary: Redis) => {
     const sentAt = performance.now();
     try {
-      const redisMs = msOf(await call(store, 'time', primary.time()));
+      const redisMs = isClockManual ? await redisNow(store) : msOf(await call(store, 'time', primary.time()));
       readings.set(addressOf(primary), { redisMs, sentAt, receivedAt: performance.now() });
     } catch (error) {
       fault = error;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ERRORS, type ErrorCode, type Status, YardmasterError } from '@yardmaster/protocol';
-import type { RedisClient } from '@yardmaster/redis';
 import { Cluster } from 'ioredis';
 import { callError } from '../call.js';
 import { carriedOutWithinMs, type Store } from '../store.js';
+import { followingManualClock } from './manual-clock.js';
 
 /** A compiled Lua file; its names define the typed call, and `decode` the typed reply. */
 export interface Script<
@@ -76,7 +76,7 @@ export async function runScript<K extends string, A extends string, R extends st
 
 async function evaluate(store: Store, script: Script, parameters: Argument[]): Promise<unknown[]> {
   const { redis, observer } = store;
-  const { sha1, text } = textOn(redis, script);
+  const { sha1, text } = textOn(store, script);
   const began = performance.now();
   try {
     return (await redis.evalsha(sha1, script.keys.length, ...parameters)) as unknown[];
@@ -113,20 +113,24 @@ if type(probe) == 'table' and probe.err then return { 'SLOT_MOVING', probe.err }
 /** First word of the reply when a script did nothing because its slot is being moved. */
 export const SLOT_MOVING = 'SLOT_MOVING';
 
+/** Texts that differ from those of a single Redis, by the hash of the latter, and the manual clock. */
 const variants = new Map<string, ScriptText>();
 
 /**
  * Return the text of a script for this Redis. On a cluster, it publishes to the shard of its slot, and counts the
  * subscribers there, because PUBLISH would send every event to every node. It also has a guard against a slot that is
- * being moved.
+ * being moved. Where the clock is manual, it reads that clock.
  */
-export function textOn(redis: RedisClient, script: ScriptText): ScriptText {
-  if (!(redis instanceof Cluster)) return script;
-  const known = variants.get(script.sha1);
+export function textOn({ redis, keys, isClockManual }: Store, script: ScriptText): ScriptText {
+  if (!(redis instanceof Cluster || isClockManual)) return script;
+  const id = isClockManual ? `${script.sha1} ${keys.manualClock}` : script.sha1;
+  const known = variants.get(id);
   if (known !== undefined) return known;
-  const text =
-    SLOT_GUARD + script.text.replaceAll("call('PUBLISH',", "call('SPUBLISH',").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");
+  const text = isClockManual ? followingManualClock(script.text, keys.manualClock) : onCluster(script.text);
   const variant = { sha1: createHash('sha1').update(text).digest('hex'), text };
-  variants.set(script.sha1, variant);
+  variants.set(id, variant);
   return variant;
 }
+
+const onCluster = (text: string): string =>
+  SLOT_GUARD + text.replaceAll("call('PUBLISH',", "call('SPUBLISH',").replaceAll("'NUMSUB'", "'SHARDNUMSUB'");

@@ -1,0 +1,20 @@
+import { advanceClockRequest, clockResponse } from '@yardmaster/protocol';
+import { advanceClock } from '@yardmaster/store';
+import { type Route, route } from './route.js';
+
+/**
+ * The endpoint that only a service with a manual clock has. It is not part of the API: neither ROUTES nor the OpenAPI
+ * document contains it.
+ */
+export const TEST_CLOCK: Route = route({
+  operation: 'advanceClock',
+  method: 'POST',
+  path: '/test/clock',
+  scopes: ['keys:manage'],
+  tag: 'Keys',
+  summary: 'Advance the manual clock',
+  body: advanceClockRequest,
+  response: clockResponse,
+  examples: { response: { 'An hour later': { now: '2026-01-31T10:30:00.000Z' } } },
+  handler: async ({ store, input }) => ({ now: await advanceClock(store, input.advanceSeconds) }),
+});
