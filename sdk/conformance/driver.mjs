@@ -1,0 +1,48 @@
+// The program of a language: it gets commands as lines of JSON on stdin, and prints events as lines of JSON on stdout.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Commands that start the programs. They are built before, see build.mjs. */
+export const LANGUAGES = {
+  TypeScript: [process.execPath, here('../typescript/conformance/driver.mjs')],
+  Python: [process.env.YARDMASTER_PYTHON ?? 'python3', here('../python/conformance/driver.py')],
+  Go: [here('../../.cache/sdk/go-driver')],
+};
+
+/**
+ * Start the program of a language.
+ *
+ * @returns `events` so far; `send(command)`; `signal(name)`; `exited`, a promise of the exit code; `errors()`, its stderr;
+ *   `kill()`
+ */
+export function startDriver(language, env) {
+  const [command, ...args] = LANGUAGES[language];
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  const events = [];
+  let stderr = '';
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  child.stdin.on('error', () => undefined); // Its exit code tells.
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    try {
+      events.push(JSON.parse(line));
+    } catch {
+      events.push({ event: 'not JSON', line });
+    }
+  });
+  const exited = new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(code ?? signal));
+  });
+  return {
+    events,
+    exited,
+    errors: () => stderr,
+    send: (sent) => child.stdin.write(`${JSON.stringify(sent)}\n`),
+    signal: (name) => child.kill(name),
+    end: () => child.stdin.end(),
+    kill: () => child.kill('SIGKILL'),
+  };
+}
