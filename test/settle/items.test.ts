@@ -33,7 +33,7 @@ it.each([3, 100])('returns %s results in order, whatever becomes of the jobs', a
   );
   expect(status).toBe(200);
   expect(body.results).toEqual([
-    refusal(other, 'FORBIDDEN', 'The API key is bound to another space'),
+    refusal(other, 'FORBIDDEN', 'Job is in another space than the one in the path'),
     refusal(nonsense, 'JOB_NOT_FOUND', 'Job not found'),
     ...ours.slice(0, -1).map((jobId) => ({ jobId, success: true })),
     refusal(nobody, 'JOB_NOT_FOUND', 'Job not found'),
@@ -56,9 +56,9 @@ describe('a job that is not of the space', () => {
       SPACE,
       [...foreign, ...ours].map((id) => complete(id)),
     );
-    expect(body.results.map(({ code }: { code?: string }) => code)).toEqual([
-      'FORBIDDEN',
-      'FORBIDDEN',
+    expect(body.results.map(({ error }: { error?: string }) => error)).toEqual([
+      'Job is in another space than the one in the path',
+      'Job is in another space than the one in the path',
       ...ours.map(() => undefined),
     ]);
     for (const id of foreign) expect((await read(service, id)).status).toBe('running');

@@ -97,10 +97,12 @@ async function sendTurn(
   return values as unknown[];
 }
 
+const otherSpace = () => new YardmasterError('FORBIDDEN', 'Job is in another space than the one in the path');
+
 /** Refuse an id without reading the job: one that cannot be an id, or that is of another partition. */
 function refusalOfId({ jobId }: Outcome, spaceId: string): YardmasterError | null {
   if (!isJobId(jobId)) return new YardmasterError('JOB_NOT_FOUND');
-  return partitionOfJob(jobId) === partitionOf(spaceId) ? null : new YardmasterError('FORBIDDEN');
+  return partitionOfJob(jobId) === partitionOf(spaceId) ? null : otherSpace();
 }
 
 const unsettled = ({ jobId }: Outcome, refusal: YardmasterError | null | undefined): Settled => {
@@ -112,6 +114,7 @@ const unsettled = ({ jobId }: Outcome, refusal: YardmasterError | null | undefin
 function settledOf(store: Store, outcome: Outcome, reply: unknown): Settled {
   const values = typeof reply === 'string' ? ['OK', reply] : (reply as string[]);
   const [word, status, hint] = values as [string, ...(string | undefined)[]];
+  if (word === 'FORBIDDEN') return unsettled(outcome, otherSpace());
   if (word in ERRORS) {
     if (word === 'STORAGE_FULL') store.observer.failed('full');
     if (word === 'UNAVAILABLE') store.observer.failed('other'); // a record that is not valid
