@@ -6,14 +6,25 @@ import type { Fault } from '../../runs/fault.js';
 import { lateTimeOuts, timeOutsIn } from '../../runs/measures.js';
 import { repeat } from '../../runs/waiting.js';
 
+const SOON_MS = 500; // Redis flushes its file once a second, so after a quick flush the next one is not soon.
+const FAST_DISK_MS = 3_000; // A disk on which no flush is seen for so long is fast enough at any moment.
+
 /**
- * Wait until the operating system has all writes. While it flushes the append-only file, Redis replies before it writes, and
- * a kill then loses more (docs/operate.md, "What a failure may lose").
+ * Wait until the operating system has all writes, and Redis does not flush soon. While it flushes the append-only file, Redis
+ * replies before it writes, and a kill then loses more (docs/operate.md, "What a failure may lose").
  */
 async function written({ connection }: Installation): Promise<void> {
+  const began = performance.now();
+  let flushingSince: number | null = null;
   for (;;) {
     const info = await connection.info('persistence');
-    if (info.includes('aof_pending_bio_fsync:0') && info.includes('aof_buffer_length:0')) return;
+    const now = performance.now();
+    if (!info.includes('aof_pending_bio_fsync:0')) flushingSince ??= now;
+    else {
+      const wasQuick = flushingSince !== null && now - flushingSince < SOON_MS;
+      if (info.includes('aof_buffer_length:0') && (wasQuick || now - began > FAST_DISK_MS)) return;
+      flushingSince = null;
+    }
   }
 }
 
