@@ -243,3 +243,20 @@ describe('when requests share a connection with an upgrade', () => {
     expect(statuses(text)).toEqual(['426']);
   });
 });
+
+it.each([
+  ['type=ended', 'type must be one of created, progress'],
+  ['type=killed&type=', 'type must be one of created, progress'],
+  [`name=${'x'.repeat(129)}`, 'name must be 1 to 128 characters'],
+  ['nam=crop', 'unknown query parameter nam, did you mean name?'],
+])('refuses a stream of a space with the query %s', async (query, error) => {
+  const response = await sendHandshake(service.url, `${REALTIME}${ofSpace()}&${query}`);
+  await expectRefusal(response, 400, 'INVALID_REQUEST');
+  expect(response.body.error).toContain(error);
+});
+
+it('refuses filters of the stream of one job', async () => {
+  const response = await sendHandshake(service.url, `${REALTIME}/${jobId}?name=work`);
+  await expectRefusal(response, 400, 'INVALID_REQUEST');
+  expect(response.body.error).toBe('unknown query parameter name');
+});

@@ -55,7 +55,9 @@ it('refuses a key of another space before it reads an outcome', async () => {
   const { status, body } = await settle(service, 'other', [itemOf(id, 'complete')], { key });
   expect({ status, results: body.results }).toEqual({
     status: 200,
-    results: [{ jobId: id, success: false, ...refusal.body }],
+    results: [
+      { jobId: id, success: false, error: 'Job is in another space than the one in the path', code: 'FORBIDDEN' },
+    ],
   });
   expect((await read(service, id)).status).toBe('running');
 });

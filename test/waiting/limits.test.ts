@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type net from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
 import { createJob, jobIn, step } from '../support/jobs.js';
 import { withRedis } from '../support/own-redis.js';
@@ -14,12 +16,17 @@ const api = withApi(service, { env: { WAITERS_PER_PROCESS: '3', MAX_IN_FLIGHT: '
 let spaces = 0;
 const newSpace = () => `limits-${++spaces}-${process.pid}`;
 
-/** Write a waiting poll on a connection of its own, which the test can close. */
+/** Write a poll to a connection. */
+function writePoll({ socket }: RawClient, spaceId: string, fields: object): void {
+  const body = JSON.stringify(fields);
+  const head = `Host: x\r\nx-api-key: ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  socket.write(`POST /api/v1/spaces/${spaceId}/jobs/poll HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+}
+
+/** Write waiting polls to a connection of their own, which the test can close. */
 function pollOn({ url }: Pick<WaitingApi, 'url'>, spaceId: string, times = 1, count = 1): RawClient {
   const raw = new RawClient(url);
-  const body = JSON.stringify({ waitSeconds: 20, count });
-  const head = `Host: x\r\nx-api-key: ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-  raw.socket.write(`POST /api/v1/spaces/${spaceId}/jobs/poll HTTP/1.1\r\n${head}\r\n\r\n${body}`.repeat(times));
+  for (let i = 0; i < times; i++) writePoll(raw, spaceId, { waitSeconds: 20, count });
   return raw;
 }
 
@@ -123,18 +130,59 @@ it('releases jobs at once that it has claimed for a connection that is closed me
   expect(idsOf(await poll(api, spaceId))).toEqual([id]);
 });
 
+it.each([{ autoAck: true }, { ackWithinSeconds: 3_600 }, { settle: [], workerId: 'w' }])(
+  'releases the jobs of a poll with %j that does not wait and is not sent',
+  async (fields) => {
+    const spaceId = newSpace();
+    const { id } = await createJob(service, spaceId);
+    const raw = pollOn(api, newSpace()); // The next response waits behind this one.
+    open.push(raw);
+    await untilWaiting(api, 1);
+    writePoll(raw, spaceId, fields);
+    const read = async () => (await service.call('GET', `/jobs/${id}`)).body;
+    await until(async () => (await read()).status !== 'pending');
+    raw.socket.destroy();
+    await until(async () => (await read()).status === 'pending');
+    expect(await read()).toMatchObject({
+      attemptNumber: 0,
+      events: expect.arrayContaining([expect.objectContaining({ type: 'released' })]),
+    });
+  },
+);
+
+it('releases the jobs of a poll without new fields whose connection is closed before they are claimed', async () => {
+  const spaceId = newSpace();
+  const { id } = await createJob(service, spaceId);
+  const there: net.Socket[] = [];
+  const see = (message: unknown) => there.push((message as { socket: net.Socket }).socket);
+  subscribe('net.server.socket', see);
+  const raw = new RawClient(api.url);
+  open.push(raw);
+  const { redis } = api.context.store;
+  const original = redis.evalsha.bind(redis) as (...args: unknown[]) => Promise<unknown>;
+  redis.evalsha = (async (...args: unknown[]) => {
+    redis.evalsha = original as never;
+    raw.socket.destroy();
+    await until(() => there.some(({ destroyed }) => destroyed));
+    return original(...args);
+  }) as never;
+  writePoll(raw, spaceId, {});
+  await until(async () => (await service.call('GET', `/jobs/${id}`)).body.events.at(-1).type === 'released');
+  unsubscribe('net.server.socket', see);
+});
+
 it('releases jobs at once when the connection closes before all of the response is sent', async () => {
   // Without the check at the end, for which this process would read 8 MB at once: redis-parser then has a timer.
   const own = await startService({}, { redis: large, app: 'api', check: false });
   const spaceId = newSpace();
-  const payload = { text: 'x'.repeat(200_000) };
-  const created = await Promise.all(Array.from({ length: 40 }, () => createJob(own, spaceId, { payload })));
-  const raw = pollOn(own, spaceId, 1, 40);
+  const payload = { text: 'x'.repeat(250_000) };
+  const created = await Promise.all(Array.from({ length: 50 }, () => createJob(own, spaceId, { payload })));
+  const raw = pollOn(own, spaceId, 1, 50);
   open.push(raw);
-  raw.socket.pause(); // The system buffers only a part of 8 MB.
+  raw.socket.pause(); // The system buffers only a part of 12 MB.
   const statuses = async () => (await own.call('GET', `/spaces/${spaceId}/stats`)).body.jobs;
   await until(async () => (await statuses()).delivered === created.length);
-  raw.socket.destroy();
+  raw.socket.resetAndDestroy();
   await until(async () => (await statuses()).pending === created.length);
   await own.stop();
 });

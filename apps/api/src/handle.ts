@@ -1,6 +1,7 @@
 import {
   checkParameters,
   findUnknownFields,
+  type PolledJobs,
   spaceId as spaceIdSchema,
   type UnknownName,
   validate,
@@ -19,7 +20,7 @@ import { requestHeader } from './request-header.js';
 import { streamUrlFor } from './routes/emit.js';
 import type { BodyBounds, Call, ResponseHead, Route } from './routes/route.js';
 import { reportUnknownFields } from './unknown-fields.js';
-import { waitAfter, waitsInBody, waitsInQuery } from './waiting/request.js';
+import { releaseIfGone, waitAfter, waitsInBody, waitsInQuery } from './waiting/request.js';
 import type { Waiting } from './waiting/waiting.js';
 
 /** Values of the parameters of a path. */
@@ -119,6 +120,7 @@ export async function handle(
     head: call.head,
   };
   if (call.waits !== null) await waitAfter(route, call, response);
+  else if (route.waitSecondsIn === 'body') releaseIfGone(response.body as PolledJobs, { req, res, deps, caller });
   return response;
 }
 

@@ -29,6 +29,9 @@ type ReadBounds = Pick<BodyBounds, 'sizes' | 'batchBudget' | 'onDone'>;
 /** Check by the beginning of a body whether it may be as large as a list. */
 type MayBeLarge = (begin: Buffer) => boolean;
 
+/** For an endpoint whose bodies may all be as large as a list. */
+export const ALWAYS: MayBeLarge = () => true;
+
 /**
  * Read the text of a body that may be larger than others. It then needs room in the budget first, until the request is
  * done.
@@ -45,7 +48,7 @@ export async function readLargeText(req: IncomingMessage, bounds: ReadBounds, ma
     const stated = isGzip ? batchBytes : Number(req.headers['content-length'] ?? batchBytes);
     bounds.onDone(await bounds.batchBudget.reserve(stated));
   };
-  const ofLists = { limit: batchBytes, admit };
+  const ofLists = { limit: batchBytes, isForAll: mayBeLarge === ALWAYS, admit };
   const rawBody = hasNoBody(req) ? null : rawBodyOf(req, await readBytes(req, bodyBytes, ofLists), JSON_ONLY);
   if (rawBody === null) return Buffer.alloc(0);
   const most = Math.max(bodyBytes, batchBytes);

@@ -1,6 +1,6 @@
 import { type Action, findUnknownFields, type Outcome, validate } from '@yardmaster/protocol';
 import { eventSize, payloadSize, type Route, type SizeRule } from '../routes/route.js';
-import { jsonIn, readLargeText } from './large-json.js';
+import { ALWAYS, jsonIn, readLargeText } from './large-json.js';
 import { checkSizes, type Measured, type SizeLimits } from './sizes.js';
 
 type SettlesIn = NonNullable<Route['settlesIn']>;
@@ -32,7 +32,7 @@ export function checkOutcomes(list: SettlesIn, { input, bytes }: Measured, sizes
 export const readOutcomes =
   (route: Route): NonNullable<Route['readBody']> =>
   async (req, bounds) => {
-    const { value = {}, bytes } = jsonIn(await readLargeText(req, bounds, () => true));
+    const { value = {}, bytes } = jsonIn(await readLargeText(req, bounds, ALWAYS));
     findUnknownFields(route.fields, value, bounds.unknown);
     const input = validate(route.body as NonNullable<Route['body']>, value);
     checkOutcomes('outcomes', { input, bytes }, bounds.sizes);

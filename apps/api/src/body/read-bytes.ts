@@ -11,6 +11,8 @@ const MAX_CHUNKS = 1_024;
 /** A higher limit, which only lists have. */
 export interface ListLimit {
   limit: number;
+  /** Whether no body of the endpoint has the usual limit. */
+  isForAll: boolean;
   /** Decide by what has arrived whether the higher limit holds. @throws TOO_LARGE, OVERLOADED */
   admit(begin: Buffer): Promise<void>;
 }
@@ -61,7 +63,9 @@ export function readBytes(req: IncomingMessage, usualLimit: number, ofLists?: Li
       reject(error);
     };
     // A body whose stated length is too large is refused without being read; `sendText` then reads and drops it.
-    if (stated > Math.max(limit, more?.limit ?? 0)) return fail(tooLarge(limit, more?.limit));
+    if (stated > Math.max(limit, more?.limit ?? 0)) {
+      return fail(more?.isForAll === true ? tooLarge(more.limit) : tooLarge(limit, more?.limit));
+    }
     // The client disconnected, and 'close' was emitted, before this function was called.
     if (req.destroyed) return onClose();
     req.on('data', onData);

@@ -92,12 +92,13 @@ export function oneOrListOf(one: z.ZodType, list: z.ZodType | undefined): JsonSc
   return list === undefined ? jsonSchemaOf(one) : { oneOf: [jsonSchemaOf(one), jsonSchemaOf(list)] };
 }
 
-function sizesOf({ sizeRules = [], list }: Route, sizes: SizeLimits): string {
+function sizesOf({ sizeRules = [], list, settlesIn }: Route, sizes: SizeLimits): string {
   const parts = sizeRules.map(({ path, limit }) => {
     const part = path === null ? 'The value' : `\`${path}\``;
     return `${part} is at most ${sizes[limit]} bytes of JSON.`;
   });
-  const whole = `At most ${sizes.bodyBytes} bytes, on the wire and inflated.`;
+  const most = settlesIn === 'outcomes' ? sizes.batchBytes : sizes.bodyBytes;
+  const whole = `At most ${most} bytes, on the wire and inflated.`;
   const ofList =
     list === undefined ? [] : [`A list: at most ${sizes.batchBytes} bytes, and ${list.max} ${list.what}s.`];
   return [whole, ...ofList, ...parts, 'It may be compressed, with `content-encoding: gzip`.'].join(' ');

@@ -27,7 +27,7 @@ export async function pollFirst(call: Call<PollRequest>): Promise<PolledJobs> {
 /** Wait for jobs after a first poll, unless it has something to report. */
 export function waitForJobs(call: Call<PollRequest>, first: PolledJobs, waits: CallWaits): Promise<PolledJobs> | null {
   if (first.jobs.length > 0) waits.releaseUnlessSent(first.jobs);
-  if (first.jobs.length > 0 || first.settled?.some(({ success }) => !success)) return null;
+  if (!waits.mayWait || first.jobs.length > 0 || first.settled?.some(({ success }) => !success)) return null;
   const hasSettled = first.settled !== undefined && first.settled.length > 0;
   if (hasSettled && !waits.hasRoom) return null; // A refusal would say that nothing was done.
   const { settle: _done, ...request } = call.input;

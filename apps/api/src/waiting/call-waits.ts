@@ -12,7 +12,7 @@ const UNSENT = 'the connection of the worker was closed before the response was 
 export interface CallWaitsOptions {
   waiting: Waiting;
   res: ServerResponse;
-  /** How long the call may wait; above 0. */
+  /** How long the call may wait; 0 for a poll that only releases what it cannot send. */
   seconds: number;
   caller: Caller;
   /** Runs a part of the call at Redis, if the caller's key is still valid. */
@@ -38,6 +38,11 @@ export class CallWaits {
     this.#options = options;
   }
 
+  /** Whether the call waits when it has nothing to return. */
+  get mayWait(): boolean {
+    return this.#options.seconds > 0;
+  }
+
   /** Whether the call may wait, or needs no room because the process is about to end. */
   get hasRoom(): boolean {
     const { waits } = this.#options.waiting;
@@ -50,7 +55,7 @@ export class CallWaits {
    */
   needsNoFirstPoll(spaceId: string, names: readonly string[]): boolean {
     const { waits, knownSpace } = this.#options.waiting;
-    return waits.hasRoom && !waits.areOver && knownSpace(spaceId)?.isEmptyFor(names) === true;
+    return this.mayWait && waits.hasRoom && !waits.areOver && knownSpace(spaceId)?.isEmptyFor(names) === true;
   }
 
   /**

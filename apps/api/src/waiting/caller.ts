@@ -29,13 +29,21 @@ interface Unsent {
   then: () => void;
 }
 
+/**
+ * Whether the system has all of a response, or had it before its connection failed. Node then takes the socket from the
+ * response; one behind another response has no socket yet, and is not finished. Node also calls a response finished whose
+ * rest was dropped when the client reset the connection.
+ */
+const isSent = (res: ServerResponse) => res.writableFinished && res.socket === null && res.req.socket.errored === null;
+
 const unsent = new WeakMap<Socket, Set<Unsent>>();
 
 /**
  * Call back if the connection of a response closes before the system has all of the response.
  *
- * It does not listen to the response's `finish`, see metrics/http.ts of the server. A response that was sent is forgotten
- * with the next one.
+ * It does not listen to the response's `finish`, see metrics/http.ts of the server. A small response is forgotten in the
+ * next turn of the event loop, and a large one that was sent with the next response: if the client resets the connection in
+ * between, the response counts as not sent.
  */
 export function ifUnsent(res: ServerResponse, then: () => void): void {
   const { socket } = res.req;
@@ -44,13 +52,17 @@ export function ifUnsent(res: ServerResponse, then: () => void): void {
     return;
   }
   const known = unsent.get(socket);
-  const all = known ?? new Set<Unsent>();
+  const all = known ?? new Set();
+  const forgetSent = () => {
+    for (const each of all) if (isSent(each.res)) all.delete(each);
+  };
   if (known === undefined) {
     unsent.set(socket, all);
     socket.once('close', () => {
-      for (const each of all) if (!each.res.writableFinished) each.then();
+      for (const each of all) if (!isSent(each.res)) each.then();
     });
   }
-  for (const each of all) if (each.res.writableFinished) all.delete(each);
+  forgetSent();
   all.add({ res, then });
+  setImmediate(forgetSent);
 }

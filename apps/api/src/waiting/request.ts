@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type PollRequest, validate, waitQuery } from '@yardmaster/protocol';
+import { type PolledJobs, type PollRequest, validate, waitQuery } from '@yardmaster/protocol';
 import { authenticate, authorize, cachedPrincipal, presentedKey } from '@yardmaster/server';
 import type { Principal } from '@yardmaster/store';
 import type { Request, Response } from 'express';
@@ -27,12 +27,25 @@ export function waitsInQuery(request: CheckedRequest): CallWaits | null {
   return waitsOf(waitSeconds, request);
 }
 
-/** Return what a call may wait for by its body; null when it does not wait. */
-export const waitsInBody = (input: unknown, request: CheckedRequest): CallWaits | null =>
-  waitsOf((input as Pick<PollRequest, 'waitSeconds'>).waitSeconds, request);
+/**
+ * Return what a poll may wait for by its body; null when it does not wait, and its jobs need no care. They need it when a
+ * claim that the worker never gets would cost more than the delivery window of the service.
+ */
+export function waitsInBody(input: unknown, request: CheckedRequest): CallWaits | null {
+  const { waitSeconds, autoAck, ackWithinSeconds, settle } = input as PollRequest;
+  const isClassic = !autoAck && ackWithinSeconds === null && settle === undefined;
+  // A poll of the first release does not listen to its connection, so that it costs no more. But it looks at it.
+  return waitSeconds === 0 && isClassic ? null : callWaits(waitSeconds, request);
+}
 
-function waitsOf(seconds: number, { req, res, deps, caller }: CheckedRequest): CallWaits | null {
-  if (seconds === 0) return null;
+/** Release the jobs of a poll that does not wait and whose connection is closed already. */
+export function releaseIfGone({ jobs }: PolledJobs, request: CheckedRequest): void {
+  if (request.req.socket.destroyed) callWaits(0, request).releaseUnlessSent(jobs);
+}
+
+const waitsOf = (seconds: number, request: CheckedRequest) => (seconds === 0 ? null : callWaits(seconds, request));
+
+function callWaits(seconds: number, { req, res, deps, caller }: CheckedRequest): CallWaits {
   const { store, redisQueue, waiting, budgetMs: withinMs } = deps;
   const owner = caller.keyId;
   return new CallWaits({

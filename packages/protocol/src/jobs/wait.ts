@@ -5,7 +5,7 @@ import { describeAs } from '../schema/describe.js';
 // How long a call may wait, in seconds (contract-2 §3).
 
 const MAX = LIMITS.waitSecondsMax;
-const RULE = 'must be a number of at least 0';
+const RULE = 'must be a number of at least 0, in decimal notation';
 const BOUND = `above ${MAX} is served as ${MAX}`;
 const capped = (seconds: number) => Math.min(seconds, MAX);
 
