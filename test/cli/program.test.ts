@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { EXIT, FORMAT_EXIT, FSCK_EXIT, runProgram } from '@yardmaster/cli';
 import { FAULTS } from '@yardmaster/fsck';
+import { NO_INPUT } from './in-process.js';
 
 type Env = Record<string, string>;
 
@@ -18,6 +19,7 @@ async function run(args: string[], env = KEY, code = 7, sentence: string | null 
       err: { write: (text) => (err += text) },
       waitForDrain: () => null,
       interruptSignal: () => new AbortController().signal,
+      ...NO_INPUT,
     },
     async run(command, read) {
       name = command.name;
@@ -180,7 +182,7 @@ it.each([
   [['logs', 'job', '--folow'], KEY, "unknown option '--folow'\n(Did you mean --follow?)"],
   [['logs', 'job', '--follow'], {}, needsKey('reading logs', 'jobs:read')],
   [['logs', 'job'], { YARDMASTER_API_KEY: '' }, needsKey('reading logs', 'jobs:read')],
-  [['callback-secret'], KEY, "missing required argument 'spaceId'"],
+  [['callback-secret'], KEY, 'give the space as an argument, or set YARDMASTER_SPACE'],
   [['callback-secret', ''], KEY, 'the id is empty'],
   [['callback-secret', 's', 's'], KEY, 'too many arguments'],
   [['callback-secret', 's', '--json'], KEY, "unknown option '--json'"],
