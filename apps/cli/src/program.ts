@@ -14,6 +14,7 @@ import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/comm
 import { logsCommand } from './logs/command.js';
 import { VERSION } from './version.js';
 import { watchCommand } from './watch/command.js';
+import { workCommand } from './work/command.js';
 
 interface ProgramOptions {
   env: Env;
@@ -74,6 +75,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(getCommand);
   add(killCommand);
   add(releaseCommand);
+  add(workCommand);
   add(statsCommand);
   add(infoCommand);
   add(createKeyCommand);
