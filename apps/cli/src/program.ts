@@ -1,6 +1,7 @@
 import { Command, CommanderError, type OptionValues } from 'commander';
 import { callbackSecretCommand } from './callback-secret/command.js';
 import { type CliCommand, type Env, type Io, UsageError } from './command.js';
+import { completionCommand } from './completion/command.js';
 import { EXIT, failureOf, type Outcome } from './exit-codes.js';
 import { formatCommand } from './format/command.js';
 import { fsckCommand } from './fsck/command.js';
@@ -84,6 +85,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(callbackSecretCommand);
   add(fsckCommand);
   add(formatCommand);
+  add(completionCommand(program));
 
   try {
     await program.parseAsync(args, { from: 'user' });
