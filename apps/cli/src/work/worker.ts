@@ -56,7 +56,10 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
   await claim({ request, io, running, stop, start, onFatal: (sentence) => fatal.abort(sentence) });
   const drained = Promise.all(running);
   if (running.size > 0) io.err.write(`stopping: ${running.size} running, no more polls\n`);
-  await Promise.race([drained, sleep(request.drainSeconds * 1000, second), aborted(second)]);
+  const over = new AbortController();
+  const waiting = AbortSignal.any([second, over.signal]);
+  await Promise.race([drained, sleep(request.drainSeconds * 1000, waiting)]);
+  over.abort(); // Otherwise the timer would keep the process from ending.
   release.abort();
   const lastCallsMs = second.aborted ? HURRIED_CALLS_MS : KILL_AFTER_MS + LAST_CALLS_MS;
   const timers = [setTimeout(() => giveUp.abort(), lastCallsMs)];
