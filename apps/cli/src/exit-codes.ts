@@ -55,10 +55,10 @@ export const WORK_EXIT = {
   drained: { code: 0, meaning: 'SIGTERM or Ctrl-C ended the worker, and no job was left running' },
   refused: { code: 1, meaning: 'the service refuses the worker, or the program cannot be started' },
   usage: EXIT.usage,
-  unreleased: { code: 6, meaning: 'the worker ended, but the service could not be told about every job' },
-  interrupted: { code: 130, meaning: 'Ctrl-C was pressed again, or a third time' },
-  terminated: { code: 143, meaning: 'SIGTERM was sent again' },
+  unreported: { code: 6, meaning: 'the worker ended, but could not report the end of every job' },
+  interrupted: { code: 130, meaning: 'Ctrl-C was pressed a second time' },
   outputClosed: BY_SIGNAL.outputClosed,
+  terminated: { code: 143, meaning: 'SIGTERM was sent a second time' },
 } as const satisfies Record<string, ExitCode>;
 
 /** Exit codes of `fsck`, for scripts that go on when nothing is wrong. A number must never get another meaning. */

@@ -69,7 +69,10 @@ export async function work(request: WorkRequest, io: Io): Promise<Outcome> {
   for (const timer of timers) clearTimeout(timer);
   second.removeEventListener('abort', hurry);
   if (fatal.signal.aborted) return { exit: WORK_EXIT.refused, sentence: String(fatal.signal.reason) };
-  if (unreported > 0) return { exit: exitOf(second, WORK_EXIT.unreleased), sentence: `${unreported} not reported` };
+  if (unreported > 0) {
+    const sentence = `the service may not know the end of ${unreported} job${unreported > 1 ? 's' : ''}`;
+    return { exit: exitOf(second, WORK_EXIT.unreported), sentence };
+  }
   return { exit: exitOf(second, WORK_EXIT.drained), sentence: null };
 }
 
