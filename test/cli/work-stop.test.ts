@@ -58,6 +58,17 @@ describe('a job that the worker loses', () => {
     expect(await read(service, id)).toMatchObject({ status: 'completed', result: 'of the other worker' });
   });
 
+  it('does not complete a job that another worker has with the result of its own program', async () => {
+    const { id } = await createJob(service, 'late');
+    const worker = startWorker(service, { spaceId: 'late', script: UNTIL_USR1, options: ['--heartbeat', '600'] });
+    const pid = await pidOf(worker);
+    for (const verb of ['release', 'claim', 'ack']) await step(service, id, verb);
+    process.kill(pid, 'SIGUSR1');
+    await worker.shows(`${id} work lost: Job was handed to another worker`);
+    await step(service, id, 'complete', { result: 'of the other worker' });
+    expect(await read(service, id)).toMatchObject({ result: 'of the other worker' });
+  });
+
   it('sends heartbeats beside a program that reports nothing', async () => {
     const { id } = await createJob(service, 'silent');
     const worker = startWorker(service, { spaceId: 'silent', script: UNTIL_TERM, options: BEATS });
