@@ -86,7 +86,7 @@ it('pauses a stream while the reader takes nothing, and does not end the connect
 });
 
 const closed = (code: number, reason = ''): Ending => ({ kind: 'closed', code, reason, wasStable: true });
-const refused = (status: number): Ending => ({ kind: 'refused', status, sentence: 'no', notBeforeMs: 7 });
+const refused = (status: number): Ending => ({ kind: 'refused', status, code: null, sentence: 'no', notBeforeMs: 7 });
 
 it.each([1001, 1005, 1006, 1011, 1012, 1013])('connects a stream again after close code %i', (code) => {
   expect(nextStepOf(closed(code))).toMatchObject({ kind: 'reconnect' });

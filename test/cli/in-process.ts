@@ -4,6 +4,12 @@ import { keepOutput, type Run } from './yardmaster.js';
 /** A run that a failed test leaves behind ends after this time, because there is no process to kill. */
 const TIMEOUT_SECONDS = 25;
 
+/** What a command has that gets neither signals nor input. */
+export const NO_INPUT: Pick<Io, 'stopSignals' | 'readInput'> = {
+  stopSignals: () => ({ first: new AbortController().signal, second: new AbortController().signal }),
+  readInput: async () => '',
+};
+
 /**
  * Run the command as if its output was a pipe, but in this process, so that it is quick enough for a table of cases.
  *
@@ -16,7 +22,7 @@ export function yardmasterHere(
 ): Run {
   const { write, writeErr, run } = keepOutput();
   const { signal } = new AbortController();
-  const io: Io = { out: { write }, err: { write: writeErr }, waitForDrain, interruptSignal: () => signal };
+  const io: Io = { out: { write }, err: { write: writeErr }, waitForDrain, interruptSignal: () => signal, ...NO_INPUT };
   const ended = runProgram(args, {
     env,
     io,

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { EXIT, FORMAT_EXIT, FSCK_EXIT, runProgram } from '@yardmaster/cli';
+import { CALL_EXIT, CREATE_EXIT, EXIT, FORMAT_EXIT, FSCK_EXIT, runProgram, WORK_EXIT } from '@yardmaster/cli';
 import { FAULTS } from '@yardmaster/fsck';
+import { NO_INPUT } from './in-process.js';
 
 type Env = Record<string, string>;
 
@@ -18,6 +19,7 @@ async function run(args: string[], env = KEY, code = 7, sentence: string | null 
       err: { write: (text) => (err += text) },
       waitForDrain: () => null,
       interruptSignal: () => new AbortController().signal,
+      ...NO_INPUT,
     },
     async run(command, read) {
       name = command.name;
@@ -31,6 +33,8 @@ async function run(args: string[], env = KEY, code = 7, sentence: string | null 
 const at = (url: string, token: string | null) => ({ service: { url: new URL(url), token } });
 const atHome = { ...at('http://127.0.0.1:8080', null), timeoutSeconds: null, format: 'auto' };
 const withKey = at('http://127.0.0.1:8080', 'k');
+const IN_SPACE: Env = { ...KEY, YARDMASTER_SPACE: 's' };
+const inSpace = { ...withKey, spaceId: 's' };
 const ofJob = { subject: { kind: 'job', jobId: 'job' } };
 const redis = { REDIS_URL: 'redis://one', KEY_PREFIX: 'p', RETENTION_SECONDS: '5' };
 
@@ -38,13 +42,49 @@ it.each([
   ['watch job', {}, { ...atHome, ...ofJob }],
   ['logs job', KEY, { ...atHome, ...withKey, jobId: 'job', follow: false, levels: [], grep: null, tail: null }],
   ['callback-secret s', KEY, { ...withKey, spaceId: 's' }],
+  [
+    'create resize',
+    IN_SPACE,
+    {
+      ...inSpace,
+      body: { name: 'resize' },
+      payload: null,
+      idempotencyKey: null,
+      waitSeconds: null,
+      isJson: false,
+    },
+  ],
+  ['jobs', IN_SPACE, { ...inSpace, status: null, name: null, limit: 50, offset: 0, isJson: false }],
+  ['get job', KEY, { ...withKey, jobId: 'job', isJson: false }],
+  ['kill job', KEY, { ...withKey, jobId: 'job', reason: null }],
+  ['release job', KEY, { ...withKey, jobId: 'job', reason: null, delaySeconds: null, deliveryToken: null }],
+  ['stats', IN_SPACE, { ...inSpace, names: [], limit: null, isJson: false }],
+  ['info', {}, { ...at('http://127.0.0.1:8080', null), spaceId: null, isJson: false }],
+  ['completion zsh', {}, { shell: 'zsh' }],
+  ['keys list', KEY, { ...withKey, isJson: false }],
+  ['keys revoke id', KEY, { ...withKey, keyId: 'id' }],
+  [
+    'work --exec ./resize.sh --worker-id w -- --fast',
+    IN_SPACE,
+    {
+      ...inSpace,
+      names: [],
+      program: { file: './resize.sh', args: ['--fast'], env: IN_SPACE },
+      concurrency: 1,
+      drainSeconds: 20,
+      heartbeatSeconds: 10,
+      workerId: 'w',
+    },
+  ],
   ['fsck', redis, { isRepairing: false, isVerbose: false, format: 'auto', variables: redis }],
   ['format', redis, { isRaising: false, variables: redis }],
 ] as [string, Env, object][])(
   'passes "%s" to its command with all defaults, and returns the exit code of the command',
   async (line, env, request) => {
     const args = line.split(' ');
-    expect(await run(args, env)).toEqual({ code: 7, out: '', err: '', name: args[0], request });
+    const { name, ...rest } = await run(args, env);
+    expect(rest).toEqual({ code: 7, out: '', err: '', request });
+    expect(line.startsWith(name)).toBe(true);
   },
 );
 
@@ -74,6 +114,18 @@ it.each([
     elsewhere,
     { jobId: 'job', follow: true, levels: ['warn', 'error'], grep: 'a "b" .*', tail: 50, ...fromFlags },
   ],
+  [['watch'], IN_SPACE, { subject: { kind: 'space', spaceId: 's' } }],
+  [['watch', 'job'], { YARDMASTER_SPACE: 's' }, ofJob],
+  [['callback-secret'], IN_SPACE, inSpace],
+  [['jobs', '--space', 'other', '--status', 'dead'], IN_SPACE, { spaceId: 'other', status: 'dead' }],
+  [['info', '--space', 'other'], IN_SPACE, { spaceId: 'other' }],
+  [['stats', '--name', 'a', '--name', 'b,c'], IN_SPACE, { names: ['a', 'b,c'] }],
+  [
+    ['work', '--exec', 'x', '--name', 'a', '--name', 'b', '--concurrency', '4'],
+    IN_SPACE,
+    { names: ['a', 'b'], concurrency: 4 },
+  ],
+  [['work', '--exec', 'x', '--drain', '0', '--heartbeat', '0.5'], IN_SPACE, { drainSeconds: 0, heartbeatSeconds: 0.5 }],
   [['callback-secret', 's'], elsewhere, { ...at('https://yard.example/base', 'k'), spaceId: 's' }],
   [['callback-secret', 's', ...flags.slice(0, 4)], elsewhere, { ...at('http://other', 't'), spaceId: 's' }],
   [['logs', '-f', 'job'], KEY, { follow: true }],
@@ -103,6 +155,10 @@ it.each([
     [
       'watch [options] [jobId] ',
       'logs [options] <jobId> ',
+      'create [options] <name> [payload] ',
+      'work [options] [args...] ',
+      'keys ',
+      'completion <shell> ',
       'fsck [options] ',
       'format [options] [raise] ',
       'Print the logs of a job',
@@ -110,6 +166,11 @@ it.each([
   ],
   ['watch', ['$YARDMASTER_API_KEY', '  124  the time limit of --timeout was over']],
   ['logs', ['-f, --follow', '--level <levels>', '--grep <text>', '--tail <count>', 'jobs:read']],
+  ['create', ['--unique <key>', '--wait <seconds>', 'jobs:create', '    4  the job was killed']],
+  ['work', ['--exec <program>', 'progress 40 Resizing', 'YARDMASTER_CHECKPOINT', '   65  fail', '    6  the worker']],
+  ['keys', ['create [options]', 'list [options]', 'revoke [options] <keyId>']],
+  ['keys create', ['--scope <scopes>', '--expires <time>', 'keys:manage', '    6  the service could not be reached']],
+  ['completion', ['source <(yardmaster completion bash)']],
   ['callback-secret', ['keys:manage', '--url <url>', '--token <key>']],
   [
     'fsck',
@@ -180,12 +241,39 @@ it.each([
   [['logs', 'job', '--folow'], KEY, "unknown option '--folow'\n(Did you mean --follow?)"],
   [['logs', 'job', '--follow'], {}, needsKey('reading logs', 'jobs:read')],
   [['logs', 'job'], { YARDMASTER_API_KEY: '' }, needsKey('reading logs', 'jobs:read')],
-  [['callback-secret'], KEY, "missing required argument 'spaceId'"],
+  [['callback-secret'], KEY, 'give the space as an argument, or set YARDMASTER_SPACE'],
   [['callback-secret', ''], KEY, 'the id is empty'],
   [['callback-secret', 's', 's'], KEY, 'too many arguments'],
   [['callback-secret', 's', '--json'], KEY, "unknown option '--json'"],
   [['callback-secret', 's'], {}, needsKey('reading callback secrets', 'keys:manage')],
   [['callback-secret', 's'], { YARDMASTER_API_KEY: 'ym_secret\n' }, ODD_KEY],
+  [['create'], IN_SPACE, "missing required argument 'name'"],
+  [['create', 'a'], KEY, 'give --space, or set YARDMASTER_SPACE'],
+  [['create', 'a', '--space', ''], KEY, '--space is empty'],
+  [['create', 'a'], { YARDMASTER_SPACE: 's' }, needsKey('creating a job', 'jobs:create')],
+  [['create', 'a', '{', '--space', 's'], KEY, 'payload is not JSON'],
+  [['create', 'a', '--max-retries', 'x'], IN_SPACE, "option '--max-retries <count>' argument 'x' is invalid"],
+  [['create', 'a', '--max-retrys', '1'], IN_SPACE, "unknown option '--max-retrys'\n(Did you mean --max-retries?)"],
+  [['create', 'a', '--delay', '-1'], IN_SPACE, 'It must be a number of seconds, 0 or above'],
+  [['create', 'a', '--priority', '1.5'], IN_SPACE, 'It must be a whole number'],
+  [['create', 'a', '--retry', 'soon'], IN_SPACE, 'It must be a number of seconds, or JSON'],
+  [['create', 'a', '--unique', ',ended'], IN_SPACE, 'It must be key['],
+  [['create', 'a', '--unique', 'k,expired,return,x'], IN_SPACE, WHOLE],
+  [['create', 'a', '--callback-header', 'ym_x'], IN_SPACE, '--callback-header must be "name: value"'],
+  [['create', 'a', '--wait', '0'], IN_SPACE, 'It must be a number above 0'],
+  [['jobs', '--status', 'ded'], IN_SPACE, 'Allowed choices are scheduled, pending'],
+  [['jobs', '--limit', '0'], IN_SPACE, 'It must be a whole number from 1 to 10000'],
+  [['get', ''], KEY, 'the id is empty'],
+  [['kill', 'job'], {}, needsKey('killing a job', 'jobs:kill')],
+  [['release', 'job', '--delay', 'x'], KEY, 'It must be a number of seconds'],
+  [['work', '--name', 'a'], IN_SPACE, "required option '--exec <program>' not specified"],
+  [['work', '--exec', ''], IN_SPACE, '--exec is empty'],
+  [['work', '--exec', 'x', '--concurrency', '0'], IN_SPACE, 'It must be a whole number from 1 to 1000'],
+  [['keys', 'create'], KEY, "required option '--scope <scopes>' not specified"],
+  [['keys', 'create', '--scope', 'jobs:read', '--expires', 'soon'], KEY, 'It must be ISO 8601 with a time zone'],
+  [['keys', 'lst'], KEY, "unknown command 'lst'\n(Did you mean list?)"],
+  [['keys', 'revoke', 'id'], {}, needsKey('revoking a key', 'keys:manage')],
+  [['completion', 'fish'], {}, 'Allowed choices are bash, zsh'],
   [['fsck', '--json', '--plain'], {}, '--json and --plain exclude each other'],
   [['fsck', '--repiar'], {}, "unknown option '--repiar'"],
   [['fsck', 'job'], {}, 'too many arguments'],
@@ -223,6 +311,9 @@ it('starts without the store, which only fsck and format load', () => {
 const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
 
 it.each([
+  ['### Exit codes of other commands', CALL_EXIT],
+  ['### Exit codes of create', CREATE_EXIT],
+  ['### Exit codes of work', WORK_EXIT],
   ['## Exit codes of watch and logs', EXIT],
   ['### Exit codes of fsck', FSCK_EXIT],
   ['### Exit codes of format', FORMAT_EXIT],
@@ -238,4 +329,9 @@ it('documents every kind of fault in docs/cli.md with what a repair does, and no
   expect(rows.map(([, kind, meaning, repair]) => [kind, meaning, repair])).toEqual(
     Object.entries(FAULTS).map(([kind, { meaning, repair }]) => [kind, meaning, repair ?? 'left as it is']),
   );
+});
+
+it('prints its version', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../apps/cli/package.json', import.meta.url), 'utf8'));
+  expect(await run(['--version'])).toMatchObject({ code: 0, out: `${version}\n`, err: '' });
 });

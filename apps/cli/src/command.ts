@@ -7,6 +7,7 @@ export type Env = Record<string, string | undefined>;
 
 /** One command of the program, such as `watch`. */
 export interface CliCommand<Request, Flags extends OptionValues> {
+  /** One word, or two for a command of a group, such as `keys list`. */
   name: string;
   /** Describe the arguments, options and help to commander. */
   define: (command: Command) => Command;
@@ -36,4 +37,16 @@ export interface Io {
    * command calls this, Ctrl-C ends the process at once.
    */
   interruptSignal: () => AbortSignal;
+  /** Return signals for a command that ends in an orderly way. Until a command calls this, SIGTERM ends the process. */
+  stopSignals: () => StopSignals;
+  /** Read the standard input to its end. */
+  readInput: () => Promise<string>;
+}
+
+/** Signals of a command that ends in an orderly way. The reason of each is the name of the signal of the process. */
+export interface StopSignals {
+  /** Aborted at the first SIGTERM or Ctrl-C. */
+  first: AbortSignal;
+  /** Aborted at the second. The third ends the process. */
+  second: AbortSignal;
 }

@@ -1,4 +1,5 @@
 import { isTerminal } from '@yardmaster/protocol';
+import { Refused, Unavailable } from './service/call.js';
 import type { End } from './service/follow.js';
 import type { StreamMessage } from './service/message.js';
 import { redact, type Service } from './service/service.js';
@@ -26,6 +27,38 @@ export const EXIT = {
   unknown: { code: 5, meaning: 'the job ended, but only a key with jobs:read can see its status' },
   timedOut: { code: 124, meaning: 'the time limit of --timeout was over' }, // As in timeout(1).
   ...BY_SIGNAL,
+} as const satisfies Record<string, ExitCode>;
+
+/** Exit codes of commands that make a call and end. A number must never get another meaning. */
+export const CALL_EXIT = {
+  done: { code: 0, meaning: 'the command did what it says' },
+  refused: { code: 1, meaning: 'the service refused the call, for example because of the key or a field' },
+  usage: EXIT.usage,
+  unavailable: { code: 6, meaning: 'the service could not be reached, or could not serve the call, for 30 s' },
+  ...BY_SIGNAL,
+} as const satisfies Record<string, ExitCode>;
+
+/** Exit codes of `create`. With `--wait` they are those of `watch`. A number must never get another meaning. */
+export const CREATE_EXIT = {
+  created: { code: 0, meaning: 'the job was created; with --wait: and it completed' },
+  refused: CALL_EXIT.refused,
+  usage: EXIT.usage,
+  dead: EXIT.dead,
+  killed: EXIT.killed,
+  unavailable: CALL_EXIT.unavailable,
+  timedOut: { code: 124, meaning: 'the time of --wait was over, and the job had not ended' },
+  ...BY_SIGNAL,
+} as const satisfies Record<string, ExitCode>;
+
+/** Exit codes of `work`. A number must never get another meaning. */
+export const WORK_EXIT = {
+  drained: { code: 0, meaning: 'SIGTERM or Ctrl-C ended the worker, and no job was left running' },
+  refused: { code: 1, meaning: 'the service refuses the worker, or the program cannot be started' },
+  usage: EXIT.usage,
+  unreported: { code: 6, meaning: 'the worker ended, but could not report the end of every job' },
+  interrupted: { code: 130, meaning: 'Ctrl-C was pressed a second time' },
+  outputClosed: BY_SIGNAL.outputClosed,
+  terminated: { code: 143, meaning: 'SIGTERM was sent a second time' },
 } as const satisfies Record<string, ExitCode>;
 
 /** Exit codes of `fsck`, for scripts that go on when nothing is wrong. A number must never get another meaning. */
@@ -74,6 +107,19 @@ export function outcomeOf(end: End, service: Service): Outcome {
     exit: EXIT.unknown,
     sentence: 'the job has ended; only an API key with jobs:read can see its status',
   };
+}
+
+/**
+ * Return the outcome of a call that failed for good.
+ *
+ * @throws the error itself, when it is a bug
+ */
+export function failureOf(error: unknown): Outcome {
+  if (error instanceof Refused) return { exit: CALL_EXIT.refused, sentence: error.message };
+  if (error instanceof Unavailable) {
+    return { exit: CALL_EXIT.unavailable, sentence: `the service did not serve the call: ${error.message}` };
+  }
+  throw error;
 }
 
 /** Return the outcome when `--timeout` is over. */

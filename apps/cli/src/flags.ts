@@ -1,6 +1,7 @@
 import type { Scope } from '@yardmaster/protocol';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { type Env, UsageError } from './command.js';
+import { waitSecondsOf } from './flag-values.js';
 import type { Service } from './service/service.js';
 
 /** Format of the output: `auto` is coloured on a terminal, and plain elsewhere. */
@@ -10,6 +11,11 @@ export type Format = 'auto' | 'plain' | 'json';
 export interface ServiceFlags {
   url?: string;
   token?: string;
+}
+
+/** Flags of commands that work in one space. */
+export interface SpaceFlags extends ServiceFlags {
+  space?: string;
 }
 
 /** Flags of commands that print data of the service. */
@@ -45,10 +51,15 @@ export function withServiceOptions(command: Command): Command {
     .option('--token <key>', 'API key (default: $YARDMASTER_API_KEY, which the process list does not show)');
 }
 
+/** Add the flags of commands that work in one space. */
+export function withSpaceOption(command: Command): Command {
+  return withServiceOptions(command.option('--space <spaceId>', 'the space (default: $YARDMASTER_SPACE)'));
+}
+
 /** Add the flags of commands that print data of the service. */
 export function withCommonOptions(command: Command, { json }: { json: string }): Command {
   return withServiceOptions(command)
-    .option('--timeout <seconds>', 'give up after this time', secondsOf)
+    .option('--timeout <seconds>', 'give up after this time', waitSecondsOf)
     .option('--plain', PLAIN_HELP)
     .option('--json', json);
 }
@@ -83,6 +94,18 @@ export function serviceOf(flags: ServiceFlags, env: Env): Service {
     throw new UsageError('the API key contains a character that no key has, such as a space or a line end');
   }
   return { url: urlOf(flags.url, env.YARDMASTER_URL), token };
+}
+
+/**
+ * Read the space, which a command needs.
+ *
+ * @throws UsageError
+ */
+export function spaceOf({ space }: SpaceFlags, env: Env): string {
+  const spaceId = space ?? (env.YARDMASTER_SPACE || null);
+  if (spaceId === null) throw new UsageError('give --space, or set YARDMASTER_SPACE');
+  if (spaceId === '') throw new UsageError('--space is empty');
+  return spaceId;
 }
 
 /**
@@ -126,13 +149,4 @@ function urlOf(flag: string | undefined, variable: string | undefined): URL {
   if (url.username !== '' || url.password !== '')
     throw new UsageError(`${name} must not contain a user name or password`);
   return url;
-}
-
-/** Largest `--timeout`, because setTimeout takes 31 bits of milliseconds. */
-const MAX_SECONDS = 2_000_000;
-
-function secondsOf(text: string): number {
-  const seconds = Number(text);
-  if (text.trim() !== '' && seconds > 0 && seconds <= MAX_SECONDS) return seconds;
-  throw new InvalidArgumentError(`It must be a number above 0, at most ${MAX_SECONDS}.`);
 }

@@ -1,5 +1,5 @@
 export type { Io } from './command.js';
-export { EXIT, FORMAT_EXIT, FSCK_EXIT } from './exit-codes.js';
+export { CALL_EXIT, CREATE_EXIT, EXIT, FORMAT_EXIT, FSCK_EXIT, WORK_EXIT } from './exit-codes.js';
 export { runProgram } from './program.js';
 export { connect, type Ending } from './service/connection.js';
 export { backoffMs } from './service/connectivity.js';
@@ -9,3 +9,5 @@ export { clip, printable, printableJson, widthOf } from './terminal/printable.js
 export { Region } from './terminal/region.js';
 export { jobDisplay } from './watch/display.js';
 export { barOf, clockOf, type JobView, screenOf, unseen, viewAfter } from './watch/screen.js';
+export { linesOf } from './work/lines.js';
+export { InvalidLine, readReportLine } from './work/report-line.js';

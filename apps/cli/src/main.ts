@@ -1,17 +1,23 @@
 import { once } from 'node:events';
-import { EXIT } from './exit-codes.js';
+import { text } from 'node:stream/consumers';
+import { EXIT, WORK_EXIT } from './exit-codes.js';
 import { runProgram } from './program.js';
 
 const { stdout, stderr } = process;
 
-/** Set by a command that prints something at Ctrl-C, and then ends by itself. */
-let interrupt: AbortController | null = null;
+/** Aborted one after the other by SIGTERM and Ctrl-C, for a command that ends by itself; empty for the others. */
+let stops: AbortController[] = [];
 
-// End at once, unless the command ends by itself. The line end keeps the prompt from standing behind the "^C".
+/** Abort the next signal of the command, or end the process when there is none. */
+function stop(name: 'SIGINT' | 'SIGTERM'): void {
+  const next = stops.find(({ signal }) => !signal.aborted);
+  if (next === undefined) process.exit((name === 'SIGINT' ? EXIT.interrupted : WORK_EXIT.terminated).code);
+  next.abort(name);
+}
+
 process.on('SIGINT', () => {
-  if (stderr.isTTY) stderr.write('\n');
-  if (interrupt === null || interrupt.signal.aborted) process.exit(EXIT.interrupted.code);
-  interrupt.abort();
+  if (stderr.isTTY) stderr.write('\n'); // It keeps the prompt from standing behind the "^C".
+  stop('SIGINT');
 });
 
 for (const stream of [stdout, stderr]) {
@@ -30,9 +36,17 @@ const code = await runProgram(process.argv.slice(2), {
     // The output for a slow reader must not fill the memory of this process.
     waitForDrain: () => (stdout.writableNeedDrain ? once(stdout, 'drain') : null),
     interruptSignal() {
-      interrupt ??= new AbortController();
-      return interrupt.signal;
+      const [first = new AbortController()] = stops;
+      stops = [first];
+      return first.signal;
     },
+    stopSignals() {
+      const [first, second] = [new AbortController(), new AbortController()];
+      stops = [first, second];
+      process.on('SIGTERM', () => stop('SIGTERM'));
+      return { first: first.signal, second: second.signal };
+    },
+    readInput: () => text(process.stdin),
   },
 });
 // After --timeout, the process must not wait until its output is read.

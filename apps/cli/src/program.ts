@@ -1,11 +1,21 @@
 import { Command, CommanderError, type OptionValues } from 'commander';
 import { callbackSecretCommand } from './callback-secret/command.js';
 import { type CliCommand, type Env, type Io, UsageError } from './command.js';
-import { EXIT, type Outcome } from './exit-codes.js';
+import { completionCommand } from './completion/command.js';
+import { EXIT, failureOf, type Outcome } from './exit-codes.js';
 import { formatCommand } from './format/command.js';
 import { fsckCommand } from './fsck/command.js';
+import { infoCommand } from './info/info.js';
+import { statsCommand } from './info/stats.js';
+import { createCommand } from './jobs/create.js';
+import { killCommand, releaseCommand } from './jobs/end.js';
+import { getCommand } from './jobs/get.js';
+import { listCommand } from './jobs/list.js';
+import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.js';
 import { logsCommand } from './logs/command.js';
+import { VERSION } from './version.js';
 import { watchCommand } from './watch/command.js';
+import { workCommand } from './work/command.js';
 
 interface ProgramOptions {
   env: Env;
@@ -13,6 +23,9 @@ interface ProgramOptions {
   /** Runs a command. Default: its own `run`. */
   run?: <R, F extends OptionValues>(command: CliCommand<R, F>, request: R) => Promise<Outcome>;
 }
+
+/** What a group of commands is for. */
+const GROUPS: Record<string, string> = { keys: 'Create, list and revoke API keys.' };
 
 /**
  * Run a command line.
@@ -25,8 +38,9 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   let outcome: Outcome = { exit: EXIT.completed, sentence: null };
   const program = new Command('yardmaster')
     .description(
-      'Watch the jobs of a Yardmaster service, read their logs and its callback secrets, and check its stored data.',
+      'Create, watch and work on the jobs of a Yardmaster service, manage its keys, and check its stored data.',
     )
+    .version(VERSION)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.out.write(text),
@@ -35,31 +49,49 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
       outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^\n]*/g, "$1=…'")),
     });
 
+  /** Return the command that has the subcommands of a group. */
+  function groupOf(name: string): Command {
+    const description = GROUPS[name] ?? '';
+    return (
+      program.commands.find((command) => command.name() === name) ?? program.command(name).description(description)
+    );
+  }
+
   function add<R, F extends OptionValues>(command: CliCommand<R, F>): void {
-    const subcommand = command.define(program.command(command.name));
-    const parse = () => {
+    const [name = '', group] = command.name.split(' ').reverse();
+    const subcommand = command.define((group === undefined ? program : groupOf(group)).command(name));
+    subcommand.action(async () => {
       try {
-        return command.parse(subcommand.args, subcommand.opts<F>(), env);
+        outcome = await run(command, command.parse(subcommand.args, subcommand.opts<F>(), env));
       } catch (error) {
         if (error instanceof UsageError) subcommand.error(`error: ${error.message}`);
-        throw error;
+        outcome = failureOf(error);
       }
-    };
-    subcommand.action(async () => {
-      outcome = await run(command, parse());
     });
   }
+  add(createCommand);
   add(watchCommand);
   add(logsCommand);
-  add(fsckCommand);
+  add(listCommand);
+  add(getCommand);
+  add(killCommand);
+  add(releaseCommand);
+  add(workCommand);
+  add(statsCommand);
+  add(infoCommand);
+  add(createKeyCommand);
+  add(listKeysCommand);
+  add(revokeKeyCommand);
   add(callbackSecretCommand);
+  add(fsckCommand);
   add(formatCommand);
+  add(completionCommand(program));
 
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.completed.code : EXIT.usage.code; // 0: the user asked for help.
+    return error.exitCode === 0 ? EXIT.completed.code : EXIT.usage.code; // 0: the user asked for help or the version.
   }
   if (outcome.sentence !== null) io.err.write(`yardmaster: ${outcome.sentence}\n`);
   return outcome.exit.code;

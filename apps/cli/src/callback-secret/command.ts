@@ -2,8 +2,8 @@ import { callbackSecretList } from '@yardmaster/protocol';
 import { type CliCommand, UsageError } from '../command.js';
 import { EXIT, type Outcome } from '../exit-codes.js';
 import { expectKey, type ServiceFlags, serviceOf, withServiceOptions } from '../flags.js';
-import { get } from '../service/get.js';
-import { callbackSecretUrlOf, redact, type Service } from '../service/service.js';
+import { call, Refused, Unavailable } from '../service/call.js';
+import { type Service, spacePath } from '../service/service.js';
 import { printable } from '../terminal/printable.js';
 
 /** Parsed command line of `callback-secret`. */
@@ -19,20 +19,23 @@ export const callbackSecretCommand: CliCommand<CallbackSecretRequest, ServiceFla
     withServiceOptions(
       command
         .description('Print the secret by which a receiver verifies the callbacks of a space.')
-        .argument('<spaceId>', 'the space'),
+        .argument('[spaceId]', 'the space (default: $YARDMASTER_SPACE)'),
     ).addHelpText('after', HELP),
-  parse([spaceId = ''], flags, env) {
+  parse([argument], flags, env) {
     const service = serviceOf(flags, env);
+    const spaceId = argument ?? (env.YARDMASTER_SPACE || null);
+    if (spaceId === null) throw new UsageError('give the space as an argument, or set YARDMASTER_SPACE');
     if (spaceId === '') throw new UsageError('the id is empty');
     expectKey(service, 'reading callback secrets', 'keys:manage');
     return { service, spaceId };
   },
   async run({ service, spaceId }, { out }) {
-    const url = callbackSecretUrlOf(service.url, spaceId);
+    const request = { path: spacePath(spaceId, 'callback-secret') };
     // It sends one request, because a script can run the command again.
-    const response = await get(url, { service, signal: new AbortController().signal, withinMs: RESPONSE_WITHIN_MS });
-    if (typeof response !== 'string') return refused(redact(response.sentence, service));
-    const secrets = secretsIn(response);
+    const options = { service, signal: new AbortController().signal, withinMs: RESPONSE_WITHIN_MS, resendForMs: 0 };
+    const response = await call(request, options).catch(refusalOf);
+    if (response instanceof Error) return refused(response.message);
+    const secrets = secretsIn(response.text);
     if (secrets === null) return refused('the response does not contain callback secrets');
     // The code is not 0, because a script must not take an empty secret.
     if (secrets.length === 0) return refused('callbacks are not signed: the API has no CALLBACK_SIGNING_SECRET');
@@ -49,6 +52,11 @@ is being changed. Exits with 1 when the service does not sign callbacks.
 `;
 
 const refused = (sentence: string): Outcome => ({ exit: EXIT.refused, sentence });
+
+function refusalOf(error: unknown): Error {
+  if (error instanceof Refused || error instanceof Unavailable) return error;
+  throw error;
+}
 
 /** Read the secrets in a response; null when the response is not one of the service. */
 function secretsIn(text: string): string[] | null {

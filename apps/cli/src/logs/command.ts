@@ -1,6 +1,7 @@
 import { LEVEL_RULE, LOG_LEVELS, type LogLevel, levelNamed } from '@yardmaster/protocol';
 import { InvalidArgumentError } from 'commander';
 import { type CliCommand, UsageError } from '../command.js';
+import { countOf } from '../flag-values.js';
 import { type CommonFlags, type CommonRequest, commonRequestOf, expectKey, withCommonOptions } from '../flags.js';
 import { showLogs } from './show-logs.js';
 
@@ -46,12 +47,6 @@ function levelsOf(list: string, before: LogLevel[] = []): LogLevel[] {
   const levels = list.split(',').map((name) => levelNamed(name.trim()));
   if (levels.every((level) => level !== undefined)) return [...before, ...levels];
   throw new InvalidArgumentError(`Each ${LEVEL_RULE}.`);
-}
-
-function countOf(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count;
-  throw new InvalidArgumentError('It must be a whole number, 0 or above.');
 }
 
 /** Parsed command line of `logs`. The format `auto` is coloured on a terminal. */

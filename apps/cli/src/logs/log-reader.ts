@@ -1,6 +1,7 @@
 import { containsAll, isJsonObject, type JsonObject, LIMITS } from '@yardmaster/protocol';
+import { Refused } from '../service/call.js';
 import type { LogsRequest } from './command.js';
-import { getPage, type PageOptions, type RawPage, Refused } from './page.js';
+import { getPage, type PageOptions, type RawPage } from './page.js';
 
 /** Entries of a page: as many as the server returns at once. */
 const PAGE = 500;
@@ -113,11 +114,11 @@ export class LogReader {
 
   #page(query: Record<string, number>, { isFiltered = true } = {}): Promise<RawPage> {
     const { levels, grep } = this.#options.filters;
-    const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
-    if (isFiltered && levels.length > 0) parameters.set('level', levels.join(','));
-    if (isFiltered && grep !== null) parameters.set('q', quoted(grep));
-    return getPage(parameters, this.#options);
+    const filters = {
+      level: levels.length > 0 ? levels.join(',') : null,
+      q: grep === null ? null : quoted(grep),
+    };
+    return getPage({ ...query, ...(isFiltered && filters) }, this.#options);
   }
 }
 

@@ -1,8 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '@yardmaster/protocol';
-import { backoffMs, PASSING_STATUSES } from '../service/connectivity.js';
-import { get } from '../service/get.js';
-import { logsUrlOf, type Service } from '../service/service.js';
+import { type CallOptions, call, Refused } from '../service/call.js';
+import { jobPath, type Query } from '../service/service.js';
 
 /** A response may be 8 MB, over a slow connection. */
 const RESPONSE_WITHIN_MS = 60_000;
@@ -13,17 +11,8 @@ export interface RawPage {
   cursor: { oldestSeq: number; newestSeq: number; hasMore: boolean };
 }
 
-/** The server refused a request, and would refuse it again. */
-export class Refused extends Error {}
-
-export interface PageOptions {
-  service: Service;
+export interface PageOptions extends Pick<CallOptions, 'service' | 'signal' | 'onLost' | 'onReply'> {
   jobId: string;
-  /** Aborted when no more pages are wanted. */
-  signal: AbortSignal;
-  /** Called when no page came, before the request is sent again. */
-  onLost: (reason: string) => void;
-  onResponse: () => void;
 }
 
 /**
@@ -31,19 +20,9 @@ export interface PageOptions {
  *
  * @throws Refused; an error when the signal is aborted
  */
-export async function getPage(query: URLSearchParams, options: PageOptions): Promise<RawPage> {
-  const { service, jobId, signal, onLost, onResponse } = options;
-  const url = logsUrlOf(service.url, jobId, query);
-  for (let failures = 1; ; failures++) {
-    const response = await get(url, { service, signal, withinMs: RESPONSE_WITHIN_MS });
-    if (typeof response === 'string') {
-      onResponse();
-      return pageOf(response);
-    }
-    if (!PASSING_STATUSES.has(response.status)) throw new Refused(response.sentence);
-    onLost(response.sentence);
-    await delay(response.notBeforeMs + backoffMs(failures), undefined, { signal });
-  }
+export async function getPage(query: Query, { jobId, ...options }: PageOptions): Promise<RawPage> {
+  const { text } = await call({ path: jobPath(jobId, 'logs', query) }, { ...options, withinMs: RESPONSE_WITHIN_MS });
+  return pageOf(text);
 }
 
 /**

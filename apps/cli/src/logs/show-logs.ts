@@ -1,23 +1,22 @@
 import { once } from 'node:events';
 import type { Io } from '../command.js';
 import { EXIT, gaveUpAfter, type Outcome } from '../exit-codes.js';
+import { Refused } from '../service/call.js';
 import { Connectivity } from '../service/connectivity.js';
-import { redact } from '../service/service.js';
 import type { LogsRequest } from './command.js';
 import { lineOfEntryFor } from './entry-line.js';
 import { followLogs } from './follow-logs.js';
 import { LogReader } from './log-reader.js';
-import { Refused } from './page.js';
 
 /** Print the logs of a job, and with `follow` go on until it has ended. */
 export async function showLogs(request: LogsRequest, io: Io): Promise<Outcome> {
-  const { timeoutSeconds, service } = request;
+  const { timeoutSeconds } = request;
   const stop = new AbortController();
   const timer = timeoutSeconds === null ? undefined : setTimeout(() => stop.abort(), timeoutSeconds * 1000);
   try {
     return await printLogs(request, io, stop.signal);
   } catch (error) {
-    if (error instanceof Refused) return { exit: EXIT.refused, sentence: redact(error.message, service) };
+    if (error instanceof Refused) return { exit: EXIT.refused, sentence: error.message };
     if (!stop.signal.aborted) throw error; // It is a bug.
     return gaveUpAfter(timeoutSeconds);
   } finally {
@@ -39,7 +38,7 @@ async function printLogs(request: LogsRequest, io: Io, signal: AbortSignal): Pro
     print: (entries) => print(entries.map(lineOf), io, signal),
     onDropped: (fromSeq, toSeq) => notice(`entries ${fromSeq} to ${toSeq} are no longer stored`),
     onLostEntries: (fromSeq, toSeq) => notice(`the service has lost entries ${fromSeq} to ${toSeq}`),
-    onResponse: () => connectivity.markConnected('logs'),
+    onReply: () => connectivity.markConnected('logs'),
     onLost: (reason) => connectivity.markLost('logs', reason),
   });
   if (tail === null) await reader.printUntil(null);

@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws';
+import { USER_AGENT } from '../version.js';
 import { type Refusal, readRefusal } from './refusal.js';
 
 /** The server pings every 25 s. After two missing pings the connection is dead, whatever TCP reports. */
@@ -41,7 +42,8 @@ export type Ending =
 /** Open one connection and pass on its messages until it ends. Never rejects. */
 export function connect(options: ConnectionOptions): Promise<Ending> {
   const { url, onMessage, waitForDrain, signal, idleMs = IDLE_MS } = options;
-  const ws = new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, perMessageDeflate: false });
+  const headers = { 'user-agent': USER_AGENT };
+  const ws = new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, perMessageDeflate: false, headers });
   const idle = new IdleTimer(idleMs, () => terminate(`no message or ping for ${Math.round(idleMs / 1000)} s`));
   let broken = '';
   let initAt = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { redact, type Service } from './service.js';
 
 /** A part of the service that may be out of reach. */
-type Part = 'logs' | 'stream';
+type Part = 'logs' | 'stream' | 'poll';
 
 /** Reports that the service is out of reach: once per outage, for any number of failed attempts in any part. */
 export class Connectivity {

@@ -1,4 +1,11 @@
-import { type JsonValue, type Progress, progressRequest, readableMessage, type Status } from '@yardmaster/protocol';
+import {
+  type JobEvent,
+  type JsonValue,
+  type Progress,
+  progressRequest,
+  readableMessage,
+  type Status,
+} from '@yardmaster/protocol';
 import { printable } from '../terminal/printable.js';
 
 /** A message of any stream, ready to be shown: every text in it is printable. A field that the type lacks is null. */
@@ -43,6 +50,13 @@ export function readMessage(text: string): StreamMessage | null {
     detail: progress === null ? printable(detailOf(type, data)) : '',
     timestamp: printable(message.timestamp ?? ''),
   };
+}
+
+/** Read an event of the history of a job as the message that announced it; null when it is not one. */
+export function readEvent(event: JobEvent): StreamMessage | null {
+  const { jobId, type, data, createdAt } = event;
+  const status = field(data, 'scheduledFor') === null ? null : 'scheduled';
+  return readMessage(JSON.stringify({ jobId, type, data, status, timestamp: createdAt }));
 }
 
 /** Read a progress report; null when it is invalid or absent. */

@@ -4,6 +4,8 @@ import { retryAfterMs } from '@yardmaster/protocol';
 /** How a server refused a request. */
 export interface Refusal {
   status: number;
+  /** Code of the error of the service, or of the system when no response came; null for none. */
+  code: string | null;
   /** The error text of the server, or the bare status. It is not printable yet. */
   sentence: string;
   /** How long the client must wait at least before the next request, in milliseconds. */
@@ -26,9 +28,11 @@ export async function readRefusal(response: IncomingMessage): Promise<Refusal> {
 
 /** Make a refusal of a response that was read already. */
 export function refusalOf(status: number, body: string, retryAfter: string | undefined): Refusal {
+  const { error, code } = errorIn(body);
   return {
     status,
-    sentence: errorIn(body) ?? `the server responded with HTTP ${status}`,
+    code,
+    sentence: error ?? `the server responded with HTTP ${status}`,
     notBeforeMs: retryAfterMs(retryAfter, Date.now(), MAX_RETRY_AFTER_MS),
   };
 }
@@ -52,12 +56,15 @@ async function readText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Return the error text in a body. The service sends `{error: "…"}`, but a proxy before it may send anything. */
-function errorIn(body: string): string | null {
+/** Read the error in a body. The service sends `{error, code}`, but a proxy before it may send anything. */
+function errorIn(body: string): { error: string | null; code: string | null } {
   try {
-    const { error } = JSON.parse(body) as { error?: unknown };
-    return typeof error === 'string' && error !== '' ? error : null;
+    const { error, code } = JSON.parse(body) as { error?: unknown; code?: unknown };
+    return {
+      error: typeof error === 'string' && error !== '' ? error : null,
+      code: typeof code === 'string' ? code : null,
+    };
   } catch {
-    return null;
+    return { error: null, code: null };
   }
 }

@@ -21,48 +21,36 @@ export function streamUrlOf({ url, token }: Service, subject: Subject): URL {
     subject.kind === 'job'
       ? `realtime/${encodeURIComponent(subject.jobId)}`
       : `realtime/spaces/${encodeURIComponent(subject.spaceId)}`;
-  const address = below(url, path);
+  const address = apiUrlOf(url, path);
   address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   if (token !== null) address.searchParams.set('token', token);
   return address;
 }
 
-/**
- * Return the address of a job.
- *
- * @see spec §4.5
- */
-export function jobUrlOf(url: URL, jobId: string): URL {
-  return below(url, `jobs/${encodeURIComponent(jobId)}`);
-}
-
-/**
- * Return the address of a job's progress.
- *
- * @see spec §4.6
- */
-export function progressUrlOf(url: URL, jobId: string): URL {
-  return below(url, `jobs/${encodeURIComponent(jobId)}/progress`);
-}
-
-/**
- * Return the address of a job's logs.
- *
- * @see spec §4.7
- */
-export function logsUrlOf(url: URL, jobId: string, query: URLSearchParams): URL {
-  const address = below(url, `jobs/${encodeURIComponent(jobId)}/logs`);
-  address.search = query.toString();
-  return address;
-}
-
-/** Return the address of a space's callback secrets. */
-export function callbackSecretUrlOf(url: URL, spaceId: string): URL {
-  return below(url, `spaces/${encodeURIComponent(spaceId)}/callback-secret`);
-}
-
-function below(url: URL, path: string): URL {
+/** Return the address of a path of the API. */
+export function apiUrlOf(url: URL, path: string): URL {
   return new URL(`${url.pathname.replace(/\/+$/, '')}/api/v1/${path}`, url);
+}
+
+/** Return the path of a job, or of one of its endpoints, below /api/v1. */
+export function jobPath(jobId: string, endpoint = '', query: Query = {}): string {
+  return `jobs/${encodeURIComponent(jobId)}${endpoint && `/${endpoint}`}${queryOf(query)}`;
+}
+
+/** Return the path of an endpoint of a space, below /api/v1. */
+export function spacePath(spaceId: string, endpoint: string, query: Query = {}): string {
+  return `spaces/${encodeURIComponent(spaceId)}/${endpoint}${queryOf(query)}`;
+}
+
+/** Parameters of a query. A list is repeated; null and undefined are left out. */
+export type Query = Record<string, string | number | string[] | null | undefined>;
+
+function queryOf(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of [value ?? []].flat()) parameters.append(name, String(each));
+  }
+  return parameters.size > 0 ? `?${parameters}` : '';
 }
 
 /** Make a text of a server printable, without the API key, because the text may quote the address of the request. */

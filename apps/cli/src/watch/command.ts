@@ -22,7 +22,10 @@ export const watchCommand: CliCommand<WatchRequest, Flags> = {
       command
         .description('Watch a job until it ends, or the events of a space until Ctrl-C.')
         .argument('[jobId]', 'the job')
-        .option('--space <spaceId>', 'watch all jobs of a space instead; needs a key with jobs:read'),
+        .option(
+          '--space <spaceId>',
+          'watch all jobs of a space instead (default: $YARDMASTER_SPACE); needs a key with jobs:read',
+        ),
       { json: 'print each message as one line of JSON' },
     ).addHelpText(
       'after',
@@ -30,7 +33,10 @@ export const watchCommand: CliCommand<WatchRequest, Flags> = {
     ),
   parse([jobId], flags, env) {
     const common = commonRequestOf(flags, env);
-    const subject = subjectOf(jobId, flags.space);
+    const subject = subjectOf(
+      jobId,
+      flags.space ?? (jobId === undefined ? env.YARDMASTER_SPACE || undefined : undefined),
+    );
     if (subject.kind === 'space') expectKey(common.service, 'watching a space', 'jobs:read');
     return { subject, ...common };
   },

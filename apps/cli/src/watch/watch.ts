@@ -1,10 +1,10 @@
 import type { Status } from '@yardmaster/protocol';
 import { exitOf, gaveUpAfter, type Outcome, outcomeOf } from '../exit-codes.js';
+import { call, jsonOf } from '../service/call.js';
 import { Connectivity } from '../service/connectivity.js';
 import { type FollowOptions, follow } from '../service/follow.js';
-import { get } from '../service/get.js';
 import { readMessage, readProgress, readScheduledFor, type StreamMessage } from '../service/message.js';
-import { jobUrlOf, progressUrlOf, type Service, type Subject, streamUrlOf } from '../service/service.js';
+import { jobPath, type Service, type Subject, streamUrlOf } from '../service/service.js';
 import type { Display } from './display.js';
 import { endsAttempt } from './screen.js';
 
@@ -80,18 +80,17 @@ const RESPONSE_WITHIN_MS = 10_000;
 /** Read what a job with this status has. One that does not run has no progress, or that of an earlier attempt. */
 async function readMissing(status: Status | null, service: Service, jobId: string, signal: AbortSignal) {
   if (status === 'running') {
-    const progress = readProgress((await read(progressUrlOf(service.url, jobId), service, signal)).progress);
+    const progress = readProgress((await read(jobPath(jobId, 'progress'), service, signal)).progress);
     return progress === null ? {} : { progress };
   }
   if (status !== 'scheduled') return {};
-  return { scheduledFor: readScheduledFor(await read(jobUrlOf(service.url, jobId), service, signal)) };
+  return { scheduledFor: readScheduledFor(await read(jobPath(jobId), service, signal)) };
 }
 
 /** Read an object; an empty one when it cannot be read, because later messages show the state anyway. */
-async function read(url: URL, service: Service, signal: AbortSignal): Promise<{ progress?: unknown }> {
+async function read(path: string, service: Service, signal: AbortSignal): Promise<{ progress?: unknown }> {
   try {
-    const response = await get(url, { service, signal, withinMs: RESPONSE_WITHIN_MS });
-    return (typeof response === 'string' ? JSON.parse(response) : null) ?? {};
+    return jsonOf(await call({ path }, { service, signal, withinMs: RESPONSE_WITHIN_MS, resendForMs: 0 })) ?? {};
   } catch {
     return {};
   }

@@ -1,0 +1,121 @@
+import type { CliCommand } from '../command.js';
+import { CALL_EXIT, type ExitCode, exitCodesHelp } from '../exit-codes.js';
+import { type SpaceFlags, serviceOf, withSpaceOption } from '../flags.js';
+import { callJson, Refused, Unavailable } from '../service/call.js';
+import { type Service, spacePath } from '../service/service.js';
+import { printable, printableJson } from '../terminal/printable.js';
+import { VERSION } from '../version.js';
+
+interface Flags extends SpaceFlags {
+  json?: boolean;
+}
+
+/** Parsed command line of `info`. */
+export interface InfoRequest {
+  service: Service;
+  /** Space in which the key is tried; null for none. */
+  spaceId: string | null;
+  isJson: boolean;
+}
+
+/** `yardmaster info`: shows the service, and whether the address and the API key work. */
+export const infoCommand: CliCommand<InfoRequest, Flags> = {
+  name: 'info',
+  define: (command) =>
+    withSpaceOption(
+      command.description('Show the versions of the command and of the service, and whether address and key work.'),
+    )
+      .option('--json', 'print one line of JSON')
+      .addHelpText('after', `\nSends each request once.\n${exitCodesHelp(CALL_EXIT)}`),
+  parse(_args, flags, env) {
+    const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
+    return { service: serviceOf(flags, env), spaceId, isJson: flags.json ?? false };
+  },
+  async run({ service, spaceId, isJson }, { out }) {
+    const found = await checkService(service, spaceId);
+    const { version, features, key, space } = found;
+    const lines = [
+      `command   ${VERSION}`,
+      `service   ${version ?? 'unknown'} at ${service.url.origin}`,
+      ...(features === null ? [] : [`features  ${features.join(', ')}`]),
+      ...(key === null ? [] : [`key       ${key}`]),
+      ...(space === null ? [] : [`space     ${space}`]),
+    ];
+    const { exit, problem, ...shown } = found;
+    const json = JSON.stringify({ command: VERSION, url: service.url.href, ...shown, problem });
+    out.write(isJson ? `${printableJson(json)}\n` : lines.map((line) => `${line}\n`).join(''));
+    return { exit, sentence: problem };
+  },
+};
+
+interface Found {
+  /** Version of the service; null when it did not respond. */
+  version: string | null;
+  features: string[] | null;
+  /** What is known about the key; null when it was not tried. */
+  key: string | null;
+  /** What the key may do in the space; null when it was not tried. */
+  space: string | null;
+  exit: ExitCode;
+  /** What is wrong, and what to do; null when everything works. */
+  problem: string | null;
+}
+
+async function checkService(service: Service, spaceId: string | null): Promise<Found> {
+  const found: Found = { version: null, features: null, key: null, space: null, exit: CALL_EXIT.done, problem: null };
+  const fail = (exit: ExitCode, problem: string) => ({ ...found, exit, problem });
+  try {
+    const info = await read<{ service?: unknown; version?: unknown; features?: unknown }>(service, 'info');
+    if (info?.service !== 'yardmaster') return fail(CALL_EXIT.refused, anotherServer(service));
+    found.version = printable(String(info.version));
+    found.features = Array.isArray(info.features) ? info.features.map((name) => printable(String(name))) : [];
+  } catch (error) {
+    if (error instanceof Refused) return fail(CALL_EXIT.refused, `${anotherServer(service)} (${error.message})`);
+    if (error instanceof Unavailable) return fail(CALL_EXIT.unavailable, unreachable(service, error.message));
+    throw error;
+  }
+  if (service.token === null) return fail(CALL_EXIT.refused, 'no API key is set; set YARDMASTER_API_KEY');
+  return { ...found, ...(await checkKey(service, spaceId)) };
+}
+
+/** Try the key. Any call that needs one tells whether the key is known: without the scope it is refused as FORBIDDEN. */
+async function checkKey(service: Service, spaceId: string | null): Promise<Partial<Found>> {
+  try {
+    const key = (await refusalOf(service, 'keys')) === null ? 'works, and may manage keys' : 'works';
+    if (spaceId === null) return { key };
+    const refusal = await refusalOf(service, spacePath(spaceId, 'jobs', { limit: 1 }));
+    return { key, space: `${printable(spaceId)}: ${refusal ?? 'the key may read its jobs'}` };
+  } catch (error) {
+    if (error instanceof Unavailable) return { exit: CALL_EXIT.unavailable, problem: error.message };
+    if (!(error instanceof Refused)) throw error;
+    if (error.status !== 401) return { exit: CALL_EXIT.refused, problem: error.message };
+    const problem = 'the API key is unknown, was revoked, or has expired; set YARDMASTER_API_KEY';
+    return { key: 'does not work', exit: CALL_EXIT.refused, problem };
+  }
+}
+
+const read = <T>(service: Service, path: string) =>
+  callJson<T>(service, { path }, { withinMs: 10_000, resendForMs: 0 });
+
+/** Try a call. Return why the key may not make it; null when it may. Other refusals are thrown. */
+async function refusalOf(service: Service, path: string): Promise<string | null> {
+  try {
+    await read(service, path);
+    return null;
+  } catch (error) {
+    if (error instanceof Refused && error.code === 'FORBIDDEN') return error.message;
+    throw error;
+  }
+}
+
+const anotherServer = ({ url }: Service) =>
+  `the server at ${url.origin} is not Yardmaster; set YARDMASTER_URL, without /api/v1`;
+
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'the host is unknown',
+  EAI_AGAIN: 'the name of the host cannot be resolved now',
+};
+
+const unreachable = ({ url }: Service, reason: string) =>
+  `no connection to ${url.origin} (${reason}${REASONS[reason] ? `: ${REASONS[reason]}` : ''}); is YARDMASTER_URL right?`;

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonValue } from '@yardmaster/protocol';
+import { type CliCommand, type Io, UsageError } from '../command.js';
+import { CREATE_EXIT, exitCodesHelp, type Outcome } from '../exit-codes.js';
+import { waitSecondsOf } from '../flag-values.js';
+import { expectKey, type SpaceFlags, serviceOf, spaceOf, withSpaceOption } from '../flags.js';
+import { callJson, Refused } from '../service/call.js';
+import { type Service, spacePath } from '../service/service.js';
+import { printable, printableJson } from '../terminal/printable.js';
+import { type BodyFlags, bodyOf, withBodyOptions } from './create-options.js';
+import { waitForEnd } from './wait.js';
+
+interface Flags extends SpaceFlags, BodyFlags {
+  idempotencyKey?: string;
+  wait?: number;
+  json?: boolean;
+}
+
+/** Parsed command line of `create`. */
+export interface CreateRequest {
+  service: Service;
+  spaceId: string;
+  /** Body of the call, without the payload. */
+  body: Record<string, JsonValue>;
+  /** JSON text; `-` for the standard input, null for none. */
+  payload: string | null;
+  /** Null for a new one. */
+  idempotencyKey: string | null;
+  /** How long to wait for the end of the job; null not to wait. */
+  waitSeconds: number | null;
+  isJson: boolean;
+}
+
+/** `yardmaster create`: creates a job, and may wait for its result. */
+export const createCommand: CliCommand<CreateRequest, Flags> = {
+  name: 'create',
+  define: (command) =>
+    withSpaceOption(
+      withBodyOptions(
+        command
+          .description('Create a job, and print its id.')
+          .argument('<name>', 'name of the job')
+          .argument('[payload]', 'a JSON object for the worker; - reads it from the standard input'),
+      )
+        .option('--idempotency-key <key>', 'create the job only once with this key (default: a new one)')
+        .option('--wait <seconds>', 'wait so long for the end of the job, and print its result', waitSecondsOf),
+    )
+      .option('--json', 'print the job as one line of JSON')
+      .addHelpText('after', `\nNeeds a key with jobs:create; --wait also jobs:read.\n${exitCodesHelp(CREATE_EXIT)}`),
+  parse([name = '', payload], flags, env) {
+    const service = serviceOf(flags, env);
+    const spaceId = spaceOf(flags, env);
+    expectKey(service, 'creating a job', 'jobs:create');
+    const { idempotencyKey = null, wait: waitSeconds = null, json: isJson = false } = flags;
+    if (payload !== undefined && payload !== '-') jsonIn(payload);
+    const body = { name, ...bodyOf(flags) };
+    return { service, spaceId, body, payload: payload ?? null, idempotencyKey, waitSeconds, isJson };
+  },
+  run: create,
+};
+
+/** Fields of a created job that a caller without jobs:read gets too. */
+interface CreatedJob {
+  id: string;
+}
+
+async function create(request: CreateRequest, io: Io): Promise<Outcome> {
+  const { service, spaceId, idempotencyKey, waitSeconds, isJson } = request;
+  const payload = request.payload === '-' ? await io.readInput() : request.payload;
+  const body = payload === null ? request.body : { ...request.body, payload: jsonIn(payload) };
+  const headers = {
+    // With a key, the call can be sent again without making a second job.
+    'idempotency-key': idempotencyKey ?? randomUUID(),
+    // An older service would otherwise ignore an option that it does not know.
+    prefer: 'handling=strict',
+  };
+  const job = await callJson<CreatedJob>(service, { method: 'POST', path: spacePath(spaceId, 'jobs'), body, headers });
+  if (typeof job?.id !== 'string') throw new Refused('the response is not a job');
+  if (waitSeconds !== null) return waitForEnd({ service, jobId: job.id, waitSeconds, isJson }, io);
+  io.out.write(`${isJson ? printableJson(JSON.stringify(job)) : printable(job.id)}\n`);
+  return { exit: CREATE_EXIT.created, sentence: null };
+}
+
+function jsonIn(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    throw new UsageError('payload is not JSON');
+  }
+}

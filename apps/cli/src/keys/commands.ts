@@ -1,0 +1,146 @@
+import { type ApiKey, type CreatedApiKey, SCOPES } from '@yardmaster/protocol';
+import { InvalidArgumentError } from 'commander';
+import { type CliCommand, UsageError } from '../command.js';
+import { CALL_EXIT, exitCodesHelp } from '../exit-codes.js';
+import { repeated } from '../flag-values.js';
+import {
+  expectKey,
+  type ServiceFlags,
+  type SpaceFlags,
+  serviceOf,
+  withServiceOptions,
+  withSpaceOption,
+} from '../flags.js';
+import { callJson, mayPassOnce, Refused } from '../service/call.js';
+import type { Service } from '../service/service.js';
+import { printable, printableJson } from '../terminal/printable.js';
+import { type Column, tableOf } from '../terminal/table.js';
+
+const HELP = `\nNeeds a key with keys:manage.\n${exitCodesHelp(CALL_EXIT)}`;
+
+interface CreateFlags extends SpaceFlags {
+  name?: string;
+  scope?: string[];
+  expires?: string;
+  json?: boolean;
+}
+
+/** Parsed command line of `keys create`. */
+export interface CreateKeyRequest {
+  service: Service;
+  body: { name: string; scopes: string[]; spaceId: string | null; expiresAt: string | null };
+  isJson: boolean;
+}
+
+/** `yardmaster keys create`: creates an API key, and prints it. */
+export const createKeyCommand: CliCommand<CreateKeyRequest, CreateFlags> = {
+  name: 'keys create',
+  define: (command) =>
+    withSpaceOption(
+      command
+        .description('Create an API key, and print it. It is shown only now.')
+        .requiredOption('--scope <scopes>', `scopes, comma-separated or repeated: ${SCOPES.join(', ')}`, repeated)
+        .option('--name <name>', 'name of the key (default: cli)')
+        .option('--expires <time>', 'when it expires: ISO 8601, or a time from now such as 12h or 30d', expiryOf),
+    )
+      .option('--json', 'print the key with all its fields as one line of JSON')
+      .addHelpText('after', `\nWithout --space and YARDMASTER_SPACE the key works in every space.${HELP}`),
+  parse(_args, flags, env) {
+    const service = serviceOf(flags, env);
+    expectKey(service, 'creating a key', 'keys:manage');
+    if (flags.space === '') throw new UsageError('--space is empty');
+    const { name = 'cli', scope = [], expires: expiresAt = null, json: isJson = false } = flags;
+    const scopes = scope.flatMap((list) => list.split(',')).map((each) => each.trim());
+    const spaceId = flags.space ?? (env.YARDMASTER_SPACE || null);
+    return { service, body: { name, scopes, spaceId, expiresAt }, isJson };
+  },
+  async run({ service, body, isJson }, { out, err }) {
+    // A key that is created twice would stay unnoticed.
+    const request = { method: 'POST', path: 'keys', body } as const;
+    const created = await callJson<CreatedApiKey>(service, request, { isPassing: mayPassOnce });
+    if (typeof created?.key !== 'string') throw new Refused('the response is not an API key');
+    const { id, key, spaceId, expiresAt } = created;
+    out.write(`${isJson ? printableJson(JSON.stringify(created)) : printable(key)}\n`);
+    const where = spaceId === null ? 'every space' : `the space ${spaceId}`;
+    if (!isJson) err.write(`${printable(`key ${id} for ${where}, ${expiresAt ?? 'without an end'}`)}\n`);
+    return { exit: CALL_EXIT.done, sentence: null };
+  },
+};
+
+interface ListFlags extends ServiceFlags {
+  json?: boolean;
+}
+
+/** Parsed command line of `keys list`. */
+export interface ListKeysRequest {
+  service: Service;
+  isJson: boolean;
+}
+
+const COLUMNS: Column<ApiKey>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'NAME', of: ({ name }) => name },
+  { title: 'SPACE', of: ({ spaceId }) => spaceId ?? '-' },
+  { title: 'EXPIRES', of: ({ expiresAt }) => expiresAt ?? '-' },
+  { title: 'SCOPES', of: ({ scopes }) => scopes.join(',') },
+];
+
+/** `yardmaster keys list`: lists the API keys, without their secrets. */
+export const listKeysCommand: CliCommand<ListKeysRequest, ListFlags> = {
+  name: 'keys list',
+  define: (command) =>
+    withServiceOptions(command.description('List the API keys, newest first.'))
+      .option('--json', 'print each key as one line of JSON')
+      .addHelpText('after', HELP),
+  parse(_args, flags, env) {
+    const service = serviceOf(flags, env);
+    expectKey(service, 'listing keys', 'keys:manage');
+    return { service, isJson: flags.json ?? false };
+  },
+  async run({ service, isJson }, { out }) {
+    const keys = await callJson<ApiKey[]>(service, { path: 'keys' });
+    if (!Array.isArray(keys)) throw new Refused('the response is not a list of keys');
+    const lines = isJson ? keys.map((key) => printableJson(JSON.stringify(key))) : tableOf(COLUMNS, keys, out);
+    out.write(lines.map((line) => `${line}\n`).join(''));
+    return { exit: CALL_EXIT.done, sentence: null };
+  },
+};
+
+/** Parsed command line of `keys revoke`. */
+export interface RevokeKeyRequest {
+  service: Service;
+  keyId: string;
+}
+
+/** `yardmaster keys revoke`: revokes an API key. */
+export const revokeKeyCommand: CliCommand<RevokeKeyRequest, ServiceFlags> = {
+  name: 'keys revoke',
+  define: (command) =>
+    withServiceOptions(
+      command.description('Revoke an API key.').argument('<keyId>', 'id of the key, as `keys list` shows it'),
+    ).addHelpText('after', HELP),
+  parse([keyId = ''], flags, env) {
+    const service = serviceOf(flags, env);
+    if (keyId === '') throw new UsageError('the id is empty');
+    expectKey(service, 'revoking a key', 'keys:manage');
+    return { service, keyId };
+  },
+  async run({ service, keyId }, { out }) {
+    await callJson(service, { method: 'DELETE', path: `keys/${encodeURIComponent(keyId)}` });
+    out.write(`revoked ${printable(keyId)}\n`);
+    return { exit: CALL_EXIT.done, sentence: null };
+  },
+};
+
+const SECONDS = { m: 60, h: 3_600, d: 86_400 };
+
+/** Read `--expires`. A time from now counts from the clock of this machine. */
+function expiryOf(text: string): string {
+  const [, count, unit] = /^(\d+)([mhd])$/.exec(text) ?? [];
+  const ms = count ? Date.now() + Number(count) * SECONDS[unit as 'm' | 'h' | 'd'] * 1000 : Date.parse(text);
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) {
+    throw new InvalidArgumentError('It must be ISO 8601 with a time zone, or a time from now such as 12h or 30d.');
+  }
+  return count ? date.toISOString() : text;
+}

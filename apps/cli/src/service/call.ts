@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs, PASSING_STATUSES } from './connectivity.js';
+import type { Refusal } from './refusal.js';
+import { type ApiRequest, type Reply, send } from './send.js';
+import { redact, type Service } from './service.js';
+
+/** The service refused a request, and would refuse it again. The message is printable, and has no API key. */
+export class Refused extends Error {
+  /** HTTP status; 0 for a response that is not one of the service. */
+  readonly status: number;
+  /** Code of docs/api.md#errors; null when the response has none. */
+  readonly code: string | null;
+
+  constructor(sentence: string, { status = 0, code = null }: Partial<Refusal> = {}) {
+    super(sentence);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** No response came, or only refusals that may pass, for as long as the call was sent again. The message is printable. */
+export class Unavailable extends Error {}
+
+export interface CallOptions {
+  service: Service;
+  /** Ends the call when it is aborted. */
+  signal: AbortSignal;
+  /** Time limit for one response, in milliseconds. Default 30 000, because a call may wait for 20 s. */
+  withinMs?: number;
+  /** For how long the call is sent again, in milliseconds. Default: until the signal is aborted. */
+  resendForMs?: number;
+  /** Whether to send it again after a refusal. Default: when the refusal may pass. */
+  isPassing?: (refusal: Refusal) => boolean;
+  /** Called before the request is sent again. */
+  onLost?: (reason: string) => void;
+  /** Called when a reply has come. */
+  onReply?: () => void;
+}
+
+const RESPONSE_WITHIN_MS = 30_000;
+
+/** Codes of refusals that last for longer than a caller waits, because an operator must act. */
+const LASTING_CODES = new Set<string | null>(['STORAGE_FULL', 'STORAGE_UNSAFE']);
+
+/** Whether only an operator can end the cause of a refusal. */
+export const isLasting = ({ code }: Refusal) => LASTING_CODES.has(code);
+
+/** Whether a request may succeed when it is sent again a little later. */
+export const mayPass = (refusal: Refusal) => PASSING_STATUSES.has(refusal.status) && !isLasting(refusal);
+
+/** Codes after which it is certain that the request has done nothing. */
+const NOTHING_DONE = new Set<string | null>([
+  'OVERLOADED',
+  'TOO_MANY_WAITERS',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** Whether a request may pass that must not take effect twice. */
+export const mayPassOnce = (refusal: Refusal) => mayPass(refusal) && NOTHING_DONE.has(refusal.code);
+
+/**
+ * Make a call, and send it again with growing pauses until its outcome is known. The service may ask for longer ones.
+ *
+ * @throws Refused; Unavailable; the reason of the signal, when it is aborted
+ */
+export async function call(request: ApiRequest, options: CallOptions): Promise<Reply> {
+  const { service, signal, withinMs = RESPONSE_WITHIN_MS, resendForMs = Number.POSITIVE_INFINITY } = options;
+  const { isPassing = mayPass, onLost, onReply } = options;
+  const began = performance.now();
+  for (let failures = 1; ; failures++) {
+    const response = await send(request, { service, signal, withinMs });
+    if ('text' in response) {
+      onReply?.();
+      return response;
+    }
+    const sentence = redact(response.sentence, service);
+    if (!isPassing(response)) {
+      // A call that must not take effect twice ends here with an unknown outcome.
+      throw mayPass(response) ? new Unavailable(sentence) : new Refused(sentence, response);
+    }
+    const pauseMs = response.notBeforeMs + backoffMs(failures);
+    if (performance.now() - began + pauseMs > resendForMs) throw new Unavailable(sentence);
+    onLost?.(sentence);
+    await delay(pauseMs, undefined, { signal });
+  }
+}
+
+/**
+ * Read the JSON of a reply.
+ *
+ * @throws Refused when it is not JSON, because another server than the service has responded
+ */
+export function jsonOf<T>({ text }: Reply): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new Refused('the response is not JSON, so it is not one of the service');
+  }
+}
+
+/** For how long a command sends a call again that it ends after, in milliseconds. */
+const RESEND_FOR_MS = 30_000;
+
+/** Make a call of a command that ends after it, and read the JSON of the reply. */
+export async function callJson<T>(
+  service: Service,
+  request: ApiRequest,
+  options: Partial<CallOptions> = {},
+): Promise<T> {
+  const { signal } = new AbortController();
+  return jsonOf<T>(await call(request, { service, signal, resendForMs: RESEND_FOR_MS, ...options }));
+}

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { ClaimedJob } from '@yardmaster/protocol';
+import type { WorkRequest } from './command.js';
+import { linesOf } from './lines.js';
+import { OutputStart, OutputTail, type ProgramEnd } from './outcome.js';
+
+/** Time between SIGTERM and SIGKILL, in milliseconds. */
+export const KILL_AFTER_MS = 5_000;
+
+/** Time after the end of a program in which a process that it has started may keep its outputs open. */
+const CLOSE_WITHIN_MS = 5_000;
+
+/** The program cannot be started, whatever the job is. */
+export class CannotStart extends Error {}
+
+/** Errors of the system that concern the file of the program. Others may concern a single job. */
+const OF_FILE = new Set(['ENOENT', 'EACCES', 'ENOEXEC', 'ENOTDIR', 'EPERM']);
+
+/** A running program. */
+export interface JobProgram {
+  /** Resolves when the program has ended and all its output was read. */
+  ended: Promise<ProgramEnd | CannotStart>;
+  /** Send SIGTERM, and 5 s later SIGKILL. */
+  terminate: () => void;
+  /** Send SIGKILL. */
+  kill: () => void;
+}
+
+interface OutputHandlers {
+  /** Gets each line of file descriptor 3. The program is not read from until the promise resolves. */
+  onReportLine: (line: string | null) => Promise<void>;
+  /** Gets each line of the standard error. */
+  onErrorLine: (line: string) => void;
+}
+
+const alive = new Set<JobProgram>();
+
+/** Send SIGKILL to all programs. */
+export function killAllPrograms(): void {
+  for (const program of alive) program.kill();
+}
+
+/**
+ * Start the program for a job.
+ *
+ * It leads a process group, so that signals reach what it has started, and so that Ctrl-C on a terminal reaches only the
+ * worker, which lets the program finish.
+ */
+export function startProgram(
+  job: ClaimedJob,
+  { file, args, env }: WorkRequest['program'],
+  handlers: OutputHandlers,
+): JobProgram {
+  const variables = {
+    ...env,
+    YARDMASTER_JOB_ID: job.id,
+    YARDMASTER_JOB_NAME: job.name,
+    YARDMASTER_ATTEMPT: String(job.attempt),
+    YARDMASTER_CHECKPOINT: job.checkpoint === null ? '' : JSON.stringify(job.checkpoint),
+  };
+  let child: ChildProcess;
+  try {
+    child = spawn(file, args, { env: variables, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+  } catch (error) {
+    return { ended: Promise.resolve(notStarted(file, error)), terminate: () => undefined, kill: () => undefined };
+  }
+  let timer: NodeJS.Timeout | undefined;
+  const program: JobProgram = {
+    ended: endOf(child, file, job, handlers).finally(() => {
+      clearTimeout(timer);
+      alive.delete(program);
+    }),
+    terminate() {
+      signalGroup(child, 'SIGTERM');
+      timer ??= setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS);
+    },
+    kill: () => signalGroup(child, 'SIGKILL'),
+  };
+  alive.add(program);
+  return program;
+}
+
+async function endOf(child: ChildProcess, file: string, job: ClaimedJob, handlers: OutputHandlers) {
+  const [stdin, stdout, stderr, reports] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
+  stdin.on('error', () => undefined); // The program need not read its input.
+  stdin.end(`${JSON.stringify(job.payload)}\n`);
+  const output = new OutputStart();
+  const tail = new OutputTail();
+  const closed = Promise.allSettled([
+    output.readAll(stdout),
+    forEachLine(stderr, async (line) => {
+      tail.add(line ?? '(a line that is too long)');
+      handlers.onErrorLine(line ?? '(a line that is too long)');
+    }),
+    forEachLine(reports, handlers.onReportLine),
+  ]);
+  try {
+    const { code, signal } = await exitOf(child);
+    const timers = [
+      // Processes that the program has left behind.
+      setTimeout(() => signalGroup(child, 'SIGKILL'), CLOSE_WITHIN_MS),
+      // Processes that have also left its group.
+      setTimeout(() => [stdout, stderr, reports].map((stream) => stream.destroy()), 2 * CLOSE_WITHIN_MS),
+    ];
+    await closed;
+    for (const each of timers) clearTimeout(each);
+    return { code, signal, output, tail };
+  } catch (error) {
+    return notStarted(file, error);
+  }
+}
+
+async function forEachLine(stream: Readable, handle: (line: string | null) => Promise<void>): Promise<void> {
+  for await (const line of linesOf(stream)) await handle(line);
+}
+
+const exitOf = (child: ChildProcess) =>
+  new Promise<Pick<ProgramEnd, 'code' | 'signal'>>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => resolve({ code, signal }));
+  });
+
+/** Describe a program that was not started: a fault of the worker, or one of the job, such as a NUL in its name. */
+function notStarted(file: string, error: unknown): ProgramEnd | CannotStart {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (OF_FILE.has(code ?? '')) return new CannotStart(`cannot start ${file}: ${code}`);
+  const tail = new OutputTail();
+  tail.add(`the program could not be started: ${code ?? message}`);
+  return { code: null, signal: null, output: new OutputStart(), tail };
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // No process of the group is left.
+  }
+}

@@ -1,0 +1,244 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createJob, jobIn, step } from '../support/jobs.js';
+import { withService } from '../support/service.js';
+import { yardmasterHere } from './in-process.js';
+import { asAdmin } from './logs.js';
+import { historyOf, read } from './worker.js';
+import { BIN, endAll, runCommand, yardmaster } from './yardmaster.js';
+
+const service = withService();
+afterEach(endAll);
+
+/** Run a command in this process, as admin and in a space. */
+const here = (spaceId: string, ...args: string[]) =>
+  yardmasterHere(args, { ...asAdmin(service), YARDMASTER_SPACE: spaceId });
+
+const jobsOf = async (spaceId: string) => (await service.call('GET', `/spaces/${spaceId}/jobs`)).body;
+
+describe('create', () => {
+  it('creates a job with all options, and prints its id', async () => {
+    const run = here(
+      'options',
+      ...['create', 'resize', '{"image":"a.png"}', '--delay', '60', '--max-retries', '7', '--timeout', '20'],
+      ...['--retry', '{"delaySeconds":5,"factor":2}', '--priority', '-30', '--max-run', '600'],
+      ...['--start-within', '900', '--unique', 'a,expired,reject,120', '--callback-url', 'http://127.0.0.1:9/x'],
+      ...['--callback-header', 'x-shop: 7: b', '--callback-on', 'completed, killed'],
+    );
+    const [code, [id = ''], err] = await run.end();
+    expect([code, err]).toEqual([0, '']);
+    expect(await read(service, id)).toMatchObject({
+      name: 'resize',
+      status: 'scheduled',
+      payload: { image: 'a.png' },
+      maxRetries: 7,
+      timeoutSeconds: 20,
+      retry: { delaySeconds: 5, factor: 2 },
+      priority: -30,
+      maxRunSeconds: 600,
+      startWithinSeconds: 900,
+      unique: { key: 'a', until: 'expired', onConflict: 'reject', ttlSeconds: 120 },
+      callbackUrl: 'http://127.0.0.1:9/x',
+      callbackHeaders: { 'x-shop': '7: b' },
+      callbackOn: ['completed', 'killed'],
+    });
+  });
+
+  it.each([
+    [['--retry', '3'], { retry: { delaySeconds: 3 } }],
+    [['--retry', '[0, 30]'], { retry: { delaySeconds: [0, 30] } }],
+    [['--unique', 'k'], { unique: { key: 'k' } }],
+    [['--unique', 'k1,started'], { unique: { key: 'k1', until: 'started' } }],
+    [['--unique', 'k2,,replace'], { unique: { key: 'k2', onConflict: 'replace' } }],
+    [['--unique', '{"key":"a,b"}'], { unique: { key: 'a,b' } }],
+    [['--at', '2096-02-29T12:00:00Z'], { scheduledFor: '2096-02-29T12:00:00.000Z' }],
+  ])('reads %j', async (args, fields) => {
+    const run = here('short', 'create', 'resize', ...args, '--json');
+    expect(await run.exit()).toBe(0);
+    expect(JSON.parse(run.out())).toMatchObject(fields);
+  });
+
+  it('reads the payload from the standard input', async () => {
+    const run = yardmaster(['create', 'resize', '-', '--space', 'stdin', '--json'], asAdmin(service));
+    run.child.stdin?.end('{"from": "stdin"}\n');
+    expect(await run.exit()).toBe(0);
+    expect(JSON.parse(run.out())).toMatchObject({ payload: { from: 'stdin' }, spaceId: 'stdin' });
+  });
+
+  it('creates one job for one idempotency key', async () => {
+    const ids = await Promise.all([1, 2].map(() => here('once', 'create', 'a', '--idempotency-key', 'k').end()));
+    expect(ids[0]).toEqual(ids[1]);
+    expect(await jobsOf('once')).toHaveLength(1);
+  });
+
+  it('creates two jobs when it is run twice without an idempotency key', async () => {
+    for (let i = 0; i < 2; i++) expect(await here('two', 'create', 'a').exit()).toBe(0);
+    expect(await jobsOf('two')).toHaveLength(2);
+  });
+
+  it.each([
+    ['completed', 'complete', { result: { width: 320 } }, [0, ['{"width":320}']], ''],
+    ['dead', 'fail', { error: 'disk\nfull' }, [3, []], 'is dead: disk full'],
+    ['killed', 'kill', { reason: 'enough' }, [4, []], 'is killed: enough'],
+  ] as const)('waits until a job is %s, and exits with the code for that', async (_, verb, body, end, sentence) => {
+    const spaceId = `wait-${verb}`;
+    const run = here(spaceId, 'create', 'a', '--wait', '600', '--max-retries', '0');
+    let claimed: { id: string }[] = [];
+    while (claimed.length === 0) {
+      claimed = (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { waitSeconds: 20 } })).body.jobs;
+    }
+    const [{ id }] = claimed as [{ id: string }];
+    await step(service, id, 'ack');
+    await step(service, id, verb, body);
+    expect(await run.end()).toEqual([...end, sentence && `yardmaster: job ${id} ${sentence}\n`]);
+  });
+
+  it('exits with 124 when the job has not ended after --wait, and names the job', async () => {
+    const [code, lines, err] = await here('late', 'create', 'a', '--wait', '0.05').end();
+    const [{ id }] = await jobsOf('late');
+    expect([code, lines, err]).toEqual([124, [], `yardmaster: job ${id} is still pending after 0.05 s\n`]);
+  });
+
+  it.each([
+    [['create', 'a', '[]'], 1, 'yardmaster: payload must be an object\n'],
+    [['create', 'a', '{'], 2, 'error: payload is not JSON\n'],
+    [['create', 'a', '-'], 2, 'error: payload is not JSON\n'],
+    [['create', 'a', '--max-retries', '1000'], 1, 'yardmaster: maxRetries must be an integer between 0 and 100\n'],
+    [['create', 'a', '--retry', '{"delay": 3}'], 1, 'yardmaster: unknown field retry.delay\n'],
+    [
+      ['create', 'a', '--delay', '1', '--at', '2096-01-01T00:00:00Z'],
+      2,
+      'error: --delay and --at exclude each other\n',
+    ],
+  ])('refuses %j in one line that names the field', async (args, code, err) => {
+    const [exit, , text] = await here('refused', ...args).end();
+    expect([exit, text]).toEqual([code, err]);
+    expect(await jobsOf('refused')).toEqual([]);
+  });
+});
+
+describe('jobs', () => {
+  it('lists the newest jobs in a table, and filters them by status and name', async () => {
+    const dead = await jobIn(service, 'dead', 'list', { name: 'crop' });
+    const { id: first } = await createJob(service, 'list', { name: 'crop' });
+    const { id: second } = await createJob(service, 'list', { name: 're\u001b[31msize' });
+    const ids = async (...args: string[]) => {
+      const [code, lines] = await here('list', 'jobs', ...args).end();
+      return [code, ...lines.slice(1).map((line) => line.split(' ')[0])];
+    };
+    expect(await ids()).toEqual([0, second, first, dead]);
+    expect(await ids('--status', 'dead')).toEqual([0, dead]);
+    expect(await ids('--name', 'crop')).toEqual([0, first, dead]);
+    expect(await ids('--name', 'crop', '--limit', '1')).toEqual([0, first]);
+    expect(await ids('--offset', '2')).toEqual([0, dead]);
+    const run = here('list', 'jobs', '--limit', '1');
+    await run.exit();
+    expect(run.out()).toMatch(/^ID +STATUS +NAME +ATTEMPTS +CREATED\n\w+ +pending +resize +0 +2\S+Z\n$/);
+    const [, lines] = await here('list', 'jobs', '--json').end();
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual([second, first, dead]);
+  });
+
+  it('lists more jobs than the service returns at once', async () => {
+    const body = Array.from({ length: 130 }, (_, i) => ({ name: `n${i % 2}` }));
+    await service.call('POST', '/spaces/pages/jobs', { body });
+    const count = async (...args: string[]) => (await here('pages', 'jobs', ...args).end())[1].length - 1;
+    expect(await count()).toBe(50);
+    expect(await count('--limit', '1000')).toBe(130);
+    expect(await count('--limit', '60', '--name', 'n1')).toBe(60);
+  });
+});
+
+describe('get', () => {
+  it('shows a job with its history', async () => {
+    const id = await jobIn(service, 'running', 'get', { name: 'resize', payload: { image: 'a.png' } });
+    await step(service, id, 'progress', { percent: 12.9, message: 'Reading' });
+    await step(service, id, 'complete', { result: 'ok' });
+    const [code, lines, err] = await here('get', 'get', id).end();
+    expect([code, err]).toEqual([0, '']);
+    expect(lines).toEqual([
+      `id             ${id}`,
+      'name           resize',
+      'space          get',
+      'status         completed',
+      'attempts       1 of at most 4',
+      'progress       12% Reading',
+      'payload        {"image":"a.png"}',
+      'result         ok',
+      'time-out       300 s without a heartbeat',
+      'created        T',
+      'started        T',
+      'updated        T',
+      'history',
+      '  T created',
+      '  T delivered',
+      '  T acked',
+      '  T progress      12% Reading',
+      '  T completed     "ok"',
+    ]);
+    const [, [json = '']] = await here('get', 'get', id, '--json').end();
+    expect(JSON.parse(json)).toMatchObject({ id, result: 'ok' });
+  });
+
+  it('exits with 1 for an unknown job', async () => {
+    expect(await here('get', 'get', 'nobody').end()).toEqual([1, [], 'yardmaster: Job not found\n']);
+  });
+});
+
+describe('kill and release', () => {
+  it('kills a job with a reason', async () => {
+    const { id } = await createJob(service, 'ends');
+    expect(await here('ends', 'kill', id, '--reason', 'enough').end()).toEqual([0, [`killed ${id}`], '']);
+    const { status, events } = await read(service, id);
+    expect([status, events.at(-1)?.data]).toEqual(['killed', { reason: 'enough' }]);
+  });
+
+  it('exits with 1 when the job has ended', async () => {
+    const id = await jobIn(service, 'completed', 'ends');
+    expect(await here('ends', 'kill', id).end()).toEqual([1, [], 'yardmaster: Job has already ended\n']);
+  });
+
+  it('releases a running job, with and without a delay', async () => {
+    const id = await jobIn(service, 'running', 'ends');
+    expect(await here('ends', 'release', id, '--reason', 'stops').end()).toEqual([0, [`released ${id}`], '']);
+    expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
+    await step(service, id, 'claim');
+    expect(await here('ends', 'release', id, '--delay', '600').exit()).toBe(0);
+    expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
+  });
+
+  it('does not release a job that another delivery has', async () => {
+    const { id } = await createJob(service, 'ends');
+    const first = await service.call('POST', `/jobs/${id}/claim`);
+    await step(service, id, 'release');
+    await step(service, id, 'claim');
+    const { deliveryToken } = first.body.job;
+    await here('ends', 'release', id, '--delivery-token', deliveryToken).exit();
+    expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'released', 'delivered']);
+    expect(await here('ends', 'release', id, '--delivery-token', '9.9').exit()).toBe(1);
+  });
+});
+
+it('counts the jobs of a space by status and by name', async () => {
+  await jobIn(service, 'dead', 'count', { name: 'crop' });
+  for (const name of ['resize', 'resize']) await createJob(service, 'count', { name });
+  const [code, lines] = await here('count', 'stats').end();
+  const [counts = '', , ...table] = lines;
+  expect(code).toBe(0);
+  expect(counts).toMatch(
+    /^pending 2, delivered 0, running 0, completed 0, dead 1, killed 0, total 3, oldest pending for \d+ s$/,
+  );
+  expect(table.map((line) => line.split(/ +/).slice(0, 3))).toEqual([
+    ['NAME', 'JOBS', 'PENDING'],
+    ['resize', '2', '2'],
+    ['crop', '1', '0'],
+  ]);
+  const [, [json = '']] = await here('count', 'stats', '--name', 'crop', '--json').end();
+  expect(JSON.parse(json)).toMatchObject({ names: [{ name: 'crop', total: 1 }] });
+});
+
+it('ends at a closed output with 141', async () => {
+  const script = `"${process.execPath}" "$0" jobs --space count --json --limit 1000 | true; exit \${PIPESTATUS[0]}`;
+  const body = Array.from({ length: 200 }, () => ({ name: 'n', payload: { text: 'x'.repeat(2_000) } }));
+  await service.call('POST', '/spaces/count/jobs', { body });
+  const run = runCommand('bash', ['-c', script, BIN], asAdmin(service));
+  expect(await run.exit()).toBe(141);
+});

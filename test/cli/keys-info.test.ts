@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { withService } from '../support/service.js';
+import { serve, stopServing } from './fake-service.js';
+import { yardmasterHere } from './in-process.js';
+import { asAdmin } from './logs.js';
+
+const service = withService();
+afterEach(stopServing);
+
+/** Run a command in this process, as admin unless other variables are given. */
+const here = (args: string[], env: Record<string, string> = {}) =>
+  yardmasterHere(args, { ...asAdmin(service), ...env }).end();
+
+describe('keys', () => {
+  it('creates a key that works, lists it, and revokes it', async () => {
+    const args = ['--name', 'ci', '--scope', 'jobs:read,jobs:create', '--scope', 'jobs:kill', '--expires', '30d'];
+    const [code, [key = ''], err] = await here(['keys', 'create', ...args, '--space', 'shop']);
+    const [, id = ''] = /^ym_([a-z0-9]+)_/.exec(key) ?? [];
+    expect([code, err]).toEqual([0, expect.stringContaining(`key ${id} for the space shop, 2`)]);
+
+    const [, [json = '']] = await here(['keys', 'list', '--json']);
+    const scopes = ['jobs:read', 'jobs:create', 'jobs:kill'];
+    expect(JSON.parse(json)).toMatchObject({ id, name: 'ci', spaceId: 'shop', scopes });
+    const [, table] = await here(['keys', 'list']);
+    expect(table[1]).toMatch(new RegExp(`^${id} +ci +shop +T +jobs:read,jobs:create,jobs:kill$`));
+
+    const jobs = ['jobs', '--space', 'shop', '--token', key];
+    expect((await here(jobs))[0]).toBe(0);
+    expect(await here(['keys', 'revoke', id])).toEqual([0, [`revoked ${id}`], '']);
+    expect(await here(jobs)).toEqual([1, [], 'yardmaster: A valid API key is required\n']);
+  });
+
+  it('binds a key to YARDMASTER_SPACE, and to no space without it', async () => {
+    const create = ['keys', 'create', '--scope', 'jobs:read', '--json'];
+    const spaceOf = async (env = {}) => JSON.parse((await here(create, env))[1][0] as string).spaceId;
+    expect([await spaceOf(), await spaceOf({ YARDMASTER_SPACE: 's' })]).toEqual([null, 's']);
+  });
+
+  it('refuses an unknown scope with its field', async () => {
+    const [code, , err] = await here(['keys', 'create', '--scope', 'jobs:raed']);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^yardmaster: scopes\[0\] must be one of jobs:create/)]);
+  });
+
+  it('sends the creation of a key only once when its outcome is unknown, because a second key would stay', async () => {
+    const fake = await serve((_request, response) => response.writeHead(503).end('{"error":"x","code":"UNAVAILABLE"}'));
+    const [code, , err] = await here(['keys', 'create', '--scope', 'jobs:read'], { YARDMASTER_URL: fake.url });
+    expect([code, err, fake.requests]).toEqual([6, 'yardmaster: the service did not serve the call: x\n', 1]);
+  });
+});
+
+describe('info', () => {
+  it('shows both versions, and that address and key work', async () => {
+    const [code, lines, err] = await here(['info', '--space', 'shop']);
+    expect([code, err]).toEqual([0, '']);
+    expect(lines).toEqual([
+      expect.stringMatching(/^command {3}\d+\.\d+\.\d+$/),
+      expect.stringMatching(/^service {3}\d+\.\d+\.\d+ at http:/),
+      expect.stringContaining('long-poll'),
+      'key       works, and may manage keys',
+      'space     shop: the key may read its jobs',
+    ]);
+  });
+
+  it('shows what a key may not do', async () => {
+    const { key } = await service.key(['jobs:create'], { spaceId: 'shop' });
+    const [code, lines] = await here(['info', '--space', 'shop'], { YARDMASTER_API_KEY: key });
+    expect([code, ...lines.slice(3)]).toEqual([
+      0,
+      'key       works',
+      'space     shop: Missing required scope: jobs:read',
+    ]);
+  });
+
+  it.each([
+    ['no key', { YARDMASTER_API_KEY: '' }, 1, 'no API key is set; set YARDMASTER_API_KEY'],
+    [
+      'an unknown key',
+      { YARDMASTER_API_KEY: 'ym_wrong' },
+      1,
+      'the API key is unknown, was revoked, or has expired; set YARDMASTER_API_KEY',
+    ],
+    [
+      'a port where nothing listens',
+      { YARDMASTER_URL: 'http://127.0.0.1:1' },
+      6,
+      'no connection to http://127.0.0.1:1 (ECONNREFUSED: nothing listens there); is YARDMASTER_URL right?',
+    ],
+  ])('says what is wrong with %s', async (_, env, code, sentence) => {
+    const [exit, , err] = await here(['info'], env);
+    expect([exit, err]).toEqual([code, `yardmaster: ${sentence}\n`]);
+  });
+
+  it.each([
+    ['a page', 200, '<html>Welcome</html>'],
+    ['other JSON', 200, '{"service":"other"}'],
+    ['a 404', 404, 'no'],
+  ])('says that another server responds with %s', async (_, status, body) => {
+    const fake = await serve((_request, response) => response.writeHead(status).end(body));
+    const [code, , err] = await here(['info'], { YARDMASTER_URL: fake.url });
+    expect([code, err]).toEqual([1, expect.stringContaining(`the server at ${fake.url} is not Yardmaster`)]);
+  });
+});

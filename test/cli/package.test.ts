@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { withService } from '../support/service.js';
+import { asAdmin } from './logs.js';
+import { signal } from './worker.js';
+import { endAll, runCommand } from './yardmaster.js';
+
+const service = withService();
+afterEach(endAll);
+
+const script = fileURLToPath(new URL('../../scripts/cli/pack.mjs', import.meta.url));
+let folder = '';
+
+/** Run the command of the installed package, outside the clone. */
+const installed = (...args: string[]) =>
+  runCommand(process.execPath, [join(folder, 'node_modules/yardmaster/bin/yardmaster.mjs'), ...args], {
+    ...asAdmin(service),
+    YARDMASTER_SPACE: 'packed',
+  });
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'yardmaster-package-'));
+  execFileSync(process.execPath, [script, folder], { stdio: 'pipe' });
+  const [tarball = ''] = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
+  // Without a network, because the package has no dependencies.
+  execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, tarball)], { cwd: folder });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('is a small package without dependencies, with the licences of what it contains', () => {
+  const path = join(folder, 'node_modules/yardmaster');
+  const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+  expect(manifest).toMatchObject({ name: 'yardmaster', bin: { yardmaster: 'bin/yardmaster.mjs' } });
+  expect(manifest.dependencies).toBeUndefined();
+  expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['yardmaster']);
+  expect(statSync(join(path, 'bin/yardmaster.mjs')).size).toBeLessThan(600_000);
+  const licences = readFileSync(join(path, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+  for (const name of ['commander', 'ws', 'zod']) expect(licences).toMatch(new RegExp(`^${name} \\d.*\\(MIT\\)$`, 'm'));
+});
+
+it('runs outside a clone: shows the service, works on a job, and watches it', async () => {
+  const info = installed('info');
+  expect([await info.exit(), info.err()]).toEqual([0, '']);
+  const worker = installed('work', '--exec', '/bin/cat');
+  const create = installed('create', 'echo', '{"a":1}', '--wait', '600');
+  expect(await create.end()).toEqual([0, ['{"a":1}'], '']);
+  const jobs = installed('jobs', '--json');
+  await jobs.exit();
+  const watch = installed('watch', JSON.parse(jobs.out()).id);
+  expect([await watch.exit(), watch.out()]).toEqual([0, expect.stringContaining('completed')]);
+  signal(worker, 'SIGTERM');
+  expect(await worker.exit()).toBe(0);
+});
+
+it.each(['fsck', 'format'])('prints where to run %s, which needs Redis', async (command) => {
+  const [code, lines, err] = await installed(command).end();
+  expect([code, lines]).toEqual([2, []]);
+  expect(err).toContain(`${command} works on Redis itself, so this package does not have it; run it where`);
+});
