@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { CALL_EXIT, CREATE_EXIT, EXIT, FORMAT_EXIT, FSCK_EXIT, runProgram, WORK_EXIT } from '@yardmaster/cli';
+import { CALL_EXIT, CREATE_EXIT, DEV_EXIT, EXIT, FORMAT_EXIT, FSCK_EXIT, runProgram, WORK_EXIT } from '@yardmaster/cli';
 import { FAULTS } from '@yardmaster/fsck';
 import { NO_INPUT } from './in-process.js';
 
@@ -314,6 +314,7 @@ it.each([
   ['### Exit codes of other commands', CALL_EXIT],
   ['### Exit codes of create', CREATE_EXIT],
   ['### Exit codes of work', WORK_EXIT],
+  ['### Exit codes of dev', DEV_EXIT],
   ['## Exit codes of watch and logs', EXIT],
   ['### Exit codes of fsck', FSCK_EXIT],
   ['### Exit codes of format', FORMAT_EXIT],

@@ -61,6 +61,15 @@ export const WORK_EXIT = {
   terminated: { code: 143, meaning: 'SIGTERM was sent a second time' },
 } as const satisfies Record<string, ExitCode>;
 
+/** Exit codes of `dev`. A number must never get another meaning. */
+export const DEV_EXIT = {
+  stopped: { code: 0, meaning: 'SIGTERM or Ctrl-C ended the service' },
+  failed: { code: 1, meaning: 'the service could not start, or failed' },
+  usage: EXIT.usage,
+  interrupted: { code: 130, meaning: 'Ctrl-C was pressed three times' },
+  terminated: { code: 143, meaning: 'SIGTERM was sent three times' },
+} as const satisfies Record<string, ExitCode>;
+
 /** Exit codes of `fsck`, for scripts that go on when nothing is wrong. A number must never get another meaning. */
 export const FSCK_EXIT = {
   clean: { code: 0, meaning: 'nothing is wrong, or everything was repaired' },

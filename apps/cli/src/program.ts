@@ -2,6 +2,7 @@ import { Command, CommanderError, type OptionValues } from 'commander';
 import { callbackSecretCommand } from './callback-secret/command.js';
 import { type CliCommand, type Env, type Io, UsageError } from './command.js';
 import { completionCommand } from './completion/command.js';
+import { devCommand } from './dev/command.js';
 import { EXIT, failureOf, type Outcome } from './exit-codes.js';
 import { formatCommand } from './format/command.js';
 import { fsckCommand } from './fsck/command.js';
@@ -83,6 +84,7 @@ export async function runProgram(args: string[], options: ProgramOptions): Promi
   add(listKeysCommand);
   add(revokeKeyCommand);
   add(callbackSecretCommand);
+  add(devCommand);
   add(fsckCommand);
   add(formatCommand);
   add(completionCommand(program));
