@@ -52,7 +52,7 @@ describe('create', () => {
     [['--unique', '{"key":"a,b"}'], { unique: { key: 'a,b' } }],
     [['--at', '2096-02-29T12:00:00Z'], { scheduledFor: '2096-02-29T12:00:00.000Z' }],
   ])('reads %j', async (args, fields) => {
-    const run = here('short', 'create', 'resize', ...args, '--json');
+    const run = here('jobs-short', 'create', 'resize', ...args, '--json');
     expect(await run.exit()).toBe(0);
     expect(JSON.parse(run.out())).toMatchObject(fields);
   });
@@ -65,14 +65,14 @@ describe('create', () => {
   });
 
   it('creates one job for one idempotency key', async () => {
-    const ids = await Promise.all([1, 2].map(() => here('once', 'create', 'a', '--idempotency-key', 'k').end()));
+    const ids = await Promise.all([1, 2].map(() => here('jobs-once', 'create', 'a', '--idempotency-key', 'k').end()));
     expect(ids[0]).toEqual(ids[1]);
-    expect(await jobsOf('once')).toHaveLength(1);
+    expect(await jobsOf('jobs-once')).toHaveLength(1);
   });
 
   it('creates two jobs when it is run twice without an idempotency key', async () => {
-    for (let i = 0; i < 2; i++) expect(await here('two', 'create', 'a').exit()).toBe(0);
-    expect(await jobsOf('two')).toHaveLength(2);
+    for (let i = 0; i < 2; i++) expect(await here('jobs-two', 'create', 'a').exit()).toBe(0);
+    expect(await jobsOf('jobs-two')).toHaveLength(2);
   });
 
   it.each([
@@ -93,8 +93,8 @@ describe('create', () => {
   });
 
   it('exits with 124 when the job has not ended after --wait, and names the job', async () => {
-    const [code, lines, err] = await here('late', 'create', 'a', '--wait', '0.05').end();
-    const [{ id }] = await jobsOf('late');
+    const [code, lines, err] = await here('jobs-late', 'create', 'a', '--wait', '0.05').end();
+    const [{ id }] = await jobsOf('jobs-late');
     expect([code, lines, err]).toEqual([124, [], `yardmaster: job ${id} is still pending after 0.05 s\n`]);
   });
 
@@ -110,19 +110,19 @@ describe('create', () => {
       'error: --delay and --at exclude each other\n',
     ],
   ])('refuses %j in one line that names the field', async (args, code, err) => {
-    const [exit, , text] = await here('refused', ...args).end();
+    const [exit, , text] = await here('jobs-refused', ...args).end();
     expect([exit, text]).toEqual([code, err]);
-    expect(await jobsOf('refused')).toEqual([]);
+    expect(await jobsOf('jobs-refused')).toEqual([]);
   });
 });
 
 describe('jobs', () => {
   it('lists the newest jobs in a table, and filters them by status and name', async () => {
-    const dead = await jobIn(service, 'dead', 'list', { name: 'crop' });
-    const { id: first } = await createJob(service, 'list', { name: 'crop' });
-    const { id: second } = await createJob(service, 'list', { name: 're\u001b[31msize' });
+    const dead = await jobIn(service, 'dead', 'jobs-list', { name: 'crop' });
+    const { id: first } = await createJob(service, 'jobs-list', { name: 'crop' });
+    const { id: second } = await createJob(service, 'jobs-list', { name: 're\u001b[31msize' });
     const ids = async (...args: string[]) => {
-      const [code, lines] = await here('list', 'jobs', ...args).end();
+      const [code, lines] = await here('jobs-list', 'jobs', ...args).end();
       return [code, ...lines.slice(1).map((line) => line.split(' ')[0])];
     };
     expect(await ids()).toEqual([0, second, first, dead]);
@@ -130,17 +130,17 @@ describe('jobs', () => {
     expect(await ids('--name', 'crop')).toEqual([0, first, dead]);
     expect(await ids('--name', 'crop', '--limit', '1')).toEqual([0, first]);
     expect(await ids('--offset', '2')).toEqual([0, dead]);
-    const run = here('list', 'jobs', '--limit', '1');
+    const run = here('jobs-list', 'jobs', '--limit', '1');
     await run.exit();
     expect(run.out()).toMatch(/^ID +STATUS +NAME +ATTEMPTS +CREATED\n\w+ +pending +resize +0 +2\S+Z\n$/);
-    const [, lines] = await here('list', 'jobs', '--json').end();
+    const [, lines] = await here('jobs-list', 'jobs', '--json').end();
     expect(lines.map((line) => JSON.parse(line).id)).toEqual([second, first, dead]);
   });
 
   it('lists more jobs than the service returns at once', async () => {
     const body = Array.from({ length: 130 }, (_, i) => ({ name: `n${i % 2}` }));
-    await service.call('POST', '/spaces/pages/jobs', { body });
-    const count = async (...args: string[]) => (await here('pages', 'jobs', ...args).end())[1].length - 1;
+    await service.call('POST', '/spaces/jobs-pages/jobs', { body });
+    const count = async (...args: string[]) => (await here('jobs-pages', 'jobs', ...args).end())[1].length - 1;
     expect(await count()).toBe(50);
     expect(await count('--limit', '1000')).toBe(130);
     expect(await count('--limit', '60', '--name', 'n1')).toBe(60);
@@ -149,15 +149,15 @@ describe('jobs', () => {
 
 describe('get', () => {
   it('shows a job with its history', async () => {
-    const id = await jobIn(service, 'running', 'get', { name: 'resize', payload: { image: 'a.png' } });
+    const id = await jobIn(service, 'running', 'jobs-get', { name: 'resize', payload: { image: 'a.png' } });
     await step(service, id, 'progress', { percent: 12.9, message: 'Reading' });
     await step(service, id, 'complete', { result: 'ok' });
-    const [code, lines, err] = await here('get', 'get', id).end();
+    const [code, lines, err] = await here('jobs-get', 'get', id).end();
     expect([code, err]).toEqual([0, '']);
     expect(lines).toEqual([
       `id             ${id}`,
       'name           resize',
-      'space          get',
+      'space          jobs-get',
       'status         completed',
       'attempts       1 of at most 4',
       'progress       12% Reading',
@@ -174,53 +174,53 @@ describe('get', () => {
       '  T progress      12% Reading',
       '  T completed     "ok"',
     ]);
-    const [, [json = '']] = await here('get', 'get', id, '--json').end();
+    const [, [json = '']] = await here('jobs-get', 'get', id, '--json').end();
     expect(JSON.parse(json)).toMatchObject({ id, result: 'ok' });
   });
 
   it('exits with 1 for an unknown job', async () => {
-    expect(await here('get', 'get', 'nobody').end()).toEqual([1, [], 'yardmaster: Job not found\n']);
+    expect(await here('jobs-get', 'get', 'nobody').end()).toEqual([1, [], 'yardmaster: Job not found\n']);
   });
 });
 
 describe('kill and release', () => {
   it('kills a job with a reason', async () => {
-    const { id } = await createJob(service, 'ends');
-    expect(await here('ends', 'kill', id, '--reason', 'enough').end()).toEqual([0, [`killed ${id}`], '']);
+    const { id } = await createJob(service, 'jobs-ends');
+    expect(await here('jobs-ends', 'kill', id, '--reason', 'enough').end()).toEqual([0, [`killed ${id}`], '']);
     const { status, events } = await read(service, id);
     expect([status, events.at(-1)?.data]).toEqual(['killed', { reason: 'enough' }]);
   });
 
   it('exits with 1 when the job has ended', async () => {
-    const id = await jobIn(service, 'completed', 'ends');
-    expect(await here('ends', 'kill', id).end()).toEqual([1, [], 'yardmaster: Job has already ended\n']);
+    const id = await jobIn(service, 'completed', 'jobs-ends');
+    expect(await here('jobs-ends', 'kill', id).end()).toEqual([1, [], 'yardmaster: Job has already ended\n']);
   });
 
   it('releases a running job, with and without a delay', async () => {
-    const id = await jobIn(service, 'running', 'ends');
-    expect(await here('ends', 'release', id, '--reason', 'stops').end()).toEqual([0, [`released ${id}`], '']);
+    const id = await jobIn(service, 'running', 'jobs-ends');
+    expect(await here('jobs-ends', 'release', id, '--reason', 'stops').end()).toEqual([0, [`released ${id}`], '']);
     expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
     await step(service, id, 'claim');
-    expect(await here('ends', 'release', id, '--delay', '600').exit()).toBe(0);
+    expect(await here('jobs-ends', 'release', id, '--delay', '600').exit()).toBe(0);
     expect(await read(service, id)).toMatchObject({ status: 'scheduled' });
   });
 
   it('does not release a job that another delivery has', async () => {
-    const { id } = await createJob(service, 'ends');
+    const { id } = await createJob(service, 'jobs-ends');
     const first = await service.call('POST', `/jobs/${id}/claim`);
     await step(service, id, 'release');
     await step(service, id, 'claim');
     const { deliveryToken } = first.body.job;
-    await here('ends', 'release', id, '--delivery-token', deliveryToken).exit();
+    await here('jobs-ends', 'release', id, '--delivery-token', deliveryToken).exit();
     expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'released', 'delivered']);
-    expect(await here('ends', 'release', id, '--delivery-token', '9.9').exit()).toBe(1);
+    expect(await here('jobs-ends', 'release', id, '--delivery-token', '9.9').exit()).toBe(1);
   });
 });
 
 it('counts the jobs of a space by status and by name', async () => {
-  await jobIn(service, 'dead', 'count', { name: 'crop' });
-  for (const name of ['resize', 'resize']) await createJob(service, 'count', { name });
-  const [code, lines] = await here('count', 'stats').end();
+  await jobIn(service, 'dead', 'jobs-count', { name: 'crop' });
+  for (const name of ['resize', 'resize']) await createJob(service, 'jobs-count', { name });
+  const [code, lines] = await here('jobs-count', 'stats').end();
   const [counts = '', , ...table] = lines;
   expect(code).toBe(0);
   expect(counts).toMatch(
@@ -231,14 +231,14 @@ it('counts the jobs of a space by status and by name', async () => {
     ['resize', '2', '2'],
     ['crop', '1', '0'],
   ]);
-  const [, [json = '']] = await here('count', 'stats', '--name', 'crop', '--json').end();
+  const [, [json = '']] = await here('jobs-count', 'stats', '--name', 'crop', '--json').end();
   expect(JSON.parse(json)).toMatchObject({ names: [{ name: 'crop', total: 1 }] });
 });
 
 it('ends at a closed output with 141', async () => {
-  const script = `"${process.execPath}" "$0" jobs --space count --json --limit 1000 | true; exit \${PIPESTATUS[0]}`;
+  const script = `"${process.execPath}" "$0" jobs --space jobs-count --json --limit 1000 | true; exit \${PIPESTATUS[0]}`;
   const body = Array.from({ length: 200 }, () => ({ name: 'n', payload: { text: 'x'.repeat(2_000) } }));
-  await service.call('POST', '/spaces/count/jobs', { body });
+  await service.call('POST', '/spaces/jobs-count/jobs', { body });
   const run = runCommand('bash', ['-c', script, BIN], asAdmin(service));
   expect(await run.exit()).toBe(141);
 });

@@ -19,8 +19,8 @@ const STUBBORN = `trap '' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`
 
 describe('a job that the worker loses', () => {
   it('ends the program of a killed job with SIGTERM, and claims the next job', async () => {
-    const { id } = await createJob(service, 'kills');
-    const worker = startWorker(service, { spaceId: 'kills', script: UNTIL_TERM, options: BEATS });
+    const { id } = await createJob(service, 'work-kills');
+    const worker = startWorker(service, { spaceId: 'work-kills', script: UNTIL_TERM, options: BEATS });
     const pid = await pidOf(worker);
     await step(service, id, 'kill', { reason: 'enough' });
     await worker.shows(`${id} work lost: Job has been killed`);
@@ -28,15 +28,15 @@ describe('a job that the worker loses', () => {
     expect(isAlive(pid)).toBe(false);
     expect(historyOf(await read(service, id))).toEqual(['created', 'delivered', 'acked', 'killed']);
 
-    const { id: next } = await createJob(service, 'kills');
+    const { id: next } = await createJob(service, 'work-kills');
     await worker.shows(`${next} work started attempt 1`);
     await step(service, next, 'kill');
     await worker.shows(`${next} work lost`);
   });
 
   it('ends a program that ignores SIGTERM with SIGKILL', async () => {
-    const { id } = await createJob(service, 'ignores');
-    const worker = startWorker(service, { spaceId: 'ignores', script: STUBBORN, options: BEATS });
+    const { id } = await createJob(service, 'work-ignores');
+    const worker = startWorker(service, { spaceId: 'work-ignores', script: STUBBORN, options: BEATS });
     const pid = await pidOf(worker);
     await step(service, id, 'kill');
     await worker.shows(`${id} work lost`);
@@ -44,9 +44,9 @@ describe('a job that the worker loses', () => {
   });
 
   it('ends the program of a job that another worker has, and changes nothing about the job', async () => {
-    const { id } = await createJob(service, 'loses');
+    const { id } = await createJob(service, 'work-loses');
     const script = `trap 'echo 1; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
-    const worker = startWorker(service, { spaceId: 'loses', script, options: BEATS });
+    const worker = startWorker(service, { spaceId: 'work-loses', script, options: BEATS });
     await pidOf(worker);
     // The heartbeats of the worker are refused from here on. It has no room, so it does not claim the job again.
     await step(service, id, 'release');
@@ -59,8 +59,8 @@ describe('a job that the worker loses', () => {
   });
 
   it('does not complete a job that another worker has with the result of its own program', async () => {
-    const { id } = await createJob(service, 'late');
-    const worker = startWorker(service, { spaceId: 'late', script: UNTIL_USR1, options: ['--heartbeat', '600'] });
+    const { id } = await createJob(service, 'work-late');
+    const worker = startWorker(service, { spaceId: 'work-late', script: UNTIL_USR1, options: ['--heartbeat', '600'] });
     const pid = await pidOf(worker);
     for (const verb of ['release', 'claim', 'ack']) await step(service, id, verb);
     process.kill(pid, 'SIGUSR1');
@@ -70,8 +70,8 @@ describe('a job that the worker loses', () => {
   });
 
   it('sends heartbeats beside a program that reports nothing', async () => {
-    const { id } = await createJob(service, 'silent');
-    const worker = startWorker(service, { spaceId: 'silent', script: UNTIL_TERM, options: BEATS });
+    const { id } = await createJob(service, 'work-silent');
+    const worker = startWorker(service, { spaceId: 'work-silent', script: UNTIL_TERM, options: BEATS });
     await pidOf(worker);
     const times = new Set<string>();
     await until(async () => times.add((await read(service, id)).updatedAt).size >= 3);
@@ -83,12 +83,12 @@ describe('a job that the worker loses', () => {
 
 describe('SIGTERM to the worker', () => {
   it('lets running programs finish, and claims no more jobs', async () => {
-    const { id } = await createJob(service, 'drains');
-    const worker = startWorker(service, { spaceId: 'drains', script: UNTIL_USR1, options: ['--drain', '600'] });
+    const { id } = await createJob(service, 'work-drains');
+    const worker = startWorker(service, { spaceId: 'work-drains', script: UNTIL_USR1, options: ['--drain', '600'] });
     const pid = await pidOf(worker);
     signal(worker, 'SIGTERM');
     await until(() => worker.err().includes('stopping: 1 running, no more polls'));
-    const { id: next } = await createJob(service, 'drains');
+    const { id: next } = await createJob(service, 'work-drains');
     process.kill(pid, 'SIGUSR1');
     expect(await worker.exit()).toBe(0);
     expect(await read(service, id)).toMatchObject({ status: 'completed', result: 1 });
@@ -99,8 +99,8 @@ describe('SIGTERM to the worker', () => {
     ['ends at SIGTERM', UNTIL_TERM],
     ['ignores SIGTERM', STUBBORN],
   ])('releases the job of a program that is not done after --drain and %s, without an attempt', async (_, script) => {
-    const { id } = await createJob(service, 'released', { maxRetries: 0 });
-    const worker = startWorker(service, { spaceId: 'released', script, options: ['--drain', '0'] });
+    const { id } = await createJob(service, 'work-released', { maxRetries: 0 });
+    const worker = startWorker(service, { spaceId: 'work-released', script, options: ['--drain', '0'] });
     const pid = await pidOf(worker);
     signal(worker, 'SIGTERM');
     expect(await worker.exit()).toBe(0);
@@ -114,9 +114,9 @@ describe('SIGTERM to the worker', () => {
   });
 
   it('completes the job of a program that finishes its work at SIGTERM', async () => {
-    const { id } = await createJob(service, 'finishes');
+    const { id } = await createJob(service, 'work-finishes');
     const script = `trap 'echo 3; exit 0' TERM; echo "pid $$" >&2; while :; do sleep 0.05; done`;
-    const worker = startWorker(service, { spaceId: 'finishes', script, options: ['--drain', '0'] });
+    const worker = startWorker(service, { spaceId: 'work-finishes', script, options: ['--drain', '0'] });
     await pidOf(worker);
     signal(worker, 'SIGTERM');
     expect(await worker.exit()).toBe(0);
@@ -124,9 +124,9 @@ describe('SIGTERM to the worker', () => {
   });
 
   it('ends programs at once and releases their jobs at the second signal', async () => {
-    const ids = [await createJob(service, 'twice'), await createJob(service, 'twice')].map(({ id }) => id);
+    const ids = [await createJob(service, 'work-twice'), await createJob(service, 'work-twice')].map(({ id }) => id);
     const options = ['--drain', '600', '--concurrency', '2'];
-    const worker = startWorker(service, { spaceId: 'twice', script: STUBBORN, options });
+    const worker = startWorker(service, { spaceId: 'work-twice', script: STUBBORN, options });
     await until(() => (worker.err().match(/pid \d+/g) ?? []).length === 2);
     signal(worker, 'SIGTERM');
     await until(() => worker.err().includes('stopping: 2 running'));
@@ -136,13 +136,13 @@ describe('SIGTERM to the worker', () => {
   });
 
   it('ends an idle worker, whose poll takes no job with it', async () => {
-    const worker = startWorker(service, { spaceId: 'idle', script: 'echo 1' });
-    const { id } = await createJob(service, 'idle');
+    const worker = startWorker(service, { spaceId: 'work-idle', script: 'echo 1' });
+    const { id } = await createJob(service, 'work-idle');
     await whenIn(service, 'completed', id);
     signal(worker, 'SIGTERM');
     expect(await worker.exit()).toBe(0);
     // The service may give the job to the poll that has just ended, and then takes it back.
-    const { id: next } = await createJob(service, 'idle');
+    const { id: next } = await createJob(service, 'work-idle');
     expect(await whenIn(service, 'pending', next)).toMatchObject({ attemptNumber: 0 });
   });
 });

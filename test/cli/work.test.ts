@@ -11,12 +11,12 @@ const service = withService();
 
 /** Create a job whose name is the script that is run for it. */
 const createScript = (script: string, fields: object = {}) =>
-  createJob(service, 'scripts', { name: script, maxRetries: 0, ...fields });
+  createJob(service, 'work-scripts', { name: script, maxRetries: 0, ...fields });
 
 describe('how a program ends', () => {
   let worker: ProcessRun;
   beforeAll(() => {
-    worker = startWorker(service, { spaceId: 'scripts', options: ['--concurrency', '2'] });
+    worker = startWorker(service, { spaceId: 'work-scripts', options: ['--concurrency', '2'] });
   });
   afterAll(async () => {
     signal(worker, 'SIGTERM');
@@ -103,8 +103,8 @@ describe('what a program reports', () => {
       'log warn low on memory',
       'log error disk full',
     ];
-    const { id } = await createJob(service, 'reports');
-    startWorker(service, { spaceId: 'reports', script: `cat >&3 <<'END'\n${lines.join('\n')}\nEND\n` });
+    const { id } = await createJob(service, 'work-reports');
+    startWorker(service, { spaceId: 'work-reports', script: `cat >&3 <<'END'\n${lines.join('\n')}\nEND\n` });
     const { events } = await whenIn(service, 'completed', id);
     const reports = events.slice(3, -1).map(({ type, data }) => [type, data]);
     expect(reports).toEqual([
@@ -121,8 +121,8 @@ describe('what a program reports', () => {
 
   it('goes on after malformed lines, and reports them on its standard error and in the log of the job', async () => {
     const script = `printf 'progress 400 x\\nshout hello\\ncheckpoint {\\n\\nlog loud x\\nprogress 40' >&3; echo 1`;
-    const { id } = await createJob(service, 'malformed');
-    const worker = startWorker(service, { spaceId: 'malformed', script });
+    const { id } = await createJob(service, 'work-malformed');
+    const worker = startWorker(service, { spaceId: 'work-malformed', script });
     const job = await whenIn(service, 'completed', id);
     const notices = [
       'line 1 of file descriptor 3 is invalid: percent must be between 0 and 100',
@@ -136,9 +136,9 @@ describe('what a program reports', () => {
   });
 
   it('goes on when the service refuses a report', async () => {
-    const { id } = await createJob(service, 'refused');
+    const { id } = await createJob(service, 'work-refused');
     const script = `printf 'checkpoint "%s"\\nevent 1\\n' "$(head -c 100000 /dev/zero | tr '\\0' x)" >&3; echo 2`;
-    const worker = startWorker(service, { spaceId: 'refused', script });
+    const worker = startWorker(service, { spaceId: 'work-refused', script });
     expect(historyOf(await whenIn(service, 'completed', id)).slice(3)).toEqual(['event', 'completed']);
     expect(worker.err()).toContain(`${id} a report was dropped: `);
   });
@@ -154,10 +154,10 @@ describe('a worker and its service', () => {
   afterEach(endAll);
 
   it('claims only jobs of its names, and names itself', async () => {
-    const { id: other } = await createJob(service, 'names', { name: 'crop' });
-    const { id } = await createJob(service, 'names', { name: 'resize' });
+    const { id: other } = await createJob(service, 'work-names', { name: 'crop' });
+    const { id } = await createJob(service, 'work-names', { name: 'resize' });
     const options = ['--name', 'resize', '--worker-id', 'w-1'];
-    const worker = startWorker(service, { spaceId: 'names', script: 'sleep 100', options });
+    const worker = startWorker(service, { spaceId: 'work-names', script: 'sleep 100', options });
     await worker.shows(`${id} resize started attempt 1`);
     expect(await read(service, id)).toMatchObject({ status: 'running', workerId: 'w-1' });
     expect(await read(service, other)).toMatchObject({ status: 'pending' });
@@ -168,8 +168,8 @@ describe('a worker and its service', () => {
   });
 
   it('reports the end of a program after the service was away', async () => {
-    const { id } = await createJob(service, 'away');
-    const worker = startWorker(proxy, { spaceId: 'away', script: UNTIL_USR1 });
+    const { id } = await createJob(service, 'work-away');
+    const worker = startWorker(proxy, { spaceId: 'work-away', script: UNTIL_USR1 });
     const pid = await pidOf(worker);
     proxy.cut();
     process.kill(pid, 'SIGUSR1');
@@ -179,8 +179,8 @@ describe('a worker and its service', () => {
   });
 
   it('releases the job and exits with 1 when the program cannot be started', async () => {
-    const { id } = await createJob(service, 'absent');
-    const run = yardmaster(['work', '--space', 'absent', '--exec', './absent'], asAdmin(service));
+    const { id } = await createJob(service, 'work-absent');
+    const run = yardmaster(['work', '--space', 'work-absent', '--exec', './absent'], asAdmin(service));
     const [code, , err] = await run.end();
     expect([code, err]).toEqual([1, expect.stringContaining('yardmaster: cannot start ./absent: ENOENT\n')]);
     expect(await read(service, id)).toMatchObject({ status: 'pending', attemptNumber: 0 });
@@ -188,7 +188,7 @@ describe('a worker and its service', () => {
 
   it('exits with 1 and the reason when its key may not claim jobs', async () => {
     const { key } = await service.key(['jobs:read']);
-    const worker = startWorker(service, { spaceId: 'forbidden', env: { YARDMASTER_API_KEY: key } });
+    const worker = startWorker(service, { spaceId: 'work-forbidden', env: { YARDMASTER_API_KEY: key } });
     expect(await worker.end()).toEqual([1, [], 'yardmaster: Missing required scope: jobs:poll\n']);
   });
 });
