@@ -80,6 +80,7 @@ describe('the checker of a run', () => {
       'responses: a 503 of an API with Redis',
       'responses: a 503 while the other API is stopped',
       'responses: a 503 without a fault',
+      'responses: a slow poll that may wait',
       'responses: a slow response',
       'responses: an overload without a fault',
       'responses: no response',

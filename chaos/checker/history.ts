@@ -20,7 +20,7 @@ export interface Call {
   api: string; // Name of the API process that got it; the last one tried when none accepted it.
   op: Operation;
   jobId: string | null; // Null for a poll, and for a create without a response.
-  spaceId: string | null; // Only of create and poll.
+  spaceId: string | null; // Null for calls that name only a job.
   token: string | null; // The delivery token that it sent.
   idempotencyKey: string | null; // The one that it sent.
   sent: Body;

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HttpClient } from '../../test/support/http.js';
-import type { Call, History, Operation } from '../checker/history.js';
+import type { Body, Call, History, Operation } from '../checker/history.js';
 import type { AppProcess } from '../installation/app-process.js';
 import { within } from '../runs/waiting.js';
+import { type ListCallers, listCallers } from './list-calls.js';
 
 /** A call that a client is about to make. */
 export interface Request {
@@ -20,12 +21,37 @@ export interface Request {
 /** Make a call, and record its outcome in the history. Never rejects. */
 export type Caller = (request: Request) => Promise<Call>;
 
-/** A response. Without one, the status is null and the body is the reason. */
-type Response = { status: number | null; body: unknown };
+/** A response, and the API that sent it. Without one, the status is null and the body is the reason. */
+interface Response {
+  api: string;
+  status: number | null;
+  body: Body;
+}
+
+/** A request as it is sent. */
+interface Wire {
+  path: string;
+  body: unknown;
+  headers: { [name: string]: string | undefined };
+  api?: number | undefined;
+  key?: string | undefined;
+}
+
+/** A request that was sent, and what came of it. Times are epoch milliseconds. */
+export interface Exchange extends Response {
+  sentAt: number;
+  endedAt: number;
+}
 
 const GIVE_UP_MS = 10_000; // A rule checks the promised two seconds.
 const SOCKETS = 1_000; // To each API: more than all clients need, so that no call waits in this process.
 const PAUSE_MS = 20; // After a call for which no API accepted a connection.
+
+/** Clients of all APIs. */
+export interface Clients extends ListCallers {
+  call: Caller;
+  close(): void;
+}
 
 /** The part of an installation that clients use. */
 export interface Service {
@@ -37,51 +63,61 @@ export interface Service {
  * Make clients of the APIs of an installation. Calls go to the APIs in rotation, as from a load balancer, and skip an API that
  * accepts no connection. No call is sent twice.
  */
-export function createClients({ apis, key }: Service, history: Pick<History, 'add'>): { call: Caller; close(): void } {
+export function createClients({ apis, key }: Service, history: Pick<History, 'add'>): Clients {
   const clients = apis.map(({ url }) => new HttpClient(url, SOCKETS));
   let nextApi = 0;
 
-  async function send(client: HttpClient, request: Request): Promise<Response> {
-    const { token, idempotencyKey } = request;
-    const headers = {
-      'x-delivery-token': token ?? undefined,
-      'idempotency-key': idempotencyKey ?? undefined,
-    };
-    const sent = { key: request.key ?? key, body: request.sent, headers };
-    const sending = client.call('POST', `/api/v1${pathOf(request)}`, sent);
-    const response = await within(GIVE_UP_MS, sending);
+  async function send(client: HttpClient, wire: Wire): Promise<Omit<Response, 'api'>> {
+    const sent = { key: wire.key ?? key, body: wire.body, headers: wire.headers };
+    const response = await within(GIVE_UP_MS, client.call('POST', `/api/v1${wire.path}`, sent));
     if (response === null) return { status: null, body: 'no response in time' };
     return { status: response.status, body: response.body ?? response.text };
   }
 
-  async function balance(request: Request): Promise<Response & { api: string }> {
+  async function balance(wire: Wire): Promise<Response> {
     const first = nextApi++;
     for (let tried = 1; ; tried++) {
-      const at = request.api ?? (first + tried) % apis.length;
+      const at = wire.api ?? (first + tried) % apis.length;
       const api = apis[at]?.name as string;
       try {
-        return { api, ...(await send(clients[at] as HttpClient, request)) };
+        return { api, ...(await send(clients[at] as HttpClient, wire)) };
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
-        const isLast = request.api !== undefined || tried === apis.length;
+        const isLast = wire.api !== undefined || tried === apis.length;
         // A refused connection means that nothing was sent, so another API may get it.
         if (code !== 'ECONNREFUSED' || isLast) return { api, status: null, body: message };
       }
     }
   }
 
+  async function exchange(wire: Wire): Promise<Exchange> {
+    const sentAt = Date.now();
+    const response = await balance(wire);
+    if (response.status === null) await delay(PAUSE_MS);
+    return { ...response, sentAt, endedAt: Date.now() };
+  }
+
+  const record = (request: Request, outcome: Exchange) => history.add(callOf(request, outcome));
+
   return {
-    async call(request) {
-      const sentAt = Date.now();
-      const response = await balance(request);
-      if (response.status === null) await delay(PAUSE_MS);
-      return history.add(callOf(request, sentAt, response));
-    },
+    call: async (request) => record(request, await exchange(wireOf(request))),
+    ...listCallers(exchange, record),
     close() {
       for (const client of clients) client.close();
     },
   };
 }
+
+const wireOf = (request: Request): Wire => ({
+  path: pathOf(request),
+  body: request.sent,
+  headers: {
+    'x-delivery-token': request.token ?? undefined,
+    'idempotency-key': request.idempotencyKey ?? undefined,
+  },
+  api: request.api,
+  key: request.key,
+});
 
 function pathOf({ op, spaceId, jobId }: Request): string {
   if (op === 'create') return `/spaces/${spaceId}/jobs`;
@@ -98,11 +134,11 @@ function outcomeOf(status: number | null, code: string | null): Call['outcome'] 
   return status < 300 ? 'ok' : 'refused';
 }
 
-function callOf(request: Request, sentAt: number, { api, status, body }: Response & { api: string }) {
+function callOf(request: Request, { api, status, body, sentAt, endedAt }: Exchange) {
   const { client, op, jobId = null, spaceId = null, sent = null, token = null, idempotencyKey = null } = request;
   const { id, code = null } = (body ?? {}) as { id?: string; code?: string };
   const outcome = outcomeOf(status, code);
   const known = op === 'create' && outcome === 'ok' ? (id ?? null) : jobId;
-  const result = { sentAt, endedAt: Date.now(), outcome, status, code, body, mayBe: [] };
+  const result = { sentAt, endedAt, outcome, status, code, body, mayBe: [] };
   return { kind: 'call' as const, client, api, op, jobId: known, spaceId, token, idempotencyKey, sent, ...result };
 }

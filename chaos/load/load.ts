@@ -2,36 +2,38 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../test/support/random.js';
 import type { Call, History } from '../checker/history.js';
 import type { Installation } from '../installation/installation.js';
-import type { Caller } from './client.js';
+import type { Clients, Request } from './client.js';
 import { type JobPlan, planOf, SPACES } from './plan.js';
 import { startReceivers } from './receivers.js';
 import { createWatchers } from './watchers.js';
-import { claimAndWork, runWorker, type WorkerContext } from './worker.js';
+import { claimAndWork, runSettlingWorker, runTurns, runWorker, type WorkerContext } from './worker.js';
 
 export interface LoadOptions {
   installation: Installation;
-  call: Caller;
+  clients: Clients;
   history: History;
   seed: number;
   rate: number; // Jobs per second.
 }
 
-const OLDER = { creates: 'once', unique: null, timing: {} } as const; // An older release ignores all of these.
+const OLDER = { creates: 'once', unique: null, timing: {}, together: 0 } as const; // An older release ignores all of these.
 const WORKERS = 12;
+const LOOPS = [runWorker, runSettlingWorker, runTurns]; // An older release knows only the first.
 const WATCHERS = 2; // Per space.
 
 /** Producers, workers, operators, watchers and receivers of callbacks during a run. */
 export type Load = Awaited<ReturnType<typeof startLoad>>;
 
 /** Start the load: jobs at an even rate, whether or not earlier calls have responses. */
-export async function startLoad({ installation, call, history, seed, rate }: LoadOptions) {
+export async function startLoad({ installation, clients, history, seed, rate }: LoadOptions) {
+  const { call } = clients;
   const receivers = await startReceivers();
   const watchers = createWatchers(installation, history);
   let texts = 0;
   let isCreating = true;
   let isOver = false;
   const workers: WorkerContext = {
-    call,
+    clients,
     random: new Random(seed),
     planOf: (n) => planOf(seed, n),
     claimed: new Map(),
@@ -45,9 +47,12 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
     void work.finally(() => busy.delete(work));
   }
 
+  /** Return the plan of the nth job, as far as this release can follow it. */
+  const plan = (n: number): JobPlan => ({ ...workers.planOf(n), ...(installation.isOneRelease ? {} : OLDER) });
+
   /** The number in the payload identifies the plan, so that any worker can follow it. */
-  async function submit({ n, spaceId, name, maxRetries, timeoutSeconds, receiving, ...plan }: JobPlan): Promise<Call> {
-    const { creates, unique, timing } = installation.isOneRelease ? plan : OLDER;
+  function requestOf({ n, spaceId, name, maxRetries, timeoutSeconds, receiving, ...more }: JobPlan): Request {
+    const { creates, unique, timing } = more;
     const callback = receiving === null ? {} : { callbackUrl: receivers.urlFor(n, receiving) };
     const sent = {
       name,
@@ -59,19 +64,29 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
       ...(unique && { unique }),
     };
     const idempotencyKey = creates === 'once' ? null : `create ${n}`;
-    const once = () => call({ client: 'producer', op: 'create', spaceId, idempotencyKey, sent });
-    const made = await once();
-    const isRepeated = creates === 'twice with a key' || (idempotencyKey !== null && made.outcome === 'unknown');
-    return isRepeated ? once() : made;
+    return { client: 'producer', op: 'create', spaceId, idempotencyKey, sent };
   }
 
-  async function create(plan: JobPlan): Promise<void> {
-    const { n } = plan;
-    const { outcome, jobId } = await submit(plan);
-    if (outcome !== 'ok' || jobId === null) return;
-    if (plan.watched) watchers.watchJob(`watcher-of-${n}`, jobId, plan.watched === 'with key');
-    if (plan.isClaimed) for (const which of ['a', 'b']) begin(claimAndWork(`claimer-${which}-${n}`, jobId, workers));
-    if (plan.killAfterMs !== null) begin(delay(plan.killAfterMs).then(() => kill(n, jobId)));
+  async function submit(plans: readonly JobPlan[]): Promise<Call[]> {
+    const requests = plans.map(requestOf);
+    const [{ creates }] = plans as [JobPlan];
+    const [first] = requests as [Request];
+    const once = async () => (requests.length === 1 ? [await call(first)] : clients.createList(requests));
+    const made = await once();
+    const isUnknown = first.idempotencyKey !== null && made.some(({ outcome }) => outcome === 'unknown');
+    return creates === 'twice with a key' || isUnknown ? once() : made;
+  }
+
+  async function create(plans: readonly JobPlan[]): Promise<void> {
+    const made = await submit(plans);
+    for (const [i, { outcome, jobId }] of made.entries())
+      if (outcome === 'ok' && jobId !== null) follow(plans[i] as JobPlan, jobId);
+  }
+
+  function follow({ n, watched, isClaimed, killAfterMs }: JobPlan, jobId: string): void {
+    if (watched) watchers.watchJob(`watcher-of-${n}`, jobId, watched === 'with key');
+    if (isClaimed) for (const which of ['a', 'b']) begin(claimAndWork(`claimer-${which}-${n}`, jobId, workers));
+    if (killAfterMs !== null) begin(delay(killAfterMs).then(() => kill(n, jobId)));
   }
 
   async function kill(n: number, jobId: string): Promise<void> {
@@ -81,16 +96,26 @@ export async function startLoad({ installation, call, history, seed, rate }: Loa
 
   async function produce(): Promise<void> {
     const began = performance.now();
-    for (let n = 0; isCreating; n++) {
-      begin(create(workers.planOf(n)));
-      await delay(Math.max(0, began + ((n + 1) / rate) * 1_000 - performance.now()));
+    for (let n = 0; isCreating; ) {
+      const first = plan(n);
+      const { spaceId, creates, together } = first;
+      const others = Array.from({ length: together }, (_, i) => ({
+        ...plan(n + 1 + i),
+        spaceId,
+        creates,
+        unique: null,
+      }));
+      begin(create(together === 0 ? [first] : [{ ...first, unique: null }, ...others]));
+      n += 1 + together;
+      await delay(Math.max(0, began + (n / rate) * 1_000 - performance.now()));
     }
   }
 
   for (const spaceId of SPACES)
     for (let i = 1; i <= WATCHERS; i++) watchers.watchSpace(`watcher-${spaceId}-${i}`, spaceId);
   const producing = produce();
-  for (let i = 1; i <= WORKERS; i++) begin(runWorker(`worker-${i}`, workers));
+  const loops = installation.isOneRelease ? LOOPS : [runWorker];
+  for (let i = 1; i <= WORKERS; i++) begin((loops[i % loops.length] as typeof runWorker)(`worker-${i}`, workers));
 
   /** Create no more jobs; workers, watchers and receivers continue. */
   async function stopCreating(): Promise<void> {

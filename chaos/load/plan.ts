@@ -89,6 +89,7 @@ export interface JobPlan {
   watched: 'with key' | 'without' | null;
   creates: 'once' | 'with a key' | 'twice with a key'; // Whether the create has an idempotency key, and is always sent twice.
   unique: (typeof UNIQUE)[number] | null;
+  together: number; // How many of the next jobs are created with it, by one call. They get its space and its idempotency key.
   timing: Timing; // Of jobs without a unique key, because a create may replace the request of one that has a key.
 }
 
@@ -118,7 +119,8 @@ export function planOf(seed: number, n: number): JobPlan {
     creates: random.of(['once', 'with a key', 'twice with a key'] as const),
     unique: random.chance(0.15) ? random.of(UNIQUE) : null,
   };
-  return { ...plan, timing: plan.unique === null ? timingOf(random) : {} };
+  const timing = plan.unique === null ? timingOf(random) : {};
+  return { ...plan, timing, together: random.chance(0.1) ? 1 + random.below(2) : 0 };
 }
 
 function timingOf(random: Random): Timing {

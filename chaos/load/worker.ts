@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../test/support/random.js';
 import { type Call, HEARTBEATS, type Operation } from '../checker/history.js';
+import { type Batch, createBatch } from './batch.js';
 import { BODIES } from './bodies.js';
-import type { Caller } from './client.js';
+import type { Caller, Clients } from './client.js';
 import { type AttemptPlan, type JobPlan, LAST_ATTEMPT, NAMES, SPACES, type Step } from './plan.js';
 
 /** The fields of a claimed job that its worker needs. */
@@ -15,7 +16,7 @@ interface Claimed {
 
 /** Dependencies and state that all workers of a load share. */
 export interface WorkerContext {
-  call: Caller;
+  clients: Omit<Clients, 'close'>;
   random: Random;
   planOf(n: number): JobPlan;
   claimed: Map<number, number>; // How often each job was claimed, by n.
@@ -24,29 +25,101 @@ export interface WorkerContext {
   isOver(): boolean;
 }
 
-/** Poll random spaces, and work on the returned jobs, until the load is over. */
+/** Poll random spaces, and work on the returned jobs, with single calls, until the load is over. */
 export async function runWorker(client: string, context: WorkerContext): Promise<void> {
-  const { call, random, isOver } = context;
-  while (!isOver()) {
-    const filter = random.chance(0.3) ? { types: [random.of(NAMES), random.of(NAMES)] } : {};
-    const sent = { count: 1 + random.below(3), ...filter };
-    const polled = await call({ client, op: 'poll', spaceId: random.of(SPACES), sent });
-    const jobs: Claimed[] = polled.outcome === 'ok' ? polled.body.jobs : [];
-    await Promise.all(jobs.map((job) => work(client, job, context)));
-    if (jobs.length === 0) await delay(40 + random.below(80));
+  while (!context.isOver()) {
+    const { jobs } = await poll(client, context);
+    await Promise.all(jobs.map((job) => work(job, context, context.clients.call, client)));
+    if (jobs.length === 0) await pause(context);
   }
+}
+
+/** The same with calls that report the outcomes of several jobs. */
+export async function runSettlingWorker(client: string, context: WorkerContext): Promise<void> {
+  const { clients, isOver } = context;
+  while (!isOver()) {
+    const { spaceId, jobs } = await poll(client, context);
+    const batch = createBatch(spaceId, clients.call);
+    let isWorking = true;
+    const working = Promise.all(jobs.map((job) => work(job, context, batch.call, client)));
+    void working.finally(() => {
+      isWorking = false;
+    });
+    while (isWorking) {
+      await delay(20);
+      await settle(batch, clients);
+    }
+    await working;
+    if (jobs.length === 0) await pause(context);
+  }
+}
+
+const MOST_AT_ONCE = 5; // Jobs of a worker that sends outcomes with its polls.
+
+/** Work on the jobs of one space, whose outcomes are sent with the next poll, until the load is over. */
+export async function runTurns(client: string, context: WorkerContext): Promise<void> {
+  const { clients, random, isOver } = context;
+  const spaceId = random.of(SPACES);
+  const batch = createBatch(spaceId, clients.call);
+  const running = new Set<Promise<void>>();
+  while (!isOver() || running.size > 0) {
+    if (isOver() || running.size >= MOST_AT_ONCE) await settle(batch, clients);
+    else {
+      const autoAck = random.chance(0.5);
+      const waits = running.size === 0 && random.chance(0.5) && { waitSeconds: 1 };
+      const sent = { count: 1 + random.below(3), workerId: client, ...(autoAck && { autoAck }), ...waits };
+      const { requests, tell } = batch.take();
+      const { settled, polled } = await clients.turn(requests, { client, op: 'poll', spaceId, sent });
+      tell(settled);
+      for (const job of jobsOf(polled)) {
+        const one = work(job, context, batch.call, client, autoAck).finally(() => running.delete(one));
+        running.add(one);
+      }
+    }
+    await delay(20 + random.below(20));
+  }
+}
+
+async function settle(batch: Batch, clients: WorkerContext['clients']): Promise<void> {
+  const { requests, tell } = batch.take();
+  if (requests.length > 0) tell(await clients.settle(requests));
+}
+
+const pause = ({ random }: WorkerContext) => delay(40 + random.below(80));
+
+const jobsOf = ({ outcome, body }: Call): Claimed[] => (outcome === 'ok' ? body.jobs : []);
+
+async function poll(client: string, { clients, random, isOneRelease }: WorkerContext) {
+  const filter = random.chance(0.3) ? { types: [random.of(NAMES), random.of(NAMES)] } : {};
+  const waits = isOneRelease && random.chance(0.3) && { waitSeconds: 1 };
+  const sent = { count: 1 + random.below(3), ...filter, ...waits };
+  const spaceId = random.of(SPACES);
+  return { spaceId, jobs: jobsOf(await clients.call({ client, op: 'poll', spaceId, sent })) };
 }
 
 /** Claim one job by its id, and work on it if that succeeded. */
 export async function claimAndWork(client: string, jobId: string, context: WorkerContext): Promise<void> {
-  const claimed = await context.call({ client, op: 'claim', jobId });
-  if (claimed.outcome === 'ok' && claimed.body.claimed) await work(client, claimed.body.job, context);
+  const { call } = context.clients;
+  const claimed = await call({ client, op: 'claim', jobId });
+  if (claimed.outcome === 'ok' && claimed.body.claimed) await work(claimed.body.job, context, call, client);
 }
 
 /** Make a call about the claimed job. */
 type Report = (op: Operation, sent?: unknown) => Promise<Call>;
 
-async function work(client: string, job: Claimed, context: WorkerContext): Promise<void> {
+/**
+ * Follow the plan of a claimed job.
+ *
+ * @param call makes the calls about it
+ * @param isAcked whether the poll has acked it
+ */
+async function work(
+  job: Claimed,
+  context: WorkerContext,
+  call: Caller,
+  client: string,
+  isAcked = false,
+): Promise<void> {
   const { random, isOneRelease } = context;
   const { n } = job.payload;
   const times = context.claimed.get(n) ?? 0;
@@ -54,13 +127,13 @@ async function work(client: string, job: Claimed, context: WorkerContext): Promi
   const { attempts, usesToken } = context.planOf(n);
   const attempt = attempts[times] ?? LAST_ATTEMPT;
   const token = usesToken && isOneRelease ? job.deliveryToken : null;
-  const report: Report = (op, sent) => context.call({ client, op, jobId: job.id, token, sent });
+  const report: Report = (op, sent) => call({ client, op, jobId: job.id, token, sent });
   const reportStep = (step: Step) => report(step, BODIES[step]?.(context.text()));
 
   if (attempt.end === 'never acks') return;
   await delay(random.below(30));
   if (attempt.end === 'releases before its ack') return end(attempt, report, context);
-  if (!(await started(report, token))) return;
+  if (!isAcked && !(await started(report, token))) return;
   for (const step of attempt.steps) {
     await delay(5 + random.below(60));
     const reported = await reportStep(step);

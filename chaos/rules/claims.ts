@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { statusAfter } from '@yardmaster/protocol';
-import type { Call } from '../checker/history.js';
+import type { Body, Call } from '../checker/history.js';
 import { type Delivery, deliveriesOf, statusAtCreation } from './attempts.js';
 import { type Claim, type Finding, linesOf, type Rule, ruleForEachJob, type StoredCase, storedCases } from './rule.js';
 
@@ -29,7 +29,7 @@ export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: al
   all.flatMap(({ attempt, job: got, call }) => {
     const names: string[] | undefined = call.sent?.types;
     const delivered = deliveriesOf(job).filter((delivery) => delivery.attempt === attempt);
-    const delivery = deliveryTo(call, delivered);
+    const delivery = deliveryTo(got, call, delivered);
     const checkpoint = delivery?.checkpoint ?? null;
     const isReplaced = job.events.findLastIndex(({ type }) => type === 'replaced') > (delivery?.from ?? 0);
     const fields = isReplaced ? KEPT : [...KEPT, ...REPLACED];
@@ -43,9 +43,14 @@ export const claimedJob = ruleForEachJob('claimed-job', 'P3', ({ job, claims: al
   }),
 );
 
-/** Return the delivery that a call caused, or else the last one. A release may be followed by another one of the same attempt. */
-const deliveryTo = ({ sentAt, endedAt }: Call, all: readonly Delivery[]): Delivery | undefined =>
-  all.find(({ at }) => at >= sentAt - 1 && at <= endedAt + 1) ?? all.at(-1);
+/**
+ * Return the delivery of a claimed job, or else the last one. A release may be followed by another one of the same attempt.
+ * A job of an older release has no token; its delivery was during the call.
+ */
+const deliveryTo = (job: Body, { sentAt, endedAt }: Call, all: readonly Delivery[]): Delivery | undefined =>
+  all.find(({ token }) => token === job.deliveryToken) ??
+  all.find(({ at }) => at >= sentAt - 1 && at <= endedAt + 1) ??
+  all.at(-1);
 
 /** A time in which a job was pending, epoch milliseconds. */
 interface Wait {

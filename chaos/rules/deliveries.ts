@@ -1,5 +1,5 @@
 import type { Call } from '../checker/history.js';
-import { deliveriesOf } from './attempts.js';
+import { type Delivery, deliveriesOf } from './attempts.js';
 import { type Evidence, type Outage, type Rule, type StoredCase, storedCases } from './rule.js';
 
 const UNDER_WAY_MS = 2_000; // Redis may run a command this long after its API gave up, or after the end of the outage.
@@ -19,7 +19,7 @@ export const deliveries: Rule = {
   promise: 'P3',
   check(evidence) {
     const lost = lostClaims(evidence);
-    const all = storedCases(evidence).flatMap((one) => missing(one).map((at) => ({ one, at })));
+    const all = storedCases(evidence).flatMap((one) => deliveriesNobodyGot(one).map((at) => ({ one, at })));
     const unexplained = all.sort((a, b) => a.at - b.at).filter(({ one, at }) => !take(one, at, lost));
     return unexplained.map(({ one, at }) => {
       const says = `it was delivered at ${new Date(at).toISOString()}, no client got it, and no response was lost then`;
@@ -35,13 +35,15 @@ export const deliveries: Rule = {
 };
 
 /** List the times of deliveries that no client got. */
-function missing({ job, claims: all }: StoredCase): number[] {
-  const delivered = deliveriesOf(job).map(({ at }) => at);
-  for (const { call } of all) {
-    const got = delivered.findIndex((at) => at >= call.sentAt - 1 && at <= call.endedAt + 1);
-    if (got >= 0) delivered.splice(got, 1); // The rule `claims` finds a delivery that two clients got.
+export function deliveriesNobodyGot({ job, claims: all }: StoredCase): number[] {
+  const left = deliveriesOf(job);
+  for (const { call, job: claimed } of all) {
+    const isDuring = ({ at }: Delivery) => at >= call.sentAt - 1 && at <= call.endedAt + 1;
+    const its = left.findIndex((one) => one.token === claimed.deliveryToken && isDuring(one));
+    const got = its < 0 ? left.findIndex(isDuring) : its; // A job of an older release has no token.
+    if (got >= 0) left.splice(got, 1); // The rule `claims` finds a delivery that two clients got.
   }
-  return delivered;
+  return left.map(({ at }) => at);
 }
 
 /** List polls and claims with a lost response, ordered by when they must have been executed. */

@@ -2,6 +2,7 @@ import type { EventType, JobEvent, LogEntry } from '@yardmaster/protocol';
 import type { DumpedJob } from '../checker/dump.js';
 import type { Body, Call, Operation } from '../checker/history.js';
 import { isFenced, outcomeAfter, outcomesOf } from './attempts.js';
+import { deliveriesNobodyGot } from './deliveries.js';
 import { type Finding, linesOf, ruleForEachJob, type StoredCase } from './rule.js';
 import { isNotStarted, isTimeOut } from './time-outs.js';
 
@@ -64,15 +65,24 @@ function faultOf(call: Call, times: number, job: DumpedJob): Finding[] {
   return [{ damage: 'lost', says: 'returned 2xx, but is not in the history', lines }];
 }
 
-/** Report a wrong number of acks. They can only be counted, because an ack has no text of its own. With a token it may be sent again. */
-function ofAcks({ job, calls }: StoredCase): Finding[] {
+/**
+ * Report a wrong number of acks. They can only be counted, because an ack has no text of its own. With a token it may be
+ * sent again. A poll with autoAck whose response was lost has acked jobs that no client knows of.
+ */
+function ofAcks(one: StoredCase): Finding[] {
+  const { job, calls } = one;
   const asked = calls.filter(({ op, outcome }) => op === 'ack' && (outcome === 'ok' || outcome === 'unknown'));
   const succeeded = asked.filter(({ outcome }) => outcome === 'ok');
   const sure = new Set(succeeded.map(({ token, line }) => token ?? line)).size;
   const happened = job.events.filter(({ type }) => type === 'acked').length;
   const lines = linesOf(asked);
   if (sure > happened) return [{ damage: 'lost', says: `${sure} acks returned 2xx, but ${happened} happened`, lines }];
-  if (happened <= asked.length) return [];
+  const unseen = new Set(deliveriesNobodyGot(one));
+  const byPolls = job.events.filter(
+    ({ type, createdAt }, i) =>
+      type === 'acked' && job.events[i - 1]?.createdAt === createdAt && unseen.has(Date.parse(createdAt)),
+  ).length;
+  if (happened <= asked.length + byPolls) return [];
   return [{ damage: 'duplicated', says: `${happened} acks happened, but ${asked.length} were sent`, lines }];
 }
 

@@ -2,7 +2,7 @@ import type { Call } from '../checker/history.js';
 import { before } from '../checker/stalls.js';
 import { affects, type Finding, type Outage, type Rule, type Stopped } from './rule.js';
 
-/** A call gets a response within 2 s. Half a second more is for the client and the network. */
+/** A call gets a response within 2 s, one that waits after its wait. Half a second more is for the client and the network. */
 export const RESPONSE_MS = 2_000 + 500;
 const AGAIN_MS = 2_000; // Calls are served again within this time after an outage.
 const REFUSED = 409; // The job is in another status: no other refusal is correct.
@@ -21,9 +21,9 @@ export const responses: Rule = {
 };
 
 function* faultsOf(call: Call, outages: readonly Outage[]): Generator<Finding> {
-  const { op, outcome, status, code, sentAt, endedAt, body, mayBe } = call;
+  const { op, outcome, status, code, sent, sentAt, endedAt, body, mayBe } = call;
   const tookMs = endedAt - sentAt;
-  if (tookMs > RESPONSE_MS) {
+  if (tookMs > RESPONSE_MS + (sent?.waitSeconds ?? 0) * 1_000) {
     const says = `${op} took ${tookMs} ms and returned ${status ?? 'nothing'}`;
     yield { damage: 'late', says, during: { from: sentAt, until: endedAt } };
   }

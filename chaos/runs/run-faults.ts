@@ -38,7 +38,7 @@ export async function runFaults(installation: Installation, faults: readonly Fau
   const stalls = measureStalls();
   const random = new Random(seed);
   const began = Date.now();
-  const { call, close } = createClients(installation, history);
+  const clients = createClients(installation, history);
   let stored: Dump | null = null;
   let isGood = false;
 
@@ -47,7 +47,7 @@ export async function runFaults(installation: Installation, faults: readonly Fau
     const from = Date.now();
     history.note(`${fault.name}: ${fault.title}`);
     const heal = await fault.inject({
-      ...{ random, history, stalls, load, call, figures, installation: viewOf(fault) },
+      ...{ random, history, stalls, load, call: clients.call, figures, installation: viewOf(fault) },
       affects: (...apps) => void affected.push(...apps.map((app) => app.name)),
       found: (says, more) => void found.push(violationOf(fault, { says, ...more })),
       atEnd: (act) => void ends.push(act),
@@ -65,7 +65,7 @@ export async function runFaults(installation: Installation, faults: readonly Fau
   }
 
   try {
-    const load = await startLoad({ installation, call, history, seed, rate });
+    const load = await startLoad({ installation, clients, history, seed, rate });
     await delay(BEFORE_MS);
     for (const fault of faults) await apply(fault, load);
     await load.stopCreating();
@@ -89,7 +89,7 @@ export async function runFaults(installation: Installation, faults: readonly Fau
     return { record, figures, ...judged, stalled: stalls.between(began, Date.now()) / (Date.now() - began) };
   } finally {
     await end().catch(() => undefined); // Report only the first error.
-    close();
+    clients.close();
     stalls.stop();
     if (!isGood) await keepTraces(join(ROOT, '.cache/faults', name), history, installation, stored);
   }

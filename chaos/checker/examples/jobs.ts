@@ -123,6 +123,24 @@ effects.finds(
 effects.finds('an effect without a call', /no client asked for kill/, KILLED, without('kill'));
 effects.finds('an ack without an event', /2 acks returned 2xx, but 1 happened/, call('ack', 201));
 effects.finds('an ack that no client sent', /1 acks happened, but 0 were sent/, without('ack'));
+const AT_ONCE = 'delivered 100, acked 100, dead 1200 silent';
+const WAITED = 'delivered 100, acked 200, dead 1300 silent';
+effects.finds('an ack at once that no poll made', /1 acks happened/, AT_ONCE, without('ack'));
+effects.finds(
+  'an ack after a lost poll',
+  /1 acks happened/,
+  WAITED,
+  without('ack'),
+  lost('poll'),
+  outage('redis', 90, 110),
+);
+effects.allows(
+  'an ack by a poll whose response was lost',
+  AT_ONCE,
+  without('ack'),
+  lost('poll'),
+  outage('redis', 90, 110),
+);
 effects.allows('a call of unknown outcome that happened', REPORTED, lost('event'), BRIEF);
 effects.allows('one that did not happen', call('event', 299, { ...SENT, ...UNKNOWN }), BRIEF);
 effects.allows('a refused completion', call('complete', 510, { ...REFUSED, sent: { result: { token: 'other' } } }));

@@ -49,6 +49,15 @@ const without503 = /nothing prevented it/;
 const NO_REDIS = outage('redis', 100, 6_999);
 const NO_ROOM = { ...UNKNOWN, code: 'STORAGE_FULL' };
 responses.finds('a slow response', /took 2600 ms/, beat({ endedAt: START + 2_900 }));
+responses.finds(
+  'a slow poll that may wait',
+  /took 3601 ms/,
+  call('poll', 300, { sent: { waitSeconds: 1 }, endedAt: START + 3_901, body: { jobs: [] } }),
+);
+responses.allows(
+  'a poll that waited',
+  call('poll', 300, { sent: { waitSeconds: 1 }, endedAt: START + 3_800, body: { jobs: [] } }),
+);
 responses.finds('no response', /not served/, beat({ ...UNKNOWN, status: null, code: null }), NO_REDIS);
 responses.finds('a bug', /returned 500/, beat({ ...UNKNOWN, status: 500 }));
 responses.finds('a 503 without a fault', without503, beat(UNKNOWN));
