@@ -58,6 +58,7 @@ interface Wait {
   place: number; // The time that determines its place in the queue.
   from: number;
   until: number;
+  token?: string | undefined; // Of the delivery that ended it.
 }
 
 /** A poll gets the oldest of the jobs that it asks for (spec §4.3), and never a younger one instead (P3). */
@@ -78,7 +79,8 @@ export const order: Rule = {
 
 function waitsOf(one: StoredCase): Wait[] {
   const waits: Wait[] = [];
-  for (const { type, data, createdAt } of one.job.events) {
+  const deliveries = deliveriesOf(one.job);
+  for (const [i, { type, data, createdAt }] of one.job.events.entries()) {
     const at = Date.parse(createdAt);
     // A job joins the end of its queue. Only a job that was taken back returns to the place of its creation time.
     const isTakenBack = type === 'delivery_timeout' || type === 'released';
@@ -87,13 +89,16 @@ function waitsOf(one: StoredCase): Wait[] {
     if (status === 'pending' && type !== 'replaced')
       waits.push({ one, place, from: at, until: Number.POSITIVE_INFINITY });
     const last = waits.at(-1);
-    if (status !== 'pending' && status !== null && last && last.until > at) last.until = at;
+    if (status === 'pending' || status === null || last === undefined || last.until <= at) continue;
+    last.until = at;
+    last.token = deliveries.find(({ from }) => from === i)?.token;
   }
   return waits;
 }
 
-/** Whether a wait ended while this poll was under way. */
-const ended = ({ until }: Wait, { call }: Claim) => call.op === 'poll' && call.sentAt <= until && call.endedAt >= until;
+/** Whether this poll ended a wait. Polls that wait overlap, so the token tells; a job of an older release has none. */
+const ended = ({ until, token }: Wait, { call, job: { deliveryToken = token } }: Claim) =>
+  call.op === 'poll' && call.sentAt <= until && call.endedAt >= until && deliveryToken === token;
 
 /** Report a poll that took this job while an older one waited. Events of one millisecond have no order. */
 function passedOver({ one, place, until: at }: Wait, { call }: Claim, waits: readonly Wait[]): Finding[] {
