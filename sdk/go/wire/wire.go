@@ -1,7 +1,7 @@
 // Code generated: DO NOT EDIT.
 // Types of the requests and responses of Yardmaster, made by scripts/sdk/wire.mjs. Do not edit.
 
-package yardmaster
+package wire
 
 import "encoding/json"
 

@@ -1,0 +1,196 @@
+package yardmaster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// attempt is a claimed job in this worker.
+//
+//	claimed ─ack─> running ─handler returns─> owed ─outcome stored─> removed
+//	   └─ lost (refused, killed, timed out): nothing is sent, and it is removed when the handler has returned
+//
+// It occupies a slot until its handler has returned, and gets heartbeats until its outcome is stored.
+type attempt struct {
+	s      *session
+	job    wire.ClaimedJob
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	// gone is closed when nothing is sent any more: the job is lost, or the worker has released it.
+	gone     chan struct{}
+	log      *jobLog
+	progress progressSender
+
+	mu        sync.Mutex
+	isRunning bool
+	hasEnded  bool  // The handler has returned.
+	reason    error // Of the abort; nil without one.
+	isGone    bool
+	owed      []wire.Outcome // Sent and not known to be stored.
+	beatAt    time.Time      // Of the latest heartbeat or, before it, of the start.
+}
+
+func (s *session) newAttempt(job wire.ClaimedJob) *attempt {
+	a := &attempt{s: s, job: job, gone: make(chan struct{})}
+	a.ctx, a.cancel = context.WithCancelCause(context.WithValue(s.values, reporterKey{}, Reporter(a)))
+	a.log = newJobLog(s, job.ID)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attempts[a] = struct{}{}
+	s.slots--
+	return a
+}
+
+// outcomes adds the job and its token to outcomes.
+func (a *attempt) outcomes(of ...wire.Outcome) []wire.Outcome {
+	for i := range of {
+		of[i].JobID, of[i].DeliveryToken = a.job.ID, &a.job.DeliveryToken
+	}
+	return of
+}
+
+func releaseOf(job wire.ClaimedJob, reason string) *report {
+	o := outcome.OfRelease(0, reason)
+	o.JobID, o.DeliveryToken = job.ID, &job.DeliveryToken
+	return &report{Outcome: o, done: func(error) {}}
+}
+
+// ack returns the report that starts the attempt. A refused ack means that the job is another worker's by now.
+func (a *attempt) ack() *report {
+	return &report{
+		Outcome: a.outcomes(wire.Outcome{Action: outcome.Ack})[0],
+		done: func(err error) {
+			if err == nil {
+				a.start()
+			} else if err != errStopped {
+				a.freeSlot()
+				a.remove()
+			}
+		},
+	}
+}
+
+// start calls the handler, unless the worker stops.
+func (a *attempt) start() {
+	a.s.mu.Lock()
+	draining := a.s.draining
+	a.s.mu.Unlock()
+	a.mu.Lock()
+	a.isRunning = true
+	a.beatAt = time.Now()
+	isGone := a.isGone
+	a.mu.Unlock()
+	switch {
+	case isGone:
+		a.freeSlot()
+		a.remove()
+	case draining:
+		a.settle(outcome.OfRelease(0, stopReason))
+	default:
+		wake(a.s.started)
+		go a.run()
+	}
+}
+
+func (a *attempt) run() {
+	number := a.job.Attempt
+	if number == 0 { // An older service does not send it.
+		number = a.job.AttemptNumber + 1
+	}
+	createdAt, _ := time.Parse(time.RFC3339, a.job.CreatedAt)
+	info := JobInfo{
+		ID: a.job.ID, Name: a.job.Name, Attempt: number, MaxRetries: a.job.MaxRetries,
+		Timeout: durationOf(a.job.TimeoutSeconds), CreatedAt: createdAt,
+	}
+	if string(a.job.Checkpoint) != "null" {
+		info.Checkpoint = a.job.Checkpoint
+	}
+	result, err := isolated(func() (any, error) {
+		return a.s.handlers[a.job.Name](a.ctx, info, a.job.Payload, a)
+	})
+	if panicked, ok := err.(*panicError); ok {
+		a.s.warn(WarningPanic, panicked.Error()+"\n"+string(panicked.stack), a.job.ID)
+	}
+	a.end(result, err)
+}
+
+// end reports what the handler returned, after its logs and its last progress.
+func (a *attempt) end(result any, err error) {
+	a.mu.Lock()
+	a.hasEnded = true
+	isGone := a.isGone
+	a.mu.Unlock()
+	if isGone {
+		go a.log.close(flushLimit)
+		a.freeSlot()
+		a.remove()
+		return
+	}
+	a.log.close(flushLimit)
+	last := outcome.Of(result, err)
+	a.mu.Lock()
+	if a.reason == ErrDraining && last.Action == outcome.Fail {
+		last = outcome.OfRelease(0, stopReason)
+	}
+	a.mu.Unlock()
+	if report := a.lastProgress(); report != nil {
+		a.settle(*report, last)
+	} else {
+		a.settle(last)
+	}
+	a.cancel(nil)
+}
+
+// settle sends the last outcomes of the attempt, and then frees its slot, so that the next poll can carry them.
+func (a *attempt) settle(of ...wire.Outcome) {
+	of = a.outcomes(of...)
+	a.mu.Lock()
+	if a.isGone {
+		a.mu.Unlock()
+		a.freeSlot()
+		a.remove()
+		return
+	}
+	a.owed = of
+	a.mu.Unlock()
+	var reports []*report
+	for _, each := range of {
+		reports = append(reports, &report{Outcome: each, done: func(error) {}})
+	}
+	reports[len(reports)-1].done = a.settled
+	a.s.outbox.add(reports...)
+	a.freeSlot()
+}
+
+// settled is called when the last outcome is stored or refused.
+func (a *attempt) settled(err error) {
+	if err == errStopped {
+		return // settleRest sends it again.
+	}
+	if err != nil {
+		kind := WarningReport
+		if asError(err).abortReason() != nil {
+			kind = WarningLost
+		}
+		a.s.warn(kind, "the outcome of a job was refused: "+err.Error(), a.job.ID)
+	}
+	a.remove()
+}
+
+func (a *attempt) freeSlot() {
+	a.s.mu.Lock()
+	a.s.slots++
+	a.s.mu.Unlock()
+	wake(a.s.freed)
+}
+
+func (a *attempt) remove() {
+	a.s.mu.Lock()
+	delete(a.s.attempts, a)
+	a.s.mu.Unlock()
+	wake(a.s.changed)
+}

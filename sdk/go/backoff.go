@@ -1,0 +1,38 @@
+package yardmaster
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	firstBackoff = 100 * time.Millisecond
+	maxBackoff   = 5 * time.Second
+)
+
+// backoff chooses how long to wait before a call is sent again: 0.1 s, doubled up to 5 s, of which up to half is random.
+type backoff struct{ failures int }
+
+// next returns the wait after a failure. A Retry-After of the service is never cut short.
+func (b *backoff) next(err error) time.Duration {
+	ceiling := min(firstBackoff<<min(b.failures, 10), maxBackoff)
+	b.failures++
+	wait := ceiling/2 + rand.N(ceiling/2)
+	if after := asError(err).retryAfter; after > wait {
+		wait = after + rand.N(after/10+1)
+	}
+	return wait
+}
+
+// sleep waits, and returns false if the context is done before.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,100 @@
+package yardmaster
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// Version of this SDK.
+const Version = "0.1.0"
+
+const userAgent = "yardmaster-go/" + Version
+
+type wireError = wire.ErrorBody
+
+// ClientOptions says which service and which space to use. Empty fields are read from the environment.
+type ClientOptions struct {
+	// URL of the service, without /api/v1. Default: YARDMASTER_URL, or http://127.0.0.1:8080.
+	URL string
+	// APIKey of the service. Default: YARDMASTER_API_KEY.
+	APIKey string
+	// Space of the jobs. Default: YARDMASTER_SPACE.
+	Space string
+	// RetryWindow is how long a call of the client is sent again while the service is unavailable.
+	// Default: 60 s. Calls of a worker are sent again for as long as it runs.
+	RetryWindow time.Duration
+	// Transport carries the calls, for example through a proxy. Default: one like [http.DefaultTransport].
+	Transport http.RoundTripper
+}
+
+// Client creates jobs in one space, and reads what became of them. It is safe for concurrent use.
+type Client struct {
+	url, key, space string
+	retryWindow     time.Duration
+	http            *http.Client
+}
+
+// NewClient returns a client. It makes no call; it fails when an option is missing or invalid.
+func NewClient(options ClientOptions) (*Client, error) {
+	client := &Client{
+		url:         strings.TrimRight(orEnvironment(options.URL, "YARDMASTER_URL"), "/"),
+		key:         orEnvironment(options.APIKey, "YARDMASTER_API_KEY"),
+		space:       orEnvironment(options.Space, "YARDMASTER_SPACE"),
+		retryWindow: options.RetryWindow,
+	}
+	if client.url == "" {
+		client.url = "http://127.0.0.1:8080"
+	}
+	if client.retryWindow <= 0 {
+		client.retryWindow = time.Minute
+	}
+	if parsed, err := url.Parse(client.url); err != nil || parsed.Host == "" ||
+		(parsed.Scheme != "http" && parsed.Scheme != "https") {
+		return nil, fmt.Errorf("yardmaster: the URL %q must begin with http:// or https://", client.url)
+	}
+	if client.key == "" {
+		return nil, errors.New("yardmaster: no API key; set YARDMASTER_API_KEY or ClientOptions.APIKey")
+	}
+	if client.space == "" {
+		return nil, errors.New("yardmaster: no space; set YARDMASTER_SPACE or ClientOptions.Space")
+	}
+	transport := options.Transport
+	if transport == nil {
+		transport = defaultTransport()
+	}
+	// A redirect would turn a POST into a GET.
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.http = &http.Client{Transport: transport, CheckRedirect: noRedirect}
+	return client, nil
+}
+
+func defaultTransport() http.RoundTripper {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	transport = transport.Clone()
+	transport.MaxIdleConnsPerHost = 32 // A worker makes several calls at once; the default keeps only 2 connections.
+	return transport
+}
+
+// Space returns the space of the client.
+func (c *Client) Space() string { return c.space }
+
+func (c *Client) spacePath(rest string) string { return "/spaces/" + url.PathEscape(c.space) + rest }
+
+func jobPath(id, rest string) string { return "/jobs/" + url.PathEscape(id) + rest }
+
+func orEnvironment(value, name string) string {
+	if value != "" {
+		return value
+	}
+	return os.Getenv(name)
+}

@@ -1,0 +1,3 @@
+module github.com/yardmaster/yardmaster/sdk/go
+
+go 1.22

@@ -1,0 +1,77 @@
+package yardmaster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
+)
+
+// Handler works on a job. What it returns becomes the result of the job, as JSON; with an error the attempt has failed.
+//
+// The context is cancelled when the handler must stop. [context.Cause] is then [ErrKilled], [ErrDeliveryLost],
+// [ErrTimedOut] or [ErrDraining].
+type Handler[P, R any] func(ctx context.Context, job *Job[P]) (R, error)
+
+// NonRetryable makes an error the last one: the job is dead, even if retries are left.
+func NonRetryable(err error) error { return &outcome.NonRetryable{Err: err} }
+
+// RetryAfter sets the delay before the next attempt, whatever the retry policy of the job says.
+func RetryAfter(err error, delay time.Duration) error {
+	return &outcome.RetryAfter{Err: err, Delay: delay}
+}
+
+// Release gives the job back: it is claimable again after the delay, and the attempt is not counted.
+// The reason, at most one, becomes part of the history of the job.
+func Release(delay time.Duration, reason ...string) error {
+	released := &outcome.Released{Delay: delay}
+	if len(reason) > 0 {
+		released.Reason = reason[0]
+	}
+	return released
+}
+
+// untypedHandler is a handler whose payload is not decoded yet.
+type untypedHandler func(ctx context.Context, info JobInfo, payload json.RawMessage, reporter Reporter) (any, error)
+
+// untyped decodes the payload. One that does not fit is the same at the next attempt, so the job is dead.
+func untyped[P, R any](handler Handler[P, R]) untypedHandler {
+	return func(ctx context.Context, info JobInfo, raw json.RawMessage, reporter Reporter) (any, error) {
+		var payload P
+		if err := json.Unmarshal(raw, &payload); err != nil {
+			return nil, NonRetryable(fmt.Errorf("the payload is invalid: %w", err))
+		}
+		return handler(ctx, MakeJob(info, payload, reporter))
+	}
+}
+
+// panicError is the error of a handler that panicked.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("the handler panicked: %v", e.value) }
+
+// isolated calls a function in a goroutine of its own, so that neither a panic nor [runtime.Goexit] ends the worker.
+func isolated(call func() (any, error)) (result any, err error) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		returned := false
+		defer func() {
+			if value := recover(); value != nil {
+				err = &panicError{value: value, stack: debug.Stack()}
+			} else if !returned {
+				err = fmt.Errorf("the handler ended its goroutine without a result")
+			}
+		}()
+		result, err = call()
+		returned = true
+	}()
+	<-ended
+	return result, err
+}

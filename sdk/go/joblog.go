@@ -1,0 +1,170 @@
+package yardmaster
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+const (
+	logInterval   = 200 * time.Millisecond
+	logBatch      = 500
+	logBatchBytes = 900_000 // The service takes 1 MB on the wire.
+	logBuffer     = 10_000
+	logEntryBytes = 15_000 // The service takes 16 KB.
+	// Logs and progress hold up an outcome for at most this long.
+	flushLimit = 10 * time.Second
+)
+
+// jobLog sends the log of a job in batches, in its order. While it cannot, it keeps the newest entries.
+type jobLog struct {
+	s      *session
+	jobID  string
+	ctx    context.Context
+	cancel context.CancelFunc
+	hurry  chan struct{} // Ends the wait for more entries.
+
+	mu       sync.Mutex
+	lines    [][]byte
+	dropped  int
+	isClosed bool
+	sent     chan struct{} // Closed when all entries are sent; nil when there are none.
+}
+
+func newJobLog(s *session, jobID string) *jobLog {
+	l := &jobLog{s: s, jobID: jobID, hurry: make(chan struct{}, 1)}
+	l.ctx, l.cancel = context.WithCancel(s.background)
+	return l
+}
+
+func (l *jobLog) add(entry LogEntry) {
+	line := lineOf(entry)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.isClosed {
+		return
+	}
+	l.lines = append(l.lines, line)
+	if len(l.lines) > logBuffer {
+		l.lines = l.lines[1:]
+		l.dropped++
+	}
+	if l.sent == nil {
+		l.sent = make(chan struct{})
+		go l.send(l.sent)
+	} else if len(l.lines) == logBatch {
+		wake(l.hurry)
+	}
+}
+
+// close sends the rest of the log, and drops what cannot be sent within the limit.
+func (l *jobLog) close(limit time.Duration) {
+	l.mu.Lock()
+	l.isClosed = true
+	sent := l.sent
+	l.mu.Unlock()
+	if sent != nil {
+		wake(l.hurry)
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		select {
+		case <-sent:
+		case <-timer.C:
+		}
+	}
+	l.cancel()
+}
+
+func (l *jobLog) send(sent chan struct{}) {
+	defer close(sent)
+	for {
+		l.waitForMore()
+		batch, count := l.take()
+		if count == 0 {
+			return
+		}
+		if err := l.post(batch); err != nil {
+			l.s.warn(WarningLogs, fmt.Sprintf("%d log entries were dropped: %v", count, err), l.jobID)
+		}
+	}
+}
+
+func (l *jobLog) waitForMore() {
+	l.mu.Lock()
+	isEnough := l.isClosed || len(l.lines) >= logBatch
+	l.mu.Unlock()
+	if isEnough {
+		return
+	}
+	timer := time.NewTimer(logInterval)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.hurry:
+	case <-l.ctx.Done():
+	}
+}
+
+// take removes a batch, as NDJSON. Without entries, the sender ends.
+func (l *jobLog) take() (batch []byte, count int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dropped > 0 {
+		message := fmt.Sprintf("%d log entries were dropped, because they could not be sent in time", l.dropped)
+		batch = append(lineOf(LogEntry{Time: time.Now(), Level: "warn", Message: message}), '\n')
+		l.s.warn(WarningLogs, message, l.jobID)
+		l.dropped = 0
+	}
+	for count < min(len(l.lines), logBatch-1) && len(batch)+len(l.lines[count]) < logBatchBytes {
+		batch = append(append(batch, l.lines[count]...), '\n')
+		count++
+	}
+	l.lines = l.lines[count:]
+	if count == 0 {
+		l.sent = nil
+	}
+	return batch, count
+}
+
+// post sends a batch until the service responds. A batch whose response was lost may be stored twice.
+func (l *jobLog) post(batch []byte) error {
+	var body bytes.Buffer
+	writer := gzip.NewWriter(&body)
+	_, _ = writer.Write(batch) // A buffer takes everything.
+	_ = writer.Close()
+	header := map[string]string{"content-type": "application/x-ndjson", "content-encoding": "gzip"}
+	r := request{method: http.MethodPost, path: jobPath(l.jobID, "/logs"), header: header, body: body.Bytes()}
+	var wait backoff
+	for {
+		var appended wire.AppendedLogs
+		err := l.s.client.send(l.ctx, r, &appended)
+		if err == nil || l.ctx.Err() != nil || !asError(err).isTemporary() || !sleep(l.ctx, wait.next(err)) {
+			return err
+		}
+	}
+}
+
+// lineOf returns an entry as JSON. One that is too long is cut, because it would refuse the whole batch.
+func lineOf(entry LogEntry) []byte {
+	at, level := timestamp(entry.Time), wire.LogEntryFieldsLevel(entry.Level)
+	fields := wire.LogEntryFields{Message: entry.Message, Level: &level, Timestamp: &at}
+	if len(entry.Metadata) > 0 {
+		fields.Metadata, _ = json.Marshal(entry.Metadata) // Its values are representable, see [representable].
+	}
+	line, _ := json.Marshal(fields)
+	if len(line) <= logEntryBytes {
+		return line
+	}
+	const sixBytesEach = logEntryBytes / 6 // A character may need six bytes of JSON.
+	fields.Message = fields.Message[:min(len(fields.Message), sixBytesEach-50)]
+	fields.Metadata = json.RawMessage(`{"cut":true}`)
+	line, _ = json.Marshal(fields)
+	return line
+}

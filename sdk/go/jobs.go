@@ -1,0 +1,193 @@
+package yardmaster
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// The service waits at most this long before it responds.
+const longPoll = 20 * time.Second
+
+// Handle names a job that was created.
+type Handle struct {
+	// ID of the job.
+	ID string
+	// Name of the job; empty when the handle was made by [Client.Handle].
+	Name string
+	// Status when the handle was made; empty when it was made by [Client.Handle].
+	Status wire.JobStatus
+
+	client *Client
+}
+
+// Create creates a job. It is sent again when no response comes, and makes one job nevertheless.
+// The options may be nil.
+func (c *Client) Create(ctx context.Context, name string, payload any, options *CreateOptions) (*Handle, error) {
+	job, err := NewJob{Name: name, Payload: payload, Options: options}.body()
+	if err != nil {
+		return nil, err
+	}
+	idempotencyKey := ""
+	if options != nil {
+		idempotencyKey = options.IdempotencyKey
+	}
+	var created wire.KnownJob
+	if err := c.create(ctx, job, idempotencyKey, &created); err != nil {
+		return nil, err
+	}
+	return &Handle{ID: created.ID, Name: created.Name, Status: created.Status, client: c}, nil
+}
+
+// CreateMany creates up to 1 000 jobs with one call, in this order. Lists with the same idempotency key make each job
+// once; an empty key means a random one.
+func (c *Client) CreateMany(ctx context.Context, jobs []NewJob, idempotencyKey string) ([]*Handle, error) {
+	list := make([]*wire.CreateJob, len(jobs))
+	for i, job := range jobs {
+		body, err := job.body()
+		if err != nil {
+			return nil, fmt.Errorf("job %d of the list: %w", i, err)
+		}
+		list[i] = body
+	}
+	var created []wire.JobSummary
+	if err := c.create(ctx, list, idempotencyKey, &created); err != nil {
+		return nil, err
+	}
+	handles := make([]*Handle, len(created))
+	for i, job := range created {
+		handles[i] = &Handle{ID: job.ID, Name: job.Name, Status: job.Status, client: c}
+	}
+	return handles, nil
+}
+
+func (c *Client) create(ctx context.Context, jobs any, idempotencyKey string, created any) error {
+	body, err := jsonBody(jobs)
+	if err != nil {
+		return err
+	}
+	if idempotencyKey == "" {
+		var random [16]byte
+		if _, err := rand.Read(random[:]); err != nil {
+			return err
+		}
+		idempotencyKey = hex.EncodeToString(random[:])
+	}
+	header := map[string]string{"idempotency-key": idempotencyKey}
+	r := request{method: http.MethodPost, path: c.spacePath("/jobs"), header: header, body: body}
+	return c.call(ctx, r, created)
+}
+
+// Handle returns a handle of a job whose id is known, for example to wait for its result.
+func (c *Client) Handle(id string) *Handle { return &Handle{ID: id, client: c} }
+
+// Get returns a job with its history.
+func (c *Client) Get(ctx context.Context, id string) (*wire.JobWithEvents, error) {
+	return c.get(ctx, id, 0)
+}
+
+func (c *Client) get(ctx context.Context, id string, wait time.Duration) (*wire.JobWithEvents, error) {
+	path := jobPath(id, "")
+	if wait > 0 {
+		path += "?waitSeconds=" + strconv.FormatFloat(wait.Seconds(), 'f', 3, 64)
+	}
+	var job wire.JobWithEvents
+	if err := c.call(ctx, request{method: http.MethodGet, path: path, wait: wait}, &job); err != nil {
+		return nil, err
+	}
+	return &job, nil
+}
+
+// ListOptions says which jobs [Client.List] returns.
+type ListOptions struct {
+	// Status of the jobs. Default: any.
+	Status wire.JobStatus
+	// Limit is the number of jobs, at most 100. Default: 50.
+	Limit int
+	// Offset counts from the newest job.
+	Offset int
+}
+
+// List returns jobs of the space, the newest first.
+func (c *Client) List(ctx context.Context, options ListOptions) ([]wire.ListedJob, error) {
+	query := url.Values{}
+	if options.Status != "" {
+		query.Set("status", string(options.Status))
+	}
+	if options.Limit > 0 {
+		query.Set("limit", strconv.Itoa(options.Limit))
+	}
+	if options.Offset > 0 {
+		query.Set("offset", strconv.Itoa(options.Offset))
+	}
+	var jobs []wire.ListedJob
+	r := request{method: http.MethodGet, path: c.spacePath("/jobs?" + query.Encode())}
+	err := c.call(ctx, r, &jobs)
+	return jobs, err
+}
+
+// Kill ends a job that has not ended: it is not attempted any more, and a handler that works on it is aborted.
+func (c *Client) Kill(ctx context.Context, id, reason string) error {
+	body, err := jsonBody(wire.Kill{Reason: nonEmpty(reason)})
+	if err != nil {
+		return err
+	}
+	var done struct{}
+	return c.call(ctx, request{method: http.MethodPost, path: jobPath(id, "/kill"), body: body}, &done)
+}
+
+// Result waits until the job is completed, and reads its result into a value, which may be nil.
+// The deadline of the context is the time limit. The error is an [*Error] with [CodeJobDead], with
+// [wire.ErrorCodeJobKilled], or with [CodeTimeout] after the deadline.
+func (h *Handle) Result(ctx context.Context, into any) error {
+	for {
+		wait := longPoll
+		if deadline, ok := ctx.Deadline(); ok {
+			wait = min(max(time.Until(deadline), 0), longPoll)
+		}
+		job, err := h.client.get(ctx, h.ID, wait)
+		if err != nil {
+			return err
+		}
+		switch job.Status {
+		case wire.JobStatusCompleted:
+			if into == nil {
+				return nil
+			}
+			return json.Unmarshal(job.Result, into)
+		case wire.JobStatusDead:
+			return &Error{Code: CodeJobDead, Message: "the job is dead: " + errorText(job.Error),
+				JobStatus: job.Status, JobError: job.Error}
+		case wire.JobStatusKilled:
+			return &Error{Code: wire.ErrorCodeJobKilled, Message: "the job was killed", JobStatus: job.Status}
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return stopped(ctx, ctx.Err())
+		}
+	}
+}
+
+// errorText returns the error of a job for people: it is a string or an object.
+func errorText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+func nonEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

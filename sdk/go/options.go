@@ -1,0 +1,133 @@
+package yardmaster
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// CreateOptions says when, how often and for how long a job runs. Fields at their zero value are not sent, so the
+// default of the service counts.
+type CreateOptions struct {
+	// IdempotencyKey makes creates with the same key one job. Default: a random one for each create.
+	IdempotencyKey string
+	// Unique creates the job only if no other job occupies this key.
+	Unique *wire.UniqueRequest
+	// Delay before the job can be claimed. Not together with ScheduledFor.
+	Delay time.Duration
+	// ScheduledFor is the time from which the job can be claimed.
+	ScheduledFor time.Time
+	// MaxRetries is the number of attempts after the first; nil for 3. See [Ptr].
+	MaxRetries *int
+	// Timeout is the longest time between two heartbeats of an attempt. Default: 5 minutes.
+	Timeout time.Duration
+	// MaxRun is how long one attempt may take. Default: no limit.
+	MaxRun time.Duration
+	// StartWithin is how long the job may wait for its first attempt before it is dead. Default: no limit.
+	StartWithin time.Duration
+	// Retry sets the delays between attempts; nil for none.
+	Retry *Retry
+	// Priority is a head start in seconds: the job is claimed as if it had been created that much earlier.
+	Priority int
+	// CallbackURL gets a signed POST when the job has ended.
+	CallbackURL string
+	// CallbackHeaders are sent to CallbackURL.
+	CallbackHeaders map[string]string
+	// CallbackOn lists the ends after which the callback is sent. Default: completed and dead.
+	CallbackOn []wire.CreateJobCallbackOn
+}
+
+// Retry sets the delays between the attempts of a job.
+type Retry struct {
+	// Delay before the second attempt.
+	Delay time.Duration
+	// Delays has one delay for each retry, of which the last repeats. Not together with Delay and Factor.
+	Delays []time.Duration
+	// Factor by which each delay is longer than the one before. Default: 1.
+	Factor float64
+	// MaxDelay is the longest delay. Default: a week.
+	MaxDelay time.Duration
+	// Jitter is the part of a delay by which it is changed at random; nil for 0.2. See [Ptr].
+	Jitter *float64
+}
+
+// Ptr returns a pointer to a value, for optional fields: MaxRetries: yardmaster.Ptr(0).
+func Ptr[T any](value T) *T { return &value }
+
+// NewJob is one job of a list for [Client.CreateMany].
+type NewJob struct {
+	Name    string
+	Payload any
+	// Options may be nil. Their IdempotencyKey is not used: the list has one.
+	Options *CreateOptions
+}
+
+// body returns the job as the service reads it.
+func (j NewJob) body() (*wire.CreateJob, error) {
+	payload, err := jsonBody(j.Payload)
+	if err != nil {
+		return nil, err
+	}
+	body := &wire.CreateJob{Name: j.Name, Payload: payload}
+	o := j.Options
+	if o == nil {
+		return body, nil
+	}
+	body.Unique = o.Unique
+	body.DelaySeconds = secondsOf(o.Delay)
+	body.MaxRetries = o.MaxRetries
+	body.TimeoutSeconds = secondsOf(o.Timeout)
+	body.MaxRunSeconds = secondsOf(o.MaxRun)
+	body.StartWithinSeconds = secondsOf(o.StartWithin)
+	body.CallbackHeaders = o.CallbackHeaders
+	body.CallbackOn = o.CallbackOn
+	if !o.ScheduledFor.IsZero() {
+		body.ScheduledFor = Ptr(timestamp(o.ScheduledFor))
+	}
+	if o.Priority != 0 {
+		body.Priority = &o.Priority
+	}
+	if o.CallbackURL != "" {
+		body.CallbackURL = &o.CallbackURL
+	}
+	if o.Retry != nil {
+		if body.Retry, err = o.Retry.body(); err != nil {
+			return nil, err
+		}
+	}
+	return body, nil
+}
+
+func (r *Retry) body() (*wire.RetryRequest, error) {
+	var delays any = r.Delay.Seconds()
+	if len(r.Delays) > 0 {
+		list := make([]float64, len(r.Delays))
+		for i, delay := range r.Delays {
+			list[i] = delay.Seconds()
+		}
+		delays = list
+	}
+	seconds, err := json.Marshal(delays)
+	if err != nil {
+		return nil, err
+	}
+	body := &wire.RetryRequest{DelaySeconds: seconds, MaxDelaySeconds: secondsOf(r.MaxDelay), Jitter: r.Jitter}
+	if r.Factor != 0 {
+		body.Factor = &r.Factor
+	}
+	return body, nil
+}
+
+// secondsOf returns nil for 0.
+func secondsOf(duration time.Duration) *float64 {
+	if duration == 0 {
+		return nil
+	}
+	return Ptr(duration.Seconds())
+}
+
+func durationOf(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// timestamp returns a time as the service writes it.
+func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

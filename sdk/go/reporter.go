@@ -1,0 +1,149 @@
+package yardmaster
+
+import (
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// Progress is sent at most this often.
+const progressInterval = 200 * time.Millisecond
+
+var errHandlerEnded = errors.New("yardmaster: the handler has returned")
+
+// send sends one report, and waits until it is stored. A refusal that means that the job is lost aborts the handler.
+func (a *attempt) send(o wire.Outcome) error {
+	stored := make(chan error, 1)
+	a.s.outbox.add(&report{Outcome: a.outcomes(o)[0], done: func(err error) { stored <- err }})
+	select {
+	case err := <-stored:
+		switch {
+		case err == nil:
+			return nil
+		case err == errStopped:
+			return ErrDraining
+		}
+		if reason := asError(err).abortReason(); reason != nil {
+			a.abort(reason)
+			return reason
+		}
+		return err
+	case <-a.gone:
+		return a.over()
+	}
+}
+
+// Save implements [Reporter]. A checkpoint that a full storage refuses is sent again until it is stored.
+func (a *attempt) Save(checkpoint json.RawMessage) error {
+	var wait backoff
+	for {
+		if err := a.over(); err != nil {
+			return err
+		}
+		err := a.send(wire.Outcome{Action: outcome.Checkpoint, Data: checkpoint})
+		if err == nil || asError(err).Code != wire.ErrorCodeStorageFull {
+			return err
+		}
+		select {
+		case <-time.After(wait.next(err)):
+		case <-a.gone:
+		}
+	}
+}
+
+// Event implements [Reporter].
+func (a *attempt) Event(data json.RawMessage) error {
+	if err := a.over(); err != nil {
+		return err
+	}
+	err := a.send(wire.Outcome{Action: outcome.Event, Data: data})
+	if err != nil && asError(err).Code == wire.ErrorCodeStorageFull {
+		return nil
+	}
+	return err
+}
+
+// Log implements [Reporter].
+func (a *attempt) Log(entry LogEntry) { a.log.add(entry) }
+
+// progressSender has the newest report that is not sent, and a goroutine while there is one.
+type progressSender struct {
+	mu        sync.Mutex
+	newest    *wire.Outcome
+	isClosed  bool
+	isRunning bool
+	// inFlight is closed when the report on its way has a response; nil without one.
+	inFlight chan struct{}
+}
+
+// Progress implements [Reporter].
+func (a *attempt) Progress(report wire.Progress) error {
+	if err := a.over(); err != nil {
+		return err
+	}
+	o := wire.Outcome{Action: outcome.Progress, Percent: &report.Percent, Message: &report.Message}
+	for name, stage := range report.SubProgress {
+		if o.SubProgress == nil {
+			o.SubProgress = map[string]wire.ProgressOutcomeSubProgressValue{}
+		}
+		o.SubProgress[name] = wire.ProgressOutcomeSubProgressValue(stage)
+	}
+	p := &a.progress
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.newest = &o
+	if !p.isRunning && !p.isClosed {
+		p.isRunning = true
+		go a.sendProgress()
+	}
+	return nil
+}
+
+func (a *attempt) sendProgress() {
+	p := &a.progress
+	for {
+		p.mu.Lock()
+		newest := p.newest
+		if newest == nil || p.isClosed {
+			p.isRunning = false
+			p.mu.Unlock()
+			return
+		}
+		p.newest = nil
+		answered := make(chan struct{})
+		p.inFlight = answered
+		p.mu.Unlock()
+
+		err := a.send(*newest)
+		close(answered)
+		if err != nil && a.over() == nil && asError(err).Code != wire.ErrorCodeStorageFull {
+			a.s.warn(WarningReport, "a progress report was refused: "+err.Error(), a.job.ID)
+		}
+		select {
+		case <-time.After(progressInterval):
+		case <-a.ctx.Done():
+			return // lastProgress takes the rest.
+		}
+	}
+}
+
+// lastProgress waits for the report on its way, and returns the newest one if it is not sent yet.
+func (a *attempt) lastProgress() *wire.Outcome {
+	p := &a.progress
+	p.mu.Lock()
+	p.isClosed = true
+	last, inFlight := p.newest, p.inFlight
+	p.mu.Unlock()
+	if inFlight != nil {
+		select {
+		case <-inFlight:
+		case <-a.gone:
+		case <-time.After(flushLimit):
+		}
+	}
+	return last
+}

@@ -1,0 +1,185 @@
+package yardmaster
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// settle makes one call with outcomes. @returns one entry for each.
+func (c *Client) settle(ctx context.Context, outcomes []wire.Outcome) ([]wire.Settled, error) {
+	body, err := jsonBody(wire.Settle{Outcomes: outcomes})
+	if err != nil {
+		return nil, err
+	}
+	var settled wire.SettleResults
+	r := request{method: http.MethodPost, path: c.spacePath("/jobs/settle"), body: body}
+	if err := c.send(ctx, r, &settled); err != nil {
+		return nil, err
+	}
+	if len(settled.Results) != len(outcomes) {
+		return nil, &Error{Code: CodeNoResponse, Message: "the response has not one entry for each outcome"}
+	}
+	return settled.Results, nil
+}
+
+// report makes the call about one job that does what the outcome says.
+func (c *Client) report(ctx context.Context, o wire.Outcome) error {
+	r := request{method: http.MethodPost, path: jobPath(o.JobID, "/"+o.Action), header: map[string]string{}}
+	if o.DeliveryToken != nil {
+		r.header["x-delivery-token"] = *o.DeliveryToken
+	}
+	var err error
+	if r.body, err = bodyOf(o); err != nil {
+		return err
+	}
+	var done struct{}
+	return c.send(ctx, r, &done)
+}
+
+// bodyOf returns the body of the call about one job.
+func bodyOf(o wire.Outcome) ([]byte, error) {
+	switch o.Action {
+	case outcome.Ack, outcome.Keepalive:
+		return nil, nil
+	case outcome.Checkpoint, outcome.Event:
+		return o.Data, nil
+	}
+	whole, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(whole, &fields); err != nil {
+		return nil, err
+	}
+	for _, field := range []string{"jobId", "deliveryToken", "action"} {
+		delete(fields, field)
+	}
+	return json.Marshal(fields)
+}
+
+// deliver sends reports until each is done. A call that failed with err before is sent again after a while.
+func (o *outbox) deliver(reports []*report, err error) {
+	var wait backoff
+	for len(reports) > 0 {
+		if err != nil {
+			if refusal := asError(err); !refusal.isTemporary() && o.ctx.Err() == nil {
+				o.refused(reports, refusal)
+				return
+			}
+			if wait.failures == failuresBeforeWarning {
+				o.s.warn(WarningUnavailable, "reports fail and are sent again: "+err.Error(), idsOf(outcomesOf(reports))...)
+			}
+			if !sleep(o.ctx, wait.next(err)) {
+				for _, each := range reports {
+					o.finish(each, errStopped)
+				}
+				return
+			}
+		}
+		var entries []wire.Settled
+		if entries, err = o.s.client.settle(o.ctx, outcomesOf(reports)); err == nil {
+			reports, err = o.accept(reports, entries)
+		}
+	}
+}
+
+// settled finishes the reports of a poll.
+func (o *outbox) settled(reports []*report, entries []wire.Settled) {
+	if len(entries) != len(reports) {
+		o.sendAgain(reports, &Error{Code: CodeNoResponse, Message: "the poll has not one entry for each outcome"})
+		return
+	}
+	again, err := o.accept(reports, entries)
+	o.sendAgain(again, err)
+}
+
+// accept finishes reports by their entries. @returns those to be sent again, and why
+func (o *outbox) accept(reports []*report, entries []wire.Settled) (again []*report, err error) {
+	for i, each := range reports {
+		if entries[i].Success {
+			o.finish(each, nil)
+			continue
+		}
+		refusal := errorOf(entries[i])
+		if refusal.isTemporary() && refusal.Code != wire.ErrorCodeStorageFull { // Who reports decides about a full storage.
+			again, err = append(again, each), refusal
+			continue
+		}
+		if refusal.isOfKey() {
+			o.s.fail(refusal)
+		}
+		o.finish(each, refusal)
+	}
+	return again, err
+}
+
+// refused handles a call that was refused as a whole: one of its outcomes is invalid, so each is sent alone.
+func (o *outbox) refused(reports []*report, refusal *Error) {
+	if refusal.isOfKey() {
+		o.s.fail(refusal)
+		for _, each := range reports {
+			o.finish(each, refusal)
+		}
+		return
+	}
+	for _, each := range reports {
+		o.finish(each, o.deliverAlone(each))
+	}
+}
+
+// deliverAlone sends a report until the service accepts or refuses it. A result that is refused fails its job.
+func (o *outbox) deliverAlone(each *report) error {
+	var wait backoff
+	for {
+		err := o.s.client.report(o.ctx, each.Outcome)
+		if err == nil {
+			return nil
+		}
+		refusal := asError(err)
+		isInvalid := refusal.Status == http.StatusBadRequest || refusal.Status == http.StatusRequestEntityTooLarge
+		switch {
+		case o.ctx.Err() != nil:
+			return errStopped
+		case isInvalid && refusal.Code != CodeNoResponse && each.Action == outcome.Complete:
+			failed := outcome.OfText(refusal.Message)
+			failed.JobID, failed.DeliveryToken = each.JobID, each.DeliveryToken
+			each.Outcome = failed
+		case !refusal.isTemporary() || refusal.Code == wire.ErrorCodeStorageFull:
+			if refusal.isOfKey() {
+				o.s.fail(refusal)
+			}
+			return refusal
+		case !sleep(o.ctx, wait.next(err)):
+			return errStopped
+		}
+	}
+}
+
+func (o *outbox) finish(each *report, err error) {
+	o.mu.Lock()
+	o.pending--
+	o.mu.Unlock()
+	each.done(err)
+	wake(o.s.changed)
+}
+
+func outcomesOf(reports []*report) []wire.Outcome {
+	var outcomes []wire.Outcome
+	for _, each := range reports {
+		outcomes = append(outcomes, each.Outcome)
+	}
+	return outcomes
+}
+
+func idsOf(outcomes []wire.Outcome) []string {
+	var ids []string
+	for _, each := range outcomes {
+		ids = append(ids, each.JobID)
+	}
+	return ids
+}

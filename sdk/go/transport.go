@@ -1,0 +1,148 @@
+package yardmaster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// A call has this long for its response, in addition to the time that the service is asked to wait.
+const responseTimeout = 10 * time.Second
+
+// request is one call. It can be sent again.
+type request struct {
+	method string
+	path   string // Below /api/v1, escaped.
+	header map[string]string
+	body   []byte // JSON unless header has another content-type; nil for none.
+	wait   time.Duration
+}
+
+func jsonBody(value any) ([]byte, error) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("yardmaster: not representable as JSON: %w", err)
+	}
+	return body, nil
+}
+
+// send makes a call once, and reads its response into a value.
+func (c *Client) send(ctx context.Context, r request, into any) error {
+	limited, cancel := context.WithTimeout(ctx, r.wait+responseTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(limited, r.method, c.url+"/api/v1"+r.path, bytes.NewReader(r.body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("x-api-key", c.key)
+	req.Header.Set("user-agent", userAgent)
+	if r.body != nil {
+		req.Header.Set("content-type", "application/json")
+	}
+	for name, value := range r.header {
+		req.Header.Set(name, value)
+	}
+	response, err := c.http.Do(req)
+	if err != nil {
+		return noResponse(ctx, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return noResponse(ctx, err)
+	}
+	if response.StatusCode >= 300 {
+		return refusalOf(response, text)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return &Error{
+			Code: CodeNoResponse, Status: response.StatusCode,
+			Message: "the response is not the JSON of the service; check the URL", cause: err,
+		}
+	}
+	return nil
+}
+
+// noResponse hides the URL of the call, because that of a stream contains the key.
+func noResponse(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var inURL *url.Error
+	if errors.As(err, &inURL) {
+		err = inURL.Err
+	}
+	return &Error{Code: CodeNoResponse, Message: "no response: " + err.Error(), cause: err}
+}
+
+// refusalOf reads an error of the service. Any other body is that of a proxy, so the call is sent again.
+func refusalOf(response *http.Response, text []byte) error {
+	refusal := &Error{
+		Status:     response.StatusCode,
+		RequestID:  response.Header.Get("x-request-id"),
+		retryAfter: retryAfterOf(response.Header.Get("retry-after")),
+	}
+	var body wireError
+	if err := json.Unmarshal(text, &body); err != nil || body.Code == "" {
+		refusal.Code = CodeNoResponse
+		refusal.Message = fmt.Sprintf("status %d without an error of the service; check the URL", response.StatusCode)
+		return refusal
+	}
+	refusal.Code, refusal.Message, refusal.Details = body.Code, body.Error, body.Details
+	if body.JobStatus != nil {
+		refusal.JobStatus = *body.JobStatus
+	}
+	return refusal
+}
+
+// retryAfterOf reads a number of seconds or a date.
+func retryAfterOf(text string) time.Duration {
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, 3600) * float64(time.Second))
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(time.Until(at), 0), time.Hour)
+	}
+	return 0
+}
+
+// call sends a request until a response says what it did, or until the retry window is over.
+func (c *Client) call(ctx context.Context, r request, into any) error {
+	var wait backoff
+	began := time.Now()
+	for {
+		err := c.send(ctx, r, into)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return stopped(ctx, err)
+		}
+		pause := wait.next(err)
+		if !asError(err).isTemporary() || time.Since(began)+pause > c.retryWindow {
+			return err
+		}
+		if !sleep(ctx, pause) {
+			return stopped(ctx, err)
+		}
+	}
+}
+
+// stopped returns the error of a call whose context is done; a deadline is the time limit of the caller.
+func stopped(ctx context.Context, last error) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	message := "the time limit is over"
+	if refusal := asError(last); refusal.Code != CodeNoResponse || refusal.Status != 0 {
+		message += "; the last response was: " + refusal.Message
+	}
+	return &Error{Code: CodeTimeout, Message: message, cause: ctx.Err()}
+}
