@@ -15,7 +15,7 @@ export const LANGUAGES = {
 /**
  * Start the program of a language.
  *
- * @returns `events` so far; `send(command)`; `signal(name)`; `exited`, a promise of the exit code; `errors()`, its stderr;
+ * @returns its `pid`; `events` so far; `send(command)`; `signal(name)`; `exited`, a promise of the exit code; `errors()`, its stderr;
  *   `kill()`
  */
 export function startDriver(language, env) {
@@ -37,6 +37,7 @@ export function startDriver(language, env) {
     child.on('close', (code, signal) => resolve(code ?? signal));
   });
   return {
+    pid: child.pid,
     events,
     exited,
     errors: () => stderr,

@@ -1,4 +1,4 @@
-// The service that scenarios run against: a standalone with a clock that only a scenario advances.
+// The service that scenarios run against: a standalone, by default with a clock that only a scenario advances.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,19 +11,24 @@ export const API_KEY = 'key-of-the-conformance-tests-of-yardmaster';
 const PATIENCE_MS = 60_000;
 
 /** Wait until a condition is true. @throws with the text, if it never is */
-export async function until(condition, what) {
-  for (const end = Date.now() + PATIENCE_MS; ; await delay(15)) {
+export async function until(condition, what, patienceMs = PATIENCE_MS) {
+  for (const end = Date.now() + patienceMs; ; await delay(15)) {
     const value = await condition();
     if (value) return value;
     if (Date.now() > end) throw new Error(`never: ${what}`);
   }
 }
 
-/** Start a service. @returns its `url`, `call(method, path, body)`, `advance(seconds)` and `stop()` */
-export async function startService() {
+/**
+ * Start a service.
+ *
+ * @param clock `manual`, or `redis` for one that follows the time
+ * @returns its `url`, `call(method, path, body)`, `advance(seconds)` and `stop()`
+ */
+export async function startService(clock = 'manual') {
   const dataDir = await mkdtemp(join(tmpdir(), 'yardmaster-conformance-'));
   const env = {
-    ...{ PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, CLOCK: 'manual', ADMIN_API_KEY: API_KEY },
+    ...{ PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, CLOCK: clock, ADMIN_API_KEY: API_KEY },
     REDIS_TIMEOUT_SECONDS: '60', // The machine may be busy.
   };
   const child = spawn(process.execPath, [MAIN], { env });
