@@ -94,5 +94,5 @@ export function goTypes(model, title) {
     .filter(({ name }) => !variants.has(name))
     .map((each) => declaration(each, model))
     .join('\n');
-  return `// Code generated: DO NOT EDIT.\n// ${title}\n\npackage yardmaster\n\nimport "encoding/json"\n\n${body}`;
+  return `// Code generated: DO NOT EDIT.\n// ${title}\n\n// Package wire has the types of the requests and responses of Yardmaster.\npackage wire\n\nimport "encoding/json"\n\n${body}`;
 }

@@ -1,6 +1,7 @@
 // Code generated: DO NOT EDIT.
 // Types of the requests and responses of Yardmaster, made by scripts/sdk/wire.mjs. Do not edit.
 
+// Package wire has the types of the requests and responses of Yardmaster.
 package wire
 
 import "encoding/json"
