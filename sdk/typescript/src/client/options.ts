@@ -1,0 +1,85 @@
+import { type Duration, secondsOf } from '../durations.js';
+import type { CreateJob, CreateJobCallbackOn, RetryRequest, UniqueRequest } from '../wire.generated.js';
+import type { Target } from './transport.js';
+
+/** Which service and which space to use. What is missing is read from the environment. */
+export interface YardmasterOptions {
+  /** Of the service, without `/api/v1`. Default: `YARDMASTER_URL`, or http://127.0.0.1:8080 */
+  url?: string;
+  /** Default: `YARDMASTER_API_KEY` */
+  apiKey?: string;
+  /** Namespace of the jobs. Default: `YARDMASTER_SPACE` */
+  space?: string;
+  /** How long a call that has no response, or is refused for now, is sent again. Default: 60 s */
+  retryWindow?: Duration;
+}
+
+/** Options of a job. Those that are left out have the default of the service. */
+export interface CreateOptions {
+  /** Not before this time has passed. */
+  delay?: Duration;
+  /** Not before this time. */
+  scheduledFor?: Date | string;
+  /** Attempts after the first. Default: 3 */
+  maxRetries?: number;
+  /** Delays between attempts. Default: none */
+  retry?: RetryRequest;
+  /** Longest time between two heartbeats, which the worker sends. Default: 300 s */
+  timeout?: Duration;
+  /** Longest time of one attempt. Default: none */
+  maxRun?: Duration;
+  /** Longest time until a worker starts the job. Default: none */
+  startWithin?: Duration;
+  /** Head start in the queue, in seconds. Default: 0 */
+  priority?: number;
+  /** Create the job only if there is none with this key. */
+  unique?: UniqueRequest;
+  /** Where the service reports the end of the job. */
+  callbackUrl?: string;
+  callbackHeaders?: Record<string, string>;
+  callbackOn?: CreateJobCallbackOn[];
+}
+
+/** Of one call. */
+export interface CallOptions {
+  /** Names the create: one that is sent again with the same key makes no second job. Default: random */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+/** A job to create. The payload is a JSON object, or null. */
+export interface NewJob {
+  name: string;
+  payload?: object | null;
+  options?: CreateOptions;
+}
+
+/** @throws an error that names what is missing */
+export function targetOf({ url, apiKey, space }: YardmasterOptions, env = process.env): Target {
+  const target = {
+    url: (url ?? env.YARDMASTER_URL ?? 'http://127.0.0.1:8080').replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
+    apiKey: apiKey ?? env.YARDMASTER_API_KEY ?? '',
+    space: space ?? env.YARDMASTER_SPACE ?? '',
+  };
+  if (!URL.canParse(target.url)) throw new TypeError(`The option url, or YARDMASTER_URL, is no URL: ${target.url}`);
+  if (target.apiKey === '') throw new TypeError('Set the option apiKey, or the variable YARDMASTER_API_KEY');
+  if (target.space === '') throw new TypeError('Set the option space, or the variable YARDMASTER_SPACE');
+  return target;
+}
+
+/** Return the body of a create. */
+export function bodyOf({ name, payload = null, options = {} }: NewJob): CreateJob {
+  const { delay, scheduledFor, timeout, maxRun, startWithin, ...others } = options;
+  const seconds = (field: keyof CreateJob, duration: Duration | undefined, option: string) =>
+    duration === undefined ? {} : { [field]: secondsOf(duration, option) };
+  return {
+    name,
+    payload: payload as Record<string, unknown> | null,
+    ...others,
+    ...seconds('delaySeconds', delay, 'delay'),
+    ...seconds('timeoutSeconds', timeout, 'timeout'),
+    ...seconds('maxRunSeconds', maxRun, 'maxRun'),
+    ...seconds('startWithinSeconds', startWithin, 'startWithin'),
+    ...(scheduledFor !== undefined && { scheduledFor: new Date(scheduledFor).toISOString() }),
+  };
+}

@@ -1,0 +1,124 @@
+import { Backoff, pause } from '../backoff.js';
+import { YardmasterError } from '../errors.js';
+import type { ErrorBody } from '../wire.generated.js';
+
+/** One call, which can be sent again. */
+export interface Request {
+  method: 'GET' | 'POST';
+  /** Below `/api/v1`, percent-encoded. */
+  path: string;
+  /** JSON text, unless the headers say something else. */
+  body?: string | Uint8Array<ArrayBuffer> | undefined;
+  headers?: Record<string, string>;
+  /** How long the service is asked to wait, in milliseconds. */
+  waitMs?: number;
+}
+
+/** Where calls go. A worker thread gets it as a message. */
+export interface Target {
+  /** Of the service, without `/api/v1`. */
+  url: string;
+  apiKey: string;
+  space: string;
+}
+
+/** A call has this long for its response, besides its wait. */
+const RESPONSE_MS = 10_000;
+
+export const spacePath = ({ space }: Target, rest: string): string => `/spaces/${encodeURIComponent(space)}${rest}`;
+export const jobPath = (jobId: string, rest = ''): string => `/jobs/${encodeURIComponent(jobId)}${rest}`;
+
+/**
+ * Make a call once.
+ *
+ * @param timeoutMs how long to wait for the response. Default the wait of the call and 10 s
+ * @returns the JSON of a 2xx response
+ * @throws YardmasterError; or the reason of the signal
+ */
+export async function send<T>(
+  target: Target,
+  request: Request,
+  signal?: AbortSignal,
+  timeoutMs = (request.waitMs ?? 0) + RESPONSE_MS,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const ends = new AbortController();
+  const abort = () => ends.abort();
+  // AbortSignal.any would keep every call in the memory of a signal that lives as long as the worker.
+  signal?.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(abort, timeoutMs);
+  try {
+    const response = await fetch(`${target.url}/api/v1${request.path}`, initOf(target, request, ends.signal));
+    return parse<T>(response, await response.text());
+  } catch (error) {
+    if (error instanceof YardmasterError) throw error;
+    signal?.throwIfAborted();
+    const why = ends.signal.aborted ? `none within ${timeoutMs / 1_000} s` : reasonOf(error);
+    throw new YardmasterError('NO_RESPONSE', `No response: ${why}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function initOf({ apiKey }: Target, { method, body, headers }: Request, signal: AbortSignal): RequestInit {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return { method, signal, headers: { 'x-api-key': apiKey, ...type, ...headers }, ...(body !== undefined && { body }) };
+}
+
+/** The reason of an error of fetch is in its cause. */
+function reasonOf(error: unknown): string {
+  const { cause } = error as Error;
+  const { message, code } = (cause ?? error) as NodeJS.ErrnoException;
+  return message || code || 'the connection failed';
+}
+
+/** Read a response. One that is not of the service comes from a proxy, or was cut. */
+function parse<T>({ status, ok, headers }: Response, text: string): T {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = null;
+  }
+  if (ok && body !== null) return body as T;
+  const requestId = headers.get('x-request-id');
+  const facts = { status, requestId, retryAfterMs: retryAfterMsOf(headers.get('retry-after')) };
+  const { code, error, jobStatus, details } = (body ?? {}) as Partial<ErrorBody>;
+  if (code === undefined)
+    throw new YardmasterError('NO_RESPONSE', `Status ${status} without JSON of the service; check the URL`, facts);
+  throw new YardmasterError(code, error ?? code, { ...facts, jobStatus, details });
+}
+
+/** Read a number of seconds or a date. @returns milliseconds, at most an hour */
+function retryAfterMsOf(header: string | null): number {
+  if (header === null) return 0;
+  const ms = Number.isFinite(Number(header)) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Math.min(Math.max(ms || 0, 0), 3_600_000);
+}
+
+/**
+ * Send a call until a response says what it did.
+ *
+ * @param windowMs how long it is sent again
+ * @throws the last error after that time, or one that a repetition does not change
+ */
+export async function sendUntilAnswered<T>(
+  target: Target,
+  request: Request,
+  windowMs: number,
+  signal?: AbortSignal,
+): Promise<T> {
+  const end = performance.now() + windowMs;
+  const backoff = new Backoff();
+  for (;;) {
+    try {
+      return await send<T>(target, request, signal);
+    } catch (error) {
+      const waitMs = backoff.next(error);
+      const isOver = performance.now() + waitMs > end;
+      if (!(error instanceof YardmasterError) || !error.isTemporary || isOver) throw error;
+      if (!(await pause(waitMs, signal))) throw signal?.reason ?? error;
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** A number of seconds, or a text such as `250ms`, `30s`, `5m`, `2h` or `1d`. */
+export type Duration = number | string;
+
+const SECONDS: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/**
+ * Return a duration in seconds.
+ *
+ * @param option name of the option, for the error
+ * @throws RangeError when it is neither a number of seconds nor such a text
+ */
+export function secondsOf(duration: Duration, option: string): number {
+  if (typeof duration === 'number' && Number.isFinite(duration) && duration >= 0) return duration;
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(String(duration).trim()) ?? [];
+  const seconds = Number(amount) * (SECONDS[unit ?? ''] ?? Number.NaN);
+  if (typeof duration === 'string' && Number.isFinite(seconds)) return seconds;
+  throw new RangeError(`${option} must be a number of seconds, or a text such as '30s' or '5m'; it is ${duration}`);
+}

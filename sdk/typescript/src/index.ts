@@ -1,0 +1,20 @@
+export { JobHandle } from './client/job-handle.js';
+export type { CallOptions, CreateOptions, NewJob, YardmasterOptions } from './client/options.js';
+export { type ListOptions, Yardmaster } from './client/yardmaster.js';
+export type { Duration } from './durations.js';
+export {
+  Aborted,
+  DeliveryLost,
+  Draining,
+  Killed,
+  NonRetryable,
+  RetryAfter,
+  type SdkErrorCode,
+  TimedOut,
+  YardmasterError,
+} from './errors.js';
+export type * as wire from './wire.generated.js';
+export type { Context, Log, Released, SubProgress, WorkerJob } from './worker/context.js';
+export type { StandardSchema } from './worker/schema.js';
+export type { OnWarning, Warning, WarningKind } from './worker/warnings.js';
+export { type Handler, Worker, type WorkerOptions } from './worker/worker.js';

@@ -1,0 +1,181 @@
+import { type Aborted, abortReasonOf, DeliveryLost, Draining, Killed, TimedOut, YardmasterError } from '../errors.js';
+import type { ClaimedJob, Outcome } from '../wire.generated.js';
+import { contextOf, type WorkerJob } from './context.js';
+import { JobLog } from './job-log.js';
+import { STOPPED } from './outbox.js';
+import { type End, endOf, type Fields, failureOf, releaseOf } from './outcomes.js';
+import { AttemptReporter } from './reporter.js';
+import type { Session } from './session.js';
+import type { WarningKind } from './warnings.js';
+
+/** Logs and progress hold up the end of an attempt for at most this long. */
+const FLUSH_MS = 10_000;
+export const STOP_REASON = 'worker stops';
+
+/** An event of the job in the stream of its space. */
+export interface StreamMessage {
+  type: string;
+  jobId?: string;
+  data?: { attemptNumber?: number } | null;
+}
+
+/**
+ * A claimed job in this worker.
+ *
+ *     claimed ─ack→ running ─handler returns→ owed ─outcome stored→ removed
+ *        └ lost: nothing more is sent; it is removed when its handler has returned
+ *
+ * It has a slot until its handler has returned, and gets heartbeats until its outcome is stored.
+ */
+export class Attempt {
+  readonly key: number;
+  readonly job: ClaimedJob;
+  readonly log: JobLog;
+  readonly #session: Session;
+  readonly #handler = new AbortController();
+  readonly #gone = new AbortController();
+  #hasEnded = false;
+  #isDraining = false;
+  #owed: Outcome[] | null = null;
+
+  constructor(session: Session, job: ClaimedJob, key: number) {
+    this.#session = session;
+    this.job = job;
+    this.key = key;
+    this.log = new JobLog(session.target, job.id, session.warn);
+  }
+
+  /** Of the handler. */
+  get signal(): AbortSignal {
+    return this.#handler.signal;
+  }
+
+  /** Aborted when nothing is sent any more: the job is lost, or the worker has released it. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** Whether the handler can report nothing more. */
+  get isOver(): boolean {
+    return this.gone.aborted || this.#hasEnded;
+  }
+
+  throwIfOver(): void {
+    this.gone.throwIfAborted();
+    if (this.#hasEnded) throw new Error('The handler has returned');
+  }
+
+  warn(kind: WarningKind, message: string): void {
+    this.#session.warn({ kind, message, jobIds: [this.job.id] });
+  }
+
+  outcome(fields: Fields): Outcome {
+    return { jobId: this.job.id, deliveryToken: this.job.deliveryToken, ...fields };
+  }
+
+  /** Send a report. @returns its refusal, or null when it is stored; the reason when the attempt is gone before */
+  report(fields: Fields): Promise<Error | null> {
+    return new Promise((resolve) => {
+      const isGone = () => resolve(this.gone.reason as Error);
+      this.gone.addEventListener('abort', isGone, { once: true });
+      const done = (error: Error | null) => {
+        this.gone.removeEventListener('abort', isGone);
+        resolve(error);
+      };
+      this.#session.outbox.add({ outcome: this.outcome(fields), done });
+    });
+  }
+
+  /** Call the handler, once the ack has succeeded. */
+  start(): void {
+    if (this.#session.isDraining) {
+      this.#settle([this.outcome(releaseOf(0, STOP_REASON))]);
+      return;
+    }
+    this.#session.heartbeats.start(this.key, this.job);
+    void this.#run();
+  }
+
+  /** The ack was refused: the job is another worker's by now. */
+  drop(): void {
+    this.#session.freeSlot();
+    this.#session.remove(this);
+  }
+
+  async #run(): Promise<void> {
+    const { id, name, payload, attempt, attemptNumber, maxRetries, timeoutSeconds, createdAt } = this.job;
+    const number = attempt ?? attemptNumber + 1; // An older service does not send it.
+    const more = { attempt: number, maxRetries, timeoutSeconds, createdAt: new Date(createdAt) };
+    const job: WorkerJob = { id, name, payload, ...more };
+    const reporter = new AttemptReporter(this);
+    let end: End;
+    try {
+      end = endOf(await this.#session.handle(job, contextOf(reporter)));
+    } catch (error) {
+      end = failureOf(error);
+    }
+    this.#hasEnded = true;
+    if (this.gone.aborted) {
+      void this.log.close(FLUSH_MS);
+      this.drop();
+      return;
+    }
+    await this.log.close(FLUSH_MS);
+    const progress = await reporter.lastProgress(FLUSH_MS);
+    if (this.#isDraining && end.action === 'fail') end = releaseOf(0, STOP_REASON);
+    this.#settle([...(progress ? [this.outcome({ action: 'progress', ...progress })] : []), this.outcome(end)]);
+  }
+
+  /** Send the last outcomes, and free the slot, so that the next poll can carry them. */
+  #settle(outcomes: Outcome[]): void {
+    if (this.gone.aborted) {
+      this.drop();
+      return;
+    }
+    this.#owed = outcomes;
+    const last = outcomes.length - 1;
+    const done = (i: number) => (error: Error | null) => (i === last ? this.#settled(error) : undefined);
+    this.#session.outbox.add(...outcomes.map((outcome, i) => ({ outcome, done: done(i) })));
+    this.#session.freeSlot();
+  }
+
+  #settled(error: Error | null): void {
+    if (error === STOPPED) return; // The end of the session sends it again.
+    if (error instanceof YardmasterError)
+      this.warn(abortReasonOf(error) ? 'lost' : 'report', `the outcome of a job was refused: ${error.message}`);
+    this.#session.remove(this);
+  }
+
+  /**
+   * Abort the handler. Unless the worker drains, nothing is sent from now on. An attempt whose outcome is on its way is
+   * left alone, because the service reports the effect of that outcome too.
+   */
+  abort(reason: Aborted): void {
+    if (this.#owed !== null || this.gone.aborted) return;
+    if (reason instanceof Draining) this.#isDraining = true;
+    else {
+      this.#gone.abort(reason);
+      this.#session.heartbeats.end(this.key);
+    }
+    this.#handler.abort(reason);
+    if (reason instanceof DeliveryLost || reason instanceof TimedOut)
+      this.warn('lost', `a handler is aborted: ${reason.message}`);
+  }
+
+  /** An event of the stream may be about an earlier attempt: only what is certain aborts, a heartbeat finds the rest. */
+  onMessage({ type, data }: StreamMessage): void {
+    if (type === 'killed') this.abort(new Killed());
+    else if (type === 'dead') this.abort(new TimedOut());
+    else if (type === 'retried' && data?.attemptNumber === this.job.attemptNumber + 1) this.abort(new TimedOut());
+    else if (this.#owed === null) this.#session.heartbeats.beatNow();
+  }
+
+  /** End the attempt with the worker. @returns the outcomes that are not stored; a release, if there is none */
+  close(): Outcome[] {
+    if (this.gone.aborted) return [];
+    const owed = this.#owed ?? [this.outcome(releaseOf(0, STOP_REASON))];
+    this.#gone.abort(new Draining());
+    this.#handler.abort(new Draining());
+    return owed;
+  }
+}

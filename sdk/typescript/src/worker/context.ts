@@ -1,0 +1,106 @@
+import type { Duration } from '../durations.js';
+import { secondsOf } from '../durations.js';
+import type { LogEntryLevel, ProgressSubProgressValue } from '../wire.generated.js';
+import type { LogEntry } from './job-log.js';
+
+/** What a handler knows about its job. */
+export interface WorkerJob<P = unknown> {
+  id: string;
+  name: string;
+  payload: P;
+  /** Number of this attempt, from 1. */
+  attempt: number;
+  /** Attempts after the first. */
+  maxRetries: number;
+  /** Longest time between two heartbeats, which the worker sends. */
+  timeoutSeconds: number;
+  createdAt: Date;
+}
+
+/** Progress of parts of the work: percent, or percent and a message. */
+export type SubProgress = Record<string, number | ProgressSubProgressValue>;
+
+/** Writes to the log of the job, in batches. The metadata is a JSON object. */
+export type Log = Record<LogEntryLevel, (message: string, metadata?: object) => void>;
+
+/** What a handler returns to give its job back without an attempt. */
+export class Released {
+  constructor(
+    readonly delaySeconds: number,
+    readonly reason: string | undefined,
+  ) {}
+}
+
+/** What a handler may do about its job. */
+// biome-ignore lint/suspicious/noExplicitAny: the checkpoint is what earlier attempts have saved
+export interface Context<C = any> {
+  /** Aborted with a reason: `Killed`, `DeliveryLost`, `TimedOut` or `Draining`. */
+  readonly signal: AbortSignal;
+  /** What the latest `save` of any attempt has stored; null without one. */
+  readonly checkpoint: C | null;
+  readonly log: Log;
+  /**
+   * Show how far the work is. It does not wait for the service. When it is called often, the newest report is sent, at
+   * most every 200 ms, and the last one in any case.
+   *
+   * @param percent 0 to 100
+   * @throws TypeError for an invalid argument
+   */
+  progress(percent: number, message: string, subProgress?: SubProgress): Promise<void>;
+  /** Store a checkpoint for the next attempt, any JSON value. Resolves when it is stored. */
+  save(checkpoint: unknown): Promise<void>;
+  /** Add an event with any JSON value to the history. Resolves when it is stored, or when the storage is full. */
+  event(data: unknown): Promise<void>;
+  /** Return its value from the handler: the job goes back to the queue, and no attempt is counted. */
+  release(options?: { delay?: Duration; reason?: string }): Released;
+}
+
+/** Where a context sends what a handler reports. */
+export interface Reporter {
+  signal: AbortSignal;
+  checkpoint: unknown;
+  progress(report: ProgressReport): void;
+  save(checkpoint: unknown): Promise<void>;
+  event(data: unknown): Promise<void>;
+  log(entry: LogEntry): void;
+}
+
+export interface ProgressReport {
+  percent: number;
+  message: string;
+  subProgress?: Record<string, ProgressSubProgressValue>;
+}
+
+const LEVELS: readonly LogEntryLevel[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+
+/** Make the context of an attempt. */
+export function contextOf(reporter: Reporter): Context {
+  const logAt = (level: LogEntryLevel) => (message: string, metadata?: object) =>
+    reporter.log({ level, message: String(message), metadata, timestamp: new Date().toISOString() });
+  return {
+    signal: reporter.signal,
+    checkpoint: reporter.checkpoint ?? null,
+    log: Object.fromEntries(LEVELS.map((level) => [level, logAt(level)])) as Log,
+    async progress(percent, message, subProgress) {
+      reporter.progress(progressOf(percent, message, subProgress));
+    },
+    save: (checkpoint) => reporter.save(checkpoint),
+    event: (data) => reporter.event(data),
+    release: ({ delay = 0, reason } = {}) => new Released(secondsOf(delay, 'delay'), reason),
+  };
+}
+
+const isPercent = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 100;
+
+function progressOf(percent: number, message: string, subProgress?: SubProgress): ProgressReport {
+  if (!isPercent(percent)) throw new TypeError(`percent must be a number from 0 to 100; it is ${percent}`);
+  if (typeof message !== 'string' || message === '') throw new TypeError('message must be a text that is not empty');
+  if (subProgress === undefined) return { percent, message };
+  const parts = Object.entries(subProgress).map(([name, part]) => [
+    name,
+    typeof part === 'number' ? { percent: part } : part,
+  ]);
+  const wrong = parts.find(([, part]) => !isPercent((part as ProgressSubProgressValue).percent));
+  if (wrong !== undefined) throw new TypeError(`subProgress.${wrong[0]} must have a percent from 0 to 100`);
+  return { percent, message, subProgress: Object.fromEntries(parts) };
+}

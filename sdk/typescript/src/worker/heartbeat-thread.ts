@@ -1,0 +1,119 @@
+// A thread that sends the heartbeats of all running jobs of a worker, one call for all. Its event loop is not that of
+// the handlers, so a handler that blocks theirs keeps its job.
+import { writeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Backoff, pause } from '../backoff.js';
+import { abortReasonOf, refusalIn, YardmasterError } from '../errors.js';
+import type { Settled } from '../wire.generated.js';
+import type { FromThread, HeartbeatData, SentRefusal, ToThread } from './heartbeat-messages.js';
+import { settle } from './outbox.js';
+
+const MOST_INTERVAL_MS = 60_000;
+const RESPONSE_MS = { least: 2_000, most: 10_000 };
+/** Of the service. */
+const MOST_OUTCOMES = 100;
+const BLOCKED_MS = 5_000;
+const LOOK_MS = 500;
+
+interface Job {
+  jobId: string;
+  deliveryToken: string;
+  intervalMs: number;
+  dueAt: number;
+}
+
+const { target, turns, writesWarnings } = workerData as HeartbeatData;
+const jobs = new Map<number, Job>();
+let timer: NodeJS.Timeout | undefined;
+let isBeating = false;
+let isDueNow = false;
+
+const report = (message: FromThread) => parentPort?.postMessage(message);
+
+const sent = ({ code, message, status, jobStatus }: YardmasterError): SentRefusal => ({
+  code,
+  message,
+  status,
+  jobStatus,
+});
+
+parentPort?.on('message', (message: ToThread) => {
+  if (message.type === 'start') {
+    const { key, jobId, deliveryToken, timeoutSeconds } = message;
+    const intervalMs = Math.min((timeoutSeconds * 1_000) / 3, MOST_INTERVAL_MS);
+    jobs.set(key, { jobId, deliveryToken, intervalMs, dueAt: performance.now() + intervalMs });
+    schedule();
+  } else if (message.type === 'end') jobs.delete(message.key);
+  else if (isBeating) isDueNow = true;
+  else void beat();
+});
+
+function schedule(): void {
+  if (isBeating) return;
+  clearTimeout(timer);
+  if (jobs.size === 0) return;
+  const first = Math.min(...[...jobs.values()].map(({ dueAt }) => dueAt));
+  timer = setTimeout(beat, Math.max(0, first - performance.now()));
+}
+
+async function beat(): Promise<void> {
+  isBeating = true;
+  clearTimeout(timer);
+  const backoff = new Backoff();
+  do {
+    isDueNow = false;
+    try {
+      const keys = [...jobs.keys()];
+      for (let from = 0; from < keys.length; from += MOST_OUTCOMES)
+        await beatSome(keys.slice(from, from + MOST_OUTCOMES));
+    } catch (error) {
+      if (error instanceof YardmasterError && error.isOfKey) report({ type: 'keyRefused', refusal: sent(error) });
+      await pause(backoff.next(error));
+      isDueNow = jobs.size > 0; // A lost heartbeat is repeated soon, and not only at the next one.
+    }
+  } while (isDueNow);
+  isBeating = false;
+  schedule();
+}
+
+async function beatSome(keys: number[]): Promise<void> {
+  const known = keys.flatMap((key) => {
+    const job = jobs.get(key);
+    return job === undefined ? [] : [{ key, job }];
+  });
+  if (known.length === 0) return;
+  const outcomes = known.map(({ job: { jobId, deliveryToken } }) => ({
+    jobId,
+    deliveryToken,
+    action: 'keepalive' as const,
+  }));
+  const shortest = Math.min(...known.map(({ job }) => job.intervalMs));
+  const sentAt = performance.now();
+  const responseMs = Math.min(Math.max(shortest, RESPONSE_MS.least), RESPONSE_MS.most);
+  const entries = await settle(target, outcomes, undefined, responseMs);
+  for (const [i, { key, job }] of known.entries()) {
+    job.dueAt = sentAt + job.intervalMs;
+    const entry = entries[i] as Settled;
+    if (entry.success) continue;
+    const refusal = refusalIn(entry);
+    if (abortReasonOf(refusal) === null && !refusal.isOfKey) continue;
+    if (jobs.delete(key)) report({ type: 'refused', key, refusal: sent(refusal) });
+  }
+}
+
+let turn = Atomics.load(turns, 0);
+let turnedAt = performance.now();
+let isReported = false;
+setInterval(() => {
+  const now = Atomics.load(turns, 0);
+  if (now !== turn) {
+    turn = now;
+    turnedAt = performance.now();
+    isReported = false;
+  } else if (!isReported && jobs.size > 0 && performance.now() - turnedAt > BLOCKED_MS) {
+    isReported = true;
+    const jobIds = [...jobs.values()].map(({ jobId }) => jobId);
+    if (writesWarnings) writeSync(2, `yardmaster: the event loop is blocked, by a handler of ${jobIds.join(', ')}\n`);
+    report({ type: 'blocked', jobIds });
+  }
+}, LOOK_MS);

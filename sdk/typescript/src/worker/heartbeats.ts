@@ -1,0 +1,65 @@
+import { Worker as Thread } from 'node:worker_threads';
+import type { Target } from '../client/transport.js';
+import { YardmasterError } from '../errors.js';
+import type { ClaimedJob } from '../wire.generated.js';
+import type { FromThread, HeartbeatData, SentRefusal, ToThread } from './heartbeat-messages.js';
+
+const TURN_MS = 500;
+
+/** What heartbeats find out. */
+export interface HeartbeatHandlers {
+  /** A job is lost. @param key that it was started with */
+  refused(key: number, refusal: YardmasterError): void;
+  /** The event loop was blocked for 5 s while these jobs ran. It is called once it is free again. */
+  blocked(jobIds: string[]): void;
+  /** The worker must end. */
+  failed(error: Error): void;
+}
+
+const errorOf = ({ code, message, status, jobStatus }: SentRefusal) =>
+  new YardmasterError(code, message, { status, jobStatus });
+
+/** Heartbeats of running jobs, which a thread sends. */
+export class Heartbeats {
+  readonly #thread: Thread;
+  readonly #turning: NodeJS.Timeout;
+
+  /** @param writesWarnings see HeartbeatData */
+  constructor(target: Target, handlers: HeartbeatHandlers, writesWarnings: boolean) {
+    const turns = new Int32Array(new SharedArrayBuffer(4));
+    const workerData: HeartbeatData = { target, turns, writesWarnings };
+    this.#turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
+    this.#turning.unref();
+    this.#thread = new Thread(new URL('./heartbeat-thread.js', import.meta.url), { workerData });
+    this.#thread.unref();
+    this.#thread.on('error', (error) => handlers.failed(error));
+    this.#thread.on('message', (message: FromThread) => {
+      if (message.type === 'blocked') handlers.blocked(message.jobIds);
+      else if (message.type === 'refused') handlers.refused(message.key, errorOf(message.refusal));
+      else handlers.failed(errorOf(message.refusal));
+    });
+  }
+
+  /** Send heartbeats of a job, until `end`. */
+  start(key: number, { id: jobId, deliveryToken, timeoutSeconds }: ClaimedJob): void {
+    this.#post({ type: 'start', key, jobId, deliveryToken, timeoutSeconds });
+  }
+
+  end(key: number): void {
+    this.#post({ type: 'end', key });
+  }
+
+  /** Send one for each job now, to find out which jobs are lost. */
+  beatNow(): void {
+    this.#post({ type: 'beatNow' });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#turning);
+    await this.#thread.terminate();
+  }
+
+  #post(message: ToThread): void {
+    this.#thread.postMessage(message);
+  }
+}

@@ -1,0 +1,224 @@
+import { Backoff, pause } from '../backoff.js';
+import { jobPath, send, spacePath, type Target } from '../client/transport.js';
+import { refusalIn, YardmasterError } from '../errors.js';
+import type { Outcome, Settled, SettleResults } from '../wire.generated.js';
+import type { OnWarning } from './warnings.js';
+
+/** Outcomes are collected for this long, so that several go in one call. */
+const COLLECT_MS = 3;
+/** Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB. */
+const SETTLE = { count: 100, bytes: 3_000_000 };
+const TURN = { count: 50, bytes: 500_000 };
+/** After so many failures of a call there is a warning. */
+export const FAILURES_BEFORE_WARNING = 3;
+
+/** The end of a report that was not sent before the worker stopped. */
+export const STOPPED = new Error('The worker has stopped');
+
+/** An outcome on its way to the service. */
+export interface Report {
+  outcome: Outcome;
+  /** Called once: with null when it is stored; otherwise with the refusal, or STOPPED. */
+  done(error: Error | null): void;
+}
+
+/**
+ * Sends outcomes until the service has accepted or refused each of them.
+ *
+ *     add → queue ─ next poll ──────┬─ accepted or refused → done
+ *                 └ settle, ≤ 3 ms ─┘  no answer → settle again, after a while
+ */
+export class Outbox {
+  readonly #target: Target;
+  readonly #warn: OnWarning;
+  readonly #fail: (error: Error) => void;
+  readonly #changed: () => void;
+  readonly #stopping = new AbortController();
+  #queue: { report: Report; bytes: number }[] = [];
+  #pending = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  /**
+   * @param fail ends the worker, when the key is refused
+   * @param changed is called when a report is done
+   */
+  constructor(target: Target, handlers: { warn: OnWarning; fail: (error: Error) => void; changed: () => void }) {
+    this.#target = target;
+    this.#warn = handlers.warn;
+    this.#fail = handlers.fail;
+    this.#changed = handlers.changed;
+  }
+
+  /** Whether every report is done. */
+  get isEmpty(): boolean {
+    return this.#pending === 0;
+  }
+
+  /** Send no more. Reports that are not done end with STOPPED. */
+  stop(): void {
+    this.#stopping.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const { report } of this.#queue.splice(0)) this.#finish(report, STOPPED);
+  }
+
+  /** Send reports, in their order. */
+  add(...reports: Report[]): void {
+    this.#pending += reports.length;
+    for (const report of reports) this.#queue.push({ report, bytes: JSON.stringify(report.outcome).length });
+    this.#timer ??= setTimeout(() => this.#flush(), COLLECT_MS);
+  }
+
+  /** Send reports with a call of their own. */
+  sendNow(reports: Report[]): void {
+    this.#pending += reports.length;
+    void this.#deliver(reports);
+  }
+
+  /** Take reports out of the queue for a poll. */
+  take(): Report[] {
+    return this.#takeSome(TURN);
+  }
+
+  /** Finish the reports of a poll by its response, or send them again when it failed. */
+  answered(reports: Report[], response: Settled[] | Error): void {
+    if (reports.length === 0) return;
+    if (response instanceof Error) void this.#deliver(reports, response);
+    else void this.#deliver(...this.#accept(reports, response));
+  }
+
+  #flush(): void {
+    this.#timer = null;
+    while (this.#queue.length > 0) void this.#deliver(this.#takeSome(SETTLE));
+  }
+
+  #takeSome({ count, bytes }: typeof TURN): Report[] {
+    let taken = 0;
+    let size = 0;
+    while (taken < Math.min(this.#queue.length, count)) {
+      size += this.#queue[taken]?.bytes ?? 0;
+      if (size > bytes && taken > 0) break;
+      taken++;
+    }
+    return this.#queue.splice(0, taken).map(({ report }) => report);
+  }
+
+  /** Send reports until each is done. @param error why they must be sent again, after a while */
+  async #deliver(reports: Report[], error: Error | null = null): Promise<void> {
+    const { signal } = this.#stopping;
+    const backoff = new Backoff();
+    let [left, failure] = [reports, error];
+    while (left.length > 0) {
+      if (failure instanceof YardmasterError && !failure.isTemporary) return this.#refused(left, failure);
+      if (failure !== null) await this.#waitAfter(failure, backoff, left);
+      if (signal.aborted) {
+        for (const report of left) this.#finish(report, STOPPED);
+        return;
+      }
+      [left, failure] = await this.#settle(left);
+    }
+  }
+
+  async #waitAfter(failure: Error, backoff: Backoff, left: readonly Report[]): Promise<void> {
+    if (backoff.failures === FAILURES_BEFORE_WARNING) {
+      const message = `reports fail and are sent again: ${failure.message}`;
+      this.#warn({ kind: 'unavailable', message, jobIds: left.map(({ outcome }) => outcome.jobId) });
+    }
+    await pause(backoff.next(failure), this.#stopping.signal);
+  }
+
+  /** Make one call with reports. @returns those to be sent again, and why */
+  async #settle(reports: Report[]): Promise<[Report[], Error | null]> {
+    try {
+      const outcomes = reports.map(({ outcome }) => outcome);
+      return this.#accept(reports, await settle(this.#target, outcomes, this.#stopping.signal));
+    } catch (error) {
+      return [reports, error as Error];
+    }
+  }
+
+  /** Finish reports by their entries. @returns those to be sent again, and why */
+  #accept(reports: Report[], entries: Settled[]): [Report[], Error | null] {
+    if (entries.length !== reports.length)
+      return [reports, new YardmasterError('NO_RESPONSE', 'The response has not one entry for each outcome')];
+    let why: Error | null = null;
+    const again = reports.filter((report, i) => {
+      const entry = entries[i] as Settled;
+      const refusal = entry.success ? null : refusalIn(entry);
+      // Who reports decides about a full storage.
+      if (refusal?.isTemporary && refusal.code !== 'STORAGE_FULL') {
+        why = refusal;
+        return true;
+      }
+      this.#finish(report, refusal);
+      return false;
+    });
+    return [again, why];
+  }
+
+  /** A call was refused as a whole: one of its outcomes is invalid. So send each alone. */
+  async #refused(reports: Report[], refusal: YardmasterError): Promise<void> {
+    await Promise.all(
+      reports.map(async (report) => this.#finish(report, refusal.isOfKey ? refusal : await this.#deliverAlone(report))),
+    );
+  }
+
+  /** Send a report until it is accepted or refused. A result that is refused fails its job. @returns the refusal */
+  async #deliverAlone({ outcome }: Report): Promise<Error | null> {
+    const { signal } = this.#stopping;
+    const backoff = new Backoff();
+    for (let sent = outcome; ; ) {
+      const refusal = await sendAlone(this.#target, sent, signal);
+      if (refusal === null) return null;
+      if (signal.aborted) return STOPPED;
+      if (isInvalid(refusal) && sent.action === 'complete') sent = failureInsteadOf(sent, refusal);
+      else if (!refusal.isTemporary || refusal.code === 'STORAGE_FULL') return refusal;
+      else await pause(backoff.next(refusal), signal);
+    }
+  }
+
+  #finish(report: Report, error: Error | null): void {
+    this.#pending--;
+    if (error instanceof YardmasterError && error.isOfKey) this.#fail(error);
+    report.done(error);
+    this.#changed();
+  }
+}
+
+/** Make one call with outcomes. @returns one entry for each */
+export async function settle(
+  target: Target,
+  outcomes: readonly Outcome[],
+  signal?: AbortSignal,
+  timeoutMs?: number,
+): Promise<Settled[]> {
+  const request = {
+    method: 'POST',
+    path: spacePath(target, '/jobs/settle'),
+    body: JSON.stringify({ outcomes }),
+  } as const;
+  const { results } = await send<SettleResults>(target, request, signal, timeoutMs);
+  return results;
+}
+
+const isInvalid = ({ status }: YardmasterError) => status === 400 || status === 413;
+
+const failureInsteadOf = ({ jobId, deliveryToken = null }: Outcome, { message }: YardmasterError): Outcome => ({
+  jobId,
+  deliveryToken,
+  action: 'fail',
+  error: message,
+});
+
+/** Make the call about one job that does what an outcome says. @returns its refusal; null when it is stored */
+async function sendAlone(target: Target, outcome: Outcome, signal: AbortSignal): Promise<YardmasterError | null> {
+  const { jobId, deliveryToken, action, ...fields } = outcome;
+  const body = action === 'checkpoint' || action === 'event' ? ((fields as { data?: unknown }).data ?? null) : fields;
+  const headers: Record<string, string> = deliveryToken ? { 'x-delivery-token': deliveryToken } : {};
+  try {
+    const path = jobPath(jobId, `/${action}`);
+    await send(target, { method: 'POST', path, body: JSON.stringify(body), headers }, signal);
+    return null;
+  } catch (error) {
+    return error instanceof YardmasterError ? error : new YardmasterError('NO_RESPONSE', String(error));
+  }
+}

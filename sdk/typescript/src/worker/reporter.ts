@@ -1,0 +1,96 @@
+import { Backoff, pause } from '../backoff.js';
+import { abortReasonOf, Draining, YardmasterError } from '../errors.js';
+import type { Attempt } from './attempt.js';
+import type { ProgressReport, Reporter } from './context.js';
+import type { LogEntry } from './job-log.js';
+import { STOPPED } from './outbox.js';
+import type { Fields } from './outcomes.js';
+import { within } from './signals.js';
+
+const PROGRESS_MS = 200;
+
+const isFull = (error: unknown) => error instanceof YardmasterError && error.code === 'STORAGE_FULL';
+
+/** Sends what the handler of an attempt reports. */
+export class AttemptReporter implements Reporter {
+  readonly #attempt: Attempt;
+  #newest: ProgressReport | null = null;
+  #sending: Promise<void> | null = null;
+  #inFlight: Promise<void> | null = null;
+  #isClosed = false;
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+
+  get checkpoint(): unknown {
+    return this.#attempt.job.checkpoint;
+  }
+
+  log(entry: LogEntry): void {
+    this.#attempt.log.add(entry);
+  }
+
+  /** Send one report. A refusal that means that the job is lost aborts the handler. @throws the refusal or the reason */
+  async #send(fields: Fields): Promise<void> {
+    this.#attempt.throwIfOver();
+    const error = await this.#attempt.report(fields);
+    if (error === null) return;
+    if (error === STOPPED) throw new Draining();
+    const reason = error instanceof YardmasterError ? abortReasonOf(error) : null;
+    if (reason !== null) this.#attempt.abort(reason);
+    throw reason ?? error;
+  }
+
+  async save(data: unknown): Promise<void> {
+    const backoff = new Backoff();
+    for (;;) {
+      try {
+        return await this.#send({ action: 'checkpoint', data });
+      } catch (error) {
+        if (!isFull(error)) throw error;
+        await pause(backoff.next(error), this.#attempt.gone);
+      }
+    }
+  }
+
+  async event(data: unknown): Promise<void> {
+    try {
+      await this.#send({ action: 'event', data });
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    }
+  }
+
+  progress(report: ProgressReport): void {
+    this.#attempt.throwIfOver();
+    this.#newest = report;
+    if (!this.#isClosed) this.#sending ??= this.#sendProgress();
+  }
+
+  async #sendProgress(): Promise<void> {
+    while (this.#newest !== null && !this.#isClosed) {
+      const newest = this.#newest;
+      this.#newest = null;
+      this.#inFlight = this.#send({ action: 'progress', ...newest }).catch((error: Error) => {
+        const isKnown = isFull(error) || this.#attempt.isOver;
+        if (!isKnown) this.#attempt.warn('report', `a progress report was refused: ${error.message}`);
+      });
+      await this.#inFlight;
+      this.#inFlight = null;
+      await pause(PROGRESS_MS, this.signal);
+    }
+    this.#sending = null;
+  }
+
+  /** Wait for the progress on its way. @returns the newest one that is not sent, or null */
+  async lastProgress(limitMs: number): Promise<ProgressReport | null> {
+    this.#isClosed = true;
+    if (this.#inFlight !== null) await within(limitMs, this.#inFlight);
+    return this.#newest;
+  }
+}

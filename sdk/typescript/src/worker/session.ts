@@ -1,0 +1,210 @@
+import { Backoff, pause } from '../backoff.js';
+import type { Target } from '../client/transport.js';
+import { abortReasonOf, Draining, YardmasterError } from '../errors.js';
+import type { ClaimedJob, Outcome } from '../wire.generated.js';
+import { Attempt } from './attempt.js';
+import type { Context, WorkerJob } from './context.js';
+import { Heartbeats } from './heartbeats.js';
+import { followSpace } from './kill-stream.js';
+import { Outbox, settle } from './outbox.js';
+import { releaseOf } from './outcomes.js';
+import type { Poller } from './poller.js';
+import { WakeUp, within } from './signals.js';
+import type { OnWarning } from './warnings.js';
+
+/** Handlers have this long after they were aborted because the worker stops. */
+const GRACE_MS = 5_000;
+/** The last call of a worker is sent again for this long. */
+const LAST_CALL_MS = 5_000;
+const MOST_OUTCOMES = 100;
+
+export type AnyHandler = (job: WorkerJob, context: Context) => unknown;
+
+export interface SessionOptions {
+  handlers: ReadonlyMap<string, AnyHandler>;
+  concurrency: number;
+  drainMs: number;
+  autoAck: boolean;
+  warn: OnWarning;
+  writesWarnings: boolean;
+}
+
+/** One run of a worker: its jobs, its heartbeats, its stream and its end. */
+export class Session {
+  readonly target: Target;
+  readonly options: SessionOptions;
+  readonly warn: OnWarning;
+  readonly outbox: Outbox;
+  readonly heartbeats: Heartbeats;
+  /** Wakes the poller. */
+  readonly freed = new WakeUp();
+  readonly #changed = new WakeUp();
+  readonly #attempts = new Map<number, Attempt>();
+  /** Ends the stream. */
+  readonly #background = new AbortController();
+  /** Ends the drain: all jobs are released. */
+  readonly #hurry = new AbortController();
+  /** Ends the polls. */
+  readonly #polling = new AbortController();
+  #slots: number;
+  #keys = 0;
+  #error: Error | null = null;
+
+  constructor(target: Target, options: SessionOptions) {
+    this.target = target;
+    this.options = options;
+    this.warn = options.warn;
+    this.#slots = options.concurrency;
+    const fail = (error: Error) => this.fail(error);
+    this.outbox = new Outbox(target, { warn: this.warn, fail, changed: () => this.#changed.wake() });
+    const refused = (key: number, refusal: YardmasterError) => {
+      const reason = abortReasonOf(refusal);
+      if (reason === null) fail(refusal);
+      else this.#attempts.get(key)?.abort(reason);
+    };
+    const blocked = (jobIds: string[]) =>
+      this.warn({ kind: 'blocked', message: 'a handler has blocked the event loop for more than 5 s', jobIds });
+    this.heartbeats = new Heartbeats(target, { refused, blocked, failed: fail }, options.writesWarnings);
+  }
+
+  get isDraining(): boolean {
+    return this.#polling.signal.aborted;
+  }
+
+  /** Free ones, for jobs. */
+  get slots(): number {
+    return this.#slots;
+  }
+
+  /** Call the handler of a job. */
+  handle(job: WorkerJob, context: Context): unknown {
+    return (this.options.handlers.get(job.name) as AnyHandler)(job, context);
+  }
+
+  /** End the worker with an error, when an operator must act. */
+  fail(error: Error): void {
+    this.#error ??= error;
+    this.stop();
+    this.#changed.wake();
+  }
+
+  /** Stop polling, and drain. A second call releases all jobs at once. */
+  stop(): void {
+    if (this.isDraining && this.#error === null) this.#hurry.abort();
+    this.#polling.abort(); // It closes the connection of a waiting poll, so the service releases what it would claim.
+    this.freed.wake();
+    this.#changed.wake();
+  }
+
+  /** Work until it is stopped and drained. @throws the error that has ended it */
+  async run(poller: Poller): Promise<void> {
+    const names = [...this.options.handlers.keys()];
+    const message = (event: { jobId?: string } & Parameters<Attempt['onMessage']>[0]) => {
+      for (const attempt of this.#attempts.values()) if (attempt.job.id === event.jobId) attempt.onMessage(event);
+    };
+    const begun = () => this.heartbeats.beatNow();
+    const missing = (why: string) =>
+      this.warn({
+        kind: 'stream',
+        message: `no stream of kills, they are noticed at the next heartbeat: ${why}`,
+        jobIds: [],
+      });
+    void followSpace(this.target, names, { message, begun, missing }, this.#background.signal);
+    try {
+      await poller.run(this, this.#polling.signal);
+      await this.#drain();
+      await this.#settleRest();
+    } finally {
+      this.#background.abort();
+      await this.heartbeats.close();
+    }
+    if (this.#error !== null) throw this.#error;
+  }
+
+  /** Wait for the handlers; then abort them, and wait for a moment. */
+  async #drain(): Promise<void> {
+    if (this.#error === null && (await this.#isIdleWithin(this.options.drainMs))) return;
+    for (const attempt of this.#attempts.values()) attempt.abort(new Draining());
+    await this.#isIdleWithin(GRACE_MS);
+  }
+
+  /** Wait until no job is left. @returns false when the time is over; true at a second stop */
+  async #isIdleWithin(ms: number): Promise<boolean> {
+    const end = performance.now() + ms;
+    while (this.#attempts.size > 0 || !this.outbox.isEmpty) {
+      const left = end - performance.now();
+      if (this.#hurry.signal.aborted) return true;
+      if (left <= 0) return false;
+      await within(left, this.#changed.wait(this.#hurry.signal));
+    }
+    return true;
+  }
+
+  /** Send the outcomes that are not stored yet, and release all other jobs. */
+  async #settleRest(): Promise<void> {
+    this.outbox.stop();
+    const rest = [...this.#attempts.values()].flatMap((attempt) => attempt.close());
+    const end = performance.now() + LAST_CALL_MS;
+    const backoff = new Backoff();
+    while (rest.length > 0) {
+      try {
+        await settle(this.target, rest.slice(0, MOST_OUTCOMES), undefined, Math.max(end - performance.now(), 1));
+        rest.splice(0, MOST_OUTCOMES);
+      } catch (error) {
+        const waitMs = backoff.next(error);
+        const isTemporary = error instanceof YardmasterError && error.isTemporary;
+        if (isTemporary && performance.now() + waitMs < end) await pause(waitMs);
+        else return this.#warnOfRest(rest, error as Error);
+      }
+    }
+  }
+
+  #warnOfRest(rest: readonly Outcome[], { message }: Error): void {
+    const jobIds = rest.map(({ jobId }) => jobId);
+    this.warn({ kind: 'lost', message: `jobs could not be released: ${message}`, jobIds });
+  }
+
+  /** Begin with the jobs of a poll. They are acked with one call, and each handler starts after its ack. */
+  begin(jobs: readonly ClaimedJob[]): void {
+    const acks = jobs.flatMap((job) => {
+      if (!this.options.handlers.has(job.name)) return this.#releaseUnknown(job);
+      const attempt = new Attempt(this, job, ++this.#keys);
+      this.#attempts.set(attempt.key, attempt);
+      this.#slots--;
+      if (!this.options.autoAck) return [this.#ackOf(attempt)];
+      attempt.start();
+      return [];
+    });
+    if (acks.length > 0) this.outbox.sendNow(acks);
+  }
+
+  #ackOf(attempt: Attempt) {
+    const done = (error: Error | null) => {
+      if (error === null) attempt.start();
+      else if (error instanceof YardmasterError) attempt.drop();
+    };
+    return { outcome: attempt.outcome({ action: 'ack' }), done };
+  }
+
+  #releaseUnknown({ id: jobId, name, deliveryToken }: ClaimedJob): [] {
+    this.warn({
+      kind: 'unknownName',
+      message: `there is no handler for ${name}; its job is released`,
+      jobIds: [jobId],
+    });
+    const release = releaseOf(0, `the worker has no handler for ${name}`);
+    this.outbox.add({ outcome: { jobId, deliveryToken, ...release } as Outcome, done: () => undefined });
+    return [];
+  }
+
+  freeSlot(): void {
+    this.#slots++;
+    this.freed.wake();
+  }
+
+  remove(attempt: Attempt): void {
+    this.#attempts.delete(attempt.key);
+    this.heartbeats.end(attempt.key);
+    this.#changed.wake();
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * What a warning is about. `blocked`: handlers have blocked the event loop for 5 s. `lost`: a job was lost, so what its
+ * handler does is ignored. `logs`: log entries were dropped. `unknownName`: a job has no handler and was released.
+ * `unavailable`: calls fail and are sent again. `stream`: there is no stream of kills, so they are noticed at the next
+ * heartbeat. `report`: the service refused a report.
+ */
+export type WarningKind = 'blocked' | 'lost' | 'logs' | 'unknownName' | 'unavailable' | 'stream' | 'report';
+
+/** Something that needs attention but does not end the worker. */
+export interface Warning {
+  kind: WarningKind;
+  message: string;
+  /** Of the jobs that it is about; may be empty. */
+  jobIds: string[];
+}
+
+export type OnWarning = (warning: Warning) => void;
+
+/** Write a warning to stderr. */
+export const writeWarning: OnWarning = ({ kind, message, jobIds }) =>
+  void process.stderr.write(`yardmaster: ${message} (${[kind, ...jobIds].join(', ')})\n`);

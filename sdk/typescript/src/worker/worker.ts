@@ -1,0 +1,132 @@
+import { hostname } from 'node:os';
+import type { Yardmaster } from '../client/yardmaster.js';
+import { type Duration, secondsOf } from '../durations.js';
+import type { Context, Released, WorkerJob } from './context.js';
+import { Health } from './health.js';
+import { Poller } from './poller.js';
+import { type StandardSchema, validated } from './schema.js';
+import { type AnyHandler, Session } from './session.js';
+import { type OnWarning, writeWarning } from './warnings.js';
+
+export interface WorkerOptions {
+  /** Jobs at once. Default: 10 */
+  concurrency?: number;
+  /** How long handlers may go on after the worker was asked to stop. Default: 25 s */
+  drain?: Duration;
+  /**
+   * Start jobs with the poll that claims them. It saves a call for each job; but a job whose response is lost waits for
+   * its time-out, and has used an attempt. Default: false
+   */
+  autoAck?: boolean;
+  /** Shown on the jobs of the worker, at most 128 characters. Default: host and process id */
+  workerId?: string;
+  /** Port that serves `/healthz`. Default: none */
+  healthPort?: number;
+  /** Called when something needs attention but does not end the worker. Default: stderr gets it */
+  onWarning?: OnWarning;
+  /** Whether SIGTERM and SIGINT stop the worker. Default: true; without it, call `stop` */
+  handleSignals?: boolean;
+}
+
+/**
+ * Works on a job. What it returns is the result; what it throws fails the attempt, see `NonRetryable` and `RetryAfter`.
+ * `context.release(…)` as its value gives the job back.
+ */
+export type Handler<Payload, Result> = (
+  job: WorkerJob<Payload>,
+  context: Context,
+) => Result | Released | Promise<Result | Released>;
+
+const CONCURRENCY = 10;
+const DRAIN = '25s';
+/** Of the service. */
+const MOST_NAMES = 100;
+const MOST_WORKER_ID = 128;
+
+/** Claims jobs and calls their handlers. */
+export class Worker {
+  readonly #client: Yardmaster;
+  readonly #options: WorkerOptions;
+  readonly #handlers = new Map<string, AnyHandler>();
+  #session: Session | null = null;
+
+  /** @throws RangeError for an invalid option */
+  constructor(client: Yardmaster, options: WorkerOptions = {}) {
+    const { concurrency = CONCURRENCY, drain = DRAIN } = options;
+    if (!Number.isInteger(concurrency) || concurrency < 1)
+      throw new RangeError(`concurrency must be a whole number above 0; it is ${concurrency}`);
+    secondsOf(drain, 'drain');
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Register the handler of a name. */
+  on<Payload = unknown, Result = unknown>(name: string, handler: Handler<Payload, Result>): this;
+  /** The same with a Standard Schema. A payload that does not fit fails its job for good, and the error names the field. */
+  on<Payload, Result = unknown>(
+    name: string,
+    schema: StandardSchema<unknown, Payload>,
+    handler: Handler<Payload, Result>,
+  ): this;
+  on(name: string, second: AnyHandler | StandardSchema, third?: AnyHandler): this {
+    const handler = third ?? second;
+    if (name === '' || typeof handler !== 'function') throw new TypeError('on needs a name and a handler');
+    if (this.#handlers.has(name)) throw new TypeError(`${name} has a handler already`);
+    if (this.#handlers.size === MOST_NAMES)
+      throw new RangeError(`A worker has handlers for at most ${MOST_NAMES} names`);
+    if (third === undefined) this.#handlers.set(name, handler as AnyHandler);
+    else {
+      const schema = second as StandardSchema;
+      this.#handlers.set(name, async (job, context) =>
+        third({ ...job, payload: await validated(schema, job.payload) }, context),
+      );
+    }
+    return this;
+  }
+
+  /**
+   * Work until SIGTERM or SIGINT, or `stop`; then drain:
+   *
+   *     first signal     no more polls, heartbeats go on
+   *     after `drain`    handlers are aborted with `Draining`, and have 5 s
+   *     then             the remaining jobs are released, which costs no attempt
+   *     second signal    all jobs are released at once
+   *
+   * @throws YardmasterError only when an operator must act: the key or the polls are refused
+   */
+  async run(): Promise<void> {
+    if (this.#session !== null) throw new Error('The worker is running already');
+    if (this.#handlers.size === 0) throw new Error('Register a handler with on(name, handler) before run()');
+    const { concurrency = CONCURRENCY, drain = DRAIN, autoAck = false, onWarning, healthPort } = this.#options;
+    const health = new Health();
+    if (healthPort !== undefined) await health.serve(healthPort);
+    const session = new Session(this.#client.target, {
+      handlers: this.#handlers,
+      concurrency,
+      autoAck,
+      drainMs: secondsOf(drain, 'drain') * 1_000,
+      warn: onWarning ?? writeWarning,
+      writesWarnings: onWarning === undefined,
+    });
+    this.#session = session;
+    const stop = () => session.stop();
+    const signals = (this.#options.handleSignals ?? true) ? (['SIGTERM', 'SIGINT'] as const) : [];
+    for (const signal of signals) process.on(signal, stop);
+    try {
+      await session.run(new Poller(this.#workerId(), health));
+    } finally {
+      for (const signal of signals) process.off(signal, stop);
+      health.close();
+      this.#session = null;
+    }
+  }
+
+  #workerId(): string {
+    return (this.#options.workerId ?? `${hostname()}-${process.pid}`).slice(0, MOST_WORKER_ID);
+  }
+
+  /** Stop as at a signal: drain the first time, release all jobs at once the second time. */
+  stop(): void {
+    this.#session?.stop();
+  }
+}
