@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Yardmaster, YardmasterError } from '../dist/index.js';
+import { startFake } from './fake-service.mjs';
+
+const JOB = { id: 'j1', spaceId: 'a b', name: 'resize', status: 'pending' };
+const UNAVAILABLE = { error: 'Service is unavailable', code: 'UNAVAILABLE' };
+
+/** Run a test with a client of a fake service. */
+const withClient = (title, answer, act, options = {}) =>
+  test(title, async () => {
+    const fake = await startFake(answer);
+    try {
+      await act(new Yardmaster({ ...fake.options, ...options }), fake);
+    } finally {
+      await fake.close();
+    }
+  });
+
+withClient(
+  'create sends the fields of the API, with the key of the service and an idempotency key',
+  () => [201, JOB],
+  async (client, { calls }) => {
+    const options = { delay: '5m', timeout: 30, maxRun: '1h', startWithin: '2d', priority: 7, unique: { key: 'k' } };
+    const job = await client.create('resize', { image: 'cat.png' }, { ...options, retry: { delaySeconds: 5 } });
+    assert.deepEqual([job.id, job.name, job.status], ['j1', 'resize', 'pending']);
+    const [{ method, url, headers, body }] = calls;
+    assert.deepEqual([method, url, headers['x-api-key']], ['POST', '/api/v1/spaces/a%20b/jobs', 'secret']);
+    assert.match(headers['idempotency-key'], /^[0-9a-f-]{36}$/);
+    assert.deepEqual(body, {
+      ...{ name: 'resize', payload: { image: 'cat.png' }, delaySeconds: 300, timeoutSeconds: 30 },
+      ...{ maxRunSeconds: 3_600, startWithinSeconds: 172_800, priority: 7 },
+      ...{ unique: { key: 'k' }, retry: { delaySeconds: 5 } },
+    });
+  },
+);
+
+const TEMPORARY = {
+  'a lost connection': null,
+  'a page of a proxy': [502, '<html>'],
+  'JSON of something else': [500, { message: 'no' }],
+  'a 503': [503, UNAVAILABLE],
+  'a 429': [429, { error: 'Too many', code: 'TOO_MANY_WAITERS' }],
+  'a body that is cut': [200, '{"id": "j1'],
+};
+for (const [what, answer] of Object.entries(TEMPORARY))
+  withClient(
+    `create is sent again after ${what}, with the same idempotency key`,
+    (_, count) => (count === 1 ? answer : [201, JOB]),
+    async (client, { calls }) => {
+      assert.equal((await client.create('resize')).id, 'j1');
+      const keys = calls.map(({ headers }) => headers['idempotency-key']);
+      assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+    },
+  );
+
+withClient(
+  'a refused call is not sent again, and its error has all that the service said',
+  () => [
+    400,
+    {
+      error: 'Request is not valid',
+      code: 'INVALID_REQUEST',
+      details: [{ path: 'name', message: 'name is required' }],
+    },
+    { 'x-request-id': 'r1' },
+  ],
+  async (client, { calls }) => {
+    const error = await client.create('').catch((thrown) => thrown);
+    assert.ok(error instanceof YardmasterError);
+    const { code, status, message, requestId, details } = error;
+    assert.deepEqual(
+      { code, status, message, requestId, details },
+      {
+        ...{ code: 'INVALID_REQUEST', status: 400, message: 'Request is not valid', requestId: 'r1' },
+        details: [{ path: 'name', message: 'name is required' }],
+      },
+    );
+    assert.equal(calls.length, 1);
+  },
+);
+
+withClient(
+  'a call is not sent again when its window is over',
+  () => [503, UNAVAILABLE, { 'retry-after': '30' }],
+  async (client, { calls }) => {
+    await assert.rejects(client.get('j1'), { code: 'UNAVAILABLE', retryAfterMs: 30_000 });
+    assert.equal(calls.length, 1);
+  },
+  { retryWindow: '1s' },
+);
+
+withClient(
+  'an aborted call ends with the reason of its signal',
+  () => new Promise(() => undefined),
+  async (client) => {
+    const controller = new AbortController();
+    const call = client.get('j1', controller.signal);
+    controller.abort(new Error('enough'));
+    await assert.rejects(call, /enough/);
+  },
+);
+
+withClient(
+  'a wait for a result asks the service to wait, and ends with its own limit',
+  ({ url }) => [200, { ...JOB, status: url.includes('waitSeconds') ? 'running' : 'pending', events: [] }],
+  async (client, { calls }) => {
+    await assert.rejects(client.handle('j1').result({ timeout: '100ms' }), { code: 'TIMEOUT', jobStatus: 'running' });
+    assert.match(calls[0].url, /^\/api\/v1\/jobs\/j1\?waitSeconds=0\.\d+$/);
+  },
+);
+
+withClient(
+  'a dead job rejects the wait for its result, with its error',
+  () => [200, { ...JOB, status: 'dead', error: 'disk full', events: [] }],
+  (client) =>
+    assert.rejects(client.handle('j1').result(), { code: 'JOB_DEAD', message: /disk full/, jobError: 'disk full' }),
+);
+
+test('a client without a key or a space says what to set', () => {
+  const { YARDMASTER_API_KEY: _, YARDMASTER_SPACE: __, ...env } = process.env;
+  process.env = env;
+  assert.throws(() => new Yardmaster({ space: 'demo' }), /option apiKey, or the variable YARDMASTER_API_KEY/);
+  assert.throws(() => new Yardmaster({ apiKey: 'k' }), /option space, or the variable YARDMASTER_SPACE/);
+  assert.throws(() => new Yardmaster({ apiKey: 'k', space: 's', url: 'localhost' }), /is no URL: localhost/);
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Killed, NonRetryable, RetryAfter } from '../dist/index.js';
+import { run } from '../dist/testing.js';
+
+test('a run records what a handler reports', async () => {
+  const done = await run(
+    async ({ payload, attempt }, context) => {
+      await context.progress(40, 'Resizing', { decode: 100, encode: { percent: 5, message: 'slow' } });
+      await context.save({ page: 7 });
+      await context.event('seen');
+      context.log.warn('no profile', { file: payload.image });
+      return { attempt, from: context.checkpoint };
+    },
+    { image: 'cat.png' },
+    { attempt: 2, checkpoint: { page: 3 } },
+  );
+  assert.deepEqual([done.status, done.result], ['completed', { attempt: 2, from: { page: 3 } }]);
+  const subProgress = { decode: { percent: 100 }, encode: { percent: 5, message: 'slow' } };
+  assert.deepEqual(done.progress, [{ percent: 40, message: 'Resizing', subProgress }]);
+  assert.deepEqual([done.checkpoints, done.events], [[{ page: 7 }], ['seen']]);
+  const [{ level, message, metadata }] = done.logs;
+  assert.deepEqual([level, message, metadata], ['warn', 'no profile', { file: 'cat.png' }]);
+});
+
+const ENDS = [
+  [
+    'an error',
+    () => Promise.reject(new Error('disk full')),
+    { status: 'failed', isRetryable: true, delaySeconds: undefined },
+  ],
+  [
+    'NonRetryable',
+    () => Promise.reject(new NonRetryable('404')),
+    { status: 'failed', isRetryable: false, delaySeconds: undefined },
+  ],
+  [
+    'RetryAfter',
+    () => Promise.reject(new RetryAfter('30s')),
+    { status: 'failed', isRetryable: true, delaySeconds: 30 },
+  ],
+  [
+    'a release',
+    (_, context) => context.release({ delay: '10m' }),
+    { status: 'released', isRetryable: false, delaySeconds: 600 },
+  ],
+  ['a result that is no JSON', () => 1n, { status: 'failed', isRetryable: true, delaySeconds: undefined }],
+];
+for (const [what, handler, end] of ENDS)
+  test(`a run tells ${what}`, async () => {
+    const { status, isRetryable, delaySeconds } = await run(handler, null);
+    assert.deepEqual({ status, isRetryable, delaySeconds }, end);
+  });
+
+test('a payload that does not fit its schema fails for good, and names the field', async () => {
+  const validate = () => ({ issues: [{ message: 'Expected a number', path: ['size', { key: 'width' }] }] });
+  const schema = { '~standard': { version: 1, vendor: 'test', validate } };
+  const { isRetryable, error } = await run(() => null, {}, { schema });
+  assert.deepEqual(
+    [isRetryable, error.message],
+    [false, 'The payload is not valid: payload.size.width: Expected a number'],
+  );
+});
+
+for (const [args, message] of [
+  [[101, 'x'], /percent must be a number from 0 to 100; it is 101/],
+  [[50, ''], /message must be a text/],
+  [[50, 'x', { decode: -1 }], /subProgress\.decode/],
+])
+  test(`progress(${JSON.stringify(args).slice(1, -1)}) is an error of the handler`, async () => {
+    const { error } = await run((_, context) => context.progress(...args), null);
+    assert.match(error.message, message);
+  });
+
+test('a run can abort the handler as a worker does', async () => {
+  const controller = new AbortController();
+  const handler = (_, { signal }) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason.name)));
+  const running = run(handler, null, { signal: controller.signal });
+  controller.abort(new Killed());
+  assert.equal((await running).result, 'Killed');
+});
