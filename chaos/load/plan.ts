@@ -117,7 +117,7 @@ export function planOf(seed: number, n: number): JobPlan {
     isClaimed: random.chance(0.15),
     watched: random.chance(0.2) ? random.of(['with key', 'with key', 'without'] as const) : null,
     creates: random.of(['once', 'with a key', 'twice with a key'] as const),
-    unique: random.chance(0.15) ? random.of(UNIQUE) : null,
+    unique: random.chance(0.2) ? random.of(UNIQUE) : null,
   };
   const timing = plan.unique === null ? timingOf(random) : {};
   return { ...plan, timing, together: random.chance(0.1) ? 1 + random.below(2) : 0 };
