@@ -59,7 +59,7 @@ func (a *attempt) over() error {
 func (a *attempt) needsHeartbeat() (time.Time, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	interval := min(durationOf(a.job.TimeoutSeconds)/3, maxHeartbeatInterval)
+	interval := min(max(durationOf(a.job.TimeoutSeconds)/3, minHeartbeatInterval), maxHeartbeatInterval)
 	return a.beatAt.Add(interval), a.isRunning && !a.isGone
 }
 
@@ -72,7 +72,7 @@ func (a *attempt) onMessage(message streamMessage) {
 	case wire.JobEventTypeDead:
 		a.abort(ErrTimedOut)
 	case wire.JobEventTypeRetried:
-		if message.Data.AttemptNumber == a.job.AttemptNumber+1 {
+		if message.Data.AttemptNumber == a.number() {
 			a.abort(ErrTimedOut)
 		} else {
 			wake(a.s.beatNow)

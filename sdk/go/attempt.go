@@ -34,17 +34,6 @@ type attempt struct {
 	beatAt    time.Time      // Of the latest heartbeat or, before it, of the start.
 }
 
-func (s *session) newAttempt(job wire.ClaimedJob) *attempt {
-	a := &attempt{s: s, job: job, gone: make(chan struct{})}
-	a.ctx, a.cancel = context.WithCancelCause(context.WithValue(s.values, reporterKey{}, Reporter(a)))
-	a.log = newJobLog(s, job.ID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.attempts[a] = struct{}{}
-	s.slots--
-	return a
-}
-
 // outcomes adds the job and its token to outcomes.
 func (a *attempt) outcomes(of ...wire.Outcome) []wire.Outcome {
 	for i := range of {
@@ -53,57 +42,18 @@ func (a *attempt) outcomes(of ...wire.Outcome) []wire.Outcome {
 	return of
 }
 
-func releaseOf(job wire.ClaimedJob, reason string) *report {
-	o := outcome.OfRelease(0, reason)
-	o.JobID, o.DeliveryToken = job.ID, &job.DeliveryToken
-	return &report{Outcome: o, done: func(error) {}}
-}
-
-// ack returns the report that starts the attempt. A refused ack means that the job is another worker's by now.
-func (a *attempt) ack() *report {
-	return &report{
-		Outcome: a.outcomes(wire.Outcome{Action: outcome.Ack})[0],
-		done: func(err error) {
-			if err == nil {
-				a.start()
-			} else if err != errStopped {
-				a.freeSlot()
-				a.remove()
-			}
-		},
+// number returns which attempt this is, from 1.
+func (a *attempt) number() int {
+	if a.job.Attempt == 0 { // An older service does not send it.
+		return a.job.AttemptNumber + 1
 	}
-}
-
-// start calls the handler, unless the worker stops.
-func (a *attempt) start() {
-	a.s.mu.Lock()
-	draining := a.s.draining
-	a.s.mu.Unlock()
-	a.mu.Lock()
-	a.isRunning = true
-	a.beatAt = time.Now()
-	isGone := a.isGone
-	a.mu.Unlock()
-	switch {
-	case isGone:
-		a.freeSlot()
-		a.remove()
-	case draining:
-		a.settle(outcome.OfRelease(0, stopReason))
-	default:
-		wake(a.s.started)
-		go a.run()
-	}
+	return a.job.Attempt
 }
 
 func (a *attempt) run() {
-	number := a.job.Attempt
-	if number == 0 { // An older service does not send it.
-		number = a.job.AttemptNumber + 1
-	}
 	createdAt, _ := time.Parse(time.RFC3339, a.job.CreatedAt)
 	info := JobInfo{
-		ID: a.job.ID, Name: a.job.Name, Attempt: number, MaxRetries: a.job.MaxRetries,
+		ID: a.job.ID, Name: a.job.Name, Attempt: a.number(), MaxRetries: a.job.MaxRetries,
 		Timeout: durationOf(a.job.TimeoutSeconds), CreatedAt: createdAt,
 	}
 	if string(a.job.Checkpoint) != "null" {
@@ -122,7 +72,7 @@ func (a *attempt) run() {
 func (a *attempt) end(result any, err error) {
 	a.mu.Lock()
 	a.hasEnded = true
-	isGone := a.isGone
+	isGone, isDraining := a.isGone, a.reason == ErrDraining
 	a.mu.Unlock()
 	if isGone {
 		go a.log.close(flushLimit)
@@ -132,11 +82,9 @@ func (a *attempt) end(result any, err error) {
 	}
 	a.log.close(flushLimit)
 	last := outcome.Of(result, err)
-	a.mu.Lock()
-	if a.reason == ErrDraining && last.Action == outcome.Fail {
+	if isDraining && last.Action == outcome.Fail {
 		last = outcome.OfRelease(0, stopReason)
 	}
-	a.mu.Unlock()
 	if report := a.lastProgress(); report != nil {
 		a.settle(*report, last)
 	} else {

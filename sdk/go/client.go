@@ -1,6 +1,7 @@
 package yardmaster
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -82,6 +83,12 @@ func defaultTransport() http.RoundTripper {
 	}
 	transport = transport.Clone()
 	transport.MaxIdleConnsPerHost = 32 // A worker makes several calls at once; the default keeps only 2 connections.
+	// With HTTP/2, all calls would wait for one connection that is dead.
+	transport.ForceAttemptHTTP2 = false
+	transport.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
+	if transport.TLSClientConfig != nil {
+		transport.TLSClientConfig.NextProtos = nil // Otherwise the copy still offers HTTP/2 to servers.
+	}
 	return transport
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -44,8 +45,16 @@ func untyped[P, R any](handler Handler[P, R]) untypedHandler {
 		if err := json.Unmarshal(raw, &payload); err != nil {
 			return nil, NonRetryable(fmt.Errorf("the payload is invalid: %w", err))
 		}
-		return handler(ctx, MakeJob(info, payload, reporter))
+		return Call(ctx, handler, Job[P]{JobInfo: info, Payload: payload}, reporter)
 	}
+}
+
+// Call calls a handler with a job whose reports go to a reporter. A worker does this by itself; a test uses package
+// yardmastertest.
+func Call[P, R any](ctx context.Context, handler Handler[P, R], job Job[P], reporter Reporter) (R, error) {
+	job.reporter = reporter
+	job.Log = slog.New(&logHandler{reporter: reporter, fields: newFieldWriter()})
+	return handler(context.WithValue(ctx, reporterKey{}, reporter), &job)
 }
 
 // panicError is the error of a handler that panicked.

@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	minHeartbeatInterval = 50 * time.Millisecond
 	maxHeartbeatInterval = time.Minute
 	// A heartbeat call without a response is sent again after this long, or after its interval if that is longer.
 	minHeartbeatTimeout = 2 * time.Second
@@ -32,13 +33,18 @@ func (s *session) sendHeartbeats(ctx context.Context) {
 			_, attempts = s.nextHeartbeat()
 		case <-timer.C:
 		}
-		if err := s.beat(ctx, attempts); err == nil {
+		err := s.beat(ctx, attempts)
+		if err == nil {
 			wait = backoff{}
-		} else if !sleep(ctx, wait.next(err)) { // The attempts are still due.
-			return
-		} else {
-			wake(s.beatNow)
+			continue
 		}
+		if wait.failures == failuresBeforeWarning {
+			s.warn(WarningUnavailable, "heartbeats fail and are sent again: "+err.Error())
+		}
+		if !sleep(ctx, wait.next(err)) {
+			return
+		}
+		wake(s.beatNow) // The attempts are still due.
 	}
 }
 

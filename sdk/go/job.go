@@ -48,11 +48,6 @@ type Reporter interface {
 	Log(entry LogEntry)
 }
 
-// MakeJob returns a job for a handler. A worker makes its jobs by itself; use this to call a handler in another way.
-func MakeJob[P any](info JobInfo, payload P, reporter Reporter) *Job[P] {
-	return &Job[P]{JobInfo: info, Payload: payload, Log: slog.New(&logHandler{reporter: reporter}), reporter: reporter}
-}
-
 // Stage is the progress of a part of the work.
 type Stage struct {
 	Name string

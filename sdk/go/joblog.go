@@ -25,13 +25,13 @@ const (
 
 // jobLog sends the log of a job in batches, in its order. While it cannot, it keeps the newest entries.
 type jobLog struct {
-	s      *session
-	jobID  string
-	ctx    context.Context
-	cancel context.CancelFunc
-	hurry  chan struct{} // Ends the wait for more entries.
+	s     *session
+	jobID string
+	hurry chan struct{} // Ends the wait for more entries.
+	ctx   context.Context
 
 	mu       sync.Mutex
+	cancel   context.CancelFunc // Of ctx; nil before the first entry.
 	lines    [][]byte
 	dropped  int
 	isClosed bool
@@ -39,9 +39,7 @@ type jobLog struct {
 }
 
 func newJobLog(s *session, jobID string) *jobLog {
-	l := &jobLog{s: s, jobID: jobID, hurry: make(chan struct{}, 1)}
-	l.ctx, l.cancel = context.WithCancel(s.background)
-	return l
+	return &jobLog{s: s, jobID: jobID, hurry: make(chan struct{}, 1)}
 }
 
 func (l *jobLog) add(entry LogEntry) {
@@ -56,6 +54,9 @@ func (l *jobLog) add(entry LogEntry) {
 		l.lines = l.lines[1:]
 		l.dropped++
 	}
+	if l.cancel == nil {
+		l.ctx, l.cancel = context.WithCancel(l.s.background)
+	}
 	if l.sent == nil {
 		l.sent = make(chan struct{})
 		go l.send(l.sent)
@@ -68,8 +69,12 @@ func (l *jobLog) add(entry LogEntry) {
 func (l *jobLog) close(limit time.Duration) {
 	l.mu.Lock()
 	l.isClosed = true
-	sent := l.sent
+	sent, cancel := l.sent, l.cancel
 	l.mu.Unlock()
+	if cancel == nil {
+		return // Nothing was logged.
+	}
+	defer cancel()
 	if sent != nil {
 		wake(l.hurry)
 		timer := time.NewTimer(limit)
@@ -79,14 +84,16 @@ func (l *jobLog) close(limit time.Duration) {
 		case <-timer.C:
 		}
 	}
-	l.cancel()
 }
 
 func (l *jobLog) send(sent chan struct{}) {
 	defer close(sent)
 	for {
 		l.waitForMore()
-		batch, count := l.take()
+		batch, count, dropped := l.take()
+		if dropped > 0 {
+			l.s.warn(WarningLogs, droppedText(dropped), l.jobID)
+		}
 		if count == 0 {
 			return
 		}
@@ -113,14 +120,12 @@ func (l *jobLog) waitForMore() {
 }
 
 // take removes a batch, as NDJSON. Without entries, the sender ends.
-func (l *jobLog) take() (batch []byte, count int) {
+func (l *jobLog) take() (batch []byte, count, dropped int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.dropped > 0 {
-		message := fmt.Sprintf("%d log entries were dropped, because they could not be sent in time", l.dropped)
-		batch = append(lineOf(LogEntry{Time: time.Now(), Level: "warn", Message: message}), '\n')
-		l.s.warn(WarningLogs, message, l.jobID)
-		l.dropped = 0
+	dropped, l.dropped = l.dropped, 0
+	if dropped > 0 {
+		batch = append(lineOf(LogEntry{Time: time.Now(), Level: "warn", Message: droppedText(dropped)}), '\n')
 	}
 	for count < min(len(l.lines), logBatch-1) && len(batch)+len(l.lines[count]) < logBatchBytes {
 		batch = append(append(batch, l.lines[count]...), '\n')
@@ -130,7 +135,11 @@ func (l *jobLog) take() (batch []byte, count int) {
 	if count == 0 {
 		l.sent = nil
 	}
-	return batch, count
+	return batch, count, dropped
+}
+
+func droppedText(count int) string {
+	return fmt.Sprintf("%d log entries were dropped, because they could not be sent in time", count)
 }
 
 // post sends a batch until the service responds. A batch whose response was lost may be stored twice.
@@ -156,9 +165,9 @@ func lineOf(entry LogEntry) []byte {
 	at, level := timestamp(entry.Time), wire.LogEntryFieldsLevel(entry.Level)
 	fields := wire.LogEntryFields{Message: entry.Message, Level: &level, Timestamp: &at}
 	if len(entry.Metadata) > 0 {
-		fields.Metadata, _ = json.Marshal(entry.Metadata) // Its values are representable, see [representable].
+		fields.Metadata = entry.Metadata
 	}
-	line, _ := json.Marshal(fields)
+	line, _ := json.Marshal(fields) // Its values come from JSON.
 	if len(line) <= logEntryBytes {
 		return line
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,21 +12,6 @@ import (
 
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
-
-// The service waits at most this long before it responds.
-const longPoll = 20 * time.Second
-
-// Handle names a job that was created.
-type Handle struct {
-	// ID of the job.
-	ID string
-	// Name of the job; empty when the handle was made by [Client.Handle].
-	Name string
-	// Status when the handle was made; empty when it was made by [Client.Handle].
-	Status wire.JobStatus
-
-	client *Client
-}
 
 // Create creates a job. It is sent again when no response comes, and makes one job nevertheless.
 // The options may be nil.
@@ -87,9 +70,6 @@ func (c *Client) create(ctx context.Context, jobs any, idempotencyKey string, cr
 	return c.call(ctx, r, created)
 }
 
-// Handle returns a handle of a job whose id is known, for example to wait for its result.
-func (c *Client) Handle(id string) *Handle { return &Handle{ID: id, client: c} }
-
 // Get returns a job with its history.
 func (c *Client) Get(ctx context.Context, id string) (*wire.JobWithEvents, error) {
 	return c.get(ctx, id, 0)
@@ -143,46 +123,6 @@ func (c *Client) Kill(ctx context.Context, id, reason string) error {
 	}
 	var done struct{}
 	return c.call(ctx, request{method: http.MethodPost, path: jobPath(id, "/kill"), body: body}, &done)
-}
-
-// Result waits until the job is completed, and reads its result into a value, which may be nil.
-// The deadline of the context is the time limit. The error is an [*Error] with [CodeJobDead], with
-// [wire.ErrorCodeJobKilled], or with [CodeTimeout] after the deadline.
-func (h *Handle) Result(ctx context.Context, into any) error {
-	for {
-		wait := longPoll
-		if deadline, ok := ctx.Deadline(); ok {
-			wait = min(max(time.Until(deadline), 0), longPoll)
-		}
-		job, err := h.client.get(ctx, h.ID, wait)
-		if err != nil {
-			return err
-		}
-		switch job.Status {
-		case wire.JobStatusCompleted:
-			if into == nil {
-				return nil
-			}
-			return json.Unmarshal(job.Result, into)
-		case wire.JobStatusDead:
-			return &Error{Code: CodeJobDead, Message: "the job is dead: " + errorText(job.Error),
-				JobStatus: job.Status, JobError: job.Error}
-		case wire.JobStatusKilled:
-			return &Error{Code: wire.ErrorCodeJobKilled, Message: "the job was killed", JobStatus: job.Status}
-		}
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return stopped(ctx, ctx.Err())
-		}
-	}
-}
-
-// errorText returns the error of a job for people: it is a string or an object.
-func errorText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
 }
 
 func nonEmpty(text string) *string {

@@ -1,10 +1,11 @@
 package yardmaster
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -12,28 +13,25 @@ import (
 type LogEntry struct {
 	Time time.Time
 	// Level is trace, debug, info, warn, error or fatal.
-	Level    string
-	Message  string
-	Metadata map[string]any
+	Level   string
+	Message string
+	// Metadata is a JSON object; nil without fields.
+	Metadata json.RawMessage
 }
 
 type reporterKey struct{}
 
 // NewLogHandler returns a [slog.Handler] for the logger of a program: records that a handler of a job logs with its
 // context are also written to the log of that job. All records go to the next handler.
-func NewLogHandler(next slog.Handler) slog.Handler { return &logHandler{next: next} }
+func NewLogHandler(next slog.Handler) slog.Handler {
+	return &logHandler{next: next, fields: newFieldWriter()}
+}
 
 // logHandler writes records to one job, or to that of the context of each record.
 type logHandler struct {
 	reporter Reporter
-	next     slog.Handler
-	// attributes of With, each already below its groups; groups that are open.
-	attributes []slog.Attr
-	groups     []string
-}
-
-func (h *logHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return h.reporterFor(ctx) != nil || (h.next != nil && h.next.Enabled(ctx, level))
+	fields   fieldWriter
+	next     slog.Handler // Nil for the logger of one job.
 }
 
 func (h *logHandler) reporterFor(ctx context.Context) Reporter {
@@ -44,21 +42,19 @@ func (h *logHandler) reporterFor(ctx context.Context) Reporter {
 	return reporter
 }
 
+func (h *logHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return h.reporterFor(ctx) != nil || (h.next != nil && h.next.Enabled(ctx, level))
+}
+
 func (h *logHandler) Handle(ctx context.Context, record slog.Record) error {
 	if reporter := h.reporterFor(ctx); reporter != nil {
-		own := make([]slog.Attr, 0, record.NumAttrs())
-		record.Attrs(func(attribute slog.Attr) bool {
-			own = append(own, attribute)
-			return true
-		})
-		metadata := map[string]any{}
-		addTo(metadata, h.attributes)
-		addTo(metadata, h.inGroups(own))
 		at := record.Time
 		if at.IsZero() {
 			at = time.Now()
 		}
-		reporter.Log(LogEntry{Time: at, Level: levelName(record.Level), Message: record.Message, Metadata: metadata})
+		entry := LogEntry{Time: at, Level: levelName(record.Level), Message: record.Message}
+		entry.Metadata = h.fields.json(ctx, record)
+		reporter.Log(entry)
 	}
 	if h.next != nil && h.next.Enabled(ctx, record.Level) {
 		return h.next.Handle(ctx, record)
@@ -67,89 +63,53 @@ func (h *logHandler) Handle(ctx context.Context, record slog.Record) error {
 }
 
 func (h *logHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
-	changed := *h
-	changed.attributes = append(h.attributes[:len(h.attributes):len(h.attributes)], h.inGroups(attributes)...)
-	if h.next != nil {
-		changed.next = h.next.WithAttrs(attributes)
-	}
-	return &changed
+	return h.with(func(inner slog.Handler) slog.Handler { return inner.WithAttrs(attributes) })
 }
 
 func (h *logHandler) WithGroup(name string) slog.Handler {
-	if name == "" {
-		return h
-	}
+	return h.with(func(inner slog.Handler) slog.Handler { return inner.WithGroup(name) })
+}
+
+func (h *logHandler) with(change func(slog.Handler) slog.Handler) slog.Handler {
 	changed := *h
-	changed.groups = append(h.groups[:len(h.groups):len(h.groups)], name)
+	changed.fields.inner = change(h.fields.inner)
 	if h.next != nil {
-		changed.next = h.next.WithGroup(name)
+		changed.next = change(h.next)
 	}
 	return &changed
 }
 
-func (h *logHandler) inGroups(attributes []slog.Attr) []slog.Attr {
-	for i := len(h.groups) - 1; i >= 0 && len(attributes) > 0; i-- {
-		attributes = []slog.Attr{{Key: h.groups[i], Value: slog.GroupValue(attributes...)}}
+// fieldWriter writes the fields of records as JSON, in the way of [slog.JSONHandler].
+type fieldWriter struct {
+	inner  slog.Handler
+	shared *sharedBuffer
+}
+
+type sharedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func newFieldWriter() fieldWriter {
+	shared := &sharedBuffer{}
+	// In a group of their own, the fields cannot be confused with the time, the level and the message.
+	return fieldWriter{inner: slog.NewJSONHandler(shared, nil).WithGroup("fields"), shared: shared}
+}
+
+func (w fieldWriter) json(ctx context.Context, record slog.Record) json.RawMessage {
+	w.shared.mu.Lock()
+	defer w.shared.mu.Unlock()
+	w.shared.Reset()
+	var line struct {
+		Fields json.RawMessage `json:"fields"`
 	}
-	return attributes
+	if w.inner.Handle(ctx, record) != nil || json.Unmarshal(w.shared.Bytes(), &line) != nil {
+		return json.RawMessage(`{"unreadable":true}`) // The message is kept.
+	}
+	return line.Fields
 }
 
 func levelName(level slog.Level) string {
-	switch {
-	case level < slog.LevelDebug:
-		return "trace"
-	case level < slog.LevelInfo:
-		return "debug"
-	case level < slog.LevelWarn:
-		return "info"
-	case level < slog.LevelError:
-		return "warn"
-	case level < slog.LevelError+4:
-		return "error"
-	default:
-		return "fatal"
-	}
-}
-
-// addTo adds attributes to a JSON object. Groups become objects; a group without a name is part of the object.
-func addTo(object map[string]any, attributes []slog.Attr) {
-	for _, attribute := range attributes {
-		value := attribute.Value.Resolve()
-		switch {
-		case value.Kind() != slog.KindGroup:
-			if attribute.Key != "" {
-				object[attribute.Key] = representable(value)
-			}
-		case attribute.Key == "":
-			addTo(object, value.Group())
-		default:
-			group, isGroup := object[attribute.Key].(map[string]any)
-			if !isGroup {
-				group = map[string]any{}
-			}
-			addTo(group, value.Group())
-			if len(group) > 0 {
-				object[attribute.Key] = group
-			}
-		}
-	}
-}
-
-// representable returns a value that JSON has. Whatever a handler logs, the entry is kept.
-func representable(value slog.Value) any {
-	switch content := value.Any().(type) {
-	case error:
-		return content.Error()
-	case time.Time:
-		return timestamp(content)
-	case time.Duration:
-		return content.String()
-	case fmt.Stringer:
-		return content.String()
-	default:
-		if _, err := json.Marshal(content); err != nil {
-			return fmt.Sprint(content)
-		}
-		return content
-	}
+	names := []string{"trace", "debug", "info", "warn", "error", "fatal"} // Four levels each; debug begins at -4.
+	return names[min(max(int(level+8)>>2, 0), len(names)-1)]
 }

@@ -94,22 +94,3 @@ func (s *session) pollOnce(ctx context.Context, reports []*report) (*wire.Polled
 	}
 	return &polled, nil
 }
-
-// begin acks the jobs of a poll with one call; each handler starts when the ack of its job succeeded.
-func (s *session) begin(jobs []wire.ClaimedJob) {
-	var acks []*report
-	for _, job := range jobs {
-		if s.handlers[job.Name] == nil {
-			s.warn(WarningUnknownName, "a job has no handler and is released: "+job.Name, job.ID)
-			s.outbox.add(releaseOf(job, "this worker has no handler for the name"))
-			continue
-		}
-		a := s.newAttempt(job)
-		if s.options.AutoAck {
-			a.start()
-		} else {
-			acks = append(acks, a.ack())
-		}
-	}
-	s.outbox.sendNow(acks)
-}

@@ -126,7 +126,7 @@ func (a *attempt) sendProgress() {
 		select {
 		case <-time.After(progressInterval):
 		case <-a.ctx.Done():
-			return // lastProgress takes the rest.
+			return // The newest report, also a later one, is sent with the outcome.
 		}
 	}
 }

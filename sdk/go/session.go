@@ -2,20 +2,7 @@ package yardmaster
 
 import (
 	"context"
-	"os"
 	"sync"
-	"time"
-
-	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
-	"github.com/yardmaster/yardmaster/sdk/go/wire"
-)
-
-const (
-	// Handlers have this long after they were aborted because the worker stops.
-	drainGrace = 5 * time.Second
-	// The last call of a worker is sent again for this long.
-	lastCallWindow = 5 * time.Second
-	stopReason     = "worker stops"
 )
 
 // session is one run of a worker. Its goroutines are the poller, the heartbeats, the stream, and one for each attempt
@@ -40,6 +27,8 @@ type session struct {
 	attempts map[*attempt]struct{} // From the claim until the handler has ended and the outcome is stored.
 	slots    int                   // Free ones.
 	draining bool
+	// signalCount is used only by the goroutine of Run.
+	signalCount int
 }
 
 func newSession(ctx context.Context, w *Worker) *session {
@@ -88,69 +77,10 @@ func (s *session) inBackground(run func(context.Context)) {
 	}()
 }
 
-// runUntil polls until the worker must stop, and then drains it.
-func (s *session) runUntil(stop <-chan struct{}, signals <-chan os.Signal) error {
-	polling, stopPolling := context.WithCancel(s.background)
-	polled := make(chan struct{})
-	go func() {
-		defer close(polled)
-		s.poll(polling)
-	}()
-	var err error
-	select {
-	case <-stop:
-	case <-signals:
-	case err = <-s.failed:
-	}
+func (s *session) isDraining() bool {
 	s.mu.Lock()
-	s.draining = true
-	s.mu.Unlock()
-	stopPolling() // It closes the connection of a waiting poll, so that the service releases what it would claim.
-	<-polled
-	if err == nil {
-		err = s.drain(signals)
-	} else {
-		s.abortAll(ErrDraining)
-		_ = s.waitUntilIdle(drainGrace, signals)
-	}
-	s.settleRest()
-	s.stopBackground()
-	s.goroutines.Wait()
-	return err
-}
-
-// drain waits for the handlers; then aborts them and waits for a moment. It ends at once at a signal.
-func (s *session) drain(signals <-chan os.Signal) error {
-	isOver, err := s.waitFor(s.options.Drain, signals)
-	if isOver || err != nil {
-		return err
-	}
-	s.abortAll(ErrDraining)
-	_, err = s.waitFor(drainGrace, signals)
-	return err
-}
-
-func (s *session) waitUntilIdle(limit time.Duration, signals <-chan os.Signal) bool {
-	isOver, _ := s.waitFor(limit, signals)
-	return isOver
-}
-
-// waitFor returns true when no job is left, or at a signal; false when the limit is over.
-func (s *session) waitFor(limit time.Duration, signals <-chan os.Signal) (bool, error) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	for !s.isIdle() {
-		select {
-		case <-s.changed:
-		case <-signals:
-			return true, nil
-		case err := <-s.failed:
-			return true, err
-		case <-timer.C:
-			return false, nil
-		}
-	}
-	return true, nil
+	defer s.mu.Unlock()
+	return s.draining
 }
 
 func (s *session) isIdle() bool {
@@ -173,33 +103,4 @@ func (s *session) allAttempts() []*attempt {
 		all = append(all, a)
 	}
 	return all
-}
-
-// settleRest sends the outcomes that are not stored yet, and releases all other jobs. Whatever their handlers still
-// report is ignored.
-func (s *session) settleRest() {
-	s.outbox.stop()
-	var rest []wire.Outcome
-	for _, a := range s.allAttempts() {
-		if last, isOwed := a.close(); isOwed {
-			if last == nil {
-				release := outcome.OfRelease(0, stopReason)
-				last = a.outcomes(release)
-			}
-			rest = append(rest, last...)
-		}
-	}
-	ctx, cancel := context.WithTimeout(s.background, lastCallWindow)
-	defer cancel()
-	var wait backoff
-	for len(rest) > 0 {
-		part := rest[:min(len(rest), maxSettle)]
-		_, err := s.client.settle(ctx, part)
-		if err == nil {
-			rest = rest[len(part):]
-		} else if !asError(err).isTemporary() || !sleep(ctx, wait.next(err)) {
-			s.warn(WarningLost, "jobs could not be released: "+err.Error(), idsOf(rest)...)
-			return
-		}
-	}
 }

@@ -1,66 +1,11 @@
 package yardmaster
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
-
-// settle makes one call with outcomes. @returns one entry for each.
-func (c *Client) settle(ctx context.Context, outcomes []wire.Outcome) ([]wire.Settled, error) {
-	body, err := jsonBody(wire.Settle{Outcomes: outcomes})
-	if err != nil {
-		return nil, err
-	}
-	var settled wire.SettleResults
-	r := request{method: http.MethodPost, path: c.spacePath("/jobs/settle"), body: body}
-	if err := c.send(ctx, r, &settled); err != nil {
-		return nil, err
-	}
-	if len(settled.Results) != len(outcomes) {
-		return nil, &Error{Code: CodeNoResponse, Message: "the response has not one entry for each outcome"}
-	}
-	return settled.Results, nil
-}
-
-// report makes the call about one job that does what the outcome says.
-func (c *Client) report(ctx context.Context, o wire.Outcome) error {
-	r := request{method: http.MethodPost, path: jobPath(o.JobID, "/"+o.Action), header: map[string]string{}}
-	if o.DeliveryToken != nil {
-		r.header["x-delivery-token"] = *o.DeliveryToken
-	}
-	var err error
-	if r.body, err = bodyOf(o); err != nil {
-		return err
-	}
-	var done struct{}
-	return c.send(ctx, r, &done)
-}
-
-// bodyOf returns the body of the call about one job.
-func bodyOf(o wire.Outcome) ([]byte, error) {
-	switch o.Action {
-	case outcome.Ack, outcome.Keepalive:
-		return nil, nil
-	case outcome.Checkpoint, outcome.Event:
-		return o.Data, nil
-	}
-	whole, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(whole, &fields); err != nil {
-		return nil, err
-	}
-	for _, field := range []string{"jobId", "deliveryToken", "action"} {
-		delete(fields, field)
-	}
-	return json.Marshal(fields)
-}
 
 // deliver sends reports until each is done. A call that failed with err before is sent again after a while.
 func (o *outbox) deliver(reports []*report, err error) {
@@ -98,7 +43,7 @@ func (o *outbox) settled(reports []*report, entries []wire.Settled) {
 	o.sendAgain(again, err)
 }
 
-// accept finishes reports by their entries. @returns those to be sent again, and why
+// accept finishes reports by their entries. It returns those to be sent again, and why.
 func (o *outbox) accept(reports []*report, entries []wire.Settled) (again []*report, err error) {
 	for i, each := range reports {
 		if entries[i].Success {
@@ -118,7 +63,8 @@ func (o *outbox) accept(reports []*report, entries []wire.Settled) (again []*rep
 	return again, err
 }
 
-// refused handles a call that was refused as a whole: one of its outcomes is invalid, so each is sent alone.
+// refused handles a call that was refused as a whole: one of its outcomes is invalid, so each is sent alone. Those of
+// one job keep their order, and no job waits for another.
 func (o *outbox) refused(reports []*report, refusal *Error) {
 	if refusal.isOfKey() {
 		o.s.fail(refusal)
@@ -127,8 +73,16 @@ func (o *outbox) refused(reports []*report, refusal *Error) {
 		}
 		return
 	}
+	ofJob := map[string][]*report{}
 	for _, each := range reports {
-		o.finish(each, o.deliverAlone(each))
+		ofJob[each.JobID] = append(ofJob[each.JobID], each)
+	}
+	for _, reports := range ofJob {
+		go func() {
+			for _, each := range reports {
+				o.finish(each, o.deliverAlone(each))
+			}
+		}()
 	}
 }
 

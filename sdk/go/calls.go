@@ -1,0 +1,63 @@
+package yardmaster
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// settle makes one call with outcomes, and returns one entry for each.
+func (c *Client) settle(ctx context.Context, outcomes []wire.Outcome) ([]wire.Settled, error) {
+	body, err := jsonBody(wire.Settle{Outcomes: outcomes})
+	if err != nil {
+		return nil, err
+	}
+	var settled wire.SettleResults
+	r := request{method: http.MethodPost, path: c.spacePath("/jobs/settle"), body: body}
+	if err := c.send(ctx, r, &settled); err != nil {
+		return nil, err
+	}
+	if len(settled.Results) != len(outcomes) {
+		return nil, &Error{Code: CodeNoResponse, Message: "the response has not one entry for each outcome"}
+	}
+	return settled.Results, nil
+}
+
+// report makes the call about one job that does what the outcome says.
+func (c *Client) report(ctx context.Context, o wire.Outcome) error {
+	r := request{method: http.MethodPost, path: jobPath(o.JobID, "/"+o.Action), header: map[string]string{}}
+	if o.DeliveryToken != nil {
+		r.header["x-delivery-token"] = *o.DeliveryToken
+	}
+	var err error
+	if r.body, err = bodyOf(o); err != nil {
+		return err
+	}
+	var done struct{}
+	return c.send(ctx, r, &done)
+}
+
+// bodyOf returns the body of the call about one job.
+func bodyOf(o wire.Outcome) ([]byte, error) {
+	switch o.Action {
+	case outcome.Ack, outcome.Keepalive:
+		return nil, nil
+	case outcome.Checkpoint, outcome.Event:
+		return o.Data, nil
+	}
+	whole, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(whole, &fields); err != nil {
+		return nil, err
+	}
+	for _, field := range []string{"jobId", "deliveryToken", "action"} {
+		delete(fields, field)
+	}
+	return json.Marshal(fields)
+}

@@ -1,0 +1,110 @@
+package yardmaster
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+const (
+	// Handlers have this long after they were aborted because the worker stops.
+	drainGrace = 5 * time.Second
+	// The last call of a worker is sent again for this long.
+	lastCallWindow = 5 * time.Second
+	stopReason     = "worker stops"
+)
+
+// runUntil polls until the worker must stop, and then drains it.
+func (s *session) runUntil(stop <-chan struct{}, signals <-chan os.Signal) error {
+	polling, stopPolling := context.WithCancel(s.background)
+	polled := make(chan struct{})
+	go func() {
+		defer close(polled)
+		s.poll(polling)
+	}()
+	var err error
+	select {
+	case <-stop:
+	case <-signals:
+		s.signalCount++
+	case err = <-s.failed:
+	}
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	stopPolling() // It closes the connection of a waiting poll, so that the service releases what it would claim.
+	<-polled
+	if err == nil {
+		err = s.drain(signals)
+	} else {
+		s.abortAll(ErrDraining)
+		_, _ = s.waitFor(drainGrace, signals) // The first error is the one to return.
+	}
+	s.settleRest()
+	s.stopBackground()
+	s.goroutines.Wait()
+	return err
+}
+
+// drain waits for the handlers; then aborts them and waits for a moment. It ends at once at a signal.
+func (s *session) drain(signals <-chan os.Signal) error {
+	isOver, err := s.waitFor(s.options.Drain, signals)
+	if isOver || err != nil {
+		return err
+	}
+	s.abortAll(ErrDraining)
+	_, err = s.waitFor(drainGrace, signals)
+	return err
+}
+
+// waitFor returns true when no job is left, or at the second signal; false when the limit is over. A signal may both
+// come here and cancel the context of Run, so a single one never counts as the second.
+func (s *session) waitFor(limit time.Duration, signals <-chan os.Signal) (bool, error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for !s.isIdle() {
+		select {
+		case <-s.changed:
+		case <-signals:
+			if s.signalCount++; s.signalCount > 1 {
+				return true, nil
+			}
+		case err := <-s.failed:
+			return true, err
+		case <-timer.C:
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// settleRest sends the outcomes that are not stored yet, and releases all other jobs. Whatever their handlers still
+// report is ignored.
+func (s *session) settleRest() {
+	s.outbox.stop()
+	var rest []wire.Outcome
+	for _, a := range s.allAttempts() {
+		if last, isOwed := a.close(); isOwed {
+			if last == nil {
+				last = a.outcomes(outcome.OfRelease(0, stopReason))
+			}
+			rest = append(rest, last...)
+		}
+	}
+	ctx, cancel := context.WithTimeout(s.background, lastCallWindow)
+	defer cancel()
+	var wait backoff
+	for len(rest) > 0 {
+		part := rest[:min(len(rest), maxSettle)]
+		_, err := s.client.settle(ctx, part)
+		if err == nil {
+			rest = rest[len(part):]
+		} else if !asError(err).isTemporary() || !sleep(ctx, wait.next(err)) {
+			s.warn(WarningLost, "jobs could not be released: "+err.Error(), idsOf(rest)...)
+			return
+		}
+	}
+}
