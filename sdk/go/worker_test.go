@@ -1,0 +1,236 @@
+package yardmaster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+type rawJob = Job[json.RawMessage]
+
+func TestSendsTheTokenAndTheWorkerIDWithEachCall(t *testing.T) {
+	f := newFakeService(t)
+	w := f.work(WorkerOptions{WorkerID: "w1"}, func(_ context.Context, j *rawJob) (any, error) {
+		return map[string]int{"n": j.Attempt}, nil
+	})
+	f.put("a", func(j *wire.ClaimedJob) { j.Attempt = 2 })
+	done := f.await("a", "complete")
+	expect(t, "result", string(done.Result), `{"n":2}`)
+	expect(t, "token", *done.DeliveryToken, "token of a")
+	expect(t, "token of the ack", *f.await("a", "ack").DeliveryToken, "token of a")
+	w.drained(t)
+	first := f.callsTo("/poll")[0]
+	expect(t, "key", first.header.Get("x-api-key"), testKey)
+	expect(t, "poll", first.body, `{"count":10,"types":["ok"],"waitSeconds":20,"workerId":"w1"}`)
+}
+
+func TestAPanicFailsTheJobAndTheWorkerGoesOn(t *testing.T) {
+	f := newFakeService(t)
+	w := f.work(WorkerOptions{Concurrency: 1}, func(_ context.Context, j *rawJob) (any, error) {
+		switch j.ID {
+		case "panics":
+			panic("index out of range")
+		case "exits":
+			runtime.Goexit()
+		}
+		return nil, nil
+	})
+	for _, id := range []string{"panics", "exits", "b"} {
+		f.put(id)
+	}
+	f.await("b", "complete")
+	expect(t, "error", string(f.await("panics", "fail").Error), `"the handler panicked: index out of range"`)
+	expect(t, "error", string(f.await("exits", "fail").Error), `"the handler ended its goroutine without a result"`)
+	expect(t, "warned", w.warned(WarningPanic), true)
+	w.drained(t)
+}
+
+func TestAPayloadThatDoesNotFitMakesTheJobDead(t *testing.T) {
+	f := newFakeService(t)
+	worker := NewWorker(f.client, WorkerOptions{IgnoreSignals: true})
+	On(worker, "ok", func(context.Context, *Job[struct{ Image string }]) (any, error) {
+		t.Error("the handler was called")
+		return nil, nil
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	f.put("a", func(j *wire.ClaimedJob) { j.Payload = json.RawMessage(`{"Image":7}`) })
+	failed := f.await("a", "fail")
+	expect(t, "retryable", *failed.Retryable, false)
+	expect(t, "is named", strings.Contains(string(failed.Error), "the payload is invalid"), true)
+	stop()
+	expect(t, "error", <-ended, nil)
+}
+
+func TestAResultThatIsNoJSONFailsTheJob(t *testing.T) {
+	f := newFakeService(t)
+	f.work(WorkerOptions{}, func(context.Context, *rawJob) (any, error) { return make(chan int), nil })
+	f.put("a")
+	text := string(f.await("a", "fail").Error)
+	expect(t, "error", strings.Contains(text, "the result is not representable as JSON"), true)
+}
+
+func TestWithAutoAckNoAckIsSent(t *testing.T) {
+	f := newFakeService(t)
+	w := f.work(WorkerOptions{AutoAck: true}, nil)
+	f.put("a")
+	f.await("a", "complete")
+	w.drained(t)
+	expect(t, "acks", len(f.of("a", "ack")), 0)
+	expect(t, "autoAck", strings.Contains(f.callsTo("/poll")[0].body, `"autoAck":true`), true)
+}
+
+func TestAJobWithAnUnknownNameIsReleased(t *testing.T) {
+	f := newFakeService(t)
+	w := f.work(WorkerOptions{}, nil)
+	f.put("a", func(j *wire.ClaimedJob) { j.Name = "other" })
+	f.await("a", "release")
+	expect(t, "warned", w.warned(WarningUnknownName), true)
+	w.drained(t)
+	expect(t, "others", len(f.of("a", "ack", "fail", "complete")), 0)
+}
+
+func TestARefusedKeyEndsTheWorker(t *testing.T) {
+	for _, suffix := range []string{"/poll", "/settle"} {
+		f := newFakeService(t)
+		f.intercept = func(w http.ResponseWriter, path, _ string) bool {
+			return strings.HasSuffix(path, suffix) && refuseCall(w, 401, wire.ErrorCodeUnauthenticated)
+		}
+		w := f.work(WorkerOptions{}, nil)
+		f.put("a")
+		var refusal *Error
+		if err := w.end(t); !errors.As(err, &refusal) || refusal.Code != wire.ErrorCodeUnauthenticated {
+			t.Fatalf("%s: got %v", suffix, err)
+		}
+	}
+}
+
+func TestAnIncompleteResponseOfSettleIsSentAgain(t *testing.T) {
+	f := newFakeService(t)
+	var times atomic.Int32
+	f.intercept = func(w http.ResponseWriter, path, _ string) bool {
+		if strings.HasSuffix(path, "/settle") && times.Add(1) == 1 {
+			respond(w, 200, wire.SettleResults{Results: []wire.Settled{}})
+			return true
+		}
+		return false
+	}
+	f.work(WorkerOptions{}, nil)
+	f.put("a")
+	f.await("a", "complete")
+}
+
+func TestOneInvalidResultOfManyFailsOnlyItsJob(t *testing.T) {
+	f := newFakeService(t)
+	f.intercept = func(w http.ResponseWriter, path, body string) bool {
+		isResult := strings.Contains(body, `"bad"`)
+		return isResult && !strings.HasSuffix(path, "/logs") && refuseCall(w, 413, wire.ErrorCodeTooLarge)
+	}
+	w := f.work(WorkerOptions{Concurrency: 20}, func(_ context.Context, j *rawJob) (any, error) {
+		if j.ID == "x" {
+			return "bad", nil
+		}
+		return "good", nil
+	})
+	f.put("x")
+	for i := range 10 {
+		f.put(fmt.Sprint(i))
+	}
+	for i := range 10 {
+		f.await(fmt.Sprint(i), "complete")
+	}
+	expect(t, "error", string(f.await("x", "fail").Error), `"text of TOO_LARGE"`)
+	w.drained(t)
+}
+
+func TestOneSignalThatAlsoCancelsTheContextDrains(t *testing.T) {
+	f := newFakeService(t)
+	started, proceed := make(chan struct{}), make(chan struct{})
+	worker := NewWorker(f.client, WorkerOptions{Drain: time.Hour})
+	On(worker, "ok", func(context.Context, *rawJob) (any, error) {
+		close(started)
+		<-proceed
+		return nil, nil
+	})
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	f.put("a")
+	<-started
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+		t.Fatal("the worker did not wait for its handler")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(proceed)
+	expect(t, "error", <-ended, nil)
+	expect(t, "completed", len(f.of("a", "complete")), 1)
+	expect(t, "released", len(f.of("a", "release")), 0)
+}
+
+func TestASecondSignalReleasesTheJobs(t *testing.T) {
+	f := newFakeService(t)
+	started := make(chan struct{}, 1)
+	w := f.work(WorkerOptions{Drain: time.Hour}, func(context.Context, *rawJob) (any, error) {
+		started <- struct{}{}
+		select {}
+	})
+	f.put("a")
+	<-started
+	for range 2 {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+		time.Sleep(20 * time.Millisecond) // The system merges signals that are pending at once.
+	}
+	expect(t, "error", w.end(t), nil)
+	expect(t, "reason", *f.await("a", "release").Reason, "worker stops")
+}
+
+func TestAWorkerLeavesNoGoroutines(t *testing.T) {
+	f := newFakeService(t)
+	before := runtime.NumGoroutine()
+	w := f.work(WorkerOptions{HealthAddress: "127.0.0.1:0"}, func(_ context.Context, j *rawJob) (any, error) {
+		j.Log.Info("on")
+		return nil, errors.Join(j.Progress(1, "on"), j.Save(1), j.Event(1))
+	})
+	for i := range 20 {
+		f.put(fmt.Sprint(i))
+	}
+	for i := range 20 {
+		f.await(fmt.Sprint(i), "complete")
+	}
+	w.drained(t)
+	f.client.http.CloseIdleConnections()
+	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+func TestRunNeedsAHandlerAndRunsOnce(t *testing.T) {
+	f := newFakeService(t)
+	if err := NewWorker(f.client, WorkerOptions{}).Run(context.Background()); err == nil {
+		t.Fatal("a worker without handlers runs")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Fatal("a name has two handlers")
+		}
+	}()
+	worker := NewWorker(f.client, WorkerOptions{})
+	On(worker, "ok", func(context.Context, *rawJob) (any, error) { return nil, nil })
+	On(worker, "ok", func(context.Context, *rawJob) (any, error) { return nil, nil })
+}

@@ -1,0 +1,161 @@
+// Package yardmastertest runs handlers in tests without a service, and records what they report.
+//
+//	run := yardmastertest.Run(ctx, resize, Resize{Image: "cat.png"}, yardmastertest.Options{})
+//	if run.Status != yardmastertest.Completed || run.Result.Bytes != 7 { … }
+package yardmastertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	yardmaster "github.com/yardmaster/yardmaster/sdk/go"
+	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// Options says what the handler finds. Fields at their zero value get their default.
+type Options struct {
+	// Checkpoint of an earlier attempt. Default: none.
+	Checkpoint any
+	// Attempt is the number of the attempt. Default: 1.
+	Attempt int
+	// Name of the job. Default: test.
+	Name string
+}
+
+// Status says what became of the job.
+type Status string
+
+// Statuses of a job after its handler.
+const (
+	// Completed: the handler returned a result.
+	Completed Status = "completed"
+	// Failed: the attempt failed, and the service would attempt the job again while retries are left.
+	Failed Status = "failed"
+	// Dead: the attempt failed with a non-retryable error.
+	Dead Status = "dead"
+	// Released: the handler gave the job back.
+	Released Status = "released"
+	// Aborted: the context of the test was cancelled with [yardmaster.ErrKilled] or another reason for which the
+	// worker ignores what the handler returns.
+	Aborted Status = "aborted"
+)
+
+// Recording is what a handler returned and reported.
+type Recording[R any] struct {
+	Status Status
+	// Result of the handler; its zero value unless Status is Completed.
+	Result R
+	// Err is what the handler returned.
+	Err error
+	// Delay before the next attempt, of RetryAfter or Release; 0 without one.
+	Delay time.Duration
+	// Reason of a release.
+	Reason string
+	// Progress has every report, also those that a worker would leave out because a newer one follows.
+	Progress []wire.Progress
+	// Checkpoints and Events are JSON, in their order.
+	Checkpoints, Events []json.RawMessage
+	Logs                []yardmaster.LogEntry
+}
+
+// Run calls a handler with a payload, which goes through JSON as it does in the service. To abort the handler, cancel
+// the context with one of the reasons, for example [yardmaster.ErrKilled]. A panic of the handler is not recovered.
+func Run[P, R any](
+	ctx context.Context, handler yardmaster.Handler[P, R], payload P, options Options,
+) *Recording[R] {
+	job := yardmaster.Job[P]{JobInfo: yardmaster.JobInfo{
+		ID: "test", Name: options.Name, Attempt: max(options.Attempt, 1), MaxRetries: 3, Timeout: 5 * time.Minute,
+		CreatedAt: time.Now(),
+	}}
+	if job.Name == "" {
+		job.Name = "test"
+	}
+	if options.Checkpoint != nil {
+		job.Checkpoint = mustJSON(options.Checkpoint)
+	}
+	if err := json.Unmarshal(mustJSON(payload), &job.Payload); err != nil {
+		panic(fmt.Sprintf("yardmastertest: the payload cannot be read again: %v", err))
+	}
+	recorded := &recorder{}
+	result, err := yardmaster.Call(ctx, handler, job, recorded)
+	recorded.mu.Lock()
+	defer recorded.mu.Unlock()
+	r := &Recording[R]{
+		Err: err, Progress: recorded.progress, Checkpoints: recorded.checkpoints, Events: recorded.events,
+		Logs: recorded.logs,
+	}
+	r.settle(ctx, result, outcome.Of(result, err))
+	return r
+}
+
+func (r *Recording[R]) settle(ctx context.Context, result R, o wire.Outcome) {
+	if o.RetryAfterSeconds != nil {
+		r.Delay = time.Duration(*o.RetryAfterSeconds * float64(time.Second))
+	}
+	if o.DelaySeconds != nil {
+		r.Delay = time.Duration(*o.DelaySeconds * float64(time.Second))
+	}
+	if o.Reason != nil {
+		r.Reason = *o.Reason
+	}
+	reason := context.Cause(ctx)
+	switch {
+	case reason != nil && reason != yardmaster.ErrDraining:
+		r.Status = Aborted
+	case o.Action == outcome.Complete:
+		r.Status, r.Result = Completed, result
+	case o.Action == outcome.Release || reason == yardmaster.ErrDraining:
+		r.Status = Released
+	case o.Retryable != nil:
+		r.Status = Dead
+	default:
+		r.Status = Failed
+	}
+}
+
+func mustJSON(value any) json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("yardmastertest: not representable as JSON: %v", err))
+	}
+	return text
+}
+
+// recorder is a [yardmaster.Reporter] that keeps everything.
+type recorder struct {
+	mu                  sync.Mutex
+	progress            []wire.Progress
+	checkpoints, events []json.RawMessage
+	logs                []yardmaster.LogEntry
+}
+
+func (r *recorder) Progress(report wire.Progress) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress = append(r.progress, report)
+	return nil
+}
+
+func (r *recorder) Save(checkpoint json.RawMessage) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.checkpoints = append(r.checkpoints, checkpoint)
+	return nil
+}
+
+func (r *recorder) Event(data json.RawMessage) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, data)
+	return nil
+}
+
+func (r *recorder) Log(entry yardmaster.LogEntry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.logs = append(r.logs, entry)
+}
