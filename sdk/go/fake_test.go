@@ -39,6 +39,8 @@ type fakeService struct {
 	logs     []string
 	streams  []chan string
 	created  int
+	// closedPolls counts polls whose client has gone.
+	closedPolls int
 	// intercept may respond to a call; it returns false to let the service respond.
 	intercept func(w http.ResponseWriter, path, body string) bool
 	// refuse may return the code with which an outcome is refused.
@@ -138,6 +140,9 @@ func (f *fakeService) poll(w http.ResponseWriter, r *http.Request, body []byte) 
 		select {
 		case <-f.added:
 		case <-r.Context().Done():
+			f.mu.Lock()
+			f.closedPolls++
+			f.mu.Unlock()
 			return
 		}
 	}

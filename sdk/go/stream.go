@@ -81,6 +81,10 @@ func (s *session) streamURL() string {
 
 func (s *session) readStream(ctx context.Context) error {
 	stream, err := websocket.Dial(ctx, s.client.http, s.streamURL(), streamSilence)
+	var refused *websocket.RefusedError
+	if errors.As(err, &refused) {
+		return err
+	}
 	if err != nil {
 		return noResponse(ctx, err)
 	}

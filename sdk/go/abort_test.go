@@ -1,0 +1,184 @@
+package yardmaster
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/yardmaster/yardmaster/sdk/go/wire"
+)
+
+// waiting is a handler that waits for its abort, and sends the reason.
+func waiting(reasons chan error) Handler[json.RawMessage, any] {
+	return func(ctx context.Context, _ *rawJob) (any, error) {
+		<-ctx.Done()
+		reasons <- context.Cause(ctx)
+		return nil, ctx.Err()
+	}
+}
+
+func short(job *wire.ClaimedJob) { job.TimeoutSeconds = 0.15 }
+
+func TestARefusedHeartbeatAbortsWithTheReason(t *testing.T) {
+	for _, each := range []struct {
+		code   wire.ErrorCode
+		status wire.JobStatus
+		reason error
+	}{
+		{wire.ErrorCodeJobKilled, wire.JobStatusKilled, ErrKilled},
+		{wire.ErrorCodeDeliveryLost, wire.JobStatusRunning, ErrDeliveryLost},
+		{wire.ErrorCodeJobNotFound, "", ErrDeliveryLost},
+		{wire.ErrorCodeJobNotRunning, wire.JobStatusPending, ErrTimedOut},
+		{wire.ErrorCodeJobNotRunning, wire.JobStatusKilled, ErrKilled},
+	} {
+		f := newFakeService(t)
+		f.refuse = func(o wire.Outcome) (wire.ErrorCode, wire.JobStatus) {
+			if o.Action == "keepalive" {
+				return each.code, each.status
+			}
+			return "", ""
+		}
+		reasons := make(chan error, 1)
+		w := f.work(WorkerOptions{Concurrency: 1}, waiting(reasons))
+		f.put("a", short)
+		expect(t, string(each.code), <-reasons, each.reason)
+		f.put("b") // The slot is free again.
+		f.await("b", "ack")
+		w.stop()
+		expect(t, "reports", len(f.of("a", "complete", "fail", "release")), 0)
+	}
+}
+
+func TestTheStreamAbortsOnlyTheAttemptThatIsOver(t *testing.T) {
+	f := newFakeService(t)
+	reasons := make(chan error, 3)
+	w := f.work(WorkerOptions{}, waiting(reasons))
+	f.put("a", func(j *wire.ClaimedJob) { j.Attempt = 2 })
+	f.await("a", "ack")
+	eventually(t, "the stream is open", func() bool { return len(f.callsTo("/realtime/spaces/demo")) == 1 })
+	f.publish("a", "retried", map[string]int{"attemptNumber": 1}) // The end of the first attempt, which comes late.
+	f.publish("other", "killed", nil)
+	f.await("a", "keepalive")
+	expect(t, "aborts", len(reasons), 0)
+	f.publish("a", "retried", map[string]int{"attemptNumber": 2})
+	expect(t, "reason", <-reasons, ErrTimedOut)
+
+	f.put("b")
+	f.await("b", "ack")
+	f.publish("b", "killed", map[string]string{"reason": "no longer needed"})
+	expect(t, "reason", <-reasons, ErrKilled)
+	w.drained(t)
+	expect(t, "reports", len(f.of("a", "complete", "fail"))+len(f.of("b", "complete", "fail", "release")), 0)
+}
+
+func TestTheEchoOfAnOutcomeDoesNotAbort(t *testing.T) {
+	f := newFakeService(t)
+	var isLost atomic.Bool
+	f.intercept = func(w http.ResponseWriter, _, body string) bool {
+		if strings.Contains(body, `"fail"`) && isLost.CompareAndSwap(false, true) {
+			f.publish("a", "dead", nil)
+			time.Sleep(20 * time.Millisecond) // The worker reads the event before the response.
+			return refuseCall(w, 503, wire.ErrorCodeUnavailable)
+		}
+		return false
+	}
+	w := f.work(WorkerOptions{}, func(context.Context, *rawJob) (any, error) { return nil, context.DeadlineExceeded })
+	f.put("a")
+	f.await("a", "fail")
+	w.drained(t)
+	expect(t, "warned", w.warned(WarningLost), false)
+}
+
+func TestARefusedStreamIsLeftAlone(t *testing.T) {
+	f := newFakeService(t)
+	refused := newRefusingTransport(f, 403)
+	f.client.http.Transport = refused
+	w := f.work(WorkerOptions{}, nil)
+	eventually(t, "a warning", func() bool { return w.warned(WarningStream) })
+	f.put("a")
+	f.await("a", "complete")
+	w.drained(t)
+	expect(t, "tries", refused.tries.Load(), 1)
+	for _, each := range w.warnings {
+		expect(t, "shows the key", strings.Contains(each.Message, testKey), false)
+	}
+}
+
+// refusingTransport refuses streams.
+type refusingTransport struct {
+	http.RoundTripper
+	status int
+	tries  atomic.Int32
+}
+
+func newRefusingTransport(f *fakeService, status int) *refusingTransport {
+	return &refusingTransport{RoundTripper: f.client.http.Transport, status: status}
+}
+
+func (r *refusingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if strings.Contains(req.URL.Path, "/realtime/") {
+		r.tries.Add(1)
+		return &http.Response{StatusCode: r.status, Body: http.NoBody, Request: req}, nil
+	}
+	return r.RoundTripper.RoundTrip(req)
+}
+
+func TestAHandlerMaySaveWhileTheWorkerDrains(t *testing.T) {
+	f := newFakeService(t)
+	saved := make(chan error, 1)
+	w := f.work(WorkerOptions{Drain: time.Millisecond}, func(ctx context.Context, j *rawJob) (any, error) {
+		<-ctx.Done()
+		saved <- j.Save("state")
+		return nil, ctx.Err()
+	})
+	f.put("a")
+	f.await("a", "ack")
+	w.drained(t)
+	expect(t, "save", <-saved, nil)
+	expect(t, "releases", len(f.of("a", "release")), 1)
+	expect(t, "fails", len(f.of("a", "fail")), 0)
+}
+
+func TestAResultAfterTheAbortOfADrainIsReported(t *testing.T) {
+	f := newFakeService(t)
+	w := f.work(WorkerOptions{Drain: time.Millisecond}, func(ctx context.Context, _ *rawJob) (any, error) {
+		<-ctx.Done()
+		return context.Cause(ctx).Error(), nil
+	})
+	f.put("a")
+	f.await("a", "ack")
+	w.drained(t)
+	expect(t, "result", string(f.await("a", "complete").Result), `"the worker stops"`)
+}
+
+func TestAJobThatIsAckedDuringADrainIsReleasedWithoutItsHandler(t *testing.T) {
+	f := newFakeService(t)
+	acking, proceed := make(chan struct{}), make(chan struct{})
+	f.intercept = func(_ http.ResponseWriter, _, body string) bool {
+		if strings.Contains(body, `"ack"`) {
+			close(acking)
+			<-proceed
+		}
+		return false
+	}
+	w := f.work(WorkerOptions{}, func(context.Context, *rawJob) (any, error) {
+		t.Error("the handler was called")
+		return nil, nil
+	})
+	f.put("a")
+	<-acking
+	eventually(t, "the next poll waits", func() bool { return len(f.callsTo("/poll")) == 2 })
+	w.stop()
+	eventually(t, "the drain has begun", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.closedPolls == 1
+	})
+	close(proceed)
+	expect(t, "error", w.end(t), nil)
+	expect(t, "releases", len(f.of("a", "release")), 1)
+}
