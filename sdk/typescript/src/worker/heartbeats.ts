@@ -30,7 +30,9 @@ export class Heartbeats {
     const workerData: HeartbeatData = { target, turns, writesWarnings };
     this.#turning = setInterval(() => Atomics.add(turns, 0, 1), TURN_MS);
     this.#turning.unref();
-    this.#thread = new Thread(new URL('./heartbeat-thread.js', import.meta.url), { workerData });
+    // A thread is a file, and does not start with the option of programs that are given as text.
+    const execArgv = process.execArgv.filter((option) => !option.startsWith('--input-type'));
+    this.#thread = new Thread(new URL('./heartbeat-thread.js', import.meta.url), { workerData, execArgv });
     this.#thread.unref();
     this.#thread.on('error', (error) => handlers.failed(error));
     this.#thread.on('message', (message: FromThread) => {
