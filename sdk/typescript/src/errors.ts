@@ -49,8 +49,9 @@ export class YardmasterError extends Error {
   /** Whether the call may succeed when it is sent again. */
   get isTemporary(): boolean {
     const { status, code } = this;
-    if (code === 'JOB_DEAD' || code === 'TIMEOUT') return false;
-    return status === null || status < 400 || status >= 500 || status === 429 || status === 408;
+    // A proxy without a service behind it may answer with any status, such as a page with 404.
+    if (code === 'NO_RESPONSE') return !this.isOfKey;
+    return status !== null && (status >= 500 || status === 429 || status === 408);
   }
 
   /** Whether the API key is wrong, so that an operator must act. */

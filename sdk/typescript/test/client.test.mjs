@@ -122,5 +122,5 @@ test('a client without a key or a space says what to set', () => {
   process.env = env;
   assert.throws(() => new Yardmaster({ space: 'demo' }), /option apiKey, or the variable YARDMASTER_API_KEY/);
   assert.throws(() => new Yardmaster({ apiKey: 'k' }), /option space, or the variable YARDMASTER_SPACE/);
-  assert.throws(() => new Yardmaster({ apiKey: 'k', space: 's', url: 'localhost' }), /is no URL: localhost/);
+  assert.throws(() => new Yardmaster({ apiKey: 'k', space: 's', url: 'localhost' }), /is not an HTTP URL: localhost/);
 });

@@ -61,7 +61,8 @@ export function targetOf({ url, apiKey, space }: YardmasterOptions, env = proces
     apiKey: apiKey ?? env.YARDMASTER_API_KEY ?? '',
     space: space ?? env.YARDMASTER_SPACE ?? '',
   };
-  if (!URL.canParse(target.url)) throw new TypeError(`The option url, or YARDMASTER_URL, is no URL: ${target.url}`);
+  if (!/^https?:$/.test(URL.canParse(target.url) ? new URL(target.url).protocol : ''))
+    throw new TypeError(`The option url, or YARDMASTER_URL, is not an HTTP URL: ${target.url}`);
   if (target.apiKey === '') throw new TypeError('Set the option apiKey, or the variable YARDMASTER_API_KEY');
   if (target.space === '') throw new TypeError('Set the option space, or the variable YARDMASTER_SPACE');
   return target;

@@ -63,7 +63,9 @@ export async function send<T>(
 
 function initOf({ apiKey }: Target, { method, body, headers }: Request, signal: AbortSignal): RequestInit {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  return { method, signal, headers: { 'x-api-key': apiKey, ...type, ...headers }, ...(body !== undefined && { body }) };
+  // A POST that follows a redirect becomes a GET.
+  const init = { method, signal, redirect: 'manual', headers: { 'x-api-key': apiKey, ...type, ...headers } } as const;
+  return body === undefined ? init : { ...init, body };
 }
 
 /** The reason of an error of fetch is in its cause. */
