@@ -2,6 +2,7 @@ import { type Aborted, abortReasonOf, DeliveryLost, Draining, Killed, TimedOut, 
 import type { ClaimedJob, Outcome } from '../wire.generated.js';
 import { contextOf, type WorkerJob } from './context.js';
 import { JobLog } from './job-log.js';
+import type { StreamMessage } from './kill-stream.js';
 import { STOPPED } from './outbox.js';
 import { type End, endOf, type Fields, failureOf, releaseOf } from './outcomes.js';
 import { AttemptReporter } from './reporter.js';
@@ -11,13 +12,6 @@ import type { WarningKind } from './warnings.js';
 /** Logs and progress hold up the end of an attempt for at most this long. */
 const FLUSH_MS = 10_000;
 export const STOP_REASON = 'worker stops';
-
-/** An event of the job in the stream of its space. */
-export interface StreamMessage {
-  type: string;
-  jobId?: string;
-  data?: { attemptNumber?: number } | null;
-}
 
 /**
  * A claimed job in this worker.
@@ -43,6 +37,11 @@ export class Attempt {
     this.job = job;
     this.key = key;
     this.log = new JobLog(session.target, job.id, session.warn);
+  }
+
+  /** Number of the attempt, from 1. An older service does not send it. */
+  get #number(): number {
+    return this.job.attempt ?? this.job.attemptNumber + 1;
   }
 
   /** Of the handler. */
@@ -103,9 +102,8 @@ export class Attempt {
   }
 
   async #run(): Promise<void> {
-    const { id, name, payload, attempt, attemptNumber, maxRetries, timeoutSeconds, createdAt } = this.job;
-    const number = attempt ?? attemptNumber + 1; // An older service does not send it.
-    const more = { attempt: number, maxRetries, timeoutSeconds, createdAt: new Date(createdAt) };
+    const { id, name, payload, maxRetries, timeoutSeconds, createdAt } = this.job;
+    const more = { attempt: this.#number, maxRetries, timeoutSeconds, createdAt: new Date(createdAt) };
     const job: WorkerJob = { id, name, payload, ...more };
     const reporter = new AttemptReporter(this);
     let end: End;
@@ -166,7 +164,7 @@ export class Attempt {
   onMessage({ type, data }: StreamMessage): void {
     if (type === 'killed') this.abort(new Killed());
     else if (type === 'dead') this.abort(new TimedOut());
-    else if (type === 'retried' && data?.attemptNumber === this.job.attemptNumber + 1) this.abort(new TimedOut());
+    else if (type === 'retried' && data?.attemptNumber === this.#number) this.abort(new TimedOut());
     else if (this.#owed === null) this.#session.heartbeats.beatNow();
   }
 

@@ -6,12 +6,10 @@ import { Backoff, pause } from '../backoff.js';
 import { abortReasonOf, refusalIn, YardmasterError } from '../errors.js';
 import type { Settled } from '../wire.generated.js';
 import type { FromThread, HeartbeatData, SentRefusal, ToThread } from './heartbeat-messages.js';
-import { settle } from './outbox.js';
+import { failureIn, MOST_OUTCOMES, settle } from './settle.js';
 
 const MOST_INTERVAL_MS = 60_000;
 const RESPONSE_MS = { least: 2_000, most: 10_000 };
-/** Of the service. */
-const MOST_OUTCOMES = 100;
 const BLOCKED_MS = 5_000;
 const LOOK_MS = 500;
 
@@ -94,11 +92,12 @@ async function beatSome(keys: number[]): Promise<void> {
   for (const [i, { key, job }] of known.entries()) {
     job.dueAt = sentAt + job.intervalMs;
     const entry = entries[i] as Settled;
-    if (entry.success) continue;
-    const refusal = refusalIn(entry);
-    if (abortReasonOf(refusal) === null && !refusal.isOfKey) continue;
+    const refusal = entry.success ? null : refusalIn(entry);
+    if (refusal === null || (abortReasonOf(refusal) === null && !refusal.isOfKey)) continue;
     if (jobs.delete(key)) report({ type: 'refused', key, refusal: sent(refusal) });
   }
+  const failure = entries.map(failureIn).find((each) => each !== null);
+  if (failure) throw failure;
 }
 
 let turn = Atomics.load(turns, 0);

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { pause } from '../backoff.js';
 import { spacePath, type Target } from '../client/transport.js';
-import type { StreamMessage } from './attempt.js';
 
 const FIRST_MS = 500;
 const MOST_MS = 30_000;
@@ -34,6 +33,13 @@ function urlOf(target: Target, names: readonly string[]): string {
   const ofNames = new URLSearchParams(names.map((name): [string, string] => ['name', name])).toString();
   const all = ofNames.length < MOST_QUERY ? `${query}&${ofNames}` : String(query);
   return `${target.url.replace(/^http/, 'ws')}/api/v1/realtime${spacePath(target, `?${all}`)}`;
+}
+
+/** An event of a job in the stream of its space. */
+export interface StreamMessage {
+  type: string;
+  jobId?: string;
+  data?: { attemptNumber?: number } | null;
 }
 
 /** Where events of the space go. */

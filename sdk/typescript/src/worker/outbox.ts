@@ -1,13 +1,14 @@
 import { Backoff, pause } from '../backoff.js';
-import { jobPath, send, spacePath, type Target } from '../client/transport.js';
+import type { Target } from '../client/transport.js';
 import { refusalIn, YardmasterError } from '../errors.js';
-import type { Outcome, Settled, SettleResults } from '../wire.generated.js';
+import type { Outcome, Settled } from '../wire.generated.js';
+import { failureIn, MOST_OUTCOMES, settle, settleAlone } from './settle.js';
 import type { OnWarning } from './warnings.js';
 
 /** Outcomes are collected for this long, so that several go in one call. */
 const COLLECT_MS = 3;
 /** Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB. */
-const SETTLE = { count: 100, bytes: 3_000_000 };
+const SETTLE = { count: MOST_OUTCOMES, bytes: 3_000_000 };
 const TURN = { count: 50, bytes: 500_000 };
 /** After so many failures of a call there is a warning. */
 export const FAILURES_BEFORE_WARNING = 3;
@@ -63,8 +64,10 @@ export class Outbox {
 
   /** Send reports, in their order. */
   add(...reports: Report[]): void {
+    // What is not representable as JSON throws here, before anything has changed.
+    const sized = reports.map((report) => ({ report, bytes: JSON.stringify(report.outcome).length }));
+    this.#queue.push(...sized);
     this.#pending += reports.length;
-    for (const report of reports) this.#queue.push({ report, bytes: JSON.stringify(report.outcome).length });
     this.#timer ??= setTimeout(() => this.#flush(), COLLECT_MS);
   }
 
@@ -83,7 +86,8 @@ export class Outbox {
   answered(reports: Report[], response: Settled[] | Error): void {
     if (reports.length === 0) return;
     if (response instanceof Error) void this.#deliver(reports, response);
-    else void this.#deliver(...this.#accept(reports, response));
+    else if (response.length === reports.length) void this.#deliver(...this.#accept(reports, response));
+    else void this.#deliver(reports, new YardmasterError('NO_RESPONSE', 'The poll has not one entry for each outcome'));
   }
 
   #flush(): void {
@@ -138,42 +142,26 @@ export class Outbox {
 
   /** Finish reports by their entries. @returns those to be sent again, and why */
   #accept(reports: Report[], entries: Settled[]): [Report[], Error | null] {
-    if (entries.length !== reports.length)
-      return [reports, new YardmasterError('NO_RESPONSE', 'The response has not one entry for each outcome')];
     let why: Error | null = null;
     const again = reports.filter((report, i) => {
       const entry = entries[i] as Settled;
-      const refusal = entry.success ? null : refusalIn(entry);
-      // Who reports decides about a full storage.
-      if (refusal?.isTemporary && refusal.code !== 'STORAGE_FULL') {
-        why = refusal;
-        return true;
-      }
-      this.#finish(report, refusal);
-      return false;
+      const failure = failureIn(entry);
+      if (failure === null) this.#finish(report, entry.success ? null : refusalIn(entry));
+      else why = failure;
+      return failure !== null;
     });
     return [again, why];
   }
 
   /** A call was refused as a whole: one of its outcomes is invalid. So send each alone. */
   async #refused(reports: Report[], refusal: YardmasterError): Promise<void> {
-    await Promise.all(
-      reports.map(async (report) => this.#finish(report, refusal.isOfKey ? refusal : await this.#deliverAlone(report))),
-    );
-  }
-
-  /** Send a report until it is accepted or refused. A result that is refused fails its job. @returns the refusal */
-  async #deliverAlone({ outcome }: Report): Promise<Error | null> {
     const { signal } = this.#stopping;
-    const backoff = new Backoff();
-    for (let sent = outcome; ; ) {
-      const refusal = await sendAlone(this.#target, sent, signal);
-      if (refusal === null) return null;
-      if (signal.aborted) return STOPPED;
-      if (isInvalid(refusal) && sent.action === 'complete') sent = failureInsteadOf(sent, refusal);
-      else if (!refusal.isTemporary || refusal.code === 'STORAGE_FULL') return refusal;
-      else await pause(backoff.next(refusal), signal);
-    }
+    await Promise.all(
+      reports.map(async (report) => {
+        const error = refusal.isOfKey ? refusal : await settleAlone(this.#target, report.outcome, signal);
+        this.#finish(report, error !== null && signal.aborted ? STOPPED : error);
+      }),
+    );
   }
 
   #finish(report: Report, error: Error | null): void {
@@ -181,44 +169,5 @@ export class Outbox {
     if (error instanceof YardmasterError && error.isOfKey) this.#fail(error);
     report.done(error);
     this.#changed();
-  }
-}
-
-/** Make one call with outcomes. @returns one entry for each */
-export async function settle(
-  target: Target,
-  outcomes: readonly Outcome[],
-  signal?: AbortSignal,
-  timeoutMs?: number,
-): Promise<Settled[]> {
-  const request = {
-    method: 'POST',
-    path: spacePath(target, '/jobs/settle'),
-    body: JSON.stringify({ outcomes }),
-  } as const;
-  const { results } = await send<SettleResults>(target, request, signal, timeoutMs);
-  return results;
-}
-
-const isInvalid = ({ status }: YardmasterError) => status === 400 || status === 413;
-
-const failureInsteadOf = ({ jobId, deliveryToken = null }: Outcome, { message }: YardmasterError): Outcome => ({
-  jobId,
-  deliveryToken,
-  action: 'fail',
-  error: message,
-});
-
-/** Make the call about one job that does what an outcome says. @returns its refusal; null when it is stored */
-async function sendAlone(target: Target, outcome: Outcome, signal: AbortSignal): Promise<YardmasterError | null> {
-  const { jobId, deliveryToken, action, ...fields } = outcome;
-  const body = action === 'checkpoint' || action === 'event' ? ((fields as { data?: unknown }).data ?? null) : fields;
-  const headers: Record<string, string> = deliveryToken ? { 'x-delivery-token': deliveryToken } : {};
-  try {
-    const path = jobPath(jobId, `/${action}`);
-    await send(target, { method: 'POST', path, body: JSON.stringify(body), headers }, signal);
-    return null;
-  } catch (error) {
-    return error instanceof YardmasterError ? error : new YardmasterError('NO_RESPONSE', String(error));
   }
 }

@@ -2,6 +2,7 @@ import { Backoff, pause } from '../backoff.js';
 import { send, spacePath } from '../client/transport.js';
 import { YardmasterError } from '../errors.js';
 import type { Poll, PolledJobs } from '../wire.generated.js';
+import { beginJobs } from './claimed.js';
 import type { Health } from './health.js';
 import { FAILURES_BEFORE_WARNING, type Report } from './outbox.js';
 import type { Session } from './session.js';
@@ -29,7 +30,7 @@ export class Poller {
         const { jobs, settled = [] } = await this.#poll(session, reports, signal);
         backoff = new Backoff();
         session.outbox.answered(reports, settled);
-        session.begin(jobs);
+        beginJobs(session, jobs);
       } catch (error) {
         session.outbox.answered(reports, signal.aborted ? LOST : (error as Error));
         if (signal.aborted) return;

@@ -50,7 +50,7 @@ export class AttemptReporter implements Reporter {
     const backoff = new Backoff();
     for (;;) {
       try {
-        return await this.#send({ action: 'checkpoint', data });
+        return await this.#send({ action: 'checkpoint', data: data ?? null });
       } catch (error) {
         if (!isFull(error)) throw error;
         await pause(backoff.next(error), this.#attempt.gone);
@@ -60,7 +60,7 @@ export class AttemptReporter implements Reporter {
 
   async event(data: unknown): Promise<void> {
     try {
-      await this.#send({ action: 'event', data });
+      await this.#send({ action: 'event', data: data ?? null });
     } catch (error) {
       if (!isFull(error)) throw error;
     }

@@ -1,14 +1,13 @@
-import { Backoff, pause } from '../backoff.js';
 import type { Target } from '../client/transport.js';
-import { abortReasonOf, Draining, YardmasterError } from '../errors.js';
-import type { ClaimedJob, Outcome } from '../wire.generated.js';
+import { abortReasonOf, Draining, type YardmasterError } from '../errors.js';
+import type { ClaimedJob } from '../wire.generated.js';
 import { Attempt } from './attempt.js';
 import type { Context, WorkerJob } from './context.js';
 import { Heartbeats } from './heartbeats.js';
-import { followSpace } from './kill-stream.js';
-import { Outbox, settle } from './outbox.js';
-import { releaseOf } from './outcomes.js';
+import { followSpace, type StreamMessage } from './kill-stream.js';
+import { Outbox } from './outbox.js';
 import type { Poller } from './poller.js';
+import { settleLast } from './settle.js';
 import { WakeUp, within } from './signals.js';
 import type { OnWarning } from './warnings.js';
 
@@ -16,7 +15,6 @@ import type { OnWarning } from './warnings.js';
 const GRACE_MS = 5_000;
 /** The last call of a worker is sent again for this long. */
 const LAST_CALL_MS = 5_000;
-const MOST_OUTCOMES = 100;
 
 export type AnyHandler = (job: WorkerJob, context: Context) => unknown;
 
@@ -99,7 +97,7 @@ export class Session {
   /** Work until it is stopped and drained. @throws the error that has ended it */
   async run(poller: Poller): Promise<void> {
     const names = [...this.options.handlers.keys()];
-    const message = (event: { jobId?: string } & Parameters<Attempt['onMessage']>[0]) => {
+    const message = (event: StreamMessage) => {
       for (const attempt of this.#attempts.values()) if (attempt.job.id === event.jobId) attempt.onMessage(event);
     };
     const begun = () => this.heartbeats.beatNow();
@@ -144,57 +142,18 @@ export class Session {
   async #settleRest(): Promise<void> {
     this.outbox.stop();
     const rest = [...this.#attempts.values()].flatMap((attempt) => attempt.close());
-    const end = performance.now() + LAST_CALL_MS;
-    const backoff = new Backoff();
-    while (rest.length > 0) {
-      try {
-        await settle(this.target, rest.slice(0, MOST_OUTCOMES), undefined, Math.max(end - performance.now(), 1));
-        rest.splice(0, MOST_OUTCOMES);
-      } catch (error) {
-        const waitMs = backoff.next(error);
-        const isTemporary = error instanceof YardmasterError && error.isTemporary;
-        if (isTemporary && performance.now() + waitMs < end) await pause(waitMs);
-        else return this.#warnOfRest(rest, error as Error);
-      }
-    }
+    const { left, error } = await settleLast(this.target, rest, LAST_CALL_MS);
+    if (error === null) return;
+    const jobIds = left.map(({ jobId }) => jobId);
+    this.warn({ kind: 'lost', message: `jobs could not be released: ${error.message}`, jobIds });
   }
 
-  #warnOfRest(rest: readonly Outcome[], { message }: Error): void {
-    const jobIds = rest.map(({ jobId }) => jobId);
-    this.warn({ kind: 'lost', message: `jobs could not be released: ${message}`, jobIds });
-  }
-
-  /** Begin with the jobs of a poll. They are acked with one call, and each handler starts after its ack. */
-  begin(jobs: readonly ClaimedJob[]): void {
-    const acks = jobs.flatMap((job) => {
-      if (!this.options.handlers.has(job.name)) return this.#releaseUnknown(job);
-      const attempt = new Attempt(this, job, ++this.#keys);
-      this.#attempts.set(attempt.key, attempt);
-      this.#slots--;
-      if (!this.options.autoAck) return [this.#ackOf(attempt)];
-      attempt.start();
-      return [];
-    });
-    if (acks.length > 0) this.outbox.sendNow(acks);
-  }
-
-  #ackOf(attempt: Attempt) {
-    const done = (error: Error | null) => {
-      if (error === null) attempt.start();
-      else if (error instanceof YardmasterError) attempt.drop();
-    };
-    return { outcome: attempt.outcome({ action: 'ack' }), done };
-  }
-
-  #releaseUnknown({ id: jobId, name, deliveryToken }: ClaimedJob): [] {
-    this.warn({
-      kind: 'unknownName',
-      message: `there is no handler for ${name}; its job is released`,
-      jobIds: [jobId],
-    });
-    const release = releaseOf(0, `the worker has no handler for ${name}`);
-    this.outbox.add({ outcome: { jobId, deliveryToken, ...release } as Outcome, done: () => undefined });
-    return [];
+  /** Give a claimed job a slot. */
+  take(job: ClaimedJob): Attempt {
+    const attempt = new Attempt(this, job, ++this.#keys);
+    this.#attempts.set(attempt.key, attempt);
+    this.#slots--;
+    return attempt;
   }
 
   freeSlot(): void {

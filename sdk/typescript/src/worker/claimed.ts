@@ -1,0 +1,31 @@
+import { YardmasterError } from '../errors.js';
+import type { ClaimedJob, Outcome } from '../wire.generated.js';
+import type { Attempt } from './attempt.js';
+import type { Report } from './outbox.js';
+import { releaseOf } from './outcomes.js';
+import type { Session } from './session.js';
+
+/** Begin with the jobs of a poll. They are acked with one call, and each handler starts after its ack. */
+export function beginJobs(session: Session, jobs: readonly ClaimedJob[]): void {
+  const { handlers, autoAck } = session.options;
+  for (const job of jobs) if (!handlers.has(job.name)) releaseUnknown(session, job);
+  const attempts = jobs.filter(({ name }) => handlers.has(name)).map((job) => session.take(job));
+  if (autoAck) for (const attempt of attempts) attempt.start();
+  else if (attempts.length > 0) session.outbox.sendNow(attempts.map(ackOf));
+}
+
+function ackOf(attempt: Attempt): Report {
+  const done = (error: Error | null) => {
+    if (error === null) attempt.start();
+    else if (error instanceof YardmasterError) attempt.drop();
+  };
+  return { outcome: attempt.outcome({ action: 'ack' }), done };
+}
+
+/** Another worker may know the name, so the job must not fail. */
+function releaseUnknown(session: Session, { id: jobId, name, deliveryToken }: ClaimedJob): void {
+  const message = `there is no handler for ${name}; its job is released`;
+  session.warn({ kind: 'unknownName', message, jobIds: [jobId] });
+  const release = releaseOf(0, `the worker has no handler for ${name}`);
+  session.outbox.add({ outcome: { jobId, deliveryToken, ...release } as Outcome, done: () => undefined });
+}
