@@ -15,6 +15,8 @@ export {
 } from './errors.js';
 export type * as wire from './wire.generated.js';
 export type { Context, Log, Released, SubProgress, WorkerJob } from './worker/context.js';
+export type { LogEntry } from './worker/job-log.js';
+export { type OnLog, type PinoLogger, toPino } from './worker/pino.js';
 export type { StandardSchema } from './worker/schema.js';
 export type { OnWarning, Warning, WarningKind } from './worker/warnings.js';
 export { type Handler, Worker, type WorkerOptions } from './worker/worker.js';

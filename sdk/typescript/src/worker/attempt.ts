@@ -105,7 +105,7 @@ export class Attempt {
     const { id, name, payload, maxRetries, timeoutSeconds, createdAt } = this.job;
     const more = { attempt: this.#number, maxRetries, timeoutSeconds, createdAt: new Date(createdAt) };
     const job: WorkerJob = { id, name, payload, ...more };
-    const reporter = new AttemptReporter(this);
+    const reporter = new AttemptReporter(this, (entry) => this.#session.options.onLog?.(entry, job));
     let end: End;
     try {
       end = endOf(await this.#session.handle(job, contextOf(reporter)));

@@ -14,13 +14,16 @@ const isFull = (error: unknown) => error instanceof YardmasterError && error.cod
 /** Sends what the handler of an attempt reports. */
 export class AttemptReporter implements Reporter {
   readonly #attempt: Attempt;
+  readonly #onLog: (entry: LogEntry) => void;
   #newest: ProgressReport | null = null;
   #sending: Promise<void> | null = null;
   #inFlight: Promise<void> | null = null;
   #isClosed = false;
 
-  constructor(attempt: Attempt) {
+  /** @param onLog also gets what the handler logs */
+  constructor(attempt: Attempt, onLog: (entry: LogEntry) => void) {
     this.#attempt = attempt;
+    this.#onLog = onLog;
   }
 
   get signal(): AbortSignal {
@@ -32,6 +35,7 @@ export class AttemptReporter implements Reporter {
   }
 
   log(entry: LogEntry): void {
+    this.#onLog(entry);
     this.#attempt.log.add(entry);
   }
 

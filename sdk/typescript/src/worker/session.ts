@@ -6,6 +6,7 @@ import type { Context, WorkerJob } from './context.js';
 import { Heartbeats } from './heartbeats.js';
 import { followSpace, type StreamMessage } from './kill-stream.js';
 import { Outbox } from './outbox.js';
+import type { OnLog } from './pino.js';
 import type { Poller } from './poller.js';
 import { settleLast } from './settle.js';
 import { WakeUp, within } from './signals.js';
@@ -24,6 +25,7 @@ export interface SessionOptions {
   drainMs: number;
   autoAck: boolean;
   warn: OnWarning;
+  onLog: OnLog | undefined;
   writesWarnings: boolean;
 }
 

@@ -16,6 +16,17 @@ export interface Warning {
 
 export type OnWarning = (warning: Warning) => void;
 
+/** Return a function of the user so that what it throws does not break the worker, but is written to stderr. */
+export const guarded =
+  <Args extends unknown[]>(name: string, call: (...args: Args) => void): ((...args: Args) => void) =>
+  (...args) => {
+    try {
+      call(...args);
+    } catch (error) {
+      process.stderr.write(`yardmaster: ${name} has thrown: ${(error as Error)?.message ?? error}\n`);
+    }
+  };
+
 /** Write a warning to stderr. */
 export const writeWarning: OnWarning = ({ kind, message, jobIds }) =>
   void process.stderr.write(`yardmaster: ${message} (${[kind, ...jobIds].join(', ')})\n`);

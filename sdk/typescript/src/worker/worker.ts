@@ -3,10 +3,11 @@ import type { Yardmaster } from '../client/yardmaster.js';
 import { type Duration, secondsOf } from '../durations.js';
 import type { Context, Released, WorkerJob } from './context.js';
 import { Health } from './health.js';
+import type { OnLog } from './pino.js';
 import { Poller } from './poller.js';
 import { type StandardSchema, validated } from './schema.js';
 import { type AnyHandler, Session } from './session.js';
-import { type OnWarning, writeWarning } from './warnings.js';
+import { guarded, type OnWarning, writeWarning } from './warnings.js';
 
 export interface WorkerOptions {
   /** Jobs at once. Default: 10 */
@@ -24,6 +25,8 @@ export interface WorkerOptions {
   healthPort?: number;
   /** Called when something needs attention but does not end the worker. Default: stderr gets it */
   onWarning?: OnWarning;
+  /** Called with what handlers log, besides the log of the job: `toPino(logger)`, for example. Default: none */
+  onLog?: OnLog;
   /** Whether SIGTERM and SIGINT stop the worker. Default: true; without it, call `stop` */
   handleSignals?: boolean;
 }
@@ -97,7 +100,7 @@ export class Worker {
   async run(): Promise<void> {
     if (this.#session !== null) throw new Error('The worker is running already');
     if (this.#handlers.size === 0) throw new Error('Register a handler with on(name, handler) before run()');
-    const { concurrency = CONCURRENCY, drain = DRAIN, autoAck = false, onWarning, healthPort } = this.#options;
+    const { concurrency = CONCURRENCY, drain = DRAIN, autoAck = false, onWarning, onLog, healthPort } = this.#options;
     const health = new Health();
     if (healthPort !== undefined) await health.serve(healthPort);
     const session = new Session(this.#client.target, {
@@ -105,7 +108,8 @@ export class Worker {
       concurrency,
       autoAck,
       drainMs: secondsOf(drain, 'drain') * 1_000,
-      warn: onWarning ?? writeWarning,
+      warn: guarded('onWarning', onWarning ?? writeWarning),
+      onLog: onLog && guarded('onLog', onLog),
       writesWarnings: onWarning === undefined,
     });
     this.#session = session;
