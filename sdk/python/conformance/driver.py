@@ -1,0 +1,199 @@
+"""The program that the conformance scenarios drive: see sdk/conformance/README.md."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
+
+from yardmaster import (
+    AsyncYardmaster,
+    Context,
+    JobOptions,
+    NewJob,
+    NonRetryable,
+    RetryAfter,
+    Worker,
+    WorkerWarning,
+    YardmasterError,
+)
+
+Json = dict[str, Any]
+
+_print_lock = threading.Lock()
+_OPTIONS = {
+    "delaySeconds": "delay",
+    "timeoutSeconds": "timeout",
+    "maxRunSeconds": "max_run",
+    "startWithinSeconds": "start_within",
+    "maxRetries": "max_retries",
+    "scheduledFor": "scheduled_for",
+}
+
+
+def emit(event: str, **fields: Any) -> None:
+    with _print_lock:
+        sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
+        sys.stdout.flush()
+
+
+class Raised(Exception):
+    """Raised by the step ``throw``."""
+
+
+def carry_out(ctx: Context, action: str, value: Any) -> Awaitable[Any] | None:
+    """Carry out a step of a handler. Returns what is to be awaited, or None."""
+    match action:
+        case "throw":
+            raise Raised(value)
+        case "nonRetryable":
+            raise NonRetryable(value)
+        case "retryAfter":
+            raise RetryAfter(value["seconds"], value["message"])
+        case "release":
+            raise ctx.release(value.get("delaySeconds", 0), value.get("reason"))
+        case "sleepMs":
+            return asyncio.sleep(value / 1_000)
+        case "blockMs":
+            time.sleep(value / 1_000)
+        case "awaitAbort":
+            return ctx.signal.wait_async()
+        case "progress":
+            return ctx.progress(value["percent"], value["message"], value.get("subProgress"))
+        case "save":
+            return ctx.save(value)
+        case "event":
+            return ctx.event(value)
+        case "log":
+            ctx.log.write(value["level"], value["message"], value.get("metadata"))
+        case "logs":
+            for i in range(1, value + 1):
+                ctx.log.info(f"line {i}")
+        case _:
+            raise NonRetryable(f"there is no step {action}")
+    return None
+
+
+def handler_of(plan: Any) -> Callable[[Context, Any], Awaitable[Any]]:
+    attempts = [plan] if isinstance(plan, list) else list(plan["attempts"])
+
+    async def handler(ctx: Context, payload: Any) -> Any:
+        job = ctx.job
+        fields = {"payload": payload, "checkpoint": ctx.checkpoint, "attempt": ctx.attempt}
+        emit("handler", jobId=job.id, name=job.name, **fields)
+        ctx.signal.on_abort(lambda reason: emit("aborted", jobId=job.id, reason=type(reason).__name__))
+        try:
+            for step in attempts.pop(0) if len(attempts) > 1 else attempts[0]:
+                [(action, value)] = step.items()
+                if action == "return":
+                    return value
+                waiting = carry_out(ctx, action, value)
+                if waiting is not None:
+                    await waiting
+        finally:
+            emit("handlerEnded", jobId=job.id)
+
+    return handler
+
+
+def warned(warning: WorkerWarning) -> None:
+    emit("warning", kind=warning.kind, message=warning.message, jobIds=warning.job_ids)
+
+
+class Driver:
+    def __init__(self) -> None:
+        self.client = AsyncYardmaster()
+        self.worker: Worker | None = None
+        self.ended = asyncio.Event()
+
+    async def start(self, plan: Json) -> None:
+        self.worker = Worker(
+            self.client,
+            concurrency=plan["concurrency"],
+            drain=plan["drainSeconds"],
+            auto_ack=plan.get("autoAck", False),
+            on_warning=warned,
+        )
+        for name, steps in plan["handlers"].items():
+            self.worker.on(name, cancel=False)(handler_of(steps))
+        emit("started")
+        try:
+            await self.worker.run_async()
+        except YardmasterError as error:
+            emit("failed", error=error.message)
+        emit("drained")
+        if not self.is_stopped:
+            self.ended.set()
+
+    is_stopped = False
+
+    async def create(self, command: Json) -> tuple[str, Json]:
+        options, key = options_of(command.get("options")), command.get("idempotencyKey")
+        job = await self.client.create(command["name"], command.get("payload"), idempotency_key=key, **options)
+        return "created", {"jobId": job.id}
+
+    async def createMany(self, command: Json) -> tuple[str, Json]:
+        jobs = [NewJob(job["name"], job.get("payload"), options_of(job.get("options"))) for job in command["jobs"]]
+        created = await self.client.create_many(jobs, idempotency_key=command.get("idempotencyKey"))
+        return "created", {"jobIds": [job.id for job in created]}
+
+    async def result(self, command: Json) -> tuple[str, Json]:
+        result = await self.client.job(command["jobId"]).result(command["timeoutSeconds"])
+        return "result", {"result": result}
+
+    async def kill(self, command: Json) -> tuple[str, Json]:
+        await self.client.kill(command["jobId"], command.get("reason"))
+        return "done", {}
+
+    async def carry_out(self, command: Json) -> None:
+        action, name = command["do"], command.get("as")
+        if action == "start":
+            return await self.start(command["worker"])
+        if action == "stop":
+            self.is_stopped = True
+            if self.worker is not None:
+                self.worker.stop()
+            return
+        try:
+            event, fields = await getattr(self, action)(command)
+        except YardmasterError as error:
+            event = "refused"
+            fields = {"code": error.code, "status": error.status, "error": error.message}
+            fields["hasRequestId"] = error.request_id is not None
+        emit(event, **{"as": name}, **fields)
+
+
+def options_of(wire: Json | None) -> JobOptions:
+    options: Any = {_OPTIONS.get(name, name): value for name, value in (wire or {}).items()}
+    return options  # type: ignore[no-any-return]
+
+
+async def main() -> None:
+    driver = Driver()
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def begin(line: str) -> None:
+        task = loop.create_task(driver.carry_out(json.loads(line)))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    def read() -> None:
+        for line in sys.stdin:
+            loop.call_soon_threadsafe(begin, line)
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    await driver.ended.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypedDict, cast
+from urllib.parse import urlsplit
+
+from ._durations import Duration, seconds_of
+from ._transport import Target
+from ._wire import CreateJobCallbackOn, RetryRequest, UniqueRequest
+
+
+def target_of(url: str | None, api_key: str | None, space: str | None) -> Target:
+    """What is missing is read from the environment. Raises ValueError, which names what is missing there too."""
+    env = os.environ
+    full = (url or env.get("YARDMASTER_URL") or "http://127.0.0.1:8080").rstrip("/").removesuffix("/api/v1")
+    if urlsplit(full).scheme not in ("http", "https"):
+        raise ValueError(f"The option url, or YARDMASTER_URL, is no http or https URL: {full}")
+    key = api_key or env.get("YARDMASTER_API_KEY")
+    if not key:
+        raise ValueError("Set the option api_key, or the variable YARDMASTER_API_KEY")
+    name = space or env.get("YARDMASTER_SPACE")
+    if not name:
+        raise ValueError("Set the option space, or the variable YARDMASTER_SPACE")
+    return Target(full, key, name)
+
+
+class JobOptions(TypedDict, total=False):
+    """Options of a job. Those that are left out have the default of the service."""
+
+    #: Not before this time has passed.
+    delay: Duration
+    #: Not before this time. A datetime needs a time zone.
+    scheduled_for: datetime | str
+    #: Attempts after the first. Default: 3.
+    max_retries: int
+    #: Delays between attempts. Default: none.
+    retry: RetryRequest
+    #: Longest time between two heartbeats, which the worker sends. Default: 300 s.
+    timeout: Duration
+    #: Longest time of one attempt. Default: none.
+    max_run: Duration
+    #: Longest time until a worker starts the job. Default: none.
+    start_within: Duration
+    #: Head start in the queue, in seconds. Default: 0.
+    priority: int
+    #: Create the job only if there is none with this key.
+    unique: UniqueRequest
+    #: Where the service reports the end of the job.
+    callback_url: str
+    callback_headers: Mapping[str, str]
+    callback_on: Sequence[CreateJobCallbackOn]
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """A job to create. The payload is a dict, a dataclass, or a model of pydantic or msgspec; or None."""
+
+    name: str
+    payload: Any = None
+    options: JobOptions = field(default_factory=JobOptions)
+
+
+_WIRE = {
+    "max_retries": "maxRetries",
+    "retry": "retry",
+    "priority": "priority",
+    "unique": "unique",
+    "callback_url": "callbackUrl",
+    "callback_headers": "callbackHeaders",
+    "callback_on": "callbackOn",
+}
+_DURATIONS = {
+    "delay": "delaySeconds",
+    "timeout": "timeoutSeconds",
+    "max_run": "maxRunSeconds",
+    "start_within": "startWithinSeconds",
+}
+
+
+def body_of(job: NewJob) -> dict[str, Any]:
+    """Return the body of a create. Raises TypeError or ValueError for an option that is not valid."""
+    body: dict[str, Any] = {"name": job.name, "payload": job.payload}
+    for option, value in job.options.items():
+        if option in _DURATIONS:
+            body[_DURATIONS[option]] = seconds_of(cast(Duration, value), option)
+        elif option in _WIRE:
+            body[_WIRE[option]] = value
+        elif option == "scheduled_for":
+            body["scheduledFor"] = _text_of(cast("datetime | str", value))
+        else:
+            raise TypeError(f"There is no option {option!r} of a job")
+    return body
+
+
+def _text_of(at: datetime | str) -> str:
+    if isinstance(at, str):
+        return at
+    if at.tzinfo is None:
+        raise ValueError("scheduled_for must have a time zone")
+    return at.isoformat()

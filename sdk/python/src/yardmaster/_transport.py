@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ._backoff import Backoff
+from ._errors import YardmasterError
+
+#: A call has this long for its response, besides its wait. Seconds.
+RESPONSE = 10.0
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where calls go."""
+
+    url: str  # Of the service, without /api/v1.
+    api_key: str
+    space: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call, which can be sent again."""
+
+    method: str
+    path: str  # Below /api/v1, percent-encoded.
+    body: bytes | None = None  # JSON, unless the headers say something else.
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    wait: float = 0  # How long the service is asked to wait, seconds.
+
+
+def space_path(target: Target, rest: str) -> str:
+    return f"/spaces/{quote(target.space, safe='')}{rest}"
+
+
+def job_path(job_id: str, rest: str = "") -> str:
+    return f"/jobs/{quote(job_id, safe='')}{rest}"
+
+
+def arguments(target: Target, request: Request, timeout: float | None) -> dict[str, Any]:
+    """Return the arguments of a request of httpx."""
+    headers = {"x-api-key": target.api_key, **request.headers}
+    if request.body is not None:
+        headers.setdefault("content-type", "application/json")
+    return {
+        "method": request.method,
+        "url": f"{target.url}/api/v1{request.path}",
+        "content": request.body,
+        "headers": headers,
+        "timeout": request.wait + RESPONSE if timeout is None else timeout,
+    }
+
+
+def no_response(error: Exception) -> YardmasterError:
+    return YardmasterError("NO_RESPONSE", f"No response: {error or type(error).__name__}")
+
+
+def parse(response: httpx.Response) -> Any:
+    """Read the JSON of a 2xx response. A response that is not of the service comes from a proxy, or was cut."""
+    try:
+        body: Any = response.json()
+    except ValueError:
+        body = None
+    if response.is_success and body is not None:
+        return body
+    request_id = response.headers.get("x-request-id")
+    retry_after = _retry_after_of(response.headers.get("retry-after"))
+    if not isinstance(body, dict) or "code" not in body:
+        message = f"Status {response.status_code} without JSON of the service; check the URL"
+        raise YardmasterError(
+            "NO_RESPONSE", message, status=response.status_code, request_id=request_id, retry_after=retry_after
+        )
+    error = cast("dict[str, Any]", body)
+    raise YardmasterError(
+        error["code"],
+        error.get("error") or error["code"],
+        status=response.status_code,
+        job_status=error.get("jobStatus"),
+        request_id=request_id,
+        details=error.get("details") or (),
+        retry_after=retry_after,
+    )
+
+
+def _retry_after_of(header: str | None) -> float:
+    """Read a number of seconds or a date. Returns seconds, at most an hour."""
+    if header is None:
+        return 0
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(header) - datetime.now(timezone.utc)).total_seconds()
+        except (ValueError, TypeError):
+            return 0
+    return min(max(seconds, 0), 3_600)
+
+
+class SyncTransport:
+    """Makes calls from any thread."""
+
+    def __init__(self, target: Target, window: float) -> None:
+        self.target = target
+        self._window = window
+        self._http = httpx.Client()
+
+    def send(self, request: Request, window: float = math.inf) -> Any:
+        """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
+        end = time.monotonic() + min(self._window, window)
+        backoff = Backoff()
+        while True:
+            try:
+                return self._once(request)
+            except YardmasterError as error:
+                wait = backoff.next(error)
+                if not error.is_temporary or time.monotonic() + wait > end:
+                    raise
+            time.sleep(wait)
+
+    def _once(self, request: Request) -> Any:
+        try:
+            return parse(self._http.request(**arguments(self.target, request, None)))
+        except httpx.HTTPError as error:
+            raise no_response(error) from error
+
+    def close(self) -> None:
+        self._http.close()
+
+
+class AsyncTransport:
+    """Makes calls from one event loop."""
+
+    def __init__(self, target: Target, window: float = 0) -> None:
+        self.target = target
+        self._window = window
+        self._http = httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=50))
+
+    async def once(self, request: Request, timeout: float | None = None) -> Any:
+        """Make a call once. Cancelled, it closes its connection."""
+        try:
+            return parse(await self._http.request(**arguments(self.target, request, timeout)))
+        except httpx.HTTPError as error:
+            raise no_response(error) from error
+
+    async def send(self, request: Request, window: float = math.inf) -> Any:
+        """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
+        end = time.monotonic() + min(self._window, window)
+        backoff = Backoff()
+        while True:
+            try:
+                return await self.once(request)
+            except YardmasterError as error:
+                wait = backoff.next(error)
+                if not error.is_temporary or time.monotonic() + wait > end:
+                    raise
+            await asyncio.sleep(wait)
+
+    async def close(self) -> None:
+        await self._http.aclose()

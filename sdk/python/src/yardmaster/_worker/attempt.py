@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .._errors import (
+    Aborted,
+    DeliveryLost,
+    Draining,
+    Killed,
+    TimedOut,
+    YardmasterError,
+    abort_reason_of,
+)
+from .._warnings import WarningKind, WorkerWarning
+from .._wire import ClaimedJob
+from .context import Context, JobInfo, SyncContext
+from .handlers import call_blocking, call_in_loop, in_thread
+from .job_log import JobLog
+from .kill_stream import Message
+from .outbox import Outcome, Report, Stopped
+from .outcomes import Fields, failure_of, release_of
+from .reporter import AttemptReporter, ThreadReporter
+from .signal import AbortSignal
+
+if TYPE_CHECKING:
+    from .session import Session
+
+#: Logs and progress hold up the end of an attempt for at most so many seconds.
+_FLUSH = 10.0
+STOP_REASON = "worker stops"
+
+
+class Attempt:
+    """A claimed job in this worker.
+
+    ::
+
+        claimed ─ack→ running ─handler returns→ owed ─outcome stored→ removed
+           └ lost: nothing more is sent; it is removed when its handler has returned
+
+    It has a slot until its handler has returned, and gets heartbeats until its outcome is stored.
+    """
+
+    def __init__(self, session: Session, job: ClaimedJob, key: int) -> None:
+        self._session = session
+        self.job = job
+        self.key = key
+        self.signal = AbortSignal()
+        self.log = JobLog(session.transport, job["id"], session.warn)
+        #: Why nothing is sent any more: the job is lost, or the worker has released it.
+        self.gone: Aborted | None = None
+        self._waiting: set[asyncio.Future[Exception | None]] = set()
+        self._has_ended = False
+        self._is_draining = False
+        self._owed: list[Outcome] | None = None
+        #: Of an async def handler.
+        self.task: asyncio.Task[Fields] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the handler can report nothing more."""
+        return self.gone is not None or self._has_ended
+
+    def raise_if_over(self) -> None:
+        if self.gone is not None:
+            raise self.gone
+        if self._has_ended:
+            raise RuntimeError("The handler has returned")
+
+    def warn(self, kind: WarningKind, message: str) -> None:
+        self._session.warn(WorkerWarning(kind, message, (self.job["id"],)))
+
+    def outcome(self, fields: Fields) -> Outcome:
+        return {"jobId": self.job["id"], "deliveryToken": self.job["deliveryToken"], **fields}
+
+    async def report(self, fields: Fields) -> Exception | None:
+        """Send a report. Returns its refusal; None when it is stored; the reason when the attempt is gone before."""
+        future: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
+
+        def done(error: Exception | None) -> None:
+            if not future.done():
+                future.set_result(error)
+
+        self._waiting.add(future)
+        try:
+            self._session.outbox.add(Report(self.outcome(fields), done))
+            return await future
+        finally:
+            self._waiting.discard(future)
+
+    def start(self) -> None:
+        """Call the handler, once the ack has succeeded."""
+        if self._session.is_draining:
+            self._settle([self.outcome(release_of(0, STOP_REASON))])
+            return
+        on_loop = self._session.handler_of(self.job).kind == "loop"
+        self._session.heartbeats.start(self.key, self.job, on_loop)
+        self._session.background(self._run())
+
+    def drop(self) -> None:
+        """Forget the job: it is another worker's by now."""
+        self._session.free_slot()
+        self._session.remove(self)
+
+    async def _run(self) -> None:
+        reporter = AttemptReporter(self)
+        end = await self._call(reporter)
+        self._has_ended = True
+        if self.gone is not None:
+            self._session.background(self.log.close(_FLUSH))
+            self.drop()
+            return
+        await self.log.close(_FLUSH)
+        progress = await reporter.last_progress(_FLUSH)
+        if self._is_draining and end["action"] == "fail":
+            end = release_of(0, STOP_REASON)
+        last = [] if progress is None else [self.outcome({"action": "progress", **progress})]
+        self._settle([*last, self.outcome(end)])
+
+    async def _call(self, reporter: AttemptReporter) -> Fields:
+        handler = self._session.handler_of(self.job)
+        info, payload = _info_of(self.job), self.job["payload"]
+        loop = asyncio.get_running_loop()
+        if self.signal.reason is not None:  # It was aborted before it began.
+            return failure_of(self.signal.reason)
+        if handler.kind == "loop":
+            self.task = loop.create_task(call_in_loop(handler, Context(info, self.signal, reporter), payload))
+            await asyncio.wait({self.task})
+            return failure_of(asyncio.CancelledError()) if self.task.cancelled() else self.task.result()
+        blocking = ThreadReporter(reporter, loop)
+        context = SyncContext(info, self.signal, blocking)
+        if handler.kind == "thread":
+            return await in_thread(partial(call_blocking, handler, context, payload))
+        return await in_thread(partial(self._session.processes.call, handler, context, blocking, payload))
+
+    def _settle(self, outcomes: list[Outcome]) -> None:
+        """Send the last outcomes, and free the slot, so that the next poll can carry them."""
+        if self.gone is not None:
+            self.drop()
+            return
+        self._owed = outcomes
+        reports = [Report(outcome, lambda _: None) for outcome in outcomes[:-1]]
+        self._session.outbox.add(*reports, Report(outcomes[-1], self._settled))
+        self._session.free_slot()
+
+    def _settled(self, error: Exception | None) -> None:
+        if isinstance(error, Stopped):
+            return  # The end of the session sends it again.
+        if isinstance(error, YardmasterError):
+            kind: WarningKind = "report" if abort_reason_of(error) is None else "lost"
+            self.warn(kind, f"the outcome of a job was refused: {error.message}")
+        self._session.remove(self)
+
+    def abort(self, reason: Aborted) -> None:
+        """Abort the handler. Unless the worker drains, nothing is sent from now on.
+
+        An attempt whose outcome is on its way is left alone, because the service reports the effect of that too.
+        """
+        if self._owed is not None or self.gone is not None:
+            return
+        if isinstance(reason, Draining):
+            self._is_draining = True
+        else:
+            self._leave(reason)
+            self._session.heartbeats.end(self.key)
+        self._abort_handler(reason)
+        if isinstance(reason, DeliveryLost | TimedOut):
+            self.warn("lost", f"a handler is aborted: {reason}")
+
+    def _abort_handler(self, reason: Aborted) -> None:
+        self.signal.abort(reason)
+        if self.task is not None and self._session.handler_of(self.job).is_cancelled:
+            self.task.cancel()
+
+    def _leave(self, reason: Aborted) -> None:
+        self.gone = reason
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(reason)
+
+    def on_message(self, message: Message) -> None:
+        """An event may be about an earlier attempt: only what is certain aborts, a heartbeat finds the rest."""
+        kind = message["type"]
+        data: Any = message.get("data") or {}
+        if kind == "killed":
+            self.abort(Killed("the job was killed"))
+        elif kind == "dead" or (kind == "retried" and data.get("attemptNumber") == self.job["attemptNumber"] + 1):
+            self.abort(TimedOut("the attempt timed out"))
+        elif self._owed is None:
+            self._session.heartbeats.beat_now()
+
+    def close(self) -> list[Outcome]:
+        """End the attempt with the worker. Returns the outcomes that are not stored; a release, if there is none."""
+        if self.gone is not None:
+            return []
+        owed = self._owed or [self.outcome(release_of(0, STOP_REASON))]
+        self._leave(Draining(STOP_REASON))
+        self._abort_handler(Draining(STOP_REASON))
+        return owed
+
+
+def _info_of(job: ClaimedJob) -> JobInfo:
+    number = job.get("attempt") or job["attemptNumber"] + 1  # An older service does not send it.
+    created_at = datetime.fromisoformat(job["createdAt"].replace("Z", "+00:00"))
+    return JobInfo(
+        job["id"], job["name"], number, job["maxRetries"], job["timeoutSeconds"], created_at, job["checkpoint"]
+    )

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import threading
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+from .._backoff import Backoff
+from .._errors import YardmasterError
+from .._payloads import json_bytes
+from .._transport import AsyncTransport, Request, job_path
+from .._warnings import OnWarning, WorkerWarning
+from .context import LogEntry
+
+_INTERVAL = 0.2
+_BATCH_ENTRIES = 500
+_BATCH_BYTES = 900_000  # The service takes 1 MB.
+_BUFFER = 10_000
+_ENTRY_BYTES = 15_000  # The service takes 16 KB.
+_HEADERS = {"content-type": "application/x-ndjson", "content-encoding": "gzip"}
+
+
+class JobLog:
+    """Sends the log of a job in batches, in its order. While it cannot, it keeps the newest entries."""
+
+    def __init__(self, transport: AsyncTransport, job_id: str, warn: OnWarning) -> None:
+        self._transport = transport
+        self._job_id = job_id
+        self._warn = warn
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._lines: deque[bytes] = deque()
+        self._dropped = 0
+        self._is_closed = False
+        self._is_woken = False
+        self._is_due = asyncio.Event()
+        self._sending: asyncio.Task[None] | None = None
+
+    def add(self, entry: LogEntry) -> None:
+        """Add an entry, from any thread."""
+        line = _line_of(entry)
+        with self._lock:
+            if self._is_closed:
+                return
+            self._lines.append(line)
+            if len(self._lines) > _BUFFER:
+                self._lines.popleft()
+                self._dropped += 1
+            wakes = not self._is_woken or len(self._lines) == _BATCH_ENTRIES
+            self._is_woken = True
+        if wakes:
+            self._loop.call_soon_threadsafe(self._start)
+
+    async def close(self, limit: float) -> None:
+        """Send the rest, and drop what cannot be sent in this time."""
+        with self._lock:
+            self._is_closed = True
+        self._start()
+        if self._sending is not None:
+            _, unsent = await asyncio.wait({self._sending}, timeout=limit)
+            if unsent:
+                self._sending.cancel()
+                await asyncio.wait({self._sending})
+
+    def _start(self) -> None:
+        if self._is_closed or len(self._lines) >= _BATCH_ENTRIES:
+            self._is_due.set()
+        if self._sending is None and self._lines:
+            self._sending = self._loop.create_task(self._send())
+
+    async def _send(self) -> None:
+        while self._lines:
+            if not self._is_closed and len(self._lines) < _BATCH_ENTRIES:
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(self._is_due.wait(), _INTERVAL)
+            self._is_due.clear()
+            with self._lock:
+                batch = self._take()
+            try:
+                await self._post(batch)
+            except asyncio.CancelledError:
+                self._warn_of(f"{len(batch) + len(self._lines)} log entries were dropped: no time is left")
+                raise
+            except YardmasterError as error:
+                self._warn_of(f"{len(batch)} log entries were dropped: {error.message}")
+        # No await since the loop has ended, but threads add entries at any time.
+        self._sending = None
+        with self._lock:
+            self._is_woken = bool(self._lines)
+        self._start()
+
+    def _take(self) -> list[bytes]:
+        batch: list[bytes] = []
+        if self._dropped > 0:
+            message = f"{self._dropped} log entries were dropped, because they could not be sent in time"
+            batch.append(json_bytes({"level": "warn", "message": message}))
+            self._warn_of(message)
+            self._dropped = 0
+        size = 0
+        while self._lines and len(batch) < _BATCH_ENTRIES:
+            size += len(self._lines[0]) + 1
+            if size > _BATCH_BYTES:
+                break
+            batch.append(self._lines.popleft())
+        return batch
+
+    async def _post(self, batch: list[bytes]) -> None:
+        """Send a batch until the service responds. One whose response was lost may be stored twice."""
+        body = gzip.compress(b"\n".join(batch) + b"\n", 6)
+        request = Request("POST", job_path(self._job_id, "/logs"), body, _HEADERS)
+        backoff = Backoff()
+        while True:
+            try:
+                await self._transport.once(request)
+                return
+            except YardmasterError as error:
+                if not error.is_temporary:
+                    raise
+                wait = backoff.next(error)
+            await asyncio.sleep(wait)
+
+    def _warn_of(self, message: str) -> None:
+        self._warn(WorkerWarning("logs", message, (self._job_id,)))
+
+
+def _line_of(entry: LogEntry) -> bytes:
+    """Return an entry as JSON. One that is too long is cut, because it would refuse its whole batch."""
+    line = _encode(entry)
+    if len(line) <= _ENTRY_BYTES:
+        return line
+    # A character may need six bytes of JSON.
+    cut = f"{entry['message'][: _ENTRY_BYTES // 6 - 50]} …"
+    return _encode({**entry, "message": cut, "metadata": {"cut": True}})
+
+
+def _encode(entry: dict[str, Any]) -> bytes:
+    """Metadata that JSON cannot represent becomes text."""
+    try:
+        return json_bytes(entry)
+    except (TypeError, ValueError):
+        metadata = {str(name): str(value) for name, value in entry["metadata"].items()}
+        return json.dumps({**entry, "metadata": metadata}).encode()

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from .._backoff import Backoff
+from .._errors import YardmasterError, refusal_in
+from .._payloads import json_bytes
+from .._transport import AsyncTransport, Request, job_path, space_path
+from .._warnings import OnWarning, WorkerWarning
+from .._wire import Settled
+
+#: Outcomes are collected for this long, so that several go in one call. Seconds.
+_COLLECT = 0.003
+#: Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB.
+SETTLE = (100, 3_000_000)
+TURN = (50, 500_000)
+#: After so many failures of a call there is a warning.
+FAILURES_BEFORE_WARNING = 3
+
+#: An outcome with its job and token, as the API has it.
+Outcome = dict[str, Any]
+
+
+class Stopped(Exception):
+    """The end of a report that was not sent before the worker stopped."""
+
+
+@dataclass
+class Report:
+    """An outcome on its way to the service."""
+
+    outcome: Outcome
+    #: Called once: with None when it is stored; otherwise with the refusal, or Stopped.
+    done: Callable[[Exception | None], None]
+
+
+async def settle(transport: AsyncTransport, outcomes: Sequence[Outcome], timeout: float | None = None) -> list[Settled]:
+    """Make one call with outcomes. Returns one entry for each."""
+    path = space_path(transport.target, "/jobs/settle")
+    request = Request("POST", path, json_bytes({"outcomes": outcomes}))
+    return cast("list[Settled]", (await transport.once(request, timeout))["results"])
+
+
+class Outbox:
+    """Sends outcomes until the service has accepted or refused each of them.
+
+    ::
+
+        add → queue ─ next poll ──────┬─ accepted or refused → done
+                    └ settle, ≤ 3 ms ─┘  no answer → settle again, after a while
+    """
+
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        *,
+        warn: OnWarning,
+        fail: Callable[[Exception], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self._transport = transport
+        self._warn = warn
+        self._fail = fail
+        self._changed = changed
+        self._queue: list[tuple[Report, int]] = []
+        self._pending = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._calls: set[asyncio.Task[None]] = set()
+        self._is_stopped = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every report is done."""
+        return self._pending == 0
+
+    async def stop(self) -> None:
+        """Send no more. Reports that are not done end with Stopped."""
+        self._is_stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+        queued, self._queue = self._queue, []
+        for report, _ in queued:
+            self._finish(report, Stopped())
+        for call in self._calls:
+            call.cancel()
+        await asyncio.gather(*self._calls, return_exceptions=True)
+
+    def add(self, *reports: Report) -> None:
+        """Send reports, in their order."""
+        self._pending += len(reports)
+        self._queue += [(report, len(json_bytes(report.outcome))) for report in reports]
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_COLLECT, self._flush)
+
+    def send_now(self, reports: list[Report]) -> None:
+        """Send reports with a call of their own."""
+        self._pending += len(reports)
+        self._start(reports, None)
+
+    def take(self) -> list[Report]:
+        """Take reports out of the queue for a poll."""
+        return self._take(TURN)
+
+    def answered(self, reports: list[Report], entries: list[Settled]) -> None:
+        """Finish the reports of a poll by its response."""
+        left, why = self._accept(reports, entries)
+        self.failed(left, why)
+
+    def failed(self, reports: list[Report], why: Exception | None) -> None:
+        """Send reports of a poll that failed again."""
+        if reports:
+            self._start(reports, why)
+
+    def _flush(self) -> None:
+        self._timer = None
+        while self._queue:
+            self._start(self._take(SETTLE), None)
+
+    def _take(self, limits: tuple[int, int]) -> list[Report]:
+        count, most_bytes = limits
+        taken = size = 0
+        while taken < min(len(self._queue), count):
+            size += self._queue[taken][1]
+            if size > most_bytes and taken > 0:
+                break
+            taken += 1
+        some, self._queue = self._queue[:taken], self._queue[taken:]
+        return [report for report, _ in some]
+
+    def _start(self, reports: list[Report], error: Exception | None) -> None:
+        if self._is_stopped:
+            for report in reports:
+                self._finish(report, Stopped())
+            return
+        call = asyncio.get_running_loop().create_task(self._deliver(reports, error))
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+
+    async def _deliver(self, reports: list[Report], error: Exception | None) -> None:
+        """Send reports until each is done. The error says why they must be sent again, after a while."""
+        backoff = Backoff()
+        left, failure = reports, error
+        try:
+            while left:
+                if isinstance(failure, YardmasterError) and not failure.is_temporary:
+                    refused, left = left, []
+                    await self._refused(refused, failure)
+                    return
+                if failure is not None:
+                    await self._wait_after(failure, backoff, left)
+                left, failure = await self._settle(left)
+        except asyncio.CancelledError:
+            for report in left:
+                self._finish(report, Stopped())
+            raise
+
+    async def _wait_after(self, failure: Exception, backoff: Backoff, left: list[Report]) -> None:
+        if backoff.failures == FAILURES_BEFORE_WARNING:
+            ids = tuple(report.outcome["jobId"] for report in left)
+            self._warn(WorkerWarning("unavailable", f"reports fail and are sent again: {failure}", ids))
+        await asyncio.sleep(backoff.next(failure))
+
+    async def _settle(self, reports: list[Report]) -> tuple[list[Report], Exception | None]:
+        """Make one call with reports. Returns those to be sent again, and why."""
+        try:
+            entries = await settle(self._transport, [report.outcome for report in reports])
+        except YardmasterError as error:
+            return reports, error
+        return self._accept(reports, entries)
+
+    def _accept(self, reports: list[Report], entries: list[Settled]) -> tuple[list[Report], Exception | None]:
+        """Finish reports by their entries. Returns those to be sent again, and why."""
+        if len(entries) != len(reports):
+            return reports, YardmasterError("NO_RESPONSE", "The response has not one entry for each outcome")
+        again: list[Report] = []
+        why: Exception | None = None
+        for report, entry in zip(reports, entries, strict=True):
+            refusal = None if entry["success"] else refusal_in(entry)
+            # Who reports decides about a full storage.
+            if refusal is not None and refusal.is_temporary and refusal.code != "STORAGE_FULL":
+                again.append(report)
+                why = refusal
+            else:
+                self._finish(report, refusal)
+        return again, why
+
+    async def _refused(self, reports: list[Report], refusal: YardmasterError) -> None:
+        """A call was refused as a whole: one of its outcomes is invalid. So send each alone."""
+
+        async def one(report: Report) -> None:
+            try:
+                error = refusal if refusal.is_of_key else await self._deliver_alone(report)
+            except asyncio.CancelledError:
+                self._finish(report, Stopped())
+                raise
+            self._finish(report, error)
+
+        await asyncio.gather(*map(one, reports))
+
+    async def _deliver_alone(self, report: Report) -> Exception | None:
+        """Send a report until it is accepted or refused. A result that is refused fails its job."""
+        backoff = Backoff()
+        outcome = report.outcome
+        while True:
+            try:
+                await self._transport.once(_single(outcome))
+                return None
+            except YardmasterError as error:
+                if error.status in (400, 413) and outcome["action"] == "complete":
+                    outcome = {**_job_of(outcome), "action": "fail", "error": error.message}
+                    continue
+                if not error.is_temporary or error.code == "STORAGE_FULL":
+                    return error
+                wait = backoff.next(error)
+            await asyncio.sleep(wait)
+
+    def _finish(self, report: Report, error: Exception | None) -> None:
+        self._pending -= 1
+        if isinstance(error, YardmasterError) and error.is_of_key:
+            self._fail(error)
+        report.done(error)
+        self._changed()
+
+
+def _job_of(outcome: Outcome) -> Outcome:
+    return {key: outcome[key] for key in ("jobId", "deliveryToken")}
+
+
+def _single(outcome: Outcome) -> Request:
+    """Return the call about one job that does what an outcome says."""
+    action = outcome["action"]
+    fields = {key: value for key, value in outcome.items() if key not in ("jobId", "deliveryToken", "action")}
+    body = fields.get("data") if action in ("checkpoint", "event") else fields
+    headers = {"x-delivery-token": outcome["deliveryToken"]}
+    return Request("POST", job_path(outcome["jobId"], f"/{action}"), json_bytes(body), headers)

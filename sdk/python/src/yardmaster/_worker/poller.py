@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from .._backoff import Backoff
+from .._errors import YardmasterError
+from .._payloads import json_bytes
+from .._transport import Request, space_path
+from .._warnings import WorkerWarning
+from .._wire import Poll, PolledJobs
+from .health import Health
+from .outbox import FAILURES_BEFORE_WARNING, Report
+
+if TYPE_CHECKING:
+    from .session import Session
+
+_WAIT = 20.0
+#: Of the service.
+_MOST_JOBS = 50
+
+
+class Poller:
+    """Claims jobs while there is room for them, one call at a time."""
+
+    def __init__(self, worker_id: str, health: Health) -> None:
+        self._worker_id = worker_id
+        self._health = health
+
+    async def run(self, session: Session) -> None:
+        """Poll until the session is stopping."""
+        backoff = Backoff()
+        stopped = asyncio.get_running_loop().create_task(session.stopping.wait())
+        try:
+            while await _has_slot(session):
+                reports = session.outbox.take()
+                try:
+                    polled = await self._poll(session, reports, stopped)
+                except YardmasterError as error:
+                    session.outbox.failed(reports, error)
+                    if session.is_draining:
+                        return
+                    # One with outcomes may be refused because of them, so it is tried without.
+                    if not error.is_temporary and (not reports or error.is_of_key):
+                        session.fail(error)
+                        return
+                    if backoff.failures == FAILURES_BEFORE_WARNING:
+                        session.warn(WorkerWarning("unavailable", f"polls fail: {error.message}"))
+                    await asyncio.wait({stopped}, timeout=backoff.next(error))
+                    continue
+                backoff = Backoff()
+                session.outbox.answered(reports, polled.get("settled") or [])
+                session.begin(polled["jobs"])
+        finally:
+            stopped.cancel()
+
+    async def _poll(self, session: Session, reports: Sequence[Report], stopped: asyncio.Task[bool]) -> PolledJobs:
+        """Make one call. At a stop its connection is closed, so the service releases what it would claim."""
+        transport, options = session.transport, session.options
+        # With outcomes, the service does not wait for a job: they are confirmed at once, and the next poll waits.
+        wait = 0.0 if reports else _WAIT
+        poll: Poll = {
+            "types": list(options.handlers),
+            "count": min(session.slots, _MOST_JOBS),
+            "workerId": self._worker_id,
+        }
+        if options.auto_ack:
+            poll["autoAck"] = True
+        if reports:
+            poll["settle"] = [report.outcome for report in reports]  # type: ignore[misc]
+        else:
+            poll["waitSeconds"] = wait
+        self._health.asked()
+        request = Request("POST", space_path(transport.target, "/jobs/poll"), json_bytes(poll), wait=wait)
+        call = asyncio.get_running_loop().create_task(transport.once(request))
+        try:
+            await asyncio.wait({call, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            call.cancel()  # Without effect when it is done.
+        try:
+            polled = cast(PolledJobs, await call)
+        except asyncio.CancelledError:
+            raise YardmasterError("NO_RESPONSE", "The worker stops") from None
+        self._health.answered()
+        return polled
+
+
+async def _has_slot(session: Session) -> bool:
+    while session.slots <= 0 and not session.is_draining:
+        session.freed.clear()
+        await session.freed.wait()
+    return not session.is_draining

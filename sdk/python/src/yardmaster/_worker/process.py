@@ -1,0 +1,184 @@
+"""Handlers that run in processes, so that the work of one does not slow down the others."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import threading
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+from .._errors import Aborted, DeliveryLost, Draining, Killed, TimedOut, YardmasterError
+from .context import BlockingReporter, JobInfo, LogEntry, ReportAction, SyncContext
+from .handlers import Handler, call_blocking, failed, handler_of
+from .outcomes import Fields, ProcessError, failure_of
+from .signal import AbortSignal
+
+#: A process that does not end its job after an abort is killed after so many seconds.
+_GRACE = 5.0
+_LOOK = 0.5
+_REASONS: dict[str, type[Aborted]] = {each.__name__: each for each in (Killed, DeliveryLost, TimedOut, Draining)}
+
+
+class _Child:
+    """A process that calls handlers, one at a time."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._lock = threading.Lock()
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs,), name="yardmaster-handler", daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def send(self, *message: Any) -> None:
+        try:
+            with self._lock:
+                self.connection.send(message)
+        except (OSError, ValueError):
+            pass  # The process has died, which its reader notices.
+
+    def exit_code(self) -> int | None:
+        self.process.join(_GRACE)
+        return self.process.exitcode
+
+
+class ProcessPool:
+    """Starts processes, and uses them again."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[_Child] = []
+        self._all: set[_Child] = set()
+
+    def call(self, handler: Handler, context: SyncContext, reporter: BlockingReporter, payload: Any) -> Fields:
+        """Call a handler in a process, from a thread of its own. Returns how its attempt ends."""
+        with self._lock:
+            child = self._idle.pop() if self._idle else None
+        if child is None:
+            child = _Child()
+            with self._lock:
+                self._all.add(child)
+        child.send("run", pickle.dumps(handler.function), payload, context.job)
+        context.signal.on_abort(lambda reason: child.send("abort", context.job.id, type(reason).__name__, str(reason)))
+        end = self._follow(child, context.signal, reporter)
+        with self._lock:
+            if end is not None:
+                self._idle.append(child)
+            else:
+                self._all.discard(child)
+        if end is not None:
+            return end
+        return failure_of(ProcessError(f"the process of the handler has died with exit code {child.exit_code()}"))
+
+    def _follow(self, child: _Child, abort: AbortSignal, reporter: BlockingReporter) -> Fields | None:
+        """Pass on what a process reports, until its handler has ended. Returns None when the process has died."""
+        aborted_at: float | None = None
+        try:
+            while True:
+                if child.connection.poll(_LOOK):
+                    kind, *values = child.connection.recv()
+                    if kind == "end":
+                        end: Fields = values[0]
+                        return end
+                    self._pass_on(child, reporter, kind, values)
+                if not abort.aborted or isinstance(abort.reason, Draining):
+                    continue
+                aborted_at = aborted_at or time.monotonic()
+                if time.monotonic() - aborted_at > _GRACE:
+                    child.process.kill()
+        except (EOFError, OSError):
+            return None
+
+    def _pass_on(self, child: _Child, reporter: BlockingReporter, kind: str, values: list[Any]) -> None:
+        if kind == "log":
+            reporter.log(values[0])
+            return
+        try:
+            if kind == "progress":
+                reporter.progress(values[0])
+            else:
+                reporter.send(*values)
+                child.send("sent", None)
+        except YardmasterError as error:
+            child.send("sent", (error.code, error.message, error.status))
+        except Exception as error:
+            if kind == "send":
+                child.send("sent", ("NO_RESPONSE", str(error), None))
+
+    def close(self) -> None:
+        """Kill all processes."""
+        with self._lock:
+            children, self._all = self._all, set()
+        for child in children:
+            child.process.kill()
+
+
+class _ProcessReporter:
+    """Passes what a handler reports to the process of the worker."""
+
+    def __init__(self, connection: Connection, job: JobInfo) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.job = job
+        self.signal = AbortSignal()
+        self.sent: queue.SimpleQueue[tuple[str, str, int | None] | None] = queue.SimpleQueue()
+
+    def write(self, *message: Any) -> None:
+        with self._lock:
+            self._connection.send(message)
+
+    def log(self, entry: LogEntry) -> None:
+        self.write("log", entry)
+
+    def progress(self, report: Fields) -> None:
+        self.signal.raise_if_aborted()
+        self.write("progress", report)
+
+    def send(self, action: ReportAction, data: Any) -> None:
+        self.signal.raise_if_aborted()
+        self.write("send", action, data)
+        refusal = self.sent.get()
+        if refusal is not None:
+            self.signal.raise_if_aborted()
+            code, text, status = refusal
+            raise YardmasterError(code, text, status=status)
+
+
+def _serve(connection: Connection) -> None:
+    """Call handlers in this process, until the process of the worker has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which drains.
+    runs: queue.SimpleQueue[tuple[bytes, Any, _ProcessReporter]] = queue.SimpleQueue()
+
+    def read() -> None:
+        reporter: _ProcessReporter | None = None
+        while True:
+            try:
+                kind, *values = connection.recv()
+            except (EOFError, OSError):
+                os._exit(0)
+            if kind == "run":
+                function, payload, job = values
+                reporter = _ProcessReporter(connection, job)
+                runs.put((function, payload, reporter))
+            elif reporter is None:
+                continue
+            elif kind == "sent":
+                reporter.sent.put(values[0])
+            elif values[0] == reporter.job.id:  # An abort that is late belongs to an earlier job.
+                reporter.signal.abort(_REASONS[values[1]](values[2]))
+
+    threading.Thread(target=read, name="yardmaster-reader", daemon=True).start()
+    while True:
+        function, payload, reporter = runs.get()
+        context = SyncContext(reporter.job, reporter.signal, reporter)
+        try:
+            loaded = pickle.loads(function)
+            end = call_blocking(handler_of(loaded, process=True, cancel=False), context, payload)
+        except Exception as error:  # The function cannot be imported here.
+            end = failed(error, context)
+        reporter.write("end", end)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from .._backoff import Backoff
+from .._errors import Draining, YardmasterError, abort_reason_of
+from .._payloads import as_json
+from .context import LogEntry, ReportAction
+from .outbox import Stopped
+from .outcomes import Fields
+
+if TYPE_CHECKING:
+    from .attempt import Attempt
+
+_PROGRESS_INTERVAL = 0.2
+
+
+class AttemptReporter:
+    """Sends what the handler of an attempt reports. ``progress`` and ``log`` may be called in any thread."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._loop = asyncio.get_running_loop()
+        self._newest: Fields | None = None
+        self._is_scheduled = False
+        self._is_closed = False
+        self._sending: asyncio.Task[None] | None = None
+        self._in_flight: asyncio.Task[None] | None = None
+
+    def log(self, entry: LogEntry) -> None:
+        self._attempt.log.add(entry)
+
+    async def send(self, action: ReportAction, data: Any) -> None:
+        """Store a checkpoint or an event. Raises the refusal, or the reason when the job is lost."""
+        report: Fields = {"action": action, "data": as_json(data)}
+        backoff = Backoff()
+        self._attempt.raise_if_over()
+        while True:
+            try:
+                return await self._report(report)
+            except YardmasterError as error:
+                if error.code != "STORAGE_FULL":
+                    raise
+                if action == "event":
+                    return
+                wait = backoff.next(error)
+            await asyncio.sleep(wait)
+
+    async def _report(self, report: Fields) -> None:
+        if self._attempt.gone is not None:
+            raise self._attempt.gone
+        error = await self._attempt.report(report)
+        if isinstance(error, Stopped):
+            raise Draining("the worker stops")
+        if isinstance(error, YardmasterError):
+            reason = abort_reason_of(error)
+            if reason is not None:
+                self._attempt.abort(reason)
+                raise reason
+        if error is not None:
+            raise error
+
+    def progress(self, report: Fields) -> None:
+        self._attempt.raise_if_over()
+        self._newest = report
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_soon_threadsafe(self._start)
+
+    def _start(self) -> None:
+        self._is_scheduled = False
+        if self._sending is None and not self._is_closed:
+            self._sending = self._loop.create_task(self._send_progress())
+
+    async def _send_progress(self) -> None:
+        while self._newest is not None and not self._is_closed:
+            newest, self._newest = self._newest, None
+            self._in_flight = self._loop.create_task(self._send_one(newest))
+            await asyncio.wait({self._in_flight})
+            self._in_flight = None
+            await asyncio.sleep(_PROGRESS_INTERVAL)
+        self._sending = None
+
+    async def _send_one(self, report: Fields) -> None:
+        try:
+            await self._report({"action": "progress", **report})
+        except Exception as error:
+            is_full = isinstance(error, YardmasterError) and error.code == "STORAGE_FULL"
+            if not is_full and not self._attempt.is_over:
+                self._attempt.warn("report", f"a progress report was refused: {error}")
+
+    async def last_progress(self, limit: float) -> Fields | None:
+        """Wait for the progress on its way. Returns the newest one that is not sent, or None."""
+        self._is_closed = True
+        if self._in_flight is not None:
+            await asyncio.wait({self._in_flight}, timeout=limit)
+        if self._sending is not None:
+            self._sending.cancel()
+        return self._newest
+
+
+class ThreadReporter:
+    """Passes what the thread of a handler reports to the event loop of the worker."""
+
+    def __init__(self, reporter: AttemptReporter, loop: asyncio.AbstractEventLoop) -> None:
+        self._reporter = reporter
+        self._loop = loop
+        self.log = reporter.log
+        self.progress = reporter.progress
+
+    def send(self, action: ReportAction, data: Any) -> None:
+        asyncio.run_coroutine_threadsafe(self._reporter.send(action, data), self._loop).result()

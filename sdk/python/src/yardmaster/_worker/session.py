@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from .._backoff import Backoff
+from .._errors import Draining, YardmasterError, abort_reason_of
+from .._transport import AsyncTransport, Target
+from .._warnings import OnWarning, WorkerWarning
+from .._wire import ClaimedJob
+from .attempt import STOP_REASON, Attempt
+from .handlers import Handler
+from .heartbeats import Heartbeats
+from .kill_stream import Message, follow_space
+from .outbox import SETTLE, Outbox, Outcome, Report, settle
+from .outcomes import release_of
+from .poller import Poller
+from .process import ProcessPool
+
+#: Handlers have this long after they were aborted because the worker stops. Seconds.
+_GRACE = 5.0
+#: The last call of a worker is sent again for this long.
+_LAST_CALL = 5.0
+#: Tasks of handlers that go on after the end have this long to be cancelled.
+_CANCEL = 1.0
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    handlers: Mapping[str, Handler]
+    concurrency: int
+    drain: float
+    auto_ack: bool
+    warn: OnWarning
+
+
+class Session:
+    """One run of a worker: its jobs, its heartbeats, its stream and its end. It belongs to one event loop."""
+
+    def __init__(self, target: Target, options: SessionOptions) -> None:
+        self.options = options
+        self.warn = options.warn
+        self.transport = AsyncTransport(target)
+        self.processes = ProcessPool()
+        self.slots = options.concurrency
+        #: Wakes the poller.
+        self.freed = asyncio.Event()
+        #: Set when there are no more polls.
+        self.stopping = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._attempts: dict[int, Attempt] = {}
+        self._keys = 0
+        self._error: Exception | None = None
+        self._background: set[asyncio.Task[Any]] = set()
+        self.outbox = Outbox(self.transport, warn=self.warn, fail=self.fail, changed=self._changed.set)
+        self.heartbeats = Heartbeats(target, refused=self._refused, failed=self.fail, blocked=self._blocked)
+
+    @property
+    def is_draining(self) -> bool:
+        return self.stopping.is_set()
+
+    def handler_of(self, job: ClaimedJob) -> Handler:
+        return self.options.handlers[job["name"]]
+
+    def background(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Let a coroutine run, at most until the end of the session."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def fail(self, error: Exception) -> None:
+        """End the worker with an error, when an operator must act."""
+        self._error = self._error or error
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop polling, and drain. A second call releases all jobs at once."""
+        if self.is_draining and self._error is None:
+            self._hurry.set()
+        self.stopping.set()
+        self.freed.set()
+        self._changed.set()
+
+    async def run(self, poller: Poller) -> None:
+        """Work until it is stopped and drained. Raises the error that has ended it."""
+        stream = follow_space(
+            self.transport.target,
+            list(self.options.handlers),
+            message=self._on_message,
+            begun=self.heartbeats.beat_now,
+            missing=self._stream_is_missing,
+        )
+        self.background(stream)
+        try:
+            await poller.run(self)
+            await self._drain()
+        finally:  # Also when it is cancelled.
+            await self._settle_rest()
+            await self._close()
+        if self._error is not None:
+            raise self._error
+
+    def _on_message(self, message: Message) -> None:
+        for attempt in list(self._attempts.values()):
+            if attempt.job["id"] == message.get("jobId"):
+                attempt.on_message(message)
+
+    def _stream_is_missing(self, why: str) -> None:
+        message = f"no stream of kills, they are noticed at the next heartbeat: {why}"
+        self.warn(WorkerWarning("stream", message))
+
+    def _refused(self, key: int, refusal: YardmasterError) -> None:
+        reason = abort_reason_of(refusal)
+        if reason is None:
+            self.fail(refusal)
+        elif key in self._attempts:
+            self._attempts[key].abort(reason)
+
+    def _blocked(self, job_ids: tuple[str, ...]) -> None:
+        message = "the event loop has been blocked for more than 5 s, by a handler of one of these jobs"
+        self.warn(WorkerWarning("blocked", message, job_ids))
+
+    async def _drain(self) -> None:
+        """Wait for the handlers; then abort them, and wait for a moment."""
+        if self._error is None and await self._is_idle_within(self.options.drain):
+            return
+        for attempt in list(self._attempts.values()):
+            attempt.abort(Draining(STOP_REASON))
+        await self._is_idle_within(_GRACE)
+
+    async def _is_idle_within(self, seconds: float) -> bool:
+        """Wait until no job is left. Returns False when the time is over; True at a second stop."""
+        end = time.monotonic() + seconds
+        while self._attempts or not self.outbox.is_empty:
+            left = end - time.monotonic()
+            if self._hurry.is_set():
+                return True
+            if left <= 0:
+                return False
+            await wait_for_event(self._changed, left)
+            self._changed.clear()
+        return True
+
+    async def _settle_rest(self) -> None:
+        """Send the outcomes that are not stored yet, and release all other jobs."""
+        await self.outbox.stop()
+        rest: list[Outcome] = [outcome for attempt in self._attempts.values() for outcome in attempt.close()]
+        end = time.monotonic() + _LAST_CALL
+        backoff = Backoff()
+        while rest:
+            try:
+                await settle(self.transport, rest[: SETTLE[0]], max(end - time.monotonic(), 0.1))
+                rest = rest[SETTLE[0] :]
+                continue
+            except YardmasterError as error:
+                wait = backoff.next(error)
+                if not error.is_temporary or time.monotonic() + wait > end:
+                    ids = tuple(outcome["jobId"] for outcome in rest)
+                    self.warn(WorkerWarning("lost", f"jobs could not be released: {error.message}", ids))
+                    return
+            await asyncio.sleep(wait)
+
+    async def _close(self) -> None:
+        self.heartbeats.close()
+        self.processes.close()
+        handlers = {attempt.task for attempt in self._attempts.values() if attempt.task is not None}
+        left = {*self._background, *handlers}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=_CANCEL)
+        await self.transport.close()
+
+    def begin(self, jobs: list[ClaimedJob]) -> None:
+        """Begin with the jobs of a poll. They are acked with one call, and each handler starts after its ack."""
+        acks: list[Report] = []
+        for job in jobs:
+            if job["name"] not in self.options.handlers:
+                self._release_unknown(job)
+                continue
+            self._keys += 1
+            attempt = Attempt(self, job, self._keys)
+            self._attempts[attempt.key] = attempt
+            self.slots -= 1
+            if self.options.auto_ack:
+                attempt.start()
+            else:
+                acks.append(_ack_of(attempt))
+        if acks:
+            self.outbox.send_now(acks)
+
+    def _release_unknown(self, job: ClaimedJob) -> None:
+        reason = f"the worker has no handler for {job['name']}"
+        self.warn(WorkerWarning("unknownName", f"{reason}; its job is released", (job["id"],)))
+        outcome = {"jobId": job["id"], "deliveryToken": job["deliveryToken"], **release_of(0, reason)}
+        self.outbox.add(Report(outcome, lambda _: None))
+
+    def free_slot(self) -> None:
+        self.slots += 1
+        self.freed.set()
+
+    def remove(self, attempt: Attempt) -> None:
+        self._attempts.pop(attempt.key, None)
+        self.heartbeats.end(attempt.key)
+        self._changed.set()
+
+
+def _ack_of(attempt: Attempt) -> Report:
+    def done(error: Exception | None) -> None:
+        if error is None:
+            attempt.start()
+        elif isinstance(error, YardmasterError):
+            attempt.drop()
+
+    return Report(attempt.outcome({"action": "ack"}), done)
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, at most for so many seconds."""
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)

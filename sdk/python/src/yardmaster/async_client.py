@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+from . import _calls
+from ._durations import Duration, seconds_of
+from ._options import JobOptions, NewJob, target_of
+from ._transport import AsyncTransport, Target
+from ._wire import JobStatus, JobSummary, JobWithEvents, KnownJob, ListedJob
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+class AsyncJob:
+    """Names a job; see :class:`Job`."""
+
+    def __init__(self, client: AsyncYardmaster, job_id: str, name: str | None, status: JobStatus | None) -> None:
+        self._client = client
+        self.id = job_id
+        self.name = name
+        self.status = status
+
+    async def result(self, timeout: Duration | None = None) -> Any:
+        """Wait until the job is completed, and return its result.
+
+        Raises YardmasterError with the code ``JOB_DEAD``, ``JOB_KILLED`` or ``TIMEOUT``.
+        """
+        seconds = math.inf if timeout is None else seconds_of(timeout, "timeout")
+        end = time.monotonic() + seconds
+        while True:
+            wait = min(max(end - time.monotonic(), 0), _calls.LONG_POLL)
+            job = cast(
+                JobWithEvents, await self._client.send(_calls.read(self.id, wait), max(end - time.monotonic(), 1))
+            )
+            if _calls.has_result(job):
+                return job.get("result")
+            if time.monotonic() >= end:
+                raise _calls.timed_out(job, seconds)
+
+    async def get(self) -> JobWithEvents:
+        """Return the job with its history."""
+        return await self._client.get(self.id)
+
+    async def kill(self, reason: str | None = None) -> None:
+        """End the job."""
+        await self._client.kill(self.id, reason)
+
+
+class AsyncYardmaster:
+    """The client for asyncio, of one event loop; see :class:`Yardmaster`."""
+
+    def __init__(
+        self,
+        *,
+        url: str | None = None,
+        api_key: str | None = None,
+        space: str | None = None,
+        retry_window: Duration = _calls.RETRY_WINDOW,
+    ) -> None:
+        self.target: Target = target_of(url, api_key, space)
+        self._transport = AsyncTransport(self.target, seconds_of(retry_window, "retry_window"))
+        #: Makes a call, and sends it again until a response says what it did.
+        self.send = self._transport.send
+
+    async def create(
+        self,
+        name: str,
+        payload: Any = None,
+        *,
+        idempotency_key: str | None = None,
+        **options: Unpack[JobOptions],
+    ) -> AsyncJob:
+        """Create a job. Sent again after a lost response, or with the same idempotency key, it makes one job."""
+        request = _calls.create(self.target, NewJob(name, payload, options), idempotency_key)
+        created = cast(KnownJob, await self.send(request))
+        return AsyncJob(self, created["id"], created["name"], created["status"])
+
+    async def create_many(self, jobs: Sequence[NewJob], *, idempotency_key: str | None = None) -> list[AsyncJob]:
+        """Create up to 1 000 jobs with one call, in this order."""
+        request = _calls.create(self.target, jobs, idempotency_key)
+        created = cast(list[JobSummary], await self.send(request))
+        return [AsyncJob(self, job["id"], job["name"], job["status"]) for job in created]
+
+    def job(self, job_id: str) -> AsyncJob:
+        """Return a job by its id, for example to wait for its result. It makes no call."""
+        return AsyncJob(self, job_id, None, None)
+
+    async def get(self, job_id: str) -> JobWithEvents:
+        """Return a job with its history."""
+        return cast(JobWithEvents, await self.send(_calls.read(job_id)))
+
+    async def jobs(
+        self,
+        *,
+        status: JobStatus | None = None,
+        name: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> list[ListedJob]:
+        """List jobs of the space, the newest first: at most 100, by default 50."""
+        request = _calls.listing(self.target, status, name, limit, offset)
+        return cast(list[ListedJob], await self.send(request))
+
+    async def kill(self, job_id: str, reason: str | None = None) -> None:
+        """End a job: it is not attempted any more, and a handler that works on it is aborted."""
+        await self.send(_calls.kill(job_id, reason))
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

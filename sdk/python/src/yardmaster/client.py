@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+from . import _calls
+from ._durations import Duration, seconds_of
+from ._options import JobOptions, NewJob, target_of
+from ._transport import SyncTransport, Target
+from ._wire import JobStatus, JobSummary, JobWithEvents, KnownJob, ListedJob
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+class Job:
+    """Names a job."""
+
+    def __init__(self, client: Yardmaster, job_id: str, name: str | None, status: JobStatus | None) -> None:
+        self._client = client
+        self.id = job_id
+        #: Name and status of the job when it was created; None for a job by its id.
+        self.name = name
+        self.status = status
+
+    def result(self, timeout: Duration | None = None) -> Any:
+        """Wait until the job is completed, and return its result.
+
+        Raises YardmasterError with the code ``JOB_DEAD``, ``JOB_KILLED`` or ``TIMEOUT``.
+        """
+        seconds = math.inf if timeout is None else seconds_of(timeout, "timeout")
+        end = time.monotonic() + seconds
+        while True:
+            wait = min(max(end - time.monotonic(), 0), _calls.LONG_POLL)
+            job = cast(JobWithEvents, self._client.send(_calls.read(self.id, wait), max(end - time.monotonic(), 1)))
+            if _calls.has_result(job):
+                return job.get("result")
+            if time.monotonic() >= end:
+                raise _calls.timed_out(job, seconds)
+
+    def get(self) -> JobWithEvents:
+        """Return the job with its history."""
+        return self._client.get(self.id)
+
+    def kill(self, reason: str | None = None) -> None:
+        """End the job."""
+        self._client.kill(self.id, reason)
+
+
+class Yardmaster:
+    """A client of one space, for any number of threads.
+
+    Calls that have no response, or are refused for now, are sent again for ``retry_window``. What is not given is read
+    from ``YARDMASTER_URL``, ``YARDMASTER_API_KEY`` and ``YARDMASTER_SPACE``.
+    """
+
+    def __init__(
+        self,
+        *,
+        url: str | None = None,
+        api_key: str | None = None,
+        space: str | None = None,
+        retry_window: Duration = _calls.RETRY_WINDOW,
+    ) -> None:
+        self.target: Target = target_of(url, api_key, space)
+        self._transport = SyncTransport(self.target, seconds_of(retry_window, "retry_window"))
+        #: Makes a call, and sends it again until a response says what it did.
+        self.send = self._transport.send
+
+    def create(
+        self,
+        name: str,
+        payload: Any = None,
+        *,
+        idempotency_key: str | None = None,
+        **options: Unpack[JobOptions],
+    ) -> Job:
+        """Create a job. Sent again after a lost response, or with the same idempotency key, it makes one job."""
+        request = _calls.create(self.target, NewJob(name, payload, options), idempotency_key)
+        created = cast(KnownJob, self.send(request))
+        return Job(self, created["id"], created["name"], created["status"])
+
+    def create_many(self, jobs: Sequence[NewJob], *, idempotency_key: str | None = None) -> list[Job]:
+        """Create up to 1 000 jobs with one call, in this order."""
+        created = cast(list[JobSummary], self.send(_calls.create(self.target, jobs, idempotency_key)))
+        return [Job(self, job["id"], job["name"], job["status"]) for job in created]
+
+    def job(self, job_id: str) -> Job:
+        """Return a job by its id, for example to wait for its result. It makes no call."""
+        return Job(self, job_id, None, None)
+
+    def get(self, job_id: str) -> JobWithEvents:
+        """Return a job with its history."""
+        return cast(JobWithEvents, self.send(_calls.read(job_id)))
+
+    def jobs(
+        self,
+        *,
+        status: JobStatus | None = None,
+        name: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> list[ListedJob]:
+        """List jobs of the space, the newest first: at most 100, by default 50."""
+        return cast(list[ListedJob], self.send(_calls.listing(self.target, status, name, limit, offset)))
+
+    def kill(self, job_id: str, reason: str | None = None) -> None:
+        """End a job: it is not attempted any more, and a handler that works on it is aborted."""
+        self.send(_calls.kill(job_id, reason))
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

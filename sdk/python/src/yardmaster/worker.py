@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Protocol, TypeVar
+
+from ._durations import Duration, seconds_of
+from ._transport import Target
+from ._warnings import OnWarning, log_warning
+from ._worker.handlers import Handler, handler_of
+from ._worker.health import Health
+from ._worker.poller import Poller
+from ._worker.session import Session, SessionOptions
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Of the service.
+_MOST_NAMES = 100
+_MOST_WORKER_ID = 128
+
+
+class Client(Protocol):
+    """A :class:`Yardmaster` or an :class:`AsyncYardmaster`. A worker reads only where it sends its calls."""
+
+    @property
+    def target(self) -> Target: ...
+
+
+class Worker:
+    """Claims jobs and calls their handlers.
+
+    ``concurrency``: jobs at once. ``drain``: how long handlers may go on after the worker was asked to stop.
+    ``auto_ack``: start jobs with the poll that claims them; it saves a call for each job, but a job whose response is
+    lost waits for its time-out, and has used an attempt. ``worker_id``: shown on the jobs; host and process id by
+    default. ``health_port``: serves ``/healthz``. ``on_warning``: called, from any thread, when something needs
+    attention but does not end the worker; by default the logger ``yardmaster`` gets it. ``handle_signals``: whether
+    SIGTERM and SIGINT stop the worker.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        concurrency: int = 10,
+        drain: Duration = "25s",
+        auto_ack: bool = False,
+        worker_id: str | None = None,
+        health_port: int | None = None,
+        on_warning: OnWarning = log_warning,
+        handle_signals: bool = True,
+    ) -> None:
+        if concurrency < 1:
+            raise ValueError(f"concurrency must be a whole number above 0; it is {concurrency}")
+        self._target = client.target
+        self._concurrency = concurrency
+        self._drain = seconds_of(drain, "drain")
+        self._auto_ack = auto_ack
+        self._worker_id = (worker_id or f"{socket.gethostname()}-{os.getpid()}")[:_MOST_WORKER_ID]
+        self._health_port = health_port
+        self._on_warning = on_warning
+        self._handle_signals = handle_signals
+        self._handlers: dict[str, Handler] = {}
+        self._session: Session | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def on(self, name: str, *, process: bool = False, cancel: bool = True) -> Callable[[F], F]:
+        """Register the handler of a name: a function of a context and the payload.
+
+        What it returns is the result, and what it raises fails the attempt. The payload is a dict, or what the
+        annotation says: a dataclass, or a model of pydantic or msgspec. One that does not fit makes the job dead.
+
+        An ``async def`` gets a :class:`Context` and runs on the event loop; its task is cancelled when its signal is
+        aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs in a thread, or with
+        ``process`` in a process, which suits work that needs the processor.
+        """
+        if not name:
+            raise ValueError("The name of a job must not be empty")
+        if name in self._handlers:
+            raise ValueError(f"{name} has a handler already")
+        if len(self._handlers) == _MOST_NAMES:
+            raise ValueError(f"A worker has handlers for at most {_MOST_NAMES} names")
+
+        def register(handler: F) -> F:
+            self._handlers[name] = handler_of(handler, process=process, cancel=cancel)
+            return handler
+
+        return register
+
+    def run(self) -> None:
+        """Work until SIGTERM or SIGINT, or ``stop``; then drain.
+
+        ::
+
+            first signal     no more polls, heartbeats go on
+            after ``drain``  handlers are aborted with Draining, and have 5 s
+            then             the remaining jobs are released, which costs no attempt
+            second signal    all jobs are released at once
+
+        Raises YardmasterError only when an operator must act: the key or the polls are refused.
+        """
+        asyncio.run(self.run_async())
+
+    async def run_async(self) -> None:
+        """Work as ``run`` does, in an event loop that runs already. Cancelled, it releases all jobs."""
+        if self._session is not None:
+            raise RuntimeError("The worker is running already")
+        if not self._handlers:
+            raise RuntimeError("Register a handler with on(name) before run()")
+        health = Health()
+        if self._health_port is not None:
+            health.serve(self._health_port)
+        options = SessionOptions(dict(self._handlers), self._concurrency, self._drain, self._auto_ack, self._on_warning)
+        self._loop = asyncio.get_running_loop()
+        session = self._session = Session(self._target, options)
+        try:
+            with self._signals(session):
+                await session.run(Poller(self._worker_id, health))
+        finally:
+            health.close()
+            self._session = self._loop = None
+
+    def stop(self) -> None:
+        """Stop as at a signal: drain the first time, release all jobs at once the second time. From any thread."""
+        session, loop = self._session, self._loop
+        if session is not None and loop is not None:
+            loop.call_soon_threadsafe(session.stop)
+
+    @contextmanager
+    def _signals(self, session: Session) -> Generator[None, None, None]:
+        """Let signals stop the session. Only the main thread of a program can have signals."""
+        loop = asyncio.get_running_loop()
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            loop.call_soon_threadsafe(session.stop)
+
+        is_main = threading.current_thread() is threading.main_thread()
+        numbers = [signal.SIGTERM, signal.SIGINT] if self._handle_signals and is_main else []
+        before = [(number, signal.signal(number, stop)) for number in numbers]
+        try:
+            yield
+        finally:
+            for number, handler in before:
+                signal.signal(number, handler)
