@@ -42,6 +42,7 @@ const TEMPORARY = {
   'a 503': [503, UNAVAILABLE],
   'a 429': [429, { error: 'Too many', code: 'TOO_MANY_WAITERS' }],
   'a body that is cut': [200, '{"id": "j1'],
+  'a redirect, which it does not follow': [301, '', { location: '/elsewhere' }],
 };
 for (const [what, answer] of Object.entries(TEMPORARY))
   withClient(

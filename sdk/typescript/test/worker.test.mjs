@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker, Yardmaster } from '../dist/index.js';
+import { toPino, Worker, Yardmaster } from '../dist/index.js';
+import { jobOf, startFakeJobs, until } from './fake-jobs.mjs';
 import { startFake } from './fake-service.mjs';
 
 const client = new Yardmaster({ url: 'http://127.0.0.1:9', apiKey: 'k', space: 's' });
@@ -15,28 +16,151 @@ test('a worker refuses options and names that cannot work', async () => {
   await assert.rejects(new Worker(client).run(), /Register a handler/);
 });
 
+/** Run a worker that has one handler against a fake service. */
+async function work(fake, handler, options, act) {
+  const worker = new Worker(new Yardmaster(fake.options), {
+    ...{ onWarning: () => undefined, handleSignals: false, drain: 0.1, ...options },
+  }).on('a', handler);
+  const running = worker.run();
+  running.catch(() => undefined); // It is awaited below.
+  try {
+    await act(worker, running);
+  } finally {
+    worker.stop();
+    await running.catch(() => undefined);
+    await fake.close();
+  }
+}
+
 test('a worker ends with the error when its key is refused', async () => {
   const fake = await startFake(() => [401, { error: 'A valid API key is required', code: 'UNAUTHENTICATED' }]);
-  const worker = new Worker(new Yardmaster(fake.options), { onWarning: () => undefined }).on('a', () => null);
-  await assert.rejects(worker.run(), { code: 'UNAUTHENTICATED' });
-  assert.equal(worker.run instanceof Function, true);
-  await fake.close();
+  await work(
+    fake,
+    () => null,
+    {},
+    (_, running) => assert.rejects(running, { code: 'UNAUTHENTICATED' }),
+  );
+});
+
+test('a worker goes on after polls that a proxy answers, also with 404', async () => {
+  const fake = await startFakeJobs([jobOf('j')], ({ url }, count) =>
+    url.endsWith('/poll') && count < 3 ? [404, '<html>no backend</html>'] : undefined,
+  );
+  await work(
+    fake,
+    () => 1,
+    {},
+    () => until(() => fake.outcomes.length > 0),
+  );
+  assert.deepEqual(fake.outcomes, [{ jobId: 'j', deliveryToken: 'token of j', action: 'complete', result: 1 }]);
 });
 
 test('healthz is 200 while polls are answered, and the port is free after the run', async () => {
-  const fake = await startFake(async () => {
-    await sleep(50);
-    return [200, { jobs: [] }];
+  const fake = await startFakeJobs([]);
+  const free = await startFake(() => null);
+  const healthPort = Number(new URL(free.options.url).port);
+  await free.close();
+  const statusOf = async (path) => (await fetch(`http://127.0.0.1:${healthPort}${path}`)).status;
+  await work(
+    fake,
+    () => null,
+    { healthPort },
+    async () => {
+      await until(() => fake.calls.length > 1);
+      assert.deepEqual([await statusOf('/healthz'), await statusOf('/')], [200, 404]);
+    },
+  );
+  await assert.rejects(statusOf('/healthz'));
+});
+
+test('what handlers log is given to pino too, and is in the log of the job before its end', async () => {
+  const fake = await startFakeJobs([jobOf('j')]);
+  const lines = [];
+  const onLog = toPino({ info: (fields, message) => lines.push([fields, message]) });
+  const handler = (_, { log }) => log.info('no profile', { file: 'cat.png' });
+  await work(fake, handler, { onLog }, () => until(() => fake.outcomes.length > 0));
+  assert.deepEqual(lines, [[{ file: 'cat.png', jobId: 'j', jobName: 'a' }, 'no profile']]);
+  const calls = fake.calls.filter(({ url, body }) => url.endsWith('/logs') || /complete/.test(JSON.stringify(body)));
+  assert.equal(calls[0].url, '/api/v1/jobs/j/logs');
+  const [{ level, message, metadata }] = calls[0].body;
+  assert.deepEqual(
+    { level, message, metadata },
+    { level: 'info', message: 'no profile', metadata: { file: 'cat.png' } },
+  );
+});
+
+test('callbacks that throw do not break the worker', async () => {
+  const broken = () => {
+    throw new Error('broken');
+  };
+  const fake = await startFakeJobs([jobOf('j', { name: 'other' }), jobOf('k')]);
+  const handler = (_, { log }) => log.info('begun');
+  await work(fake, handler, { onWarning: broken, onLog: broken }, () => until(() => fake.outcomes.length > 1));
+  assert.deepEqual(fake.outcomes.map(({ jobId, action }) => `${action} ${jobId}`).sort(), ['complete k', 'release j']);
+});
+
+test('a checkpoint that is not representable as JSON is an error of the handler', async () => {
+  const fake = await startFakeJobs([jobOf('j')]);
+  const handler = (_, context) => context.save({ page: 1n });
+  await work(fake, handler, { drain: '30s' }, () => until(() => fake.outcomes.length > 0));
+  const [{ action, error }] = fake.outcomes;
+  assert.deepEqual([action, /BigInt/.test(error)], ['fail', true]);
+});
+
+test('a second stop releases running jobs at once, and one invalid outcome does not hold up the others', async () => {
+  const refuses = ({ url, body }) => {
+    if (!url.endsWith('/settle') || !body.outcomes.some(({ jobId }) => jobId === 'bad')) return undefined;
+    if (body.outcomes.every(({ action }) => action === 'ack' || action === 'keepalive')) return undefined;
+    return [400, { error: 'outcomes[0] is invalid', code: 'INVALID_REQUEST' }];
+  };
+  const fake = await startFakeJobs([jobOf('bad'), jobOf('good')], refuses);
+  let started = 0;
+  const handler = async () => {
+    started++;
+    await new Promise(() => undefined);
+  };
+  await work(fake, handler, { drain: '1h' }, async (worker, running) => {
+    await until(() => started === 2);
+    worker.stop();
+    worker.stop();
+    await running;
   });
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
-  const options = { healthPort: port, onWarning: () => undefined, handleSignals: false };
-  const worker = new Worker(new Yardmaster(fake.options), options).on('a', () => null);
-  const running = worker.run();
-  while (fake.calls.length < 2) await sleep(10);
-  const statusOf = async (path) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
-  assert.deepEqual([await statusOf('/healthz'), await statusOf('/')], [200, 404]);
+  const released = fake.outcomes
+    .filter(({ action }) => action === 'release')
+    .map(({ jobId, reason }) => [jobId, reason]);
+  assert.deepEqual(released.sort(), [
+    ['bad', 'worker stops'],
+    ['good', 'worker stops'],
+  ]);
+});
+
+test('a payload that does not fit its schema fails the job for good, and names the field', async () => {
+  const fake = await startFakeJobs([jobOf('j', { payload: { width: 'x' } })]);
+  const issues = [{ message: 'expected a number', path: ['width'] }];
+  const schema = { '~standard': { version: 1, vendor: 'test', validate: async () => ({ issues }) } };
+  const worker = new Worker(new Yardmaster(fake.options), { onWarning: () => undefined, handleSignals: false });
+  const running = worker.on('a', schema, () => assert.fail('it must not run')).run();
+  await until(() => fake.outcomes.length > 0);
   worker.stop();
   await running;
-  await assert.rejects(statusOf('/healthz'));
   await fake.close();
+  const [{ action, error, retryable }] = fake.outcomes;
+  assert.deepEqual(
+    { action, error, retryable },
+    { action: 'fail', error: 'The payload is not valid: payload.width: expected a number', retryable: false },
+  );
+});
+
+test('progress that is reported often is sent rarely, and the newest before the outcome', async () => {
+  const fake = await startFakeJobs([jobOf('j')]);
+  const handler = async (_, context) => {
+    for (let i = 1; i <= 100; i++) {
+      await context.progress(i, `step ${i}`);
+      if (i % 20 === 0) await sleep(10);
+    }
+  };
+  await work(fake, handler, {}, () => until(() => fake.outcomes.some(({ action }) => action === 'complete')));
+  const [last, end] = fake.outcomes.slice(-2);
+  assert.deepEqual([last.action, last.percent, end.action], ['progress', 100, 'complete']);
+  assert.ok(fake.outcomes.length < 10, `${fake.outcomes.length} outcomes`);
 });
