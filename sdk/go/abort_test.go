@@ -12,9 +12,10 @@ import (
 	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
-// waiting is a handler that waits for its abort, and sends the reason.
-func waiting(reasons chan error) Handler[json.RawMessage, any] {
-	return func(ctx context.Context, _ *rawJob) (any, error) {
+// waiting is a handler that sends its job, waits for its abort, and sends the reason.
+func waiting(started chan string, reasons chan error) Handler[json.RawMessage, any] {
+	return func(ctx context.Context, j *rawJob) (any, error) {
+		started <- j.ID
 		<-ctx.Done()
 		reasons <- context.Cause(ctx)
 		return nil, ctx.Err()
@@ -43,7 +44,7 @@ func TestARefusedHeartbeatAbortsWithTheReason(t *testing.T) {
 			return "", ""
 		}
 		reasons := make(chan error, 1)
-		w := f.work(WorkerOptions{Concurrency: 1}, waiting(reasons))
+		w := f.work(WorkerOptions{Concurrency: 1}, waiting(make(chan string, 2), reasons))
 		f.put("a", short)
 		expect(t, string(each.code), <-reasons, each.reason)
 		f.put("b") // The slot is free again.
@@ -55,10 +56,10 @@ func TestARefusedHeartbeatAbortsWithTheReason(t *testing.T) {
 
 func TestTheStreamAbortsOnlyTheAttemptThatIsOver(t *testing.T) {
 	f := newFakeService(t)
-	reasons := make(chan error, 3)
-	w := f.work(WorkerOptions{}, waiting(reasons))
+	started, reasons := make(chan string), make(chan error, 3)
+	w := f.work(WorkerOptions{}, waiting(started, reasons))
 	f.put("a", func(j *wire.ClaimedJob) { j.Attempt = 2 })
-	f.await("a", "ack")
+	<-started
 	eventually(t, "the stream is open", func() bool { return len(f.callsTo("/realtime/spaces/demo")) == 1 })
 	f.publish("a", "retried", map[string]int{"attemptNumber": 1}) // The end of the first attempt, which comes late.
 	f.publish("other", "killed", nil)
@@ -68,7 +69,7 @@ func TestTheStreamAbortsOnlyTheAttemptThatIsOver(t *testing.T) {
 	expect(t, "reason", <-reasons, ErrTimedOut)
 
 	f.put("b")
-	f.await("b", "ack")
+	<-started
 	f.publish("b", "killed", map[string]string{"reason": "no longer needed"})
 	expect(t, "reason", <-reasons, ErrKilled)
 	w.drained(t)
@@ -129,14 +130,15 @@ func (r *refusingTransport) RoundTrip(req *http.Request) (*http.Response, error)
 
 func TestAHandlerMaySaveWhileTheWorkerDrains(t *testing.T) {
 	f := newFakeService(t)
-	saved := make(chan error, 1)
+	started, saved := make(chan struct{}), make(chan error, 1)
 	w := f.work(WorkerOptions{Drain: time.Millisecond}, func(ctx context.Context, j *rawJob) (any, error) {
+		close(started)
 		<-ctx.Done()
 		saved <- j.Save("state")
 		return nil, ctx.Err()
 	})
 	f.put("a")
-	f.await("a", "ack")
+	<-started
 	w.drained(t)
 	expect(t, "save", <-saved, nil)
 	expect(t, "releases", len(f.of("a", "release")), 1)
@@ -145,12 +147,14 @@ func TestAHandlerMaySaveWhileTheWorkerDrains(t *testing.T) {
 
 func TestAResultAfterTheAbortOfADrainIsReported(t *testing.T) {
 	f := newFakeService(t)
+	started := make(chan struct{})
 	w := f.work(WorkerOptions{Drain: time.Millisecond}, func(ctx context.Context, _ *rawJob) (any, error) {
+		close(started)
 		<-ctx.Done()
 		return context.Cause(ctx).Error(), nil
 	})
 	f.put("a")
-	f.await("a", "ack")
+	<-started
 	w.drained(t)
 	expect(t, "result", string(f.await("a", "complete").Result), `"the worker stops"`)
 }
