@@ -100,6 +100,27 @@ it('wakes as many polls as jobs come at once', async () => {
   expect(claimed.sort()).toEqual(created.map(({ id }) => id).sort());
 });
 
+it.each([{}, { priority: 1 }])('wakes as many polls as a list with %j has jobs', async (options) => {
+  const spaceId = newSpace();
+  const waiting = Array.from({ length: 5 }, () => poll(api, spaceId));
+  await untilWaiting(api, 5);
+  const list = Array.from({ length: 5 }, () => ({ name: 'work', ...options }));
+  const { body } = await service.call('POST', `/spaces/${spaceId}/jobs`, { body: list });
+  const claimed = (await Promise.all(waiting)).flatMap(idsOf);
+  expect(claimed.sort()).toEqual(body.map(({ id }: { id: string }) => id).sort());
+});
+
+it('wakes as many polls as a settle releases jobs', async () => {
+  const spaceId = newSpace();
+  for (let i = 0; i < 3; i++) await createJob(service, spaceId);
+  const { jobs } = (await service.call('POST', `/spaces/${spaceId}/jobs/poll`, { body: { count: 3 } })).body;
+  const waiting = Array.from({ length: 3 }, () => poll(api, spaceId));
+  await untilWaiting(api, 3);
+  const outcomes = jobs.map(({ id }: { id: string }) => ({ jobId: id, action: 'release' }));
+  await service.call('POST', `/spaces/${spaceId}/jobs/settle`, { body: { outcomes } });
+  expect((await Promise.all(waiting)).flatMap(idsOf)).toHaveLength(3);
+});
+
 it('asks Redis nothing for a poll while others wait for the same names', async () => {
   const spaceId = newSpace();
   const polls = async () => {

@@ -399,6 +399,11 @@ end`,
   wake: `local function wake(job)
   redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name)
 end`,
+  wakeForEach: `local function wakeForEach(job, count)
+  for _ = 1, count do
+    if redis.call('PUBLISH', job.base .. 'wake:' .. job.space, job.name) == 0 then return end
+  end
+end`,
   replaceEntry: `local function replaceEntry(index, member, score)
   redis.call('ZREM', index, member)
   redis.call('ZADD', index, score, member)
@@ -547,7 +552,7 @@ end`,
   publish(job, '1', 'created', status, formatInteger(math.floor(order / 1024)), 'null')
 end`,
   wake: `local function wake(job)
-  collected.woken[job.name] = true
+  collected.woken[job.name] = (collected.woken[job.name] or 0) + 1
 end`,
   publishCollected: `local function publishCollected(base, space)
   local messages, ofSpace, ofWake = collected.messages, base .. 'stream:space:' .. space, base .. 'wake:' .. space
@@ -573,7 +578,9 @@ end`,
       if isWatched[ofSpace] then redis.call('PUBLISH', ofSpace, text) end
     end
   end
-  for name in pairs(isWatched[ofWake] and collected.woken or {}) do redis.call('PUBLISH', ofWake, name) end
+  for name, count in pairs(isWatched[ofWake] and collected.woken or {}) do
+    for _ = 1, count do redis.call('PUBLISH', ofWake, name) end
+  end
 end`,
 };
 
@@ -1091,7 +1098,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn = {
-  name: 'turn', sha1: '000fb2f27534d1aaa1cedc84422eb99923578fd0',
+  name: 'turn', sha1: '84913db5b9d0a1b9090000a788ea2e343b6bd43c',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\n${lua.stored}\n${lua.loadJob}\n${lua.tokenFields}\n${lua.refusalFor}\n${lua.formatInteger}\n${lua.moveToStatusIndex}\n${lua.impliedEntries}\n${lua.keepNewest}\n${lua.appendEvent}\n${collected.publish}\n${lua.recordEvent}\nlocal queue = KEYS[1]
@@ -1268,7 +1275,11 @@ for _ = 1, wanted + 50 do
 end
 return { 'OK', unpack(values) }
 end
-  local jobs = pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
+${lua.failureReply}\n  local ok, jobs = pcall(pollScript, queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
+  if not ok then
+    publishCollected(base, space)
+    return failureReply(jobs)
+  end
   for i = 2, #jobs do values[#values + 1] = jobs[i] end
 end
 publishCollected(base, space)
@@ -1277,7 +1288,7 @@ return { 'OK', unpack(values) }
 } as const;
 
 export const turn_many = {
-  name: 'turn_many', sha1: 'e0ed989bb6caba1b5ed2dbbe58dff766081fd7a2',
+  name: 'turn_many', sha1: '102d2e971aa6712eeda01cd785a1d70e9eccd110',
   keys: ['queue'], args: ['base', 'space', 'actions', 'count', 'deliveryTimeoutMs', 'isAcked', 'ackWithinMs', 'workerId', 'eventsPerJob', 'retentionMs', 'random', 'notAfter', 'nameCount'], rest: 'inputs',
   decode: (r: unknown[]) => ({ values: r.slice(1) as (string | null)[] }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${collected.collected}\n${lua.quote}\n${lua.eventMessage}\n${collected.publishCollected}\nlocal function turnScript(queue, base, space, actions, count, deliveryTimeoutMs, isAcked, ackWithinMs, workerId, eventsPerJob, retentionMs, random, notAfter, nameCount, inputs)
@@ -1452,7 +1463,11 @@ for _ = 1, wanted + 50 do
 end
 return { 'OK', unpack(values) }
 end
-  local jobs = pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
+${lua.failureReply}\n  local ok, jobs = pcall(pollScript, queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
+  if not ok then
+    publishCollected(base, space)
+    return failureReply(jobs)
+  end
   for i = 2, #jobs do values[#values + 1] = jobs[i] end
 end
 publishCollected(base, space)
@@ -1533,7 +1548,7 @@ return { 'CREATED', order, scheduledFor and formatInteger(scheduledFor) or '' }
 } as const;
 
 export const create_many = {
-  name: 'create_many', sha1: '32f2b833aaab1ef4ef78387a1057ace1cea3f25c',
+  name: 'create_many', sha1: '14f493b718b871937537f46e7ca5745dc79830cd',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'isKeyed'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.now}\n${lua.isTooLate}\n${lua.stored}\n${lua.formatInteger}\n${lua.nextOrder}\n${lua.failureReply}\nlocal queue = KEYS[1]
@@ -1570,12 +1585,12 @@ local function createAll()
 end
 local ok, failure = pcall(createAll)
 if entries[1] then
-${lua.wake}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
+${lua.wakeForEach}\n${lua.quote}\n${lua.eventMessage}\n${lua.publishCreation}\n${lua.publishCreations}\n  redis.call('ZADD', base .. 'spaces', order, space)
   for _, index in ipairs({ prefix .. 'jobs', prefix .. 'status/pending', queue }) do redis.call('ZADD', index, unpack(entries)) end
   for name, ofName in pairs(entriesOf) do
     redis.call('ZADD', queue .. '/' .. name, unpack(ofName))
     redis.call('ZINCRBY', prefix .. 'names', #ofName / 2, name)
-    wake({ base = base, space = space, name = name })
+    wakeForEach({ base = base, space = space, name = name }, #ofName / 2)
   end
   publishCreations(base, space, names, entries)
 end
@@ -1585,7 +1600,7 @@ return { 'OK', table.concat(outcomes, '\\n') }
 } as const;
 
 export const create_many_full = {
-  name: 'create_many_full', sha1: '8705f75d52d13e6c49b7fcb04a86390d4dd41819',
+  name: 'create_many_full', sha1: 'c237a25c8bdbd1b0c38dea0b69690bb9a7392af3',
   keys: ['queue'], args: ['base', 'space', 'notAfter', 'eventsPerJob'], rest: 'jobs',
   decode: (r: unknown[]) => ({ outcomes: r[1] as string }),
   text: `${lua.isTooLate}\n${collected.clock}\n${later.later}\n${later.writeSets}\n${later.redis}\n${collected.now}\n${lua.uniqueEntry}\n${lua.stored}\n${lua.loadJob}\n${lua.occupiesUnique}\n${lua.uniqueHolder}\n${lua.formatInteger}\n${later.nextOrder}\n${lua.timeOf}\n${lua.startLimit}\n${collected.collected}\n${collected.wake}\n${lua.enqueue}\n${lua.queueScore}\n${lua.enterWaiting}\n${collected.publish}\n${collected.publishCreation}\n${lua.addJob}\nlocal function createFullScript(jobKey, base, jobId, space, name, notAfter, fingerprint, unique, eventsPerJob, replayed, shown, delay, priority, startWithin, fields)

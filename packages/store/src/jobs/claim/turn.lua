@@ -41,7 +41,11 @@ for i = nameCount + 1, #inputs, 6 do
   values[#values + 1] = #outcome == 2 and outcome[1] == 'OK' and outcome[2] or outcome
 end
 if count ~= '0' then
-  local jobs = pollScript(queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
+  local ok, jobs = pcall(pollScript, queue, base, count, deliveryTimeoutMs, eventsPerJob, '', isAcked, ackWithinMs, workerId, names)
+  if not ok then
+    publishCollected(base, space) -- The outcomes are stored.
+    return failureReply(jobs)
+  end
   for i = 2, #jobs do values[#values + 1] = jobs[i] end
 end
 publishCollected(base, space)

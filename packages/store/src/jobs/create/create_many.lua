@@ -48,7 +48,7 @@ if entries[1] then -- after a failure, too: jobs that are stored must stand in t
   for name, ofName in pairs(entriesOf) do
     redis.call('ZADD', queue .. '/' .. name, unpack(ofName))
     redis.call('ZINCRBY', prefix .. 'names', #ofName / 2, name)
-    wake({ base = base, space = space, name = name })
+    wakeForEach({ base = base, space = space, name = name }, #ofName / 2)
   end
   publishCreations(base, space, names, entries)
 end

@@ -1,4 +1,4 @@
--- Events that a script for several jobs publishes at its end, and the names of jobs that became claimable.
+-- Events that a script for several jobs publishes at its end, and how many jobs of each name became claimable.
 local collected = { messages = {}, woken = {} }
 
 local function publish(job, ...)
@@ -10,7 +10,7 @@ local function publishCreation(job, status, order)
 end
 
 local function wake(job)
-  collected.woken[job.name] = true
+  collected.woken[job.name] = (collected.woken[job.name] or 0) + 1
 end
 
 -- Publish what was collected for channels that have subscribers, because most channels have none.
@@ -39,5 +39,7 @@ local function publishCollected(base, space)
       if isWatched[ofSpace] then redis.call('PUBLISH', ofSpace, text) end
     end
   end
-  for name in pairs(isWatched[ofWake] and collected.woken or {}) do redis.call('PUBLISH', ofWake, name) end
+  for name, count in pairs(isWatched[ofWake] and collected.woken or {}) do
+    for _ = 1, count do redis.call('PUBLISH', ofWake, name) end
+  end
 end
