@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/yardmaster/yardmaster/sdk/go/internal/outcome"
-	"github.com/yardmaster/yardmaster/sdk/go/wire"
 )
 
 const (
@@ -85,26 +84,23 @@ func (s *session) waitFor(limit time.Duration, signals <-chan os.Signal) (bool, 
 // report is ignored.
 func (s *session) settleRest() {
 	s.outbox.stop()
-	var rest []wire.Outcome
-	for _, a := range s.allAttempts() {
-		if last, isOwed := a.close(); isOwed {
-			if last == nil {
-				last = a.outcomes(outcome.OfRelease(0, stopReason))
-			}
-			rest = append(rest, last...)
-		}
-	}
 	ctx, cancel := context.WithTimeout(s.background, lastCallWindow)
 	defer cancel()
-	var wait backoff
-	for len(rest) > 0 {
-		part := rest[:min(len(rest), maxSettle)]
-		_, err := s.client.settle(ctx, part)
-		if err == nil {
-			rest = rest[len(part):]
-		} else if !asError(err).isTemporary() || !sleep(ctx, wait.next(err)) {
-			s.warn(WarningLost, "jobs could not be released: "+err.Error(), idsOf(rest)...)
-			return
+	last := newOutbox(ctx, s)
+	for _, a := range s.allAttempts() {
+		owed, isOwed := a.close()
+		if isOwed && owed == nil {
+			owed = a.outcomes(outcome.OfRelease(0, stopReason))
 		}
+		for _, each := range owed {
+			last.add(&report{Outcome: each, done: func(err error) {
+				if err != nil {
+					s.warn(WarningReport, "a job could not be settled when the worker stopped: "+err.Error(), each.JobID)
+				}
+			}})
+		}
+	}
+	for !last.isEmpty() { // Each report is done when ctx is.
+		<-s.changed
 	}
 }

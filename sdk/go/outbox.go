@@ -35,7 +35,7 @@ type report struct {
 //	            └ settle, ≤ 5 ms   ─┘  lost → settle again, with backoff
 type outbox struct {
 	s *session
-	// ctx ends calls when the worker stops.
+	// When ctx is done, reports that are not stored end with errStopped.
 	ctx  context.Context
 	stop context.CancelFunc
 
@@ -45,9 +45,9 @@ type outbox struct {
 	hasTimer bool
 }
 
-func newOutbox(s *session) *outbox {
+func newOutbox(ctx context.Context, s *session) *outbox {
 	o := &outbox{s: s}
-	o.ctx, o.stop = context.WithCancel(s.background)
+	o.ctx, o.stop = context.WithCancel(ctx)
 	return o
 }
 

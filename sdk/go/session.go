@@ -40,7 +40,7 @@ func newSession(ctx context.Context, w *Worker) *session {
 		attempts: map[*attempt]struct{}{}, slots: w.options.Concurrency,
 	}
 	s.background, s.stopBackground = context.WithCancel(s.values)
-	s.outbox = newOutbox(s)
+	s.outbox = newOutbox(s.background, s)
 	return s
 }
 

@@ -234,3 +234,39 @@ func TestRunNeedsAHandlerAndRunsOnce(t *testing.T) {
 	On(worker, "ok", func(context.Context, *rawJob) (any, error) { return nil, nil })
 	On(worker, "ok", func(context.Context, *rawJob) (any, error) { return nil, nil })
 }
+
+func TestOneInvalidOutcomeDoesNotHoldUpTheReleaseOfTheOthers(t *testing.T) {
+	f := newFakeService(t)
+	var isStopping atomic.Bool
+	f.intercept = func(w http.ResponseWriter, path, body string) bool {
+		switch {
+		case strings.HasSuffix(path, "/poll"):
+			return false
+		case strings.Contains(body, `"bad"`) && !isStopping.Load():
+			return refuseCall(w, 503, wire.ErrorCodeUnavailable)
+		default:
+			return strings.Contains(body, `"bad"`) && refuseCall(w, 400, wire.ErrorCodeInvalidRequest)
+		}
+	}
+	w := f.work(WorkerOptions{Drain: time.Hour}, func(_ context.Context, j *rawJob) (any, error) {
+		if j.ID == "x" {
+			return "bad", nil
+		}
+		select {}
+	})
+	f.put("x")
+	eventually(t, "its outcome is on the way", func() bool {
+		calls := f.callsTo("/settle")
+		return len(calls) > 0 && strings.Contains(calls[len(calls)-1].body, `"bad"`)
+	})
+	f.put("a")
+	f.await("a", "ack")
+	isStopping.Store(true)
+	for range 2 {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+		time.Sleep(20 * time.Millisecond)
+	}
+	expect(t, "error", w.end(t), nil)
+	f.await("a", "release")
+	expect(t, "error", string(f.await("x", "fail").Error), `"text of INVALID_REQUEST"`)
+}
