@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ def carry_out(ctx: Context, action: str, value: Any) -> Awaitable[Any] | None:
     return None
 
 
-def handler_of(plan: Any) -> Callable[[Context, Any], Awaitable[Any]]:
+def handler_of(plan: Any) -> Callable[[Context, Any], Coroutine[Any, Any, Any]]:
     attempts = [plan] if isinstance(plan, list) else list(plan["attempts"])
 
     async def handler(ctx: Context, payload: Any) -> Any:

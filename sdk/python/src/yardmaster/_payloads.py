@@ -69,8 +69,7 @@ def _as_dataclass(kind: Any, value: Any) -> Any:
         names = [field.name for field in dataclasses.fields(kind) if field.init and field.name in value]
         return kind(**{name: _as_dataclass(hints[name], value[name]) for name in names})
     if origin is list and isinstance(value, list):
-        items: list[Any] = value
-        return [_as_dataclass(arguments[0], each) for each in items]
+        return [_as_dataclass(arguments[0], each) for each in cast(Any, value)]
     if origin is dict and isinstance(value, dict):
         return {name: _as_dataclass(arguments[1], each) for name, each in cast("dict[str, Any]", value).items()}
     inner = [each for each in arguments if each is not type(None)]

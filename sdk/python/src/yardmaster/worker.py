@@ -5,20 +5,22 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, overload
 
 from ._durations import Duration, seconds_of
 from ._transport import Target
 from ._warnings import OnWarning, log_warning
+from ._worker.context import Context, SyncContext
 from ._worker.handlers import Handler, handler_of
 from ._worker.health import Health
 from ._worker.poller import Poller
 from ._worker.session import Session, SessionOptions
 
-F = TypeVar("F", bound=Callable[..., Any])
+AsyncHandler = TypeVar("AsyncHandler", bound=Callable[[Context, Any], Coroutine[Any, Any, Any]])
+SyncHandler = TypeVar("SyncHandler", bound=Callable[[SyncContext, Any], Any])
 
 #: Of the service.
 _MOST_NAMES = 100
@@ -30,6 +32,15 @@ class Client(Protocol):
 
     @property
     def target(self) -> Target: ...
+
+
+class Register(Protocol):
+    """Takes a handler, and returns it unchanged."""
+
+    @overload
+    def __call__(self, handler: AsyncHandler, /) -> AsyncHandler: ...
+    @overload
+    def __call__(self, handler: SyncHandler, /) -> SyncHandler: ...
 
 
 class Worker:
@@ -69,7 +80,7 @@ class Worker:
         self._session: Session | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def on(self, name: str, *, process: bool = False, cancel: bool = True) -> Callable[[F], F]:
+    def on(self, name: str, *, process: bool = False, cancel: bool = True) -> Register:
         """Register the handler of a name: a function of a context and the payload.
 
         What it returns is the result, and what it raises fails the attempt. The payload is a dict, or what the
@@ -86,7 +97,7 @@ class Worker:
         if len(self._handlers) == _MOST_NAMES:
             raise ValueError(f"A worker has handlers for at most {_MOST_NAMES} names")
 
-        def register(handler: F) -> F:
+        def register(handler: Any) -> Any:
             self._handlers[name] = handler_of(handler, process=process, cancel=cancel)
             return handler
 

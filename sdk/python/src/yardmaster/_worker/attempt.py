@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._errors import (
@@ -16,13 +14,12 @@ from .._errors import (
 )
 from .._warnings import WarningKind, WorkerWarning
 from .._wire import ClaimedJob
-from .context import Context, JobInfo, SyncContext
-from .handlers import call_blocking, call_in_loop, in_thread
+from .invoke import invoke
 from .job_log import JobLog
 from .kill_stream import Message
-from .outbox import Outcome, Report, Stopped
-from .outcomes import Fields, failure_of, release_of
-from .reporter import AttemptReporter, ThreadReporter
+from .outcomes import Fields, release_of
+from .reporter import AttemptReporter
+from .settle import Outcome, Report, Stopped
 from .signal import AbortSignal
 
 if TYPE_CHECKING:
@@ -107,7 +104,7 @@ class Attempt:
 
     async def _run(self) -> None:
         reporter = AttemptReporter(self)
-        end = await self._call(reporter)
+        end = await invoke(self, self._session, reporter)
         self._has_ended = True
         if self.gone is not None:
             self._session.background(self.log.close(_FLUSH))
@@ -119,22 +116,6 @@ class Attempt:
             end = release_of(0, STOP_REASON)
         last = [] if progress is None else [self.outcome({"action": "progress", **progress})]
         self._settle([*last, self.outcome(end)])
-
-    async def _call(self, reporter: AttemptReporter) -> Fields:
-        handler = self._session.handler_of(self.job)
-        info, payload = _info_of(self.job), self.job["payload"]
-        loop = asyncio.get_running_loop()
-        if self.signal.reason is not None:  # It was aborted before it began.
-            return failure_of(self.signal.reason)
-        if handler.kind == "loop":
-            self.task = loop.create_task(call_in_loop(handler, Context(info, self.signal, reporter), payload))
-            await asyncio.wait({self.task})
-            return failure_of(asyncio.CancelledError()) if self.task.cancelled() else self.task.result()
-        blocking = ThreadReporter(reporter, loop)
-        context = SyncContext(info, self.signal, blocking)
-        if handler.kind == "thread":
-            return await in_thread(partial(call_blocking, handler, context, payload))
-        return await in_thread(partial(self._session.processes.call, handler, context, blocking, payload))
 
     def _settle(self, outcomes: list[Outcome]) -> None:
         """Send the last outcomes, and free the slot, so that the next poll can carry them."""
@@ -200,11 +181,3 @@ class Attempt:
         self._leave(Draining(STOP_REASON))
         self._abort_handler(Draining(STOP_REASON))
         return owed
-
-
-def _info_of(job: ClaimedJob) -> JobInfo:
-    number = job.get("attempt") or job["attemptNumber"] + 1  # An older service does not send it.
-    created_at = datetime.fromisoformat(job["createdAt"].replace("Z", "+00:00"))
-    return JobInfo(
-        job["id"], job["name"], number, job["maxRetries"], job["timeoutSeconds"], created_at, job["checkpoint"]
-    )

@@ -14,7 +14,7 @@ from .._errors import YardmasterError, abort_reason_of, refusal_in
 from .._payloads import json_bytes
 from .._transport import Request, Target, arguments, no_response, parse, space_path
 from .._wire import ClaimedJob, Settled
-from .outbox import SETTLE
+from .settle import SETTLE
 
 _MOST_INTERVAL = 60.0
 _LEAST_RESPONSE, _MOST_RESPONSE = 2.0, 10.0

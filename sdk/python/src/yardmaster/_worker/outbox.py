@@ -1,47 +1,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Callable
 
 from .._backoff import Backoff
 from .._errors import YardmasterError, refusal_in
 from .._payloads import json_bytes
-from .._transport import AsyncTransport, Request, job_path, space_path
+from .._transport import AsyncTransport
 from .._warnings import OnWarning, WorkerWarning
 from .._wire import Settled
+from .settle import SETTLE, TURN, Report, Stopped, settle, settle_alone
 
 #: Outcomes are collected for this long, so that several go in one call. Seconds.
 _COLLECT = 0.003
-#: Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB.
-SETTLE = (100, 3_000_000)
-TURN = (50, 500_000)
 #: After so many failures of a call there is a warning.
 FAILURES_BEFORE_WARNING = 3
-
-#: An outcome with its job and token, as the API has it.
-Outcome = dict[str, Any]
-
-
-class Stopped(Exception):
-    """The end of a report that was not sent before the worker stopped."""
-
-
-@dataclass
-class Report:
-    """An outcome on its way to the service."""
-
-    outcome: Outcome
-    #: Called once: with None when it is stored; otherwise with the refusal, or Stopped.
-    done: Callable[[Exception | None], None]
-
-
-async def settle(transport: AsyncTransport, outcomes: Sequence[Outcome], timeout: float | None = None) -> list[Settled]:
-    """Make one call with outcomes. Returns one entry for each."""
-    path = space_path(transport.target, "/jobs/settle")
-    request = Request("POST", path, json_bytes({"outcomes": outcomes}))
-    return cast("list[Settled]", (await transport.once(request, timeout))["results"])
 
 
 class Outbox:
@@ -192,7 +165,7 @@ class Outbox:
 
         async def one(report: Report) -> None:
             try:
-                error = refusal if refusal.is_of_key else await self._deliver_alone(report)
+                error = refusal if refusal.is_of_key else await settle_alone(self._transport, report.outcome)
             except asyncio.CancelledError:
                 self._finish(report, Stopped())
                 raise
@@ -200,39 +173,9 @@ class Outbox:
 
         await asyncio.gather(*map(one, reports))
 
-    async def _deliver_alone(self, report: Report) -> Exception | None:
-        """Send a report until it is accepted or refused. A result that is refused fails its job."""
-        backoff = Backoff()
-        outcome = report.outcome
-        while True:
-            try:
-                await self._transport.once(_single(outcome))
-                return None
-            except YardmasterError as error:
-                if error.status in (400, 413) and outcome["action"] == "complete":
-                    outcome = {**_job_of(outcome), "action": "fail", "error": error.message}
-                    continue
-                if not error.is_temporary or error.code == "STORAGE_FULL":
-                    return error
-                wait = backoff.next(error)
-            await asyncio.sleep(wait)
-
     def _finish(self, report: Report, error: Exception | None) -> None:
         self._pending -= 1
         if isinstance(error, YardmasterError) and error.is_of_key:
             self._fail(error)
         report.done(error)
         self._changed()
-
-
-def _job_of(outcome: Outcome) -> Outcome:
-    return {key: outcome[key] for key in ("jobId", "deliveryToken")}
-
-
-def _single(outcome: Outcome) -> Request:
-    """Return the call about one job that does what an outcome says."""
-    action = outcome["action"]
-    fields = {key: value for key, value in outcome.items() if key not in ("jobId", "deliveryToken", "action")}
-    body = fields.get("data") if action in ("checkpoint", "event") else fields
-    headers = {"x-delivery-token": outcome["deliveryToken"]}
-    return Request("POST", job_path(outcome["jobId"], f"/{action}"), json_bytes(body), headers)

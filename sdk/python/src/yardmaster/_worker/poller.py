@@ -10,8 +10,10 @@ from .._payloads import json_bytes
 from .._transport import Request, space_path
 from .._warnings import WorkerWarning
 from .._wire import Poll, PolledJobs
+from .claims import begin
 from .health import Health
-from .outbox import FAILURES_BEFORE_WARNING, Report
+from .outbox import FAILURES_BEFORE_WARNING
+from .settle import Report
 
 if TYPE_CHECKING:
     from .session import Session
@@ -51,7 +53,7 @@ class Poller:
                     continue
                 backoff = Backoff()
                 session.outbox.answered(reports, polled.get("settled") or [])
-                session.begin(polled["jobs"])
+                begin(session, polled["jobs"])
         finally:
             stopped.cancel()
 

@@ -7,8 +7,8 @@ from .._backoff import Backoff
 from .._errors import Draining, YardmasterError, abort_reason_of
 from .._payloads import as_json
 from .context import LogEntry, ReportAction
-from .outbox import Stopped
 from .outcomes import Fields
+from .settle import Stopped
 
 if TYPE_CHECKING:
     from .attempt import Attempt

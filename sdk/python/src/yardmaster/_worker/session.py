@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .._backoff import Backoff
 from .._errors import Draining, YardmasterError, abort_reason_of
 from .._transport import AsyncTransport, Target
 from .._warnings import OnWarning, WorkerWarning
@@ -16,10 +15,10 @@ from .attempt import STOP_REASON, Attempt
 from .handlers import Handler
 from .heartbeats import Heartbeats
 from .kill_stream import Message, follow_space
-from .outbox import SETTLE, Outbox, Outcome, Report, settle
-from .outcomes import release_of
+from .outbox import Outbox
 from .poller import Poller
 from .process import ProcessPool
+from .settle import Outcome, settle_within
 
 #: Handlers have this long after they were aborted because the worker stops. Seconds.
 _GRACE = 5.0
@@ -142,7 +141,7 @@ class Session:
                 return True
             if left <= 0:
                 return False
-            await wait_for_event(self._changed, left)
+            await _wait_for(self._changed, left)
             self._changed.clear()
         return True
 
@@ -150,20 +149,10 @@ class Session:
         """Send the outcomes that are not stored yet, and release all other jobs."""
         await self.outbox.stop()
         rest: list[Outcome] = [outcome for attempt in self._attempts.values() for outcome in attempt.close()]
-        end = time.monotonic() + _LAST_CALL
-        backoff = Backoff()
-        while rest:
-            try:
-                await settle(self.transport, rest[: SETTLE[0]], max(end - time.monotonic(), 0.1))
-                rest = rest[SETTLE[0] :]
-                continue
-            except YardmasterError as error:
-                wait = backoff.next(error)
-                if not error.is_temporary or time.monotonic() + wait > end:
-                    ids = tuple(outcome["jobId"] for outcome in rest)
-                    self.warn(WorkerWarning("lost", f"jobs could not be released: {error.message}", ids))
-                    return
-            await asyncio.sleep(wait)
+        error = await settle_within(self.transport, rest, _LAST_CALL)
+        if error is not None:
+            ids = tuple(outcome["jobId"] for outcome in rest)
+            self.warn(WorkerWarning("lost", f"jobs could not be released: {error.message}", ids))
 
     async def _close(self) -> None:
         self.heartbeats.close()
@@ -176,29 +165,12 @@ class Session:
             await asyncio.wait(left, timeout=_CANCEL)
         await self.transport.close()
 
-    def begin(self, jobs: list[ClaimedJob]) -> None:
-        """Begin with the jobs of a poll. They are acked with one call, and each handler starts after its ack."""
-        acks: list[Report] = []
-        for job in jobs:
-            if job["name"] not in self.options.handlers:
-                self._release_unknown(job)
-                continue
-            self._keys += 1
-            attempt = Attempt(self, job, self._keys)
-            self._attempts[attempt.key] = attempt
-            self.slots -= 1
-            if self.options.auto_ack:
-                attempt.start()
-            else:
-                acks.append(_ack_of(attempt))
-        if acks:
-            self.outbox.send_now(acks)
-
-    def _release_unknown(self, job: ClaimedJob) -> None:
-        reason = f"the worker has no handler for {job['name']}"
-        self.warn(WorkerWarning("unknownName", f"{reason}; its job is released", (job["id"],)))
-        outcome = {"jobId": job["id"], "deliveryToken": job["deliveryToken"], **release_of(0, reason)}
-        self.outbox.add(Report(outcome, lambda _: None))
+    def attempt(self, job: ClaimedJob) -> Attempt:
+        """Let a claimed job have a slot."""
+        self._keys += 1
+        attempt = self._attempts[self._keys] = Attempt(self, job, self._keys)
+        self.slots -= 1
+        return attempt
 
     def free_slot(self) -> None:
         self.slots += 1
@@ -210,17 +182,7 @@ class Session:
         self._changed.set()
 
 
-def _ack_of(attempt: Attempt) -> Report:
-    def done(error: Exception | None) -> None:
-        if error is None:
-            attempt.start()
-        elif isinstance(error, YardmasterError):
-            attempt.drop()
-
-    return Report(attempt.outcome({"action": "ack"}), done)
-
-
-async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
+async def _wait_for(event: asyncio.Event, seconds: float) -> None:
     """Wait for an event, at most for so many seconds."""
     with suppress(asyncio.TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .._wire import ClaimedJob
+from .context import Context, JobInfo, SyncContext
+from .handlers import call_blocking, call_in_loop, in_thread
+from .outcomes import Fields, failure_of
+from .reporter import AttemptReporter, ThreadReporter
+
+if TYPE_CHECKING:
+    from .attempt import Attempt
+    from .session import Session
+
+
+async def invoke(attempt: Attempt, session: Session, reporter: AttemptReporter) -> Fields:
+    """Call the handler of an attempt where it belongs. Returns how the attempt ends."""
+    if attempt.signal.reason is not None:  # It was aborted before it began.
+        return failure_of(attempt.signal.reason)
+    handler, payload = session.handler_of(attempt.job), attempt.job["payload"]
+    info, loop = _info_of(attempt.job), asyncio.get_running_loop()
+    if handler.kind == "loop":
+        context = Context(info, attempt.signal, reporter)
+        task = attempt.task = loop.create_task(call_in_loop(handler, context, payload))
+        await asyncio.wait({task})
+        return failure_of(asyncio.CancelledError()) if task.cancelled() else task.result()
+    blocking = ThreadReporter(reporter, loop)
+    sync = SyncContext(info, attempt.signal, blocking)
+    if handler.kind == "thread":
+        return await in_thread(partial(call_blocking, handler, sync, payload))
+    return await in_thread(partial(session.processes.call, handler, sync, blocking, payload))
+
+
+def _info_of(job: ClaimedJob) -> JobInfo:
+    number = job.get("attempt") or job["attemptNumber"] + 1  # An older service does not send it.
+    created_at = datetime.fromisoformat(job["createdAt"].replace("Z", "+00:00"))
+    return JobInfo(
+        job["id"], job["name"], number, job["maxRetries"], job["timeoutSeconds"], created_at, job["checkpoint"]
+    )

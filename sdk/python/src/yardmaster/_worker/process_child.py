@@ -1,0 +1,85 @@
+"""What runs in a process of handlers."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import threading
+from multiprocessing.connection import Connection
+from typing import Any
+
+from .._errors import Aborted, DeliveryLost, Draining, Killed, TimedOut, YardmasterError
+from .context import JobInfo, LogEntry, ReportAction, SyncContext
+from .handlers import call_blocking, failed, handler_of
+from .outcomes import Fields
+from .signal import AbortSignal
+
+_REASONS: dict[str, type[Aborted]] = {each.__name__: each for each in (Killed, DeliveryLost, TimedOut, Draining)}
+
+
+class _ProcessReporter:
+    """Passes what a handler reports to the process of the worker."""
+
+    def __init__(self, connection: Connection, job: JobInfo) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.job = job
+        self.signal = AbortSignal()
+        self.sent: queue.SimpleQueue[tuple[str, str, int | None] | None] = queue.SimpleQueue()
+
+    def write(self, *message: Any) -> None:
+        with self._lock:
+            self._connection.send(message)
+
+    def log(self, entry: LogEntry) -> None:
+        self.write("log", entry)
+
+    def progress(self, report: Fields) -> None:
+        self.signal.raise_if_aborted()
+        self.write("progress", report)
+
+    def send(self, action: ReportAction, data: Any) -> None:
+        self.signal.raise_if_aborted()
+        self.write("send", action, data)
+        refusal = self.sent.get()
+        if refusal is not None:
+            self.signal.raise_if_aborted()
+            code, text, status = refusal
+            raise YardmasterError(code, text, status=status)
+
+
+def serve(connection: Connection) -> None:
+    """Call handlers in this process, until the process of the worker has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which drains.
+    runs: queue.SimpleQueue[tuple[bytes, Any, _ProcessReporter]] = queue.SimpleQueue()
+
+    def read() -> None:
+        reporter: _ProcessReporter | None = None
+        while True:
+            try:
+                kind, *values = connection.recv()
+            except (EOFError, OSError):
+                os._exit(0)
+            if kind == "run":
+                function, payload, job = values
+                reporter = _ProcessReporter(connection, job)
+                runs.put((function, payload, reporter))
+            elif reporter is None:
+                continue
+            elif kind == "sent":
+                reporter.sent.put(values[0])
+            elif values[0] == reporter.job.id:  # An abort that is late belongs to an earlier job.
+                reporter.signal.abort(_REASONS[values[1]](values[2]))
+
+    threading.Thread(target=read, name="yardmaster-reader", daemon=True).start()
+    while True:
+        function, payload, reporter = runs.get()
+        context = SyncContext(reporter.job, reporter.signal, reporter)
+        try:
+            loaded = pickle.loads(function)
+            end = call_blocking(handler_of(loaded, process=True, cancel=False), context, payload)
+        except Exception as error:  # The function cannot be imported here.
+            end = failed(error, context)
+        reporter.write("end", end)

@@ -1,0 +1,95 @@
+"""Calls with outcomes of jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from .._backoff import Backoff
+from .._errors import YardmasterError
+from .._payloads import json_bytes
+from .._transport import AsyncTransport, Request, job_path, space_path
+from .._wire import Settled
+
+#: Limits of the service: outcomes and bytes of a settle call, and of a poll. The bytes are well below 5 MB and 1 MB.
+SETTLE = (100, 3_000_000)
+TURN = (50, 500_000)
+
+#: An outcome with its job and token, as the API has it.
+Outcome = dict[str, Any]
+
+
+class Stopped(Exception):
+    """The end of a report that was not sent before the worker stopped."""
+
+
+@dataclass
+class Report:
+    """An outcome on its way to the service."""
+
+    outcome: Outcome
+    #: Called once: with None when it is stored; otherwise with the refusal, or Stopped.
+    done: Callable[[Exception | None], None]
+
+
+async def settle(transport: AsyncTransport, outcomes: Sequence[Outcome], timeout: float | None = None) -> list[Settled]:
+    """Make one call with outcomes. Returns one entry for each."""
+    path = space_path(transport.target, "/jobs/settle")
+    request = Request("POST", path, json_bytes({"outcomes": outcomes}))
+    return cast("list[Settled]", (await transport.once(request, timeout))["results"])
+
+
+async def settle_within(transport: AsyncTransport, outcomes: list[Outcome], seconds: float) -> YardmasterError | None:
+    """Send the last outcomes of a worker until they are stored. Returns why not, with those that are left."""
+    end = time.monotonic() + seconds
+    backoff = Backoff()
+    while outcomes:
+        some = outcomes[: SETTLE[0]]
+        try:
+            await settle(transport, some, max(end - time.monotonic(), 0.1))
+        except YardmasterError as error:
+            wait = backoff.next(error)
+            if error.is_of_key or time.monotonic() + wait > end:
+                return error
+            if error.is_temporary:
+                await asyncio.sleep(wait)
+                continue
+            # One of them is invalid, and must not keep the others.
+            alone = [asyncio.ensure_future(settle_alone(transport, each)) for each in some]
+            _, late = await asyncio.wait(alone, timeout=max(end - time.monotonic(), 0.1))
+            for call in late:
+                call.cancel()
+        del outcomes[: SETTLE[0]]
+    return None
+
+
+async def settle_alone(transport: AsyncTransport, outcome: Outcome) -> YardmasterError | None:
+    """Send an outcome until it is accepted or refused. A result that is refused fails its job."""
+    backoff = Backoff()
+    while True:
+        try:
+            await transport.once(_single(outcome))
+            return None
+        except YardmasterError as error:
+            if error.status in (400, 413) and outcome["action"] == "complete":
+                outcome = {**{key: outcome[key] for key in _JOB}, "action": "fail", "error": error.message}
+                continue
+            if not error.is_temporary or error.code == "STORAGE_FULL":
+                return error
+            wait = backoff.next(error)
+        await asyncio.sleep(wait)
+
+
+def _single(outcome: Outcome) -> Request:
+    """Return the call about one job that does what an outcome says."""
+    action = outcome["action"]
+    fields = {key: value for key, value in outcome.items() if key not in (*_JOB, "action")}
+    body = fields.get("data") if action in ("checkpoint", "event") else fields
+    headers = {"x-delivery-token": outcome["deliveryToken"]}
+    return Request("POST", job_path(outcome["jobId"], f"/{action}"), json_bytes(body), headers)
+
+
+_JOB = ("jobId", "deliveryToken")

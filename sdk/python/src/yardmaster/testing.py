@@ -1,0 +1,114 @@
+"""Call handlers without a service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any, Literal
+
+from ._errors import Aborted
+from ._payloads import as_json
+from ._worker.context import Context, JobInfo, LogEntry, ReportAction, SyncContext
+from ._worker.handlers import call_blocking, call_in_loop, handler_of
+from ._worker.outcomes import Fields
+from ._worker.signal import AbortSignal
+
+_STATUS: dict[str, Literal["completed", "failed", "released"]] = {
+    "complete": "completed",
+    "fail": "failed",
+    "release": "released",
+}
+
+
+@dataclass
+class Run:
+    """What a handler has done."""
+
+    status: Literal["completed", "failed", "released"] = "completed"
+    #: What it returned, as the service would store it; None unless completed.
+    result: Any = None
+    #: Why it has failed, as the service would store it; None unless failed.
+    error: str | None = None
+    #: Whether a retry may help; only of a failure.
+    is_retryable: bool = False
+    #: Delay before the next attempt, or of a release, in seconds; None for the default.
+    delay_seconds: float | None = None
+    progress: list[Fields] = field(default_factory=list["Fields"])
+    checkpoints: list[Any] = field(default_factory=list[Any])
+    events: list[Any] = field(default_factory=list[Any])
+    logs: list[LogEntry] = field(default_factory=list["LogEntry"])
+
+    def end(self, end: Fields) -> None:
+        self.status = _STATUS[end["action"]]
+        self.result = end.get("result")
+        self.error = end.get("error")
+        self.is_retryable = self.status == "failed" and end.get("retryable", True)
+        self.delay_seconds = end.get("retryAfterSeconds", end.get("delaySeconds"))
+
+
+class _Recorder:
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.progress = run.progress.append
+        self.log = run.logs.append
+
+    def send(self, action: ReportAction, data: Any) -> None:
+        (self._run.checkpoints if action == "checkpoint" else self._run.events).append(as_json(data))
+
+
+class _AsyncRecorder(_Recorder):
+    async def send(self, action: ReportAction, data: Any) -> None:  # type: ignore[override]
+        super().send(action, data)
+
+
+async def run_async(
+    handler: Callable[..., Any],
+    payload: Any = None,
+    *,
+    checkpoint: Any = None,
+    attempt: int = 1,
+    name: str = "test",
+    signal: AbortSignal | None = None,
+) -> Run:
+    """Call a handler as ``run`` does, in the event loop of the test."""
+    run, signal = Run(), signal or AbortSignal()
+    job = JobInfo("test", name, attempt, 3, 300, datetime.now(timezone.utc), checkpoint)
+    called = handler_of(handler, process=False, cancel=True)
+    if called.kind == "thread":
+        context = SyncContext(job, signal, _Recorder(run))
+        run.end(await asyncio.to_thread(call_blocking, called, context, as_json(payload)))
+        return run
+    task = asyncio.ensure_future(call_in_loop(called, Context(job, signal, _AsyncRecorder(run)), as_json(payload)))
+    loop = asyncio.get_running_loop()
+
+    def cancel(_: Aborted) -> None:
+        loop.call_soon_threadsafe(task.cancel)
+
+    signal.on_abort(cancel)
+    await asyncio.wait({task})
+    run.end({"action": "fail", "error": "CancelledError"} if task.cancelled() else task.result())
+    return run
+
+
+def run(
+    handler: Callable[..., Any],
+    payload: Any = None,
+    *,
+    checkpoint: Any = None,
+    attempt: int = 1,
+    name: str = "test",
+    signal: AbortSignal | None = None,
+) -> Run:
+    """Call a handler without a service, and record what it reports::
+
+        assert run(resize, {"image": "cat.png"}).result == {"width": 320}
+
+    The payload is what a producer sends: a dict, a dataclass or a model. ``signal`` aborts the handler as a worker
+    would: ``signal.abort(Killed())``.
+    """
+    work = run_async(handler, payload, checkpoint=checkpoint, attempt=attempt, name=name, signal=signal)
+    with ThreadPoolExecutor(1) as thread:  # The thread of the test may have a loop already.
+        return thread.submit(asyncio.run, work).result()

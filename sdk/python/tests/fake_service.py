@@ -1,0 +1,157 @@
+"""A server with real sockets that behaves as the service as far as the tests need it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Json = dict[str, Any]
+#: Status, body and headers; or None to close the connection without a response.
+Reply = tuple[int, Any, dict[str, str]] | None
+
+
+class Call:
+    def __init__(self, method: str, path: str, headers: dict[str, str], body: Any) -> None:
+        self.method, self.path, self.headers, self.body = method, path, headers, body
+
+
+class FakeService:
+    """Gives out the jobs of ``jobs``, and notes all calls and outcomes.
+
+    ``override`` may answer a call in another way; ``refuse`` may refuse an outcome by returning the fields of an error.
+    """
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.jobs: list[Json] = []
+        self.calls: list[Call] = []
+        self.outcomes: list[Json] = []
+        self.logs: list[Json] = []
+        self.override: Callable[[Call], Reply | str] = lambda _: "none"
+        self.refuse: Callable[[Json], Json | None] = lambda _: None
+        self.url = ""
+
+    def add(self, name: str, payload: Any = None, **fields: Any) -> str:
+        with self.changed:
+            job_id = f"job-{len(self.calls)}-{len(self.jobs)}-{name}"
+            job = {"id": job_id, "name": name, "payload": payload, "timeoutSeconds": 300, "maxRetries": 3}
+            job |= {"attemptNumber": 0, "attempt": 1, "createdAt": "2026-01-31T09:30:00.766Z"}
+            self.jobs.append({**job, "checkpoint": None, "deliveryToken": "0.0", **fields})
+            self.changed.notify_all()
+            return job_id
+
+    def wait_for(self, condition: Callable[[], Any]) -> Any:
+        """Wait until a condition about the calls is true, and return its value."""
+        with self.changed:
+            assert self.changed.wait_for(condition, 30), [call.path for call in self.calls]
+            return condition()
+
+    def polls(self) -> list[Call]:
+        return [call for call in self.calls if call.path.endswith("/poll")]
+
+    def actions(self, job_id: str) -> list[str]:
+        return [each["action"] for each in self.outcomes if each["jobId"] == job_id and each["action"] != "keepalive"]
+
+    def outcome(self, job_id: str) -> Json:
+        """Wait for the end of a job, and return it."""
+        ends = ("complete", "fail", "release")
+        found: list[Json] = self.wait_for(
+            lambda: [each for each in self.outcomes if each["jobId"] == job_id and each["action"] in ends]
+        )
+        return found[0]
+
+    def answer(self, call: Call) -> Reply:
+        with self.changed:
+            self.calls.append(call)
+            self.changed.notify_all()
+        other = self.override(call)
+        if not isinstance(other, str):
+            return other
+        path = call.path.split("?")[0]
+        if path.endswith("/jobs/poll"):
+            return 200, self._poll(call.body), {}
+        if path.endswith("/jobs/settle"):
+            return 200, {"results": self._settle(call.body["outcomes"])}, {}
+        if path.endswith("/logs"):
+            self.logs += call.body
+            return 200, {"success": True, "inserted": len(call.body), "fromSeq": 1, "toSeq": 1}, {}
+        if call.method == "POST" and path.endswith("/jobs"):
+            one = {"id": "j1", "name": "n", "status": "pending", "createdAt": ""}
+            return 201, [one for _ in call.body] if isinstance(call.body, list) else one, {}
+        return 404, {"code": "NOT_FOUND", "error": "Not found"}, {}
+
+    def _settle(self, outcomes: list[Json]) -> list[Json]:
+        with self.changed:
+            entries: list[Json] = []
+            for each in outcomes:
+                error = self.refuse(each)
+                if error is None:
+                    self.outcomes.append(each)
+                entries.append({"jobId": each["jobId"], "success": error is None, **(error or {})})
+            self.changed.notify_all()
+            return entries
+
+    def _poll(self, poll: Json) -> Json:
+        response = {"settled": self._settle(poll["settle"])} if "settle" in poll else {}
+        end = time.monotonic() + poll.get("waitSeconds", 0)
+        with self.changed:
+            while not self.jobs and time.monotonic() < end and self.url:
+                self.changed.wait(0.1)
+            jobs, self.jobs = self.jobs[: poll["count"]], self.jobs[poll["count"] :]
+        return {"jobs": jobs, **response}
+
+
+def _body_of(headers: dict[str, str], raw: bytes) -> Any:
+    if headers.get("content-encoding") == "gzip":
+        return [json.loads(line) for line in gzip.decompress(raw).splitlines()]
+    return json.loads(raw) if raw else None
+
+
+@contextmanager
+def serve() -> Iterator[FakeService]:
+    fake = FakeService()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            raw = self.rfile.read(int(headers.get("content-length", 0)))
+            reply = fake.answer(Call(self.command, self.path, headers, _body_of(headers, raw)))
+            if reply is None:
+                self.close_connection = True
+                return
+            status, body, more = reply
+            text = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in {"content-length": str(len(text)), **more}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(text)
+
+        do_GET = do_POST = answer
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Write no access log."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A worker closes the connection of its poll when it stops."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    fake.url = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield fake
+    finally:
+        fake.url = ""  # It ends the polls that wait.
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from fake_service import Call, FakeService, Reply
+
+from yardmaster import AsyncYardmaster, NewJob, Yardmaster, YardmasterError
+
+CREATED = {"id": "j1", "name": "ok", "status": "pending", "createdAt": ""}
+
+
+def answering(service: FakeService, *replies: Reply) -> None:
+    """Answer calls with these replies, the last of which repeats."""
+    queue = list(replies)
+    service.override = lambda _: queue.pop(0) if len(queue) > 1 else queue[0]
+
+
+@pytest.mark.parametrize(("missing", "variable"), [("api_key", "YARDMASTER_API_KEY"), ("space", "YARDMASTER_SPACE")])
+def test_a_missing_option_is_named_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch, missing: str, variable: str
+) -> None:
+    monkeypatch.delenv(variable, raising=False)
+    options: dict[str, Any] = {"api_key": "secret", "space": "demo", missing: None}
+    with pytest.raises(ValueError, match=f"{missing}.*{variable}"):
+        Yardmaster(**options)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        None,
+        (502, "<html>Bad Gateway</html>", {}),
+        (200, '{"id": "j1', {}),
+        (503, {"code": "STORAGE_FULL", "error": "full"}, {}),
+        (429, {"code": "TOO_MANY_WAITERS", "error": "busy"}, {"retry-after": "0.2"}),
+    ],
+)
+def test_a_create_is_sent_again_with_the_same_key(service: FakeService, client: Yardmaster, failure: Reply) -> None:
+    answering(service, failure, failure, (201, CREATED, {}))
+    assert client.create("ok", {"n": 1}).id == "j1"
+    assert [call.path for call in service.calls] == ["/api/v1/spaces/a%20b/jobs"] * 3
+    assert len({call.headers["idempotency-key"] for call in service.calls}) == 1
+    assert service.calls[0].body == {"name": "ok", "payload": {"n": 1}}
+
+
+def test_calls_end_with_the_last_error_when_the_window_is_over(service: FakeService) -> None:
+    answering(service, (503, {"code": "UNAVAILABLE", "error": "no Redis"}, {}))
+    client = Yardmaster(url=service.url, api_key="secret", space="demo", retry_window=0.3)
+    with pytest.raises(YardmasterError, match="no Redis") as caught:
+        client.create("ok")
+    assert (caught.value.code, caught.value.status) == ("UNAVAILABLE", 503)
+    assert len(service.calls) > 1
+
+
+def test_a_refusal_is_not_repeated_and_keeps_its_facts(service: FakeService, client: Yardmaster) -> None:
+    details = [{"path": "name", "message": "name must be a string"}]
+    body = {"code": "JOB_NOT_RUNNING", "error": "no", "jobStatus": "dead", "details": details}
+    answering(service, (409, body, {"x-request-id": "r1"}))
+    with pytest.raises(YardmasterError) as caught:
+        client.kill("j1", "why")
+    error = caught.value
+    assert (error.message, error.code, error.status, error.job_status) == ("no", "JOB_NOT_RUNNING", 409, "dead")
+    assert (error.request_id, error.details, len(service.calls)) == ("r1", details, 1)
+
+
+def test_durations_of_options_are_sent_in_seconds(service: FakeService, client: Yardmaster) -> None:
+    client.create("ok", delay="5m", timeout=timedelta(seconds=90), max_run=1.5, start_within="250ms", max_retries=0)
+    assert service.calls[0].body == {
+        **{"name": "ok", "payload": None, "delaySeconds": 300, "timeoutSeconds": 90},
+        **{"maxRunSeconds": 1.5, "startWithinSeconds": 0.25, "maxRetries": 0},
+    }
+
+
+@pytest.mark.parametrize("wrong", ["5 fortnights", -1, float("nan"), True])
+def test_a_wrong_duration_names_its_option(client: Yardmaster, wrong: Any) -> None:
+    with pytest.raises(ValueError, match="delay must be"):
+        client.create("ok", delay=wrong)
+
+
+def test_other_wrong_options_are_refused(client: Yardmaster) -> None:
+    wrong: Any = {"prioritty": 1}
+    with pytest.raises(TypeError, match="prioritty"):
+        client.create("ok", **wrong)
+    with pytest.raises(ValueError, match="time zone"):
+        client.create("ok", scheduled_for=datetime(2026, 1, 1))
+
+
+def test_a_list_is_one_call(service: FakeService, client: Yardmaster) -> None:
+    jobs = client.create_many([NewJob("ok", {"n": 1}), NewJob("ok", None, {"delay": 1})])
+    assert [job.id for job in jobs] == ["j1", "j1"]
+    assert service.calls[0].body[1] == {"name": "ok", "payload": None, "delaySeconds": 1}
+
+
+@pytest.mark.parametrize(
+    ("job", "code"),
+    [
+        ({"status": "dead", "error": "disk full"}, "JOB_DEAD"),
+        ({"status": "killed"}, "JOB_KILLED"),
+        ({"status": "running"}, "TIMEOUT"),
+    ],
+)
+def test_a_result_that_does_not_come_is_an_error(
+    service: FakeService, client: Yardmaster, job: dict[str, Any], code: str
+) -> None:
+    answering(service, (200, job, {}))
+    with pytest.raises(YardmasterError) as caught:
+        client.job("j1").result(timeout="50ms")
+    assert (caught.value.code, caught.value.job_status) == (code, job["status"])
+    if code == "JOB_DEAD":
+        assert caught.value.job_error == "disk full"
+
+
+def test_a_result_is_waited_for_with_long_polls(service: FakeService, client: Yardmaster) -> None:
+    answering(service, (200, {"status": "running"}, {}), (200, {"status": "completed", "result": {"n": 1}}, {}))
+    assert client.job("j1").result() == {"n": 1}
+    assert [call.path for call in service.calls] == ["/api/v1/jobs/j1?waitSeconds=20.000"] * 2
+
+
+def test_the_client_for_asyncio_makes_the_same_calls(service: FakeService) -> None:
+    def answer(call: Call) -> Reply:
+        if call.method == "GET" and "/spaces/" in call.path:
+            return 200, [{"id": "j1"}], {}
+        return 201, {**CREATED, "status": "completed", "result": 7}, {}
+
+    service.override = answer
+
+    async def use() -> None:
+        async with AsyncYardmaster(url=service.url, api_key="secret", space="demo") as client:
+            job = await client.create("ok")
+            assert (job.id, await job.result("1s")) == ("j1", 7)
+            assert [each["id"] for each in await client.jobs(status="pending", limit=1)] == ["j1"]
+            await job.kill()
+
+    asyncio.run(use())
+    assert [re.sub("waitSeconds=.*", "waitSeconds=", call.path.removeprefix("/api/v1")) for call in service.calls] == [
+        *("/spaces/demo/jobs", "/jobs/j1?waitSeconds="),
+        *("/spaces/demo/jobs?status=pending&limit=1", "/jobs/j1/kill"),
+    ]

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest import Running
+from fake_service import Call, FakeService, Json, Reply
+
+from yardmaster import AsyncYardmaster, Context, Killed, SyncContext, Worker, Yardmaster, YardmasterError
+
+Start = Callable[..., Running]
+
+
+async def echo(ctx: Context, payload: Any) -> Any:
+    return payload
+
+
+def refusing(action: str, code: str) -> Callable[[Json], Json | None]:
+    return lambda each: {"code": code, "error": code} if each["action"] == action else None
+
+
+def test_a_job_is_acked_and_completed_with_its_token(service: FakeService, start: Start) -> None:
+    start({"echo": echo}, worker_id="w1")
+    job = service.add("echo", {"n": 1})
+    assert service.outcome(job) == {"jobId": job, "deliveryToken": "0.0", "action": "complete", "result": {"n": 1}}
+    assert service.actions(job) == ["ack", "complete"]
+    poll = service.polls()[0].body
+    assert poll == {"types": ["echo"], "count": 10, "waitSeconds": 20, "workerId": "w1"}
+
+
+def test_a_def_handler_runs_in_a_thread_of_its_own(service: FakeService, start: Start) -> None:
+    def handler(ctx: SyncContext, payload: Any) -> str:
+        ctx.progress(50, "half")
+        ctx.log.info("saves")
+        ctx.save({"page": 7})
+        return threading.current_thread().name
+
+    start({"work": handler})
+    job = service.add("work")
+    assert service.outcome(job)["result"] == "yardmaster-handler"
+    assert set(service.actions(job)) == {"ack", "progress", "checkpoint", "complete"}
+    assert [entry["message"] for entry in service.logs] == ["saves"]
+
+
+async def busy_loop(ctx: Context, payload: Any) -> None:
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        pass
+
+
+def busy_thread(ctx: SyncContext, payload: Any) -> None:
+    asyncio.run(busy_loop(ctx, payload))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("handler", [busy_loop, busy_thread])
+def test_a_handler_that_uses_the_processor_keeps_its_job(service: FakeService, start: Start, handler: Any) -> None:
+    start({"busy": handler})
+    job = service.add("busy", timeoutSeconds=1.2)
+    service.outcome(job)
+    beats = [each for each in service.outcomes if each["action"] == "keepalive"]
+    assert len(beats) >= 3  # One each 0.4 s.
+
+
+def test_a_blocked_event_loop_is_reported_while_it_is_blocked(service: FakeService, start: Start) -> None:
+    seen: list[tuple[str, ...]] = []
+
+    async def handler(ctx: Context, payload: Any) -> None:
+        end = time.monotonic() + 30
+        while not running.warnings and time.monotonic() < end:
+            time.sleep(0.01)
+        seen.extend(warning.job_ids for warning in running.warnings if warning.kind == "blocked")
+
+    running = start({"block": handler, "thread": lambda ctx, payload: ctx.signal.wait(7)})
+    running.warnings.clear()
+    service.add("thread")  # It is not named, because it does not run on the loop.
+    job = service.add("block")
+    service.outcome(job)
+    assert seen == [(job,)]
+
+
+def test_a_refused_heartbeat_cancels_the_handler_and_nothing_is_sent(service: FakeService, start: Start) -> None:
+    reasons: list[object] = []
+
+    async def handler(ctx: Context, payload: Any) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            reasons.append(type(ctx.signal.reason))
+
+    def blocking(ctx: SyncContext, payload: Any) -> None:
+        ctx.signal.wait(60)
+        reasons.append(type(ctx.signal.reason))
+        ctx.save("ignored")
+
+    service.refuse = refusing("keepalive", "JOB_KILLED")
+    start({"wait": handler, "block": blocking, "echo": echo}, concurrency=2)
+    jobs = [service.add(name, timeoutSeconds=0.3) for name in ("wait", "block")]
+    service.outcome(service.add("echo"))
+    service.wait_for(lambda: len(reasons) == 2)
+    assert reasons == [Killed, Killed]
+    assert [service.actions(job) for job in jobs] == [["ack"], ["ack"]]
+
+
+def test_a_job_whose_ack_is_refused_is_not_worked_on(service: FakeService, start: Start) -> None:
+    service.refuse = lambda each: refusing("ack", "DELIVERY_LOST")(each) if "lost" in each["jobId"] else None
+    running = start({"lost": echo, "echo": echo}, concurrency=1)
+    lost = service.add("lost")
+    service.outcome(service.add("echo"))
+    assert service.actions(lost) == []
+    assert [warning for warning in running.warnings if warning.kind == "lost"] == []
+
+
+def test_a_checkpoint_that_is_refused_raises_in_the_handler(service: FakeService, start: Start) -> None:
+    def answer(call: Call) -> Reply | str:
+        actions = [each["action"] for each in (call.body or {}).get("outcomes", [])]
+        if "checkpoint" in actions or call.path.endswith("/checkpoint"):
+            return 400, {"code": "INVALID_REQUEST", "error": "too deep"}, {}
+        return "none"
+
+    async def handler(ctx: Context, payload: Any) -> str:
+        with pytest.raises(YardmasterError, match="too deep"):
+            await ctx.save({})
+        with pytest.raises(TypeError, match="not representable"):
+            await ctx.save(object())
+        return "went on"
+
+    service.override = answer
+    start({"save": handler})
+    assert service.outcome(service.add("save"))["result"] == "went on"
+    alone = next(call for call in service.calls if call.path.endswith("/checkpoint"))
+    assert (alone.headers["x-delivery-token"], alone.body) == ("0.0", {})
+
+
+def test_frequent_progress_is_sent_now_and_then_and_the_last_one_always(service: FakeService, start: Start) -> None:
+    async def handler(ctx: Context, payload: Any) -> None:
+        for i in range(1_000):
+            await ctx.progress(i / 10, f"{i}")
+            if i % 100 == 0:
+                await asyncio.sleep(0.01)
+
+    start({"often": handler})
+    job = service.add("often")
+    service.outcome(job)
+    sent = [each for each in service.outcomes if each["action"] == "progress"]
+    assert len(sent) <= 5
+    assert sent[-1]["message"] == "999"
+    assert service.actions(job)[-2:] == ["progress", "complete"]
+
+
+def test_an_unknown_name_is_released(service: FakeService, start: Start) -> None:
+    running = start({"echo": echo})
+    outcome = service.outcome(service.add("other"))
+    assert outcome["action"] == "release"
+    assert [warning.kind for warning in running.warnings if warning.kind != "stream"] == ["unknownName"]
+
+
+def test_a_refused_key_ends_the_worker_with_the_error(service: FakeService, start: Start) -> None:
+    service.override = lambda _: (401, {"code": "UNAUTHENTICATED", "error": "The key is unknown"}, {})
+    running = start({"echo": echo})
+    running.end()
+    assert isinstance(running.error, YardmasterError)
+    assert running.error.code == "UNAUTHENTICATED"
+
+
+def test_failing_polls_are_repeated_and_reported(service: FakeService, start: Start) -> None:
+    service.override = lambda call: (502, "<html>", {}) if len(service.polls()) < 6 else "none"
+    running = start({"echo": echo})
+    service.outcome(service.add("echo"))
+    assert "unavailable" in [warning.kind for warning in running.warnings]
+
+
+def test_a_drain_releases_what_does_not_end(service: FakeService, start: Start) -> None:
+    begun: list[str] = []
+
+    async def forever(ctx: Context, payload: Any) -> None:
+        begun.append(ctx.job.id)
+        await asyncio.sleep(3_600)
+
+    async def ends(ctx: Context, payload: Any) -> str:
+        begun.append(ctx.job.id)
+        try:
+            await asyncio.sleep(3_600)
+        except asyncio.CancelledError:
+            return type(ctx.signal.reason).__name__
+        return ""
+
+    running = start({"forever": forever, "ends": ends}, drain=0.1)
+    jobs = [service.add("forever"), service.add("ends")]
+    while len(begun) < 2:
+        time.sleep(0.01)
+    running.worker.stop()
+    running.end()
+    assert service.outcome(jobs[0]) == {
+        **{"jobId": jobs[0], "deliveryToken": "0.0", "action": "release", "reason": "worker stops"}
+    }
+    assert service.outcome(jobs[1])["result"] == "Draining"
+    assert running.error is None
+
+
+def test_a_second_stop_ends_the_worker_although_a_thread_goes_on(service: FakeService, start: Start) -> None:
+    release = threading.Event()
+    running = start({"thread": lambda ctx, payload: release.wait(60)}, drain="1h")
+    job = service.add("thread")
+    service.wait_for(lambda: service.actions(job) == ["ack"])
+    running.worker.stop()
+    running.worker.stop()
+    running.end()
+    release.set()
+    assert service.outcome(job)["action"] == "release"
+
+
+def test_an_invalid_outcome_does_not_keep_the_others_at_the_end(service: FakeService, start: Start) -> None:
+    begun = threading.Semaphore(0)
+
+    def wait(ctx: SyncContext, payload: Any) -> None:
+        begun.release()
+        ctx.signal.wait(60)
+
+    def answer(call: Call) -> Reply | str:
+        outcomes = (call.body or {}).get("outcomes", []) if isinstance(call.body, dict) else []
+        if len(outcomes) > 1 and {each["action"] for each in outcomes} == {"release"}:
+            return 400, {"code": "INVALID_REQUEST", "error": "outcomes[0] is invalid"}, {}
+        return (200, {"success": True}, {}) if call.path.endswith("/release") else "none"
+
+    service.override = answer
+    running = start({"wait": wait}, drain="1h")
+    jobs = [service.add("wait"), service.add("wait")]
+    assert all(begun.acquire(timeout=30) for _ in jobs)
+    running.worker.stop()
+    running.worker.stop()
+    running.end()
+    assert {call.path for call in service.calls if call.path.endswith("/release")} == {
+        f"/api/v1/jobs/{job}/release" for job in jobs
+    }
+
+
+def test_a_cancelled_worker_releases_its_jobs(service: FakeService, client: Yardmaster) -> None:
+    worker = Worker(AsyncYardmaster(url=service.url, api_key="secret", space="demo"))
+    started = asyncio.Event()
+
+    @worker.on("wait")
+    async def wait(ctx: Context, payload: Any) -> None:
+        started.set()
+        await asyncio.sleep(60)
+
+    async def test() -> None:
+        task = asyncio.create_task(worker.run_async())
+        await started.wait()
+        task.cancel()
+        await asyncio.wait({task})
+        assert task.cancelled()
+
+    job = service.add("wait")
+    asyncio.run(test())
+    assert service.actions(job) == ["ack", "release"]
+
+
+def test_healthz_fails_when_polls_have_no_response(
+    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("yardmaster._worker.health._SILENT", 0.2)
+    port = 18_653
+
+    def status() -> int:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    service.override = lambda call: (
+        (503, {"code": "OVERLOADED", "error": ""}, {}) if len(service.polls()) > 1 else "none"
+    )
+    service.add("echo")
+    start({"echo": echo}, health_port=port)
+    service.wait_for(lambda: len(service.polls()) > 4)
+    assert status() == 503
+
+
+def test_wrong_registrations_are_refused(client: Yardmaster) -> None:
+    worker = Worker(client)
+    worker.on("echo")(echo)
+    with pytest.raises(ValueError, match="has a handler already"):
+        worker.on("echo")
+    with pytest.raises(TypeError, match="must be a def"):
+        worker.on("other", process=True)(echo)
+    with pytest.raises(TypeError, match="two arguments"):
+        worker.on("none")(lambda: None)  # type: ignore[type-var]
+    with pytest.raises(RuntimeError, match="Register a handler"):
+        Worker(client).run()
