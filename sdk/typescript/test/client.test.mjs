@@ -52,6 +52,7 @@ for (const [what, answer] of Object.entries(TEMPORARY))
       assert.equal((await client.create('resize')).id, 'j1');
       const keys = calls.map(({ headers }) => headers['idempotency-key']);
       assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
+      assert.ok(calls.every(({ method, url }) => method === 'POST' && url === '/api/v1/spaces/a%20b/jobs'));
     },
   );
 
