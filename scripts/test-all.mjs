@@ -23,6 +23,8 @@ const SUITES = [
   { script: 'test:fuzz', short: ['--short'] },
   { script: 'test:schemathesis', short: ['--max-examples', '40'] },
   { script: 'test:generators' },
+  { script: 'test:sdk' },
+  { script: 'test:conformance' },
   { script: 'test:faults' },
   { script: 'test:resends', short: ['--calls', '100'] },
   { script: 'test:stale-workers', short: ['--times', '50'] },

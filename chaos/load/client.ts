@@ -37,7 +37,7 @@ interface Wire {
   key?: string | undefined;
 }
 
-/** A request that was sent, and what came of it. Times are epoch milliseconds. */
+/** A response, and when its request was sent and the response came. Epoch milliseconds. */
 export interface Exchange extends Response {
   sentAt: number;
   endedAt: number;

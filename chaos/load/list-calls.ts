@@ -42,7 +42,7 @@ export function listCallers(
       );
       return creates.map(({ idempotencyKey, ...request }, i) => {
         const key = idempotencyKey ? `${idempotencyKey} [${i}]` : null; // Each job has a key of its own.
-        // A list shows less of each job than a single create, so compare the stored job with what was sent.
+        // The response to a list has few fields. The rules compare the others with what was sent.
         const body =
           outcome.status === 201
             ? { callbackUrl: null, ...(request.sent as object), ...outcome.body[i] }
