@@ -44,6 +44,9 @@ const CHECKS = {
   ],
 };
 
+/** The programs of README and docs, in an empty folder. */
+const quickStart = (language) => [process.execPath, [path('scripts/sdk/quick-start.mjs'), language]];
+
 /** Run a command. @returns whether it succeeded; with isQuiet, whether it also printed nothing */
 function run([command, args, { isQuiet = false } = {}], cwd) {
   process.stdout.write(`$ ${command.split('/').at(-1)} ${args.join(' ')}\n`);
@@ -66,7 +69,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   let failed = 0;
   for (const each of language) {
     process.stdout.write(`== ${each}\n`);
-    for (const check of CHECKS[each]()) if (!run(check, path(`sdk/${each.toLowerCase()}`))) failed++;
+    for (const check of [...CHECKS[each](), quickStart(each)])
+      if (!run(check, path(`sdk/${each.toLowerCase()}`))) failed++;
   }
   process.stdout.write(failed === 0 ? 'all passed\n' : `${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;

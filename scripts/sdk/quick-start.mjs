@@ -1,0 +1,114 @@
+// node scripts/sdk/quick-start.mjs <language>
+//
+// What a newcomer does: in an empty folder, install the package of an SDK, paste the first program of its README, and run
+// it against a service. It must complete a job. Then the producer of docs/producers.md must get its result from the
+// worker of docs/workers.md. The lines of the first program and the seconds are printed.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { API_KEY, startService, until } from '../../sdk/conformance/service.mjs';
+
+const path = (relative) => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
+const [language] = process.argv.slice(2);
+const sdk = path(`sdk/${language.toLowerCase()}/`);
+const SPACE = 'demo';
+const GO_MODULE = 'github.com/yardmaster/yardmaster/sdk/go';
+const folder = mkdtempSync(join(tmpdir(), 'yardmaster-quick-start-'));
+const packing = mkdtempSync(join(tmpdir(), 'yardmaster-pack-'));
+
+const run = (command, args, cwd = folder) =>
+  execFileSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
+
+/** By language: `pack` makes the package, `install` takes it into the folder, `command` writes a program there. */
+const LANGUAGES = {
+  TypeScript: {
+    block: 'js',
+    pack: () => run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', packing], sdk),
+    install(packed) {
+      run('npm', ['init', '-y']);
+      run('npm', ['install', '--silent', packed]);
+    },
+    command(name, program) {
+      writeFileSync(join(folder, `${name}.mjs`), program);
+      return [process.execPath, [`${name}.mjs`]];
+    },
+  },
+  Python: {
+    block: 'python',
+    pack() {
+      const build = ['-m', 'build', '--wheel', '--no-isolation', '--outdir', packing];
+      run(path('.cache/sdk/python/bin/python'), build, sdk);
+    },
+    install(packed) {
+      run('python3', ['-m', 'venv', '.venv']);
+      run('.venv/bin/pip', ['install', '--quiet', '--disable-pip-version-check', `${packed}[stream]`]);
+    },
+    command(name, program) {
+      writeFileSync(join(folder, `${name}.py`), program);
+      return ['.venv/bin/python', [`${name}.py`]];
+    },
+  },
+  Go: {
+    block: 'go',
+    pack: () => undefined, // The folder is the package.
+    install() {
+      run('go', ['mod', 'init', 'example']);
+      run('go', ['mod', 'edit', `-replace=${GO_MODULE}=${sdk}`]);
+    },
+    command(name, program) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, 'main.go'), program);
+      run('go', ['mod', 'tidy']);
+      run('go', ['build', '-o', `./${name}/program`, `./${name}`]);
+      return [`./${name}/program`, []];
+    },
+  },
+};
+const { block, pack, install, command } = LANGUAGES[language];
+
+/** Return the first program of a page in the language. */
+function programOf(page) {
+  const [, program] = new RegExp(`^\`\`\`${block}\\n(.*?)^\`\`\`$`, 'ms').exec(readFileSync(page, 'utf8')) ?? [];
+  if (program === undefined) throw new Error(`${page} has no program in ${block}`);
+  return program;
+}
+
+const service = await startService('redis');
+const env = { ...process.env, YARDMASTER_URL: service.url, YARDMASTER_API_KEY: API_KEY, YARDMASTER_SPACE: SPACE };
+const children = [];
+
+function start([program, args], stdout = 'inherit') {
+  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', stdout, 'inherit'] });
+  children.push(child);
+  return child;
+}
+
+const ended = (child) => new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)));
+
+try {
+  pack();
+  const began = performance.now();
+  install(join(packing, readdirSync(packing)[0] ?? ''));
+  const program = programOf(`${sdk}README.md`);
+  const first = start(command('first', program));
+  const payload = { image: 'cat.png', width: 320 };
+  const { id } = await service.call('POST', `/spaces/${SPACE}/jobs`, { name: 'resize', payload });
+  await until(async () => (await service.call('GET', `/jobs/${id}`)).status === 'completed', 'the job is completed');
+  const lines = program.split('\n').filter((line) => line.trim() !== '').length;
+  const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+  process.stdout.write(`${language}: a job completed after ${seconds} s, with ${lines} lines\n`);
+  first.kill();
+
+  start(command('worker', programOf(path('docs/workers.md'))));
+  const producer = start(command('producer', programOf(path('docs/producers.md'))), 'pipe');
+  let output = '';
+  producer.stdout.on('data', (chunk) => (output += chunk));
+  const code = await ended(producer);
+  if (code !== 0 || !output.includes('320')) throw new Error(`the producer ended with ${code}: ${output}`);
+} finally {
+  for (const child of children) child.kill();
+  await service.stop();
+  for (const each of [packing, folder]) rmSync(each, { recursive: true, force: true });
+}
