@@ -20,12 +20,19 @@ async function call(path, body = {}, token = undefined) {
   }
 }
 
+async function sendHeartbeats(report, timeoutSeconds, signal) {
+  for (;;) {
+    await sleep((1_000 * timeoutSeconds) / 3, null, { signal });
+    await report('keepalive'); // One at a time, however long the service is away.
+  }
+}
+
 async function attempt({ id, payload, timeoutSeconds, deliveryToken }) {
   const report = (verb, body) => call(`/jobs/${id}/${verb}`, body, deliveryToken);
   await report('ack');
   const lost = new AbortController(); // Aborted when a heartbeat is refused.
-  const heartbeat = () => report('keepalive').catch((refusal) => lost.abort(refusal));
-  const timer = setInterval(heartbeat, (1_000 * timeoutSeconds) / 3);
+  const isOver = new AbortController();
+  void sendHeartbeats(report, timeoutSeconds, isOver.signal).catch((refusal) => lost.abort(refusal));
   try {
     await report('progress', { percent: 50, message: `Resizing ${payload.image}` });
     await sleep(3_000, null, { signal: lost.signal }); // The work itself.
@@ -35,7 +42,7 @@ async function attempt({ id, payload, timeoutSeconds, deliveryToken }) {
     if (error instanceof JobLost) throw error;
     await report('fail', { error: error.message });
   } finally {
-    clearInterval(timer);
+    isOver.abort();
   }
 }
 
