@@ -3,13 +3,13 @@ import type { Caller, Request } from './client.js';
 
 /** Calls about jobs of one space that wait until they are sent together. */
 export interface Batch {
-  /** Make a call: with others if settle has it, otherwise alone. */
+  /** Make a call: together with others if settle supports it, otherwise alone. */
   call: Caller;
-  /** Take the calls that wait: their requests, and a function that tells what came of each. */
-  take(): { requests: Request[]; tell(calls: readonly Call[]): void };
+  /** Take the calls that wait: their requests, and a function that resolves each. */
+  take(): { requests: Request[]; resolve(calls: readonly Call[]): void };
 }
 
-const MOST = 50; // That a poll takes.
+const MOST_OUTCOMES = 50; // Of a poll.
 
 /** Make a batch. @param single makes the calls that settle does not have */
 export function createBatch(spaceId: string, single: Caller): Batch {
@@ -20,10 +20,10 @@ export function createBatch(spaceId: string, single: Caller): Batch {
         ? single(request)
         : new Promise((done) => waiting.push({ request: { ...request, spaceId }, done })),
     take() {
-      const some = waiting.splice(0, MOST);
+      const some = waiting.splice(0, MOST_OUTCOMES);
       return {
         requests: some.map(({ request }) => request),
-        tell: (calls) => {
+        resolve: (calls) => {
           for (const [i, { done }] of some.entries()) done(calls[i] as Call);
         },
       };

@@ -29,7 +29,7 @@ interface Response {
 }
 
 /** A request as it is sent. */
-interface Wire {
+export interface Wire {
   path: string;
   body: unknown;
   headers: { [name: string]: string | undefined };

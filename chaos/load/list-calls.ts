@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '@yardmaster/protocol';
 import type { Body, Call } from '../checker/history.js';
-import type { Exchange, Request } from './client.js';
+import type { Exchange, Request, Wire } from './client.js';
 
 // Calls about several jobs of a space. The history has each job's part as a call of its own, because the rules expect of
 // it what they expect of a single call.
@@ -11,20 +11,22 @@ export interface ListCallers {
   createList(creates: readonly Request[]): Promise<Call[]>;
   /** Report outcomes of several jobs with one call. */
   settle(outcomes: readonly Request[]): Promise<Call[]>;
-  /** Report outcomes of several jobs, at least none, and poll with the same call. */
+  /** Report any number of outcomes, and poll with the same call. */
   turn(outcomes: readonly Request[], poll: Request): Promise<{ settled: Call[]; polled: Call }>;
 }
 
 /** Make these callers. @param exchange sends a request; @param record adds a call to the history */
 export function listCallers(
-  exchange: (wire: { path: string; body: unknown; headers: Record<string, string> }) => Promise<Exchange>,
+  exchange: (wire: Wire) => Promise<Exchange>,
   record: (request: Request, outcome: Exchange) => Call,
 ): ListCallers {
   const send = (request: Request, path: string, body: unknown) =>
     exchange({
       path: `/spaces/${request.spaceId}/jobs${path}`,
       body,
-      headers: request.idempotencyKey ? { 'idempotency-key': request.idempotencyKey } : {},
+      headers: { 'idempotency-key': request.idempotencyKey ?? undefined },
+      api: request.api,
+      key: request.key,
     });
 
   const recordEach = (requests: readonly Request[], outcome: Exchange, entries: Body) =>
@@ -41,7 +43,7 @@ export function listCallers(
         creates.map(({ sent }) => sent),
       );
       return creates.map(({ idempotencyKey, ...request }, i) => {
-        const key = idempotencyKey ? `${idempotencyKey} [${i}]` : null; // Each job has a key of its own.
+        const key = idempotencyKey ? `${idempotencyKey} [${i}]` : null; // What the service makes of it for each job.
         // The response to a list has few fields. The rules compare the others with what was sent.
         const body =
           outcome.status === 201

@@ -34,7 +34,7 @@ export async function runWorker(client: string, context: WorkerContext): Promise
   }
 }
 
-/** The same with calls that report the outcomes of several jobs. */
+/** Poll random spaces, and report the outcomes of several jobs with one call. */
 export async function runSettlingWorker(client: string, context: WorkerContext): Promise<void> {
   const { clients, isOver } = context;
   while (!isOver()) {
@@ -68,9 +68,9 @@ export async function runTurns(client: string, context: WorkerContext): Promise<
       const autoAck = random.chance(0.5);
       const waits = running.size === 0 && random.chance(0.5) && { waitSeconds: 1 };
       const sent = { count: 1 + random.below(3), workerId: client, ...(autoAck && { autoAck }), ...waits };
-      const { requests, tell } = batch.take();
+      const { requests, resolve } = batch.take();
       const { settled, polled } = await clients.turn(requests, { client, op: 'poll', spaceId, sent });
-      tell(settled);
+      resolve(settled);
       for (const job of jobsOf(polled)) {
         const one = work(job, context, batch.call, client, autoAck).finally(() => running.delete(one));
         running.add(one);
@@ -81,8 +81,8 @@ export async function runTurns(client: string, context: WorkerContext): Promise<
 }
 
 async function settle(batch: Batch, clients: WorkerContext['clients']): Promise<void> {
-  const { requests, tell } = batch.take();
-  if (requests.length > 0) tell(await clients.settle(requests));
+  const { requests, resolve } = batch.take();
+  if (requests.length > 0) resolve(await clients.settle(requests));
 }
 
 const pause = ({ random }: WorkerContext) => delay(40 + random.below(80));
