@@ -26,7 +26,8 @@ export function create(call: Call<CreateJobRequest>): Promise<Job | KnownJob> {
 }
 
 /**
- * Wait for the end of a job that was created or found. `waitsInQuery` has checked that the caller may read it; so it gets the result, too.
+ * Wait for the end of a job that was created or found. `waitsInQuery` has checked that the caller may read it; so it gets
+ * the result, too.
  * When others have taken the last room meanwhile, it gets the job at once, because a refusal would say that nothing was
  * done.
  */
