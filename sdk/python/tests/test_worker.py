@@ -72,12 +72,11 @@ def test_a_blocked_event_loop_is_reported_while_it_is_blocked(service: FakeServi
 
     async def handler(ctx: Context, payload: Any) -> None:
         end = time.monotonic() + 30
-        while not running.warnings and time.monotonic() < end:
+        while not seen and time.monotonic() < end:
             time.sleep(0.01)
-        seen.extend(warning.job_ids for warning in running.warnings if warning.kind == "blocked")
+            seen.extend(warning.job_ids for warning in running.warnings if warning.kind == "blocked")
 
     running = start({"block": handler, "thread": lambda ctx, payload: ctx.signal.wait(7)})
-    running.warnings.clear()
     service.add("thread")  # It is not named, because it does not run on the loop.
     job = service.add("block")
     service.outcome(job)
@@ -151,6 +150,30 @@ def test_frequent_progress_is_sent_now_and_then_and_the_last_one_always(service:
     assert len(sent) <= 5
     assert sent[-1]["message"] == "999"
     assert service.actions(job)[-2:] == ["progress", "complete"]
+
+
+def test_responses_of_something_else_and_a_failing_hook_end_nothing(service: FakeService, client: Yardmaster) -> None:
+    def fail(warning: object) -> None:
+        raise ValueError("of the hook")
+
+    worker = Worker(client, on_warning=fail)
+    strange = iter(range(6))  # So many calls are answered by something that is not the service.
+    service.override = lambda call: "none" if call.method == "GET" or next(strange, None) is None else (200, {}, {})
+    worker.on("wait")(wait_for_beats(service))
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    assert service.outcome(service.add("wait", timeoutSeconds=0.6))["result"] is None
+    worker.stop()
+    thread.join()
+
+
+def wait_for_beats(service: FakeService) -> Callable[[SyncContext, Any], None]:
+    def handler(ctx: SyncContext, payload: Any) -> None:
+        strange = iter(range(2))
+        service.override = lambda call: "none" if call.method == "GET" or next(strange, None) is None else (200, [], {})
+        service.wait_for(lambda: sum(each["action"] == "keepalive" for each in service.outcomes) > 1)
+
+    return handler
 
 
 def test_an_unknown_name_is_released(service: FakeService, start: Start) -> None:

@@ -27,6 +27,18 @@ class WorkerWarning:
 OnWarning = Callable[[WorkerWarning], None]
 
 
+def guarded(on_warning: OnWarning) -> OnWarning:
+    """Log what a function of the user raises, because it must not end the heartbeats."""
+
+    def warn(warning: WorkerWarning) -> None:
+        try:
+            on_warning(warning)
+        except Exception:
+            logger.exception("on_warning has failed")
+
+    return warn
+
+
 def log_warning(warning: WorkerWarning) -> None:
     """Write a warning to the logger ``yardmaster``."""
     logger.warning("%s (%s)", warning.message, ", ".join([warning.kind, *warning.job_ids]))

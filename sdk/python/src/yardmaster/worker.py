@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, overload
 
 from ._durations import Duration, seconds_of
 from ._transport import Target
-from ._warnings import OnWarning, log_warning
+from ._warnings import OnWarning, guarded, log_warning
 from ._worker.context import Context, SyncContext
 from ._worker.handlers import Handler, handler_of
 from ._worker.health import Health
@@ -74,7 +74,7 @@ class Worker:
         self._auto_ack = auto_ack
         self._worker_id = (worker_id or f"{socket.gethostname()}-{os.getpid()}")[:_MOST_WORKER_ID]
         self._health_port = health_port
-        self._on_warning = on_warning
+        self._on_warning = guarded(on_warning)
         self._handle_signals = handle_signals
         self._handlers: dict[str, Handler] = {}
         self._session: Session | None = None

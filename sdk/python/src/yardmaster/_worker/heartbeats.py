@@ -13,8 +13,9 @@ from .._backoff import Backoff
 from .._errors import YardmasterError, abort_reason_of, refusal_in
 from .._payloads import json_bytes
 from .._transport import Request, Target, arguments, no_response, parse, space_path
-from .._wire import ClaimedJob, Settled
-from .settle import SETTLE
+from .._warnings import logger
+from .._wire import ClaimedJob
+from .settle import SETTLE, entries_of
 
 _MOST_INTERVAL = 60.0
 _LEAST_RESPONSE, _MOST_RESPONSE = 2.0, 10.0
@@ -96,8 +97,10 @@ class Heartbeats:
                 try:
                     self._beat_all(http)
                     backoff = Backoff()
-                except YardmasterError as error:
-                    if error.is_of_key:
+                except Exception as error:  # Whatever it is, the jobs need further heartbeats.
+                    if not isinstance(error, YardmasterError):
+                        logger.exception("Heartbeats have failed")
+                    elif error.is_of_key:
                         self._tell(self._failed, error)
                     # A lost heartbeat is repeated soon, and not only at the next one.
                     self._sleep(backoff.next(error))
@@ -145,7 +148,7 @@ class Heartbeats:
             response = http.request(**arguments(self._target, request, timeout))
         except httpx.HTTPError as error:
             raise no_response(error) from error
-        entries: list[Settled] = parse(response)["results"]
+        entries = entries_of(parse(response), len(beats))
         for (key, beat), entry in zip(beats, entries, strict=True):
             beat.due = sent_at + beat.interval
             if entry["success"]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from .._backoff import Backoff
 from .._errors import YardmasterError
@@ -81,11 +81,13 @@ class Poller:
         finally:
             call.cancel()  # Without effect when it is done.
         try:
-            polled = cast(PolledJobs, await call)
+            polled: Any = await call
         except asyncio.CancelledError:
             raise YardmasterError("NO_RESPONSE", "The worker stops") from None
+        if not isinstance(polled, dict) or "jobs" not in polled:
+            raise YardmasterError("NO_RESPONSE", "The response is not of the service; check the URL")
         self._health.answered()
-        return polled
+        return cast(PolledJobs, polled)
 
 
 async def _has_slot(session: Session) -> bool:

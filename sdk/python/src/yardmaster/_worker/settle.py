@@ -39,7 +39,16 @@ async def settle(transport: AsyncTransport, outcomes: Sequence[Outcome], timeout
     """Make one call with outcomes. Returns one entry for each."""
     path = space_path(transport.target, "/jobs/settle")
     request = Request("POST", path, json_bytes({"outcomes": outcomes}))
-    return cast("list[Settled]", (await transport.once(request, timeout))["results"])
+    return entries_of(await transport.once(request, timeout), len(outcomes))
+
+
+def entries_of(body: Any, count: int) -> list[Settled]:
+    """Return the entries of a response to settle. Raises YardmasterError for one that is not of the service."""
+    if isinstance(body, dict):
+        entries = cast("dict[str, Any]", body).get("results")
+        if isinstance(entries, list) and len(cast(Any, entries)) == count:
+            return cast("list[Settled]", entries)
+    raise YardmasterError("NO_RESPONSE", "The response has not one entry for each outcome")
 
 
 async def settle_within(transport: AsyncTransport, outcomes: list[Outcome], seconds: float) -> YardmasterError | None:
