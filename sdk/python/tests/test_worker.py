@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 import time
 import urllib.error
@@ -288,7 +289,8 @@ def test_healthz_fails_when_polls_have_no_response(
     service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("yardmaster._worker.health._SILENT", 0.2)
-    port = 18_653
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
 
     def status() -> int:
         try:
