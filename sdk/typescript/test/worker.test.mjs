@@ -167,3 +167,23 @@ test('progress that is reported often is sent rarely, and the newest before the 
   assert.deepEqual([last.action, last.percent, end.action], ['progress', 100, 'complete']);
   assert.ok(fake.outcomes.length <= lastedMs / 200 + 3, `${fake.outcomes.length} outcomes in ${lastedMs} ms`);
 });
+
+test('the last progress is sent although the log takes longer than the time between two reports', async () => {
+  const answer = async ({ url }) => {
+    if (!url.endsWith('/logs')) return undefined;
+    await sleep(500);
+    return [200, { success: true, inserted: 1, fromSeq: 1, toSeq: 1 }];
+  };
+  const fake = await startFakeJobs([jobOf('j')], ({ url, headers }) => answer({ url, headers }));
+  const handler = async (_, context) => {
+    await context.progress(1, 'begun');
+    await until(() => fake.outcomes.length === 1);
+    context.log.info('slow');
+    await context.progress(100, 'done');
+  };
+  await work(fake, handler, {}, () => until(() => fake.outcomes.some(({ action }) => action === 'complete')));
+  assert.deepEqual(
+    fake.outcomes.map(({ action, percent }) => percent ?? action),
+    [1, 100, 'complete'],
+  );
+});

@@ -118,8 +118,8 @@ export class Attempt {
       this.drop();
       return;
     }
+    const progress = await reporter.lastProgress(FLUSH_MS); // First, because nothing is sent while the log is.
     await this.log.close(FLUSH_MS);
-    const progress = await reporter.lastProgress(FLUSH_MS);
     if (this.#isDraining && end.action === 'fail') end = releaseOf(0, STOP_REASON);
     this.#settle([...(progress ? [this.outcome({ action: 'progress', ...progress })] : []), this.outcome(end)]);
   }
