@@ -156,10 +156,17 @@ export class Outbox {
   /** A call was refused as a whole: one of its outcomes is invalid. So send each alone. */
   async #refused(reports: Report[], refusal: YardmasterError): Promise<void> {
     const { signal } = this.#stopping;
+    const ofJobs = new Map<string, Report[]>(); // Those of one job keep their order.
+    for (const report of reports) {
+      const { jobId } = report.outcome;
+      ofJobs.set(jobId, [...(ofJobs.get(jobId) ?? []), report]);
+    }
     await Promise.all(
-      reports.map(async (report) => {
-        const error = refusal.isOfKey ? refusal : await settleAlone(this.#target, report.outcome, signal);
-        this.#finish(report, error !== null && signal.aborted ? STOPPED : error);
+      [...ofJobs.values()].map(async (ofJob) => {
+        for (const report of ofJob) {
+          const error = refusal.isOfKey ? refusal : await settleAlone(this.#target, report.outcome, signal);
+          this.#finish(report, error !== null && signal.aborted ? STOPPED : error);
+        }
       }),
     );
   }

@@ -163,15 +163,20 @@ class Outbox:
     async def _refused(self, reports: list[Report], refusal: YardmasterError) -> None:
         """A call was refused as a whole: one of its outcomes is invalid. So send each alone."""
 
-        async def one(report: Report) -> None:
+        async def in_order(left: list[Report]) -> None:
             try:
-                error = refusal if refusal.is_of_key else await settle_alone(self._transport, report.outcome)
+                while left:
+                    error = refusal if refusal.is_of_key else await settle_alone(self._transport, left[0].outcome)
+                    self._finish(left.pop(0), error)
             except asyncio.CancelledError:
-                self._finish(report, Stopped())
+                for report in left:
+                    self._finish(report, Stopped())
                 raise
-            self._finish(report, error)
 
-        await asyncio.gather(*map(one, reports))
+        of_jobs: dict[str, list[Report]] = {}  # Those of one job keep their order.
+        for report in reports:
+            of_jobs.setdefault(report.outcome["jobId"], []).append(report)
+        await asyncio.gather(*map(in_order, of_jobs.values()))
 
     def _finish(self, report: Report, error: Exception | None) -> None:
         self._pending -= 1
