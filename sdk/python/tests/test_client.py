@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -140,3 +142,16 @@ def test_the_client_for_asyncio_makes_the_same_calls(service: FakeService) -> No
         *("/spaces/demo/jobs", "/jobs/j1?waitSeconds="),
         *("/spaces/demo/jobs?status=pending&limit=1", "/jobs/j1/kill"),
     ]
+
+
+def test_more_than_a_hundred_calls_may_wait_at_once(service: FakeService, client: Yardmaster) -> None:
+    together = threading.Barrier(120)
+
+    def answer(_: Call) -> Reply:
+        together.wait(30)  # It breaks when some calls wait for those that wait here.
+        return (201, CREATED, {})
+
+    service.override = answer
+    with ThreadPoolExecutor(120) as pool:
+        created = list(pool.map(lambda _: client.create("ok").id, range(120)))
+    assert created == ["j1"] * 120

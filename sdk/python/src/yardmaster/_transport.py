@@ -62,7 +62,7 @@ def arguments(target: Target, request: Request, timeout: float | None) -> dict[s
 
 
 def no_response(error: Exception) -> YardmasterError:
-    return YardmasterError("NO_RESPONSE", f"No response: {error or type(error).__name__}")
+    return YardmasterError("NO_RESPONSE", f"No response: {str(error) or type(error).__name__}")
 
 
 def parse(response: httpx.Response) -> Any:
@@ -106,13 +106,17 @@ def _retry_after_of(header: str | None) -> float:
     return min(max(seconds, 0), 3_600)
 
 
+#: By default, httpx lets calls beyond the hundredth wait for a connection, until they time out.
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=50)
+
+
 class SyncTransport:
     """Makes calls from any thread."""
 
     def __init__(self, target: Target, window: float) -> None:
         self.target = target
         self._window = window
-        self._http = httpx.Client()
+        self._http = httpx.Client(limits=_LIMITS)
 
     def send(self, request: Request, window: float = math.inf) -> Any:
         """Send a call until a response says what it did, or until the retry window, or this shorter one, is over."""
@@ -143,7 +147,7 @@ class AsyncTransport:
     def __init__(self, target: Target, window: float = 0) -> None:
         self.target = target
         self._window = window
-        self._http = httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=50))
+        self._http = httpx.AsyncClient(limits=_LIMITS)
 
     async def once(self, request: Request, timeout: float | None = None) -> Any:
         """Make a call once. Cancelled, it closes its connection."""
