@@ -38,7 +38,7 @@ const LANGUAGES = {
   Python: {
     block: 'python',
     pack() {
-      const build = ['-m', 'build', '--wheel', '--no-isolation', '--outdir', packing];
+      const build = ['-m', 'build', '--no-isolation', '--outdir', packing]; // The wheel is built from the sdist.
       run(path('.cache/sdk/python/bin/python'), build, sdk);
     },
     install(packed) {
@@ -90,7 +90,7 @@ const ended = (child) => new Promise((resolve) => child.on('close', (code, signa
 try {
   pack();
   const began = performance.now();
-  install(join(packing, readdirSync(packing)[0] ?? ''));
+  install(join(packing, readdirSync(packing).find((file) => /\.(tgz|whl)$/.test(file)) ?? ''));
   const program = programOf(`${sdk}README.md`);
   const first = start(command('first', program));
   const payload = { image: 'cat.png', width: 320 };

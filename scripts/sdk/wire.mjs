@@ -32,7 +32,7 @@ const TITLE = 'Types of the requests and responses of Yardmaster, made by script
 const files = {
   'sdk/typescript/src/wire.generated.ts': typeScriptTypes(model, TITLE),
   'sdk/python/src/yardmaster/_wire.py': pythonTypes(model, TITLE),
-  'sdk/go/wire/wire.go': goTypes(model, TITLE),
+  'sdk/go/wire/wire.go': goTypes(model),
 };
 const current = (file) => {
   try {

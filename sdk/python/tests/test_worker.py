@@ -239,6 +239,36 @@ def test_a_second_stop_ends_the_worker_although_a_thread_goes_on(service: FakeSe
     assert service.outcome(job)["action"] == "release"
 
 
+def test_outcomes_of_a_job_keep_their_order_when_a_call_with_several_is_refused(
+    service: FakeService, start: Start
+) -> None:
+    singles: list[str] = []
+
+    def answer(call: Call) -> Reply | str:
+        body = call.body if isinstance(call.body, dict) else {}
+        if any(each["action"] == "complete" for each in body.get("outcomes") or body.get("settle") or []):
+            return 413, {"code": "TOO_LARGE", "error": "The body is too large"}, {}
+        action = call.path.rsplit("/", 1)[-1]
+        if action not in ("progress", "complete"):
+            return "none"
+        if action == "progress":
+            time.sleep(0.3)  # Longer than the complete would take.
+        singles.append(action)
+        return 200, {"success": True}, {}
+
+    async def handler(ctx: Context, payload: Any) -> None:
+        await ctx.progress(1, "begun")
+        while "progress" not in service.actions(job):
+            await asyncio.sleep(0.01)
+        await ctx.progress(100, "done")
+
+    service.override = answer
+    job = service.add("work")
+    start({"work": handler})
+    service.wait_for(lambda: "complete" in singles)
+    assert singles == ["progress", "complete"]
+
+
 def test_an_invalid_outcome_does_not_keep_the_others_at_the_end(service: FakeService, start: Start) -> None:
     begun = threading.Semaphore(0)
 

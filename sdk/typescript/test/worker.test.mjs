@@ -187,3 +187,23 @@ test('the last progress is sent although the log takes longer than the time betw
     [1, 100, 'complete'],
   );
 });
+
+test('outcomes of a job keep their order when a call with several is refused', async () => {
+  const answer = async ({ url, body }) => {
+    if (url.endsWith('/progress')) await sleep(300); // Longer than the complete would take.
+    const outcomes = body?.outcomes ?? body?.settle ?? [];
+    const isRefused = outcomes.some(({ action }) => action === 'complete');
+    return isRefused ? [413, { error: 'The body is too large', code: 'TOO_LARGE' }] : undefined;
+  };
+  const fake = await startFakeJobs([jobOf('j')], answer);
+  const handler = async (_, context) => {
+    await context.progress(1, 'begun');
+    await until(() => fake.outcomes.length === 1);
+    await context.progress(100, 'done');
+  };
+  await work(fake, handler, {}, () => until(() => fake.outcomes.length === 3));
+  assert.deepEqual(
+    fake.outcomes.map(({ action, percent }) => percent ?? action),
+    [1, 100, 'complete'],
+  );
+});

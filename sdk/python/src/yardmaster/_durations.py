@@ -9,7 +9,7 @@ _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def seconds_of(duration: Duration, option: str) -> float:
-    """Return a duration in seconds. Raises ValueError, with the name of the option, when it is none."""
+    """Return a duration in seconds. Raises ValueError, with the name of the option, when it is invalid."""
     seconds = math.nan
     if isinstance(duration, timedelta):
         seconds = duration.total_seconds()

@@ -95,7 +95,7 @@ export class Attempt {
     void this.#run();
   }
 
-  /** The ack was refused: the job is another worker's by now. */
+  /** Free the slot of a job that this worker does not have any more, and forget it. */
   drop(): void {
     this.#session.freeSlot();
     this.#session.remove(this);
@@ -118,7 +118,7 @@ export class Attempt {
       this.drop();
       return;
     }
-    const progress = await reporter.lastProgress(FLUSH_MS); // First, because nothing is sent while the log is.
+    const progress = await reporter.lastProgress(FLUSH_MS); // First, because the reporter must send nothing while the log is sent.
     await this.log.close(FLUSH_MS);
     if (this.#isDraining && end.action === 'fail') end = releaseOf(0, STOP_REASON);
     this.#settle([...(progress ? [this.outcome({ action: 'progress', ...progress })] : []), this.outcome(end)]);

@@ -2,7 +2,7 @@ import { Backoff, pause } from '../backoff.js';
 import type { Target } from '../client/transport.js';
 import { refusalIn, YardmasterError } from '../errors.js';
 import type { Outcome, Settled } from '../wire.generated.js';
-import { failureIn, MOST_OUTCOMES, settle, settleAlone } from './settle.js';
+import { failureIn, MOST_OUTCOMES, settle, settleEach } from './settle.js';
 import type { OnWarning } from './warnings.js';
 
 /** Outcomes are collected for this long, so that several go in one call. */
@@ -155,20 +155,13 @@ export class Outbox {
 
   /** A call was refused as a whole: one of its outcomes is invalid. So send each alone. */
   async #refused(reports: Report[], refusal: YardmasterError): Promise<void> {
-    const { signal } = this.#stopping;
-    const ofJobs = new Map<string, Report[]>(); // Those of one job keep their order.
-    for (const report of reports) {
-      const { jobId } = report.outcome;
-      ofJobs.set(jobId, [...(ofJobs.get(jobId) ?? []), report]);
+    if (refusal.isOfKey) for (const report of reports) this.#finish(report, refusal);
+    else {
+      const { signal } = this.#stopping;
+      const done = (report: Report, error: Error | null) =>
+        this.#finish(report, error !== null && signal.aborted ? STOPPED : error);
+      await settleEach(this.#target, reports, signal, done);
     }
-    await Promise.all(
-      [...ofJobs.values()].map(async (ofJob) => {
-        for (const report of ofJob) {
-          const error = refusal.isOfKey ? refusal : await settleAlone(this.#target, report.outcome, signal);
-          this.#finish(report, error !== null && signal.aborted ? STOPPED : error);
-        }
-      }),
-    );
   }
 
   #finish(report: Report, error: Error | null): void {

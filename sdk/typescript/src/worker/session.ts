@@ -85,7 +85,6 @@ export class Session {
   fail(error: Error): void {
     this.#error ??= error;
     this.stop();
-    this.#changed.wake();
   }
 
   /** Stop polling, and drain. A second call releases all jobs at once. */

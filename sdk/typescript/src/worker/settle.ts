@@ -29,15 +29,34 @@ export function failureIn(entry: Settled): YardmasterError | null {
 const isInvalid = ({ status }: YardmasterError) => status === 400 || status === 413;
 
 /**
+ * Send each outcome with a call of its own, because a call with all of them was invalid. Those of one job keep their
+ * order, and no job waits for another.
+ *
+ * @param done is called once with each, and with what settleAlone returns
+ */
+export async function settleEach<Each extends { outcome: Outcome }>(
+  target: Target,
+  all: readonly Each[],
+  signal: AbortSignal,
+  done: (each: Each, refusal: YardmasterError | null) => void,
+): Promise<void> {
+  const ofJobs = new Map<string, Each[]>();
+  for (const each of all) {
+    const { jobId } = each.outcome;
+    ofJobs.set(jobId, [...(ofJobs.get(jobId) ?? []), each]);
+  }
+  const inOrder = async (some: readonly Each[]) => {
+    for (const each of some) done(each, await settleAlone(target, each.outcome, signal));
+  };
+  await Promise.all([...ofJobs.values()].map(inOrder));
+}
+
+/**
  * Send an outcome with a call of its own, until it is accepted or refused. A result that is refused fails its job.
  *
  * @returns the refusal; the last failure when the signal is aborted; null when it is stored
  */
-export async function settleAlone(
-  target: Target,
-  outcome: Outcome,
-  signal: AbortSignal,
-): Promise<YardmasterError | null> {
+async function settleAlone(target: Target, outcome: Outcome, signal: AbortSignal): Promise<YardmasterError | null> {
   const backoff = new Backoff();
   for (let sent = outcome; ; ) {
     const refusal = await sendAlone(target, sent, signal);
@@ -110,7 +129,11 @@ async function settleSome(
     const failure = asFailure(error);
     if (!isInvalid(failure)) return [outcomes, failure];
     // One of them is invalid, and must not hold up the others.
-    await Promise.all(outcomes.map((outcome) => settleAlone(target, outcome, signal)));
-    return [[], null];
+    const left: Outcome[] = [];
+    const all = outcomes.map((outcome) => ({ outcome }));
+    await settleEach(target, all, signal, ({ outcome }, refusal) => {
+      if (refusal?.isTemporary) left.push(outcome);
+    });
+    return [left, left.length > 0 ? failure : null];
   }
 }

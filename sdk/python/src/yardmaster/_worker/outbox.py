@@ -9,7 +9,7 @@ from .._payloads import json_bytes
 from .._transport import AsyncTransport
 from .._warnings import OnWarning, WorkerWarning
 from .._wire import Settled
-from .settle import SETTLE, TURN, Report, Stopped, settle, settle_alone
+from .settle import SETTLE, TURN, Report, Stopped, settle, settle_each
 
 #: Outcomes are collected for this long, so that several go in one call. Seconds.
 _COLLECT = 0.003
@@ -162,21 +162,18 @@ class Outbox:
 
     async def _refused(self, reports: list[Report], refusal: YardmasterError) -> None:
         """A call was refused as a whole: one of its outcomes is invalid. So send each alone."""
-
-        async def in_order(left: list[Report]) -> None:
-            try:
-                while left:
-                    error = refusal if refusal.is_of_key else await settle_alone(self._transport, left[0].outcome)
-                    self._finish(left.pop(0), error)
-            except asyncio.CancelledError:
-                for report in left:
-                    self._finish(report, Stopped())
-                raise
-
-        of_jobs: dict[str, list[Report]] = {}  # Those of one job keep their order.
-        for report in reports:
-            of_jobs.setdefault(report.outcome["jobId"], []).append(report)
-        await asyncio.gather(*map(in_order, of_jobs.values()))
+        if refusal.is_of_key:
+            for report in reports:
+                self._finish(report, refusal)
+            return
+        left = dict(enumerate(reports))
+        try:
+            outcomes = [report.outcome for report in reports]
+            await settle_each(self._transport, outcomes, lambda n, error: self._finish(left.pop(n), error))
+        except asyncio.CancelledError:
+            for report in left.values():
+                self._finish(report, Stopped())
+            raise
 
     def _finish(self, report: Report, error: Exception | None) -> None:
         self._pending -= 1

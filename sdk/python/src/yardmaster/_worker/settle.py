@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -67,15 +68,42 @@ async def settle_within(transport: AsyncTransport, outcomes: list[Outcome], seco
                 await asyncio.sleep(wait)
                 continue
             # One of them is invalid, and must not keep the others.
-            alone = [asyncio.ensure_future(settle_alone(transport, each)) for each in some]
-            _, late = await asyncio.wait(alone, timeout=max(end - time.monotonic(), 0.1))
-            for call in late:
-                call.cancel()
-        del outcomes[: SETTLE[0]]
+            outcomes[: len(some)] = left = await _settle_each_within(transport, some, max(end - time.monotonic(), 0.1))
+            if left:
+                return error
+        else:
+            del outcomes[: len(some)]
     return None
 
 
-async def settle_alone(transport: AsyncTransport, outcome: Outcome) -> YardmasterError | None:
+async def _settle_each_within(transport: AsyncTransport, outcomes: list[Outcome], seconds: float) -> list[Outcome]:
+    """Send each outcome alone. Returns those that were neither accepted nor refused in this time."""
+    left = dict(enumerate(outcomes))
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(settle_each(transport, outcomes, lambda n, _: left.pop(n)), seconds)
+    return list(left.values())
+
+
+async def settle_each(
+    transport: AsyncTransport, outcomes: Sequence[Outcome], done: Callable[[int, YardmasterError | None], object]
+) -> None:
+    """Send each outcome with a call of its own, because a call with all of them was invalid.
+
+    Those of one job keep their order, and no job waits for another. ``done`` gets the index of each outcome, and its
+    refusal; None when it is stored.
+    """
+
+    async def in_order(numbers: list[int]) -> None:
+        for n in numbers:
+            done(n, await _settle_alone(transport, outcomes[n]))
+
+    of_jobs: dict[str, list[int]] = {}
+    for n, outcome in enumerate(outcomes):
+        of_jobs.setdefault(outcome["jobId"], []).append(n)
+    await asyncio.gather(*map(in_order, of_jobs.values()))
+
+
+async def _settle_alone(transport: AsyncTransport, outcome: Outcome) -> YardmasterError | None:
     """Send an outcome until it is accepted or refused. A result that is refused fails its job."""
     backoff = Backoff()
     while True:
