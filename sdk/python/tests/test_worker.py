@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -82,6 +83,66 @@ def test_a_blocked_event_loop_is_reported_while_it_is_blocked(service: FakeServi
     job = service.add("block")
     service.outcome(job)
     assert seen == [(job,)]
+
+
+def test_a_blocked_event_loop_keeps_no_outcome_and_no_stop(service: FakeService, start: Start) -> None:
+    is_blocked, go_on = threading.Event(), threading.Event()
+
+    async def block(ctx: Context, payload: Any) -> None:
+        is_blocked.set()
+        go_on.wait(60)
+
+    running = start({"block": block, "thread": lambda ctx, payload: is_blocked.wait(60)}, drain="1h")
+    blocked = service.add("block")
+    assert service.outcome(service.add("thread"))["action"] == "complete"
+    running.worker.stop()
+    running.worker.stop()
+    assert service.outcome(blocked)["action"] == "release"
+    go_on.set()
+    running.end()
+
+
+def test_a_worker_does_not_poll_while_its_event_loop_is_blocked(
+    service: FakeService, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("yardmaster._worker.loop_watch._BLOCKED", 0.1)
+    go_on = threading.Event()
+
+    async def block(ctx: Context, payload: Any) -> None:
+        go_on.wait(60)
+
+    running = start({"block": block, "thread": lambda ctx, payload: None})
+    service.add("block")
+    while "blocked" not in [warning.kind for warning in running.warnings]:
+        time.sleep(0.01)
+    polls = len(service.polls())
+    service.outcome(service.add("thread"))  # Of the poll that was waiting.
+    assert len(service.polls()) == polls
+    last = service.add("thread")
+    go_on.set()
+    service.outcome(last)
+
+
+def test_handlers_see_the_context_variables_of_the_caller(service: FakeService, client: Yardmaster) -> None:
+    tenant: ContextVar[str] = ContextVar("tenant")
+    worker = Worker(client)
+
+    @worker.on("loop")
+    async def of_loop(ctx: Context, payload: Any) -> str:
+        return tenant.get()
+
+    worker.on("thread")(lambda ctx, payload: tenant.get())
+
+    async def test() -> list[Any]:
+        tenant.set("acme")
+        running = asyncio.create_task(worker.run_async())
+        jobs = [service.add("loop"), service.add("thread")]
+        results = [(await asyncio.to_thread(service.outcome, job))["result"] for job in jobs]
+        worker.stop()
+        await running
+        return results
+
+    assert asyncio.run(test()) == ["acme", "acme"]
 
 
 def test_a_refused_heartbeat_cancels_the_handler_and_nothing_is_sent(service: FakeService, start: Start) -> None:

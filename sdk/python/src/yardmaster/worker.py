@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any, Protocol, TypeVar, overload
 
@@ -16,6 +17,7 @@ from ._warnings import OnWarning, guarded, log_warning
 from ._worker.context import Context, SyncContext
 from ._worker.handlers import Handler, handler_of
 from ._worker.health import Health
+from ._worker.loop_thread import LoopThread
 from ._worker.poller import Poller
 from ._worker.session import Session, SessionOptions
 
@@ -77,8 +79,7 @@ class Worker:
         self._on_warning = guarded(on_warning)
         self._handle_signals = handle_signals
         self._handlers: dict[str, Handler] = {}
-        self._session: Session | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: Callable[[], None] | None = None
 
     def on(self, name: str, *, process: bool = False, cancel: bool = True) -> Register:
         """Register the handler of a name: a function of a context and the payload.
@@ -86,8 +87,8 @@ class Worker:
         What it returns is the result, and what it raises fails the attempt. The payload is a dict, or what the
         annotation says: a dataclass, or a model of pydantic or msgspec. One that does not fit makes the job dead.
 
-        An ``async def`` gets a :class:`Context` and runs on the event loop; its task is cancelled when its signal is
-        aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs in a thread, or with
+        An ``async def`` gets a :class:`Context` and runs on the event loop of ``run`` or ``run_async``; its task is
+        cancelled when its signal is aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs in a thread, or with
         ``process`` in a process, which suits work that needs the processor.
         """
         if not name:
@@ -119,7 +120,7 @@ class Worker:
 
     async def run_async(self) -> None:
         """Work as ``run`` does, in an event loop that runs already. Cancelled, it releases all jobs."""
-        if self._session is not None:
+        if self._stop is not None:
             raise RuntimeError("The worker is running already")
         if not self._handlers:
             raise RuntimeError("Register a handler with on(name) before run()")
@@ -127,28 +128,28 @@ class Worker:
         if self._health_port is not None:
             health.serve(self._health_port)
         options = SessionOptions(dict(self._handlers), self._concurrency, self._drain, self._auto_ack, self._on_warning)
-        self._loop = asyncio.get_running_loop()
-        session = self._session = Session(self._target, options)
+        session = Session(self._target, options, asyncio.get_running_loop())
+        thread = LoopThread(session.run(Poller(self._worker_id, health)))
+        self._stop = partial(thread.call, session.stop)
         try:
-            with self._signals(session):
-                await session.run(Poller(self._worker_id, health))
+            with self._signals():
+                await thread.wait()
         finally:
             health.close()
-            self._session = self._loop = None
+            self._stop = None
 
     def stop(self) -> None:
         """Stop as at a signal: drain the first time, release all jobs at once the second time. From any thread."""
-        session, loop = self._session, self._loop
-        if session is not None and loop is not None:
-            loop.call_soon_threadsafe(session.stop)
+        stop = self._stop
+        if stop is not None:
+            stop()
 
     @contextmanager
-    def _signals(self, session: Session) -> Generator[None, None, None]:
-        """Let signals stop the session. Only the main thread of a program can have signals."""
-        loop = asyncio.get_running_loop()
+    def _signals(self) -> Generator[None, None, None]:
+        """Let signals stop the worker. Only the main thread of a program can have signals."""
 
         def stop(number: int, frame: FrameType | None) -> None:
-            loop.call_soon_threadsafe(session.stop)
+            self.stop()
 
         is_main = threading.current_thread() is threading.main_thread()
         numbers = [signal.SIGTERM, signal.SIGINT] if self._handle_signals and is_main else []

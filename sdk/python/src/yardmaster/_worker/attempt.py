@@ -14,6 +14,7 @@ from .._errors import (
 )
 from .._warnings import WarningKind, WorkerWarning
 from .._wire import ClaimedJob
+from .handlers import LoopCall
 from .invoke import invoke
 from .job_log import JobLog
 from .kill_stream import Message
@@ -54,7 +55,12 @@ class Attempt:
         self._is_draining = False
         self._owed: list[Outcome] | None = None
         #: Of an async def handler.
-        self.task: asyncio.Task[Fields] | None = None
+        self.call: LoopCall | None = None
+
+    @property
+    def is_in_loop(self) -> bool:
+        """Whether its handler is running in the event loop of the handlers."""
+        return self.call is not None and self.call.has_begun and not self.call.end.done()
 
     @property
     def is_over(self) -> bool:
@@ -93,8 +99,7 @@ class Attempt:
         if self._session.is_draining:
             self._settle([self.outcome(release_of(0, STOP_REASON))])
             return
-        on_loop = self._session.handler_of(self.job).kind == "loop"
-        self._session.heartbeats.start(self.key, self.job, on_loop)
+        self._session.heartbeats.start(self.key, self.job)
         self._session.background(self._run())
 
     def drop(self) -> None:
@@ -153,8 +158,8 @@ class Attempt:
 
     def _abort_handler(self, reason: Aborted) -> None:
         self.signal.abort(reason)
-        if self.task is not None and self._session.handler_of(self.job).is_cancelled:
-            self.task.cancel()
+        if self.call is not None and self._session.handler_of(self.job).is_cancelled:
+            self.call.cancel()
 
     def _leave(self, reason: Aborted) -> None:
         self.gone = reason

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -63,15 +63,46 @@ def failed(error: BaseException, context: Context | SyncContext) -> Fields:
     return failure_of(error)
 
 
+class LoopCall:
+    """A call of an async def handler in the event loop of the handlers. It belongs to the loop of its worker."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, call: Callable[[], Coroutine[Any, Any, Fields]]) -> None:
+        self._loop = loop
+        self._call = call
+        self._task: asyncio.Task[Fields] | None = None
+        self._worker_loop = asyncio.get_running_loop()
+        #: How the attempt ends, once the handler has.
+        self.end: asyncio.Future[Fields] = self._worker_loop.create_future()
+        loop.call_soon_threadsafe(self._begin)
+
+    @property
+    def has_begun(self) -> bool:
+        return self._task is not None
+
+    def cancel(self) -> None:
+        """Cancel the handler, which may go on nevertheless."""
+        self._loop.call_soon_threadsafe(lambda: self._task is None or self._task.cancel())
+
+    def _begin(self) -> None:
+        self._task = self._loop.create_task(self._call())
+        self._task.add_done_callback(self._finish)
+
+    def _finish(self, task: asyncio.Task[Fields]) -> None:
+        end = failure_of(asyncio.CancelledError()) if task.cancelled() else task.result()
+        with suppress(RuntimeError):  # The worker has ended, and has released the job.
+            self._worker_loop.call_soon_threadsafe(_set, self.end, end)
+
+
+def _set(future: asyncio.Future[Fields], end: Fields) -> None:
+    if not future.done():
+        future.set_result(end)
+
+
 def in_thread(call: Callable[[], Fields]) -> asyncio.Future[Fields]:
     """Call a function in a thread of its own. A pool would wait for its threads when the program ends."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Fields] = loop.create_future()
     context = contextvars.copy_context()
-
-    def finish(end: Fields) -> None:
-        if not future.done():
-            future.set_result(end)
 
     def run() -> None:
         try:
@@ -79,7 +110,7 @@ def in_thread(call: Callable[[], Fields]) -> asyncio.Future[Fields]:
         except BaseException as error:
             end = failure_of(error)
         with suppress(RuntimeError):  # The loop is closed: the worker has ended, and has released the job.
-            loop.call_soon_threadsafe(finish, end)
+            loop.call_soon_threadsafe(_set, future, end)
 
     threading.Thread(target=run, name="yardmaster-handler", daemon=True).start()
     return future

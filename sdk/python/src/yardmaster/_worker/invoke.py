@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from .._wire import ClaimedJob
 from .context import Context, JobInfo, SyncContext
-from .handlers import call_blocking, call_in_loop, in_thread
+from .handlers import LoopCall, call_blocking, call_in_loop, in_thread
 from .outcomes import Fields, failure_of
-from .reporter import AttemptReporter, ThreadReporter
+from .reporter import AttemptReporter, LoopReporter, ThreadReporter
 
 if TYPE_CHECKING:
     from .attempt import Attempt
@@ -23,10 +23,9 @@ async def invoke(attempt: Attempt, session: Session, reporter: AttemptReporter) 
     handler, payload = session.handler_of(attempt.job), attempt.job["payload"]
     info, loop = _info_of(attempt.job), asyncio.get_running_loop()
     if handler.kind == "loop":
-        context = Context(info, attempt.signal, reporter)
-        task = attempt.task = loop.create_task(call_in_loop(handler, context, payload))
-        await asyncio.wait({task})
-        return failure_of(asyncio.CancelledError()) if task.cancelled() else task.result()
+        context = Context(info, attempt.signal, LoopReporter(reporter, loop))
+        attempt.call = LoopCall(session.handler_loop, partial(call_in_loop, handler, context, payload))
+        return await attempt.call.end
     blocking = ThreadReporter(reporter, loop)
     sync = SyncContext(info, attempt.signal, blocking)
     if handler.kind == "thread":

@@ -35,7 +35,7 @@ class Poller:
         backoff = Backoff()
         stopped = asyncio.get_running_loop().create_task(session.stopping.wait())
         try:
-            while await _has_slot(session):
+            while await _has_room(session):
                 reports = session.outbox.take()
                 try:
                     polled = await self._poll(session, reports, stopped)
@@ -90,8 +90,9 @@ class Poller:
         return cast(PolledJobs, polled)
 
 
-async def _has_slot(session: Session) -> bool:
-    while session.slots <= 0 and not session.is_draining:
+async def _has_room(session: Session) -> bool:
+    """Wait until there is room for a job. Returns False when the session is stopping."""
+    while not session.has_room and not session.is_draining:
         session.freed.clear()
         await session.freed.wait()
     return not session.is_draining

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from .._backoff import Backoff
@@ -22,6 +23,7 @@ class AttemptReporter:
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
         self._loop = asyncio.get_running_loop()
+        self.raise_if_over = attempt.raise_if_over
         self._newest: Fields | None = None
         self._is_scheduled = False
         self._is_closed = False
@@ -31,18 +33,16 @@ class AttemptReporter:
     def log(self, entry: LogEntry) -> None:
         self._attempt.log.add(entry)
 
-    async def send(self, action: ReportAction, data: Any) -> None:
+    async def send(self, report: Fields) -> None:
         """Store a checkpoint or an event. Raises the refusal, or the reason when the job is lost."""
-        report: Fields = {"action": action, "data": as_json(data)}
         backoff = Backoff()
-        self._attempt.raise_if_over()
         while True:
             try:
                 return await self._report(report)
             except YardmasterError as error:
                 if error.code != "STORAGE_FULL":
                     raise
-                if action == "event":
+                if report["action"] == "event":
                     return
                 wait = backoff.next(error)
             await asyncio.sleep(wait)
@@ -62,7 +62,7 @@ class AttemptReporter:
             raise error
 
     def progress(self, report: Fields) -> None:
-        self._attempt.raise_if_over()
+        self.raise_if_over()
         self._newest = report
         if not self._is_scheduled:
             self._is_scheduled = True
@@ -100,8 +100,8 @@ class AttemptReporter:
         return self._newest
 
 
-class ThreadReporter:
-    """Passes what the thread of a handler reports to the event loop of the worker."""
+class _Passing:
+    """Passes what a handler reports to the event loop of the worker."""
 
     def __init__(self, reporter: AttemptReporter, loop: asyncio.AbstractEventLoop) -> None:
         self._reporter = reporter
@@ -109,5 +109,21 @@ class ThreadReporter:
         self.log = reporter.log
         self.progress = reporter.progress
 
+    def _start(self, action: ReportAction, data: Any) -> Future[None]:
+        report: Fields = {"action": action, "data": as_json(data)}
+        self._reporter.raise_if_over()
+        return asyncio.run_coroutine_threadsafe(self._reporter.send(report), self._loop)
+
+
+class LoopReporter(_Passing):
+    """For a handler in an event loop."""
+
+    async def send(self, action: ReportAction, data: Any) -> None:
+        await asyncio.wrap_future(self._start(action, data))
+
+
+class ThreadReporter(_Passing):
+    """For a handler in a thread."""
+
     def send(self, action: ReportAction, data: Any) -> None:
-        asyncio.run_coroutine_threadsafe(self._reporter.send(action, data), self._loop).result()
+        self._start(action, data).result()

@@ -15,6 +15,7 @@ from .attempt import STOP_REASON, Attempt
 from .handlers import Handler
 from .heartbeats import Heartbeats
 from .kill_stream import Message, follow_space
+from .loop_watch import LoopWatch
 from .outbox import Outbox
 from .poller import Poller
 from .process import ProcessPool
@@ -38,10 +39,14 @@ class SessionOptions:
 
 
 class Session:
-    """One run of a worker: its jobs, its heartbeats, its stream and its end. It belongs to one event loop."""
+    """One run of a worker: its jobs, its heartbeats, its stream and its end.
 
-    def __init__(self, target: Target, options: SessionOptions) -> None:
+    It runs in an event loop of its own. ``handler_loop`` is that of ``async def`` handlers, which they may block.
+    """
+
+    def __init__(self, target: Target, options: SessionOptions, handler_loop: asyncio.AbstractEventLoop) -> None:
         self.options = options
+        self.handler_loop = handler_loop
         self.warn = options.warn
         self.transport = AsyncTransport(target)
         self.processes = ProcessPool()
@@ -57,11 +62,17 @@ class Session:
         self._error: Exception | None = None
         self._background: set[asyncio.Task[Any]] = set()
         self.outbox = Outbox(self.transport, warn=self.warn, fail=self.fail, changed=self._changed.set)
-        self.heartbeats = Heartbeats(target, refused=self._refused, failed=self.fail, blocked=self._blocked)
+        self.heartbeats = Heartbeats(self.transport, refused=self._refused, failed=self.fail)
+        self._watch = LoopWatch(handler_loop, blocked=self._blocked, turned=self.freed.set)
 
     @property
     def is_draining(self) -> bool:
         return self.stopping.is_set()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a further job would be worked on. While a handler blocks its event loop, none would."""
+        return self.slots > 0 and self._watch.is_turning
 
     def handler_of(self, job: ClaimedJob) -> Handler:
         return self.options.handlers[job["name"]]
@@ -95,6 +106,9 @@ class Session:
             missing=self._stream_is_missing,
         )
         self.background(stream)
+        self.background(self.heartbeats.run())
+        if any(handler.kind == "loop" for handler in self.options.handlers.values()):
+            self.background(self._watch.run())
         try:
             await poller.run(self)
             await self._drain()
@@ -120,9 +134,11 @@ class Session:
         elif key in self._attempts:
             self._attempts[key].abort(reason)
 
-    def _blocked(self, job_ids: tuple[str, ...]) -> None:
-        message = "the event loop has been blocked for more than 5 s, by a handler of one of these jobs"
-        self.warn(WorkerWarning("blocked", message, job_ids))
+    def _blocked(self) -> None:
+        job_ids = tuple(attempt.job["id"] for attempt in self._attempts.values() if attempt.is_in_loop)
+        if job_ids:
+            message = "the event loop has been blocked for more than 5 s, by a handler of one of these jobs"
+            self.warn(WorkerWarning("blocked", message, job_ids))
 
     async def _drain(self) -> None:
         """Wait for the handlers; then abort them, and wait for a moment."""
@@ -155,12 +171,13 @@ class Session:
             self.warn(WorkerWarning("lost", f"jobs could not be released: {error.message}", ids))
 
     async def _close(self) -> None:
-        self.heartbeats.close()
         self.processes.close()
-        handlers = {attempt.task for attempt in self._attempts.values() if attempt.task is not None}
-        left = {*self._background, *handlers}
-        for task in left:
+        calls = [attempt.call for attempt in self._attempts.values() if attempt.call is not None]
+        for call in calls:
+            call.cancel()
+        for task in self._background:
             task.cancel()
+        left = {*self._background, *(call.end for call in calls)}
         if left:
             await asyncio.wait(left, timeout=_CANCEL)
         await self.transport.close()

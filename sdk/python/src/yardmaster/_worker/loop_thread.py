@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextvars
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+
+class LoopThread:
+    """A coroutine in an event loop and thread of its own, so that nothing in the loop of the caller can block it."""
+
+    _loop: asyncio.AbstractEventLoop
+    _task: asyncio.Task[None]
+
+    def __init__(self, work: Coroutine[Any, Any, None]) -> None:
+        self._end: concurrent.futures.Future[None] = concurrent.futures.Future()
+        self._is_running = threading.Event()
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._run, work), name="yardmaster-worker", daemon=True).start()
+        self._is_running.wait()
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        async def main() -> None:
+            self._loop = asyncio.get_running_loop()
+            self._task = self._loop.create_task(work)
+            self._is_running.set()
+            await asyncio.wait({self._task})
+
+        asyncio.run(main())
+        error = None if self._task.cancelled() else self._task.exception()
+        if error is None:
+            self._end.set_result(None)
+        else:
+            self._end.set_exception(error)
+
+    def call(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function in the loop, from any thread; not when the coroutine has ended."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    async def wait(self) -> None:
+        """Wait for the end of the coroutine, and raise its error. Cancelled, it cancels the coroutine first."""
+        end = asyncio.wrap_future(self._end)
+        try:
+            await asyncio.shield(end)
+        except asyncio.CancelledError:
+            self.call(self._task.cancel)
+            await asyncio.wait({end})
+            raise

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+_BLOCKED = 5.0
+_INTERVAL = 0.5
+
+
+class LoopWatch:
+    """Watches from another event loop whether the loop of the handlers turns."""
+
+    def __init__(
+        self, watched: asyncio.AbstractEventLoop, *, blocked: Callable[[], None], turned: Callable[[], None]
+    ) -> None:
+        """``blocked`` is called when the loop has not turned for 5 s, once until it has ``turned``."""
+        self._watched = watched
+        self._blocked, self._turned = blocked, turned
+        self._answered = asyncio.Event()
+        self._answered.set()
+
+    @property
+    def is_turning(self) -> bool:
+        return self._answered.is_set()
+
+    async def run(self) -> None:
+        """Watch until it is cancelled."""
+        loop = asyncio.get_running_loop()
+
+        def answer() -> None:
+            with suppress(RuntimeError):  # The watch has ended.
+                loop.call_soon_threadsafe(self._answered.set)
+
+        while True:
+            self._answered.clear()
+            self._watched.call_soon_threadsafe(answer)
+            try:
+                await asyncio.wait_for(self._answered.wait(), _BLOCKED)
+            except asyncio.TimeoutError:
+                self._blocked()
+                await self._answered.wait()
+            self._turned()
+            await asyncio.sleep(_INTERVAL)
