@@ -44,8 +44,11 @@ it('refuses a large list while those under way have used up the budget, but noth
   expect((await create('{"name":"work"}')).status).toBe(201);
   expect((await create('[{"name":"work"}]')).status).toBe(201);
 
-  for (const { socket } of slow) socket.write(LIST.slice(HALF));
-  for (const client of slow) expect((await client.receive(1))[0]?.status).toBe(201);
+  // One after the other, because a busy machine may refuse several at once for lack of time.
+  for (const client of slow) {
+    client.socket.write(LIST.slice(HALF));
+    expect((await client.receive(1))[0]?.status).toBe(201);
+  }
   expect((await create(LIST)).status).toBe(201);
 });
 
