@@ -88,8 +88,8 @@ class Worker:
         annotation says: a dataclass, or a model of pydantic or msgspec. One that does not fit makes the job dead.
 
         An ``async def`` gets a :class:`Context` and runs on the event loop of ``run`` or ``run_async``; its task is
-        cancelled when its signal is aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs in a thread, or with
-        ``process`` in a process, which suits work that needs the processor.
+        cancelled when its signal is aborted, unless ``cancel`` is False. A ``def`` gets a :class:`SyncContext` and runs
+        in a thread, or with ``process`` in a process, which suits work that needs the processor.
         """
         if not name:
             raise ValueError("The name of a job must not be empty")
