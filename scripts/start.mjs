@@ -1,6 +1,6 @@
 // npm start: install and build, then run the standalone in this process, so that it gets signals. The command
-// `yardmaster` is compiled as well, for use in another terminal.
+// `yardmaster` and the SDK of the examples are compiled as well, for use in another terminal.
 import { setUp } from './set-up.mjs';
 
-setUp('apps/standalone', 'apps/cli');
+setUp('apps/standalone', 'apps/cli', 'sdk/typescript');
 await import('../apps/standalone/dist/main.js');

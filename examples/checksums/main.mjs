@@ -1,136 +1,102 @@
-// Compute the checksums of a folder with processes that may crash. The files become jobs in a space of the service, and
-// workers claim them. See README.md.
+// SHA-256 of every file in a folder. Each file is a job, and several worker processes work on them. See README.md.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Yardmaster } from '@yardmaster/sdk';
+import { readOptions } from './options.mjs';
 
-import { writeFile } from 'node:fs/promises';
-import { assertReachable, createClient } from './client.mjs';
-import { findFiles } from './files.mjs';
-import { inParallel } from './in-parallel.mjs';
-import { DEFAULT_URL, readOptions, USAGE, UsageError } from './options.mjs';
-import { createJobs } from './producer.mjs';
-import { createProgress } from './progress.mjs';
-import { Supervisor } from './supervisor.mjs';
-import { rowsOf, sha256sumLine, tableOf, totalsOf } from './table.mjs';
+const print = (text) => process.stderr.write(`${text}\n`);
 
-const A_DAY_MS = 24 * 60 * 60 * 1000;
-
-const print = (text) => process.stdout.write(`${text}\n`);
+const options = readOptions();
+const space = `checksums-${new Date().toISOString().replaceAll(':', '-')}`;
+const client = new Yardmaster({ apiKey: options.apiKey, space });
+// With a short window, so that a run without a service ends soon.
+const keys = new Yardmaster({ apiKey: options.apiKey, space, retryWindow: '3s' });
+const workers = new Set();
+/** Aborted when the run is over: at its end, by an error, or by Ctrl-C. A second Ctrl-C does not wait for workers. */
+const over = new AbortController();
+const { signal } = over;
+for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => over.abort(new Error(`Stopped by ${name}`)));
 
 try {
-  const options = readOptions(process.argv.slice(2));
-  if (options.help) print(USAGE);
-  else process.exitCode = await run(options);
+  process.exitCode = (await run()) ? 0 : 1;
 } catch (error) {
-  const isUsage = error instanceof UsageError;
-  process.stderr.write(`${error.message}\n${isUsage ? `\n${USAGE}` : ''}`);
-  // Do not set exitCode instead, because creates may still be under way, and no code waits for them.
-  process.exit(isUsage ? 2 : 1);
+  print(error.message);
+  if (error.code === 'NO_RESPONSE') print('Start the service with npm start, or set YARDMASTER_URL.');
+  process.exitCode = 1;
 }
 
-/** @returns the exit code */
-async function run({ folder, output, ...options }) {
-  await assertReachable(options.url);
-  const call = createClient(options);
-  const { files, unreadable } = await findFiles(folder);
-  for (const fault of unreadable) process.stderr.write(`Skipped: ${fault}\n`);
-
-  const began = performance.now();
-  const jobs = await work({ call, files, ...options });
-  const seconds = (performance.now() - began) / 1000;
-
-  const rows = rowsOf(files, jobs);
-  await addErrors(call, rows);
-  print(`${tableOf(rows)}\n\n${totalsOf(rows, seconds)}`);
-
-  const completed = rows.filter(({ state }) => state === 'completed');
-  if (output !== undefined) await writeFile(output, completed.map(sha256sumLine).join(''));
-  return completed.length === rows.length && unreadable.length === 0 ? 0 : 1;
-}
-
-/** @returns every job of the space, ended */
-async function work({ call, files, space, url, key, workers, killOne }) {
-  const progress = createProgress(process.stdout, files.length);
-  const workerKey = await createWorkerKey(call, space);
-  const supervisor = new Supervisor({
-    call,
-    space,
-    workers,
-    env: { YARDMASTER_URL: url, YARDMASTER_API_KEY: workerKey.key, CHECKSUMS_SPACE: space },
-    killOneAt: killOne ? Math.floor(files.length / 2) : undefined,
-    note: progress.note,
-    // A space that was used before, or a create that was sent again, has more jobs than files.
-    onProgress: () => progress.update(Math.min(supervisor.settled.size, files.length)),
-  });
-  const cleanUp = once(async () => {
-    await supervisor.stop();
-    progress.clear();
-    await revoke({ url, key, id: workerKey.id });
-  });
-  onInterrupt(cleanUp);
-
-  progress.note(`${files.length} files, ${workers} workers, space ${space}`);
-  progress.note(`Watch it: npx yardmaster watch --space ${space}${url === DEFAULT_URL ? '' : ` --url ${url}`}`);
+/** @returns whether each file has its checksum */
+async function run() {
+  const entries = await readdir(options.folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  print(`${files.length} files. Watch the run: npx yardmaster watch --space ${space}`);
+  // The key of the workers expires, in case this process is killed before it revokes the key.
+  const expiresAt = new Date(Date.now() + 24 * 60 * 60 * 1000);
+  const body = { name: space, spaceId: space, scopes: ['jobs:worker', 'jobs:read'], expiresAt };
+  const { id, key } = await keys.send({ method: 'POST', path: '/keys', body: JSON.stringify(body) });
   try {
-    supervisor.start();
-    const created = createJobs({ call, space, files }).then(() => supervisor.allCreated());
-    const [jobs] = await Promise.all([supervisor.ended, created]);
-    return jobs;
+    for (let i = 0; i < options.workers; i++) startWorker(key);
+    const lines = await collect(files, await createJobs(files.sort()));
+    if (options.output) await writeFile(options.output, lines.join(''));
+    return lines.length === files.length;
   } finally {
-    await cleanUp();
+    over.abort();
+    // A worker stops when its channel is closed.
+    for (const worker of workers) if (worker.connected) worker.disconnect();
+    await Promise.all([...workers].map((worker) => once(worker, 'exit')));
+    await keys.send({ method: 'DELETE', path: `/keys/${id}` });
   }
 }
 
-/**
- * Create the key of the workers, for jobs of this space only. It expires, in case this process is killed before it
- * revokes the key.
- */
-function createWorkerKey(call, spaceId) {
-  return call('POST', '/keys', {
-    name: 'checksums workers',
-    scopes: ['jobs:worker'],
-    spaceId,
-    expiresAt: new Date(Date.now() + A_DAY_MS).toISOString(),
+/** Start a worker, and another one when it was killed. The service retries its jobs. */
+function startWorker(key) {
+  const env = { ...process.env, YARDMASTER_API_KEY: key, YARDMASTER_SPACE: space };
+  const worker = fork(fileURLToPath(new URL('worker.mjs', import.meta.url)), { env });
+  workers.add(worker);
+  worker.once('exit', (code, killedBy) => {
+    workers.delete(worker);
+    if (signal.aborted) return;
+    if (code) return over.abort(new Error(`Worker ${worker.pid} failed with the exit code ${code}`));
+    print(`Worker ${worker.pid} has ended (${killedBy ?? 'exit code 0'}), starting another`);
+    startWorker(key);
   });
 }
 
-async function revoke({ url, key, id }) {
-  // Retry only for a short time, because the key expires by itself.
-  const call = createClient({ url, key, retryForMs: 3_000 });
-  await call('DELETE', `/keys/${id}`).catch((error) => {
-    process.stderr.write(`The workers' key ${id} is not revoked: ${error.message}\n`);
-  });
+async function createJobs(files) {
+  const middle = Math.floor(files.length / 2);
+  const jobs = files.map((path, i) => ({
+    name: 'checksum',
+    payload: { path: resolve(path), killsWorker: options.killOne && i === middle },
+    // The service retries a job without a heartbeat for 5 s, and ends after a day what a stopped run leaves.
+    options: { timeout: '5s', startWithin: '1d' },
+  }));
+  const created = [];
+  // 100 at once, because a body has at most 1 MiB, and a path up to 4 KiB.
+  while (jobs.length > 0) created.push(...(await client.createMany(jobs.splice(0, 100), { signal })));
+  return created;
 }
 
-/**
- * Return a function that runs `act` only once. A Ctrl-C may come while the end of the run cleans up already; both then
- * wait for the same clean-up.
- */
-function once(act) {
-  let outcome;
-  return () => {
-    outcome ??= act();
-    return outcome;
-  };
-}
-
-/** Ctrl-C ends the workers first; a second one does not wait for anything, and the workers notice by themselves. */
-function onInterrupt(cleanUp) {
-  let interrupted = false;
-  const stop = async (_signal, number) => {
-    if (!interrupted) {
-      interrupted = true;
-      await cleanUp();
+/** Print the checksum of each file, or why there is none, in the order of the files. @returns the printed lines */
+async function collect(files, jobs) {
+  const lines = [];
+  for (const [i, job] of jobs.entries()) {
+    try {
+      lines.push(sumLine(files[i], await job.result({ signal })));
+      process.stdout.write(lines.at(-1));
+    } catch (error) {
+      if (error.code !== 'JOB_DEAD' && error.code !== 'JOB_KILLED') throw error;
+      print(`${files[i]}: ${error.message} (job ${job.id})`);
     }
-    process.exit(128 + number);
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  }
+  print(`${lines.length} of ${files.length} files have a checksum`);
+  return lines;
 }
 
-/** Add the error of each dead job, which only its history contains. */
-async function addErrors(call, rows) {
-  const dead = rows.filter(({ state }) => state === 'dead');
-  await inParallel(dead, 8, async (row) => {
-    const { events } = await call('GET', `/jobs/${row.jobId}`);
-    row.error = events.findLast(({ type }) => type === 'dead')?.data.error;
-  });
+/** Format a line as `sha256sum` does: it begins with a backslash when a character of the path is escaped. */
+function sumLine(path, { sha256 }) {
+  const escaped = path.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+  return `${escaped === path ? '' : '\\'}${sha256}  ${escaped}\n`;
 }
