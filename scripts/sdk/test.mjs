@@ -32,6 +32,7 @@ const CHECKS = {
       [`${bin}mypy`, []],
       [`${bin}pyright`, ['--pythonpath', `${bin}python`]],
       [`${bin}python`, ['-m', 'pytest', '-q']],
+      example('thumbnails'),
     ];
   },
   Go: () => [
@@ -40,7 +41,14 @@ const CHECKS = {
     ['go', ['install', STATICCHECK]],
     ['staticcheck', ['./...']],
     ['go', ['test', './...']],
+    example('archive'),
   ],
+};
+
+/** The example in a language that `npm test` does not need. */
+const example = (name) => {
+  const jest = [path('scripts/test.mjs'), '--config', path('test/examples/jest.config.mjs'), name];
+  return [process.execPath, jest];
 };
 
 /** The programs of README and docs, in an empty folder. */
@@ -53,6 +61,7 @@ function run([command, args, { isQuiet = false } = {}], cwd) {
     ...process.env,
     GOBIN: path('.cache/sdk/bin'),
     PATH: `${path('.cache/sdk/bin')}${delimiter}${process.env.PATH}`,
+    YARDMASTER_PYTHON: path('.cache/sdk/python/bin/python'), // for the example
   };
   const { status, stdout } = spawnSync(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
   if (stdout !== null) process.stdout.write(stdout);

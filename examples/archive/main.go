@@ -1,0 +1,67 @@
+// Archive a folder as tar.gz, and print its SHA-256: archive <folder> <archive.tar.gz>
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	yardmaster "github.com/yardmaster/yardmaster/sdk/go"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// run creates a job, and works on it until it has ended.
+func run(arguments []string) error {
+	if len(arguments) != 2 {
+		return errors.New("usage: go -C examples/archive run . <folder> <archive.tar.gz>")
+	}
+	key := os.Getenv("YARDMASTER_API_KEY")
+	if key == "" {
+		// The working directory is examples/archive, and npm start keeps its key in the root of the repository.
+		kept, err := os.ReadFile("../../.data/admin-key")
+		if err != nil {
+			return fmt.Errorf("no API key: start the service with npm start, or set YARDMASTER_API_KEY (%w)", err)
+		}
+		key = strings.TrimSpace(string(kept))
+	}
+	space := cmp.Or(os.Getenv("YARDMASTER_SPACE"), "archive")
+	client, err := yardmaster.NewClient(yardmaster.ClientOptions{APIKey: key, Space: space})
+	if err != nil {
+		return err
+	}
+	worker := yardmaster.NewWorker(client, yardmaster.WorkerOptions{})
+	yardmaster.On(worker, "archive", archive)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	options := &yardmaster.CreateOptions{Retry: &yardmaster.Retry{Delay: 2 * time.Second}}
+	job, err := client.Create(ctx, "archive", Paths{Folder: arguments[0], Archive: arguments[1]}, options)
+	if err != nil {
+		return err
+	}
+	var made Archive
+	ended := make(chan error, 1)
+	go func() {
+		ended <- job.Result(ctx, &made)
+		cancel() // The worker drains, and Run returns.
+	}()
+	if err := worker.Run(ctx); err != nil {
+		return err
+	}
+	cancel() // After Ctrl-C the job may not have ended.
+	if err := <-ended; err != nil {
+		return err
+	}
+	fmt.Printf("%s  %s\n", made.SHA256, made.Path)
+	return nil
+}

@@ -1,0 +1,62 @@
+"""Create a job for each image in a folder, and wait for the thumbnails: producer.py <folder> [<target folder>]"""
+
+import os
+import sys
+from pathlib import Path
+
+from yardmaster import Job, NewJob, Yardmaster, YardmasterError
+
+SUFFIXES = {".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
+#: The service takes so many jobs with one call.
+MOST_JOBS = 1_000
+
+
+def create_jobs(client: Yardmaster, images: list[Path], target: Path) -> list[Job]:
+    """Create a job for each image, in this order."""
+    # The name keeps its suffix, so that cat.png and cat.gif have different thumbnails.
+    new = [
+        NewJob(
+            "thumbnail",
+            {"source": str(image), "target": str(target / f"{image.name}.jpg")},
+            {"retry": {"delaySeconds": 2}},
+        )
+        for image in images
+    ]
+    return [job for i in range(0, len(new), MOST_JOBS) for job in client.create_many(new[i : i + MOST_JOBS])]
+
+
+def show_results(images: list[Path], jobs: list[Job]) -> int:
+    """Print a line for each image. Returns how many have no thumbnail."""
+    failed = 0
+    for image, job in zip(images, jobs, strict=True):
+        try:
+            result = job.result(timeout="10m")
+            print(f"{result['width']}x{result['height']}  {result['target']}")
+        except YardmasterError as error:
+            failed += 1
+            print(f"{image.name}: {error}", file=sys.stderr)
+    return failed
+
+
+def main(arguments: list[str]) -> str | None:
+    """Return what went wrong; None if nothing did."""
+    if len(arguments) not in (1, 2):
+        return __doc__
+    folder = Path(arguments[0]).resolve()  # The worker may have another working directory.
+    if not folder.is_dir():
+        return f"{folder} is not a folder"
+    target = Path(arguments[1]).resolve() if len(arguments) == 2 else folder / "thumbnails"
+    images = sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
+    try:
+        with Yardmaster(space=os.environ.get("YARDMASTER_SPACE", "thumbnails")) as client:
+            failed = show_results(images, create_jobs(client, images, target)) if images else 0
+    except YardmasterError as error:
+        return f"The jobs were not created: {error}"
+    return f"{failed} of {len(images)} images have no thumbnail" if failed else None
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:  # The jobs stay in the queue.
+        sys.exit(130)
