@@ -3,9 +3,12 @@
 // Check the SDKs as their ecosystems do: format, lint, types, their own tests, and the package as users install it, with
 // the programs of README and docs.
 // TypeScript needs nothing else, because npm run check lints and compiles it; Python needs venv, and Go needs Go.
-import { spawnSync } from 'node:child_process';
+// The languages are checked at once, because they often wait: for downloads, and in tests.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { delimiter } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pythonCommands } from '../python.mjs';
@@ -47,8 +50,9 @@ const CHECKS = {
 
 /** The example in a language that `npm test` does not need. */
 const example = (name) => {
-  const jest = [path('scripts/test.mjs'), '--config', path('test/examples/jest.config.mjs'), name];
-  return [process.execPath, jest];
+  const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const jest = [path('node_modules/jest/bin/jest.js'), '--config', path('test/examples/jest.config.mjs'), name];
+  return [process.execPath, [...node, ...jest]];
 };
 
 /** The programs of README and docs, in an empty folder. */
@@ -68,18 +72,39 @@ function run([command, args, { isQuiet = false } = {}], cwd) {
   return status === 0 && !(isQuiet && stdout.length > 0);
 }
 
+/** Check one SDK. @returns how many of its checks have failed */
+function check(language) {
+  const checks = [...CHECKS[language](), quickStart(language)];
+  return checks.filter((each) => !run(each, path(`sdk/${language.toLowerCase()}`))).length;
+}
+
+/** Check one SDK in a process of its own, and print its output at the end. @returns its exit code */
+async function checkApart(language) {
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--language', language, '--only-check'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, err, [code]] = await Promise.all([buffer(child.stdout), buffer(child.stderr), once(child, 'exit')]);
+  process.stdout.write(`== ${language}\n`);
+  process.stdout.write(out);
+  process.stderr.write(err);
+  return code ?? 1;
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { language } = parseArgs({
-    options: { language: { type: 'string', multiple: true, default: Object.keys(CHECKS) } },
-  }).values;
-  setUp();
-  mkdirSync(path('.cache/sdk'), { recursive: true });
-  let failed = 0;
-  for (const each of language) {
-    process.stdout.write(`== ${each}\n`);
-    for (const check of [...CHECKS[each](), quickStart(each)])
-      if (!run(check, path(`sdk/${each.toLowerCase()}`))) failed++;
+  const { values } = parseArgs({
+    options: {
+      language: { type: 'string', multiple: true, default: Object.keys(CHECKS) },
+      'only-check': { type: 'boolean', default: false },
+    },
+  });
+  if (values['only-check']) {
+    process.exitCode = check(values.language[0]);
+  } else {
+    setUp();
+    mkdirSync(path('.cache/sdk'), { recursive: true });
+    const failed = await Promise.all(values.language.map(checkApart));
+    const count = failed.reduce((all, each) => all + each, 0);
+    process.stdout.write(count === 0 ? 'all passed\n' : `${count} failed\n`);
+    process.exitCode = count === 0 ? 0 : 1;
   }
-  process.stdout.write(failed === 0 ? 'all passed\n' : `${failed} failed\n`);
-  process.exitCode = failed === 0 ? 0 : 1;
 }
