@@ -43,3 +43,17 @@ const BARE_HTTP = ['api/connections', 'api/http', 'gateway/handshake', 'gateway/
 const OWN_SETTINGS = ['api/settings', 'scheduler/callback-addresses', 'scheduler/redeliver'];
 
 export const EXCLUDED = [...NO_SERVICE, ...OWN_REDIS, ...OWN_PROCESS, ...BARE_HTTP, ...OWN_SETTINGS];
+
+/** Test what a process does before it asks Redis, or what a program does with responses. */
+export const SAME_ON_ANY_REDIS = [
+  'api/bodies',
+  'api/fields',
+  'api/json',
+  'api/openapi',
+  'api/unknown-names',
+  'cli/.*',
+  'examples/.*',
+  'logs/append-bodies',
+  'logs/append-refusals',
+  'logs/append-values',
+];
